@@ -1,0 +1,66 @@
+/*
+ * fa_dispatch.c -- the kernels this machine can run
+ *
+ * Checked by  tests/c/test_dispatch.c, tests/test_isa.py.
+ */
+#include "fa_kernels.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+extern const fa_kernels fa_kernels_avx512, fa_kernels_avx2;
+#endif
+extern const fa_kernels fa_kernels_base;
+
+int fa_kernel_inputs(fa_kernel kernel)
+{
+    switch (kernel) {
+    case FA_INVERSE_DYNAMICS:
+    case FA_FORWARD_DYNAMICS:
+    case FA_FORWARD_COMPOSITE:
+        return 3;
+    case FA_BIAS_FORCES:
+    case FA_KINETIC_ENERGY:
+    case FA_NODE_VELOCITY:
+    case FA_WRENCH_FORCES:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+const fa_kernels *fa_kernels_named(const char *name)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (strcmp(name, "avx512") == 0) {
+        const int has = __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl") &&
+                        __builtin_cpu_supports("fma");
+        return has ? &fa_kernels_avx512 : NULL;
+    }
+    if (strcmp(name, "avx2") == 0) {
+        const int has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        return has ? &fa_kernels_avx2 : NULL;
+    }
+#endif
+    return strcmp(name, "base") == 0 ? &fa_kernels_base : NULL;
+}
+
+const fa_kernels *fa_kernels_best(void)
+{
+    const char *const widest_first[] = {"avx512", "avx2", "base"};
+    const fa_kernels *kernels = NULL;
+
+    for (int i = 0; !kernels; i++) {
+        kernels = fa_kernels_named(widest_first[i]);
+    }
+    return kernels;
+}
+
+const fa_kernels *fa_kernels_for_few(const fa_kernels *kernels)
+{
+    const fa_kernels *narrow = fa_kernels_named("avx2");
+    return narrow && strcmp(kernels->name, "avx512") == 0 ? narrow : kernels;
+}

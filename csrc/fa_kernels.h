@@ -1,0 +1,120 @@
+/*
+ * fa_kernels.h -- what the library computes, for a batch of states
+ *
+ * One function table per instruction set; fa_kernels_best() picks the widest one the
+ * machine has. A batch function copies FA_LANES states into lanes through their
+ * strides, calls a kernel, and copies the results out; a short block repeats its last
+ * state. A block is read completely before any of its results is written, so an
+ * output may alias an input state by state.
+ *
+ * A state whose result is NaN or infinite is counted and spoils no other.
+ * Nothing here allocates: the caller brings fa_work_size() bytes, aligned to 64.
+ */
+#ifndef FA_KERNELS_H
+#define FA_KERNELS_H
+
+#include "fa_model.h"
+#include <stdint.h>
+
+/* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the bodies */
+typedef enum {
+    FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
+    FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
+    FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
+    FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
+    FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */
+    FA_MASS_MATRIX,        /* q (nq) -> (nv, nv) */
+    FA_KINETIC_ENERGY,     /* q (nq), qd (nv) -> () */
+    FA_POTENTIAL_ENERGY,   /* q (nq) -> () */
+    FA_LINK_POSES,         /* q (nq) -> (B, 4, 4) */
+    FA_NODE_POSES,         /* q (nq) -> (N, 4, 4) */
+    FA_NODE_POSE,          /* node, q (nq) -> (4, 4) */
+    FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
+    FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
+    FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
+    FA_N_KERNELS
+} fa_kernel;
+
+/* one operand of a batch: element e of state i is at data + i * stride + offset[e] */
+typedef struct {
+    char *data;
+    ptrdiff_t stride;
+    int size;
+    const ptrdiff_t *offset; /* [size] in bytes */
+} fa_operand;
+
+typedef struct {
+    size_t count;     /* states whose result is not finite */
+    size_t first;     /* the first of them */
+} fa_failures;
+
+/* how the actuator forces of a time loop are given */
+typedef enum { FA_TORQUE_ZERO, FA_TORQUE_HOLD, FA_TORQUE_LINEAR, FA_TORQUE_CALL } fa_torque;
+
+/*
+ * fa_torque_call: forces at time t for every state.
+ *   q, qd  [count][nv]  current states; tau [count][n_tau] to be filled.
+ * Returns nonzero to stop the run.
+ */
+typedef int (*fa_torque_call)(void *context, double t, const double *q, const double *qd,
+                              double *tau);
+
+/* fa_tick: called every few hundred steps with the number of steps of blocks of lanes
+ * that are done; nonzero stops the run */
+typedef int (*fa_tick)(void *context, size_t steps_done);
+
+typedef struct {
+    size_t count;          /* trajectories */
+    size_t n_samples;      /* times, first one is the start */
+    int substeps;          /* integration steps between two samples */
+    int n_tau;             /* nu or nv */
+    const double *t;       /* [n_samples] */
+    fa_torque kind;
+    const double *tau;     /* [count or 1][n_samples][n_tau] */
+    size_t tau_stride;     /* doubles between two trajectories, 0: shared */
+    fa_torque_call call;
+    fa_tick tick;
+    void *context;
+    double *q, *qd;        /* [count][n_samples][nv]; sample 0 is the initial state */
+    double *tau_out;       /* [count][n_samples][n_tau] or NULL */
+} fa_rollout;
+
+typedef struct {
+    const char *name;
+    int lanes;
+    /* bytes of scratch of one batch call; sizes: doubles of each operand */
+    size_t (*work_size)(const fa_model *, fa_kernel, const int *sizes);
+    /*
+     * Runs a kernel on `count` states.
+     *   index         node numbers, one per state, or NULL; index_stride in bytes
+     *   operands      inputs, then the output
+     */
+    fa_failures (*batch)(const fa_model *, fa_kernel, size_t count, const char *index,
+                         ptrdiff_t index_stride, const fa_operand *operands, void *work);
+    size_t (*rollout_work_size)(const fa_model *, const fa_rollout *);
+    /* classical Runge-Kutta; nonzero if a callback stopped it, later samples are then
+     * left as they were */
+    int (*rollout_rk4)(const fa_model *, const fa_rollout *, void *work);
+} fa_kernels;
+
+/* number of inputs of a kernel, without the node number */
+int fa_kernel_inputs(fa_kernel kernel);
+
+/* the table of one instruction set, "avx512", "avx2" or "base"; NULL if the machine
+ * lacks it or the name is unknown */
+const fa_kernels *fa_kernels_named(const char *name);
+
+/* the widest table the machine has */
+const fa_kernels *fa_kernels_best(void);
+
+enum { FA_FEW_STATES = 4 };
+
+/*
+ * The table for calls with at most FA_FEW_STATES states: AVX2 where the widest is
+ * AVX-512. Half the width has the shorter latency on processors that split 512 bits in
+ * two, and the same bits: both sets have the same fused operations, and the compiler
+ * contracts the same expressions (tests/test_isa.py).
+ */
+const fa_kernels *fa_kernels_for_few(const fa_kernels *kernels);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * fa_model.h -- one arm as an immutable block of constants
+ *
+ * A tree of bodies in the order of the user, base to tip (the patent of Jain and
+ * Rodriguez counts tip to base), every body after its parent. A model is built once,
+ * never changed and may be shared by threads.
+ *
+ * Axes        inside the model each body has axes turned such that its joint moves
+ *             along +z (identity where the user's axis is already +z): the motion
+ *             subspace of every joint is then a unit vector. fa_body.frame takes
+ *             these components back to those of the user.
+ * Coordinates joints in the order of the bodies, then the modes body by body.
+ * Units       SI; modal coordinates have the unit their normalization gives them.
+ */
+#ifndef FA_MODEL_H
+#define FA_MODEL_H
+
+#include <stddef.h>
+
+enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
+
+typedef enum { FA_JOINT_FIXED, FA_JOINT_REVOLUTE, FA_JOINT_PRISMATIC } fa_joint;
+
+typedef enum {
+    FA_OK = 0,
+    FA_NO_MEMORY,
+    FA_BAD_TOPOLOGY, /* parent not before its child, or a node of another body */
+    FA_BAD_JOINT,
+    FA_TOO_MANY_MODES,
+    FA_BAD_SIZE, /* an array shorter or longer than the topology says */
+    FA_NOT_FINITE
+} fa_status;
+
+/* description of one body: columns of the topology, then of the joint table */
+enum { FA_TOPO_PARENT, FA_TOPO_NODE, FA_TOPO_JOINT, FA_TOPO_MODES, FA_TOPO_NODES,
+       FA_TOPO_SIZE };
+enum { FA_AXIS = 0, FA_POSITION = 3, FA_ROTATION = 6, FA_DAMPING = 15, FA_JOINT_SIZE };
+
+/* description of one node with n modes; gamma and lambda are 3 x n by rows */
+enum { FA_NODE_MASS = 0, FA_NODE_COM = 1, FA_NODE_INERTIA = 4, FA_NODE_POSITION = 10,
+       FA_NODE_GAMMA = 13 };
+#define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
+
+typedef struct {
+    int n_bodies;
+    const int *topology;  /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
+    const double *joints; /* [n_bodies][FA_JOINT_SIZE] */
+    const double *nodes;  /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
+    const double *modal;  /* body by body, stiffness and damping [n_modes][n_modes] */
+    const double *gravity; /* [3] */
+    size_t nodes_size, modal_size; /* lengths of the two arrays above */
+} fa_description;
+
+/*
+ * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
+ * corrected in equations B1 to B4), sums over its nodes. Where the joint of the next
+ * issue needs a quadratic node position (foreshortening), its integrals join here.
+ */
+typedef struct {
+    const double *E;   /* [n][3]     sum m (gamma_r - p x lambda_r) */
+    const double *F0;  /* [n][3]     angular momentum of mode r about the frame */
+    const double *F1;  /* [n][n][3]  its change with mode s */
+    const double *mp1; /* [n][3]     sum m gamma_r */
+    const double *G;   /* [n(n+1)/2] modal mass, lower triangle */
+    const double *J1;  /* [n][6]     change of the inertia with mode r */
+    const double *J2;  /* [n][n][6]  second derivative of the inertia */
+    const double *K;   /* [n][n]     stiffness */
+    const double *C;   /* [n][n]     damping */
+} fa_modal;
+
+typedef struct {
+    int parent;        /* body, or -1 for the ground */
+    int parent_modes;  /* modes of the parent */
+    int attach;        /* node of the parent, over all bodies, or -1 */
+    fa_joint joint;
+    int n_modes;
+    int joint_at;      /* place of the joint coordinate, -1 if fixed */
+    int mode_at;       /* place of the first modal coordinate */
+    int parent_mode_at; /* that of the parent */
+    int first_node, n_nodes;
+    int node_is_offset; /* E != mp1: gravity needs its own modal term (B4) */
+    /* places in the scratch arrays of all bodies, counted in modes */
+    int hop_at; /* modes of the parents before */
+    int own_at; /* modes of the bodies before */
+    int tri_at; /* triangles of modes of the bodies before */
+    double rot[9];   /* joint frame in the axes of the parent's node, R_f */
+    double pos[3];   /* its origin, x_f */
+    double frame[9]; /* user components = frame * internal components */
+    double damping;
+    double mass, mp0[3], J0[6]; /* undeformed body about its frame */
+    fa_modal modal;
+} fa_body;
+
+typedef struct {
+    int body;
+    const double *position; /* [3] */
+    const double *gamma;    /* [n][3], mode by mode */
+    const double *lambda;   /* [n][3] */
+} fa_node;
+
+typedef struct {
+    int n_bodies, n_nodes;
+    int nu, nv, nq;        /* joint coordinates, all velocities, all positions */
+    int n_modes;           /* nv - nu */
+    int sum_parent_modes;  /* totals of hop_at, tri_at */
+    int sum_triangles;
+    int any_offset;        /* some body has node_is_offset */
+    double gravity[3];
+    const fa_body *bodies;
+    const fa_node *nodes;
+} fa_model;
+
+/*
+ * Builds a model from a description.
+ *
+ *   description  arrays as above, copied, not kept
+ *   model        on FA_OK the new model, to be freed with fa_model_free
+ *
+ * Checks what memory safety needs; physics (masses, symmetry) is checked by the
+ * Python layer. Returns FA_OK or the reason of the refusal.
+ */
+fa_status fa_model_build(const fa_description *description, fa_model **model);
+void fa_model_free(fa_model *model);
+
+/* number of doubles of the modal integrals of a body with n modes */
+size_t fa_modal_size(int n);
+
+/*
+ * Modal integrals of one body from its nodes (equations B1, B2).
+ *
+ *   n, n_nodes   modes and nodes
+ *   nodes        [n_nodes][FA_NODE_SIZE(n)]
+ *   storage      [fa_modal_size(n)]  receives the integrals; K and C are left as is
+ *   body         mass, mp0, J0, modal and node_is_offset are set
+ */
+void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
+                        fa_body *body);
+
+#endif

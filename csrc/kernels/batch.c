@@ -1,0 +1,156 @@
+/*
+ * batch.c -- a kernel on any number of states, through strides
+ *
+ * Copies FA_LANES states into lanes, calls, copies out. A block ends early where the
+ * node number changes. It is read whole before any of its results is written: an
+ * output may alias an input.
+ */
+#include "call.h"
+
+typedef struct {
+    void (*run)(const fa_model *, const fa_call *);
+    size_t (*work_size)(const fa_model *); /* in fa_real */
+} batch_row;
+
+static const batch_row batch_rows[FA_N_KERNELS] = {
+    [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
+    [FA_BIAS_FORCES] = {id_bias_forces, id_work},
+    [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
+    [FA_FORWARD_DYNAMICS] = {fd_forward_dynamics, fd_work_size},
+    [FA_FORWARD_COMPOSITE] = {mm_forward_composite, mm_composite_work_size},
+    [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
+    [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
+    [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
+    [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
+    [FA_NODE_POSES] = {kin_node_poses, kin_poses_work_size},
+    [FA_NODE_POSE] = {kin_node_pose, kin_node_work_size},
+    [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
+    [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
+    [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
+};
+
+/* lanes of one operand; forward dynamics widens tau from nu to nv entries */
+static size_t batch_width(const fa_model *model, fa_kernel kernel, int i, const int *sizes)
+{
+    const int widened = i == 2 && sizes[2] < model->nv &&
+                        (kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_COMPOSITE);
+    return (size_t)(widened ? model->nv : sizes[i]);
+}
+
+static size_t batch_work_size(const fa_model *model, fa_kernel kernel, const int *sizes)
+{
+    const int n = fa_kernel_inputs(kernel) + 1;
+    size_t total = batch_rows[kernel].work_size(model);
+
+    for (int i = 0; i < n; i++) {
+        total += batch_width(model, kernel, i, sizes);
+    }
+    return total * sizeof(fa_real);
+}
+
+FA_INLINE void batch_load(const fa_operand *o, size_t at, size_t states, fa_real *lanes)
+{
+    const char *state[FA_LANES];
+
+    /* unused lanes repeat the last state: a valid one, never zeros */
+    for (size_t w = 0; w < FA_LANES; w++) {
+        const size_t i = at + (w < states ? w : states - 1);
+        state[w] = o->data + (ptrdiff_t)i * o->stride;
+    }
+    for (int e = 0; e < o->size; e++) {
+        const ptrdiff_t offset = o->offset[e];
+        fa_real x;
+        for (int w = 0; w < FA_LANES; w++) {
+            double value;
+            memcpy(&value, state[w] + offset, sizeof value);
+            x[w] = value;
+        }
+        lanes[e] = x;
+    }
+}
+
+FA_INLINE void batch_store(const fa_operand *o, size_t at, size_t states,
+                           const fa_real *lanes)
+{
+    for (int e = 0; e < o->size; e++) {
+        char *to = o->data + (ptrdiff_t)at * o->stride + o->offset[e];
+        for (size_t w = 0; w < states; w++) {
+            const double value = lanes[e][w];
+            memcpy(to, &value, sizeof value);
+            to += o->stride;
+        }
+    }
+}
+
+/* 0 x summed over the results: zero unless one of them is NaN or infinite */
+FA_INLINE void batch_count(const fa_real *out, int size, size_t at, size_t states,
+                           fa_failures *bad)
+{
+    fa_real sum = {0};
+    for (int e = 0; e < size; e++) {
+        sum += 0.0 * out[e];
+    }
+    const fa_mask failed = sum != 0.0;
+    if (!fa_any(failed)) {
+        return;
+    }
+    for (size_t w = 0; w < states; w++) {
+        if (failed[w]) {
+            bad->first = bad->count++ ? bad->first : at + w;
+        }
+    }
+}
+
+static int64_t batch_index(const char *index, ptrdiff_t stride, size_t i)
+{
+    int64_t value;
+    memcpy(&value, index + (ptrdiff_t)i * stride, sizeof value);
+    return value;
+}
+
+static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t count,
+                             const char *index, ptrdiff_t index_stride,
+                             const fa_operand *operands, void *work)
+{
+    const int n_in = fa_kernel_inputs(kernel);
+    const fa_operand *out = operands + n_in;
+    fa_real *lanes[4];
+    fa_failures bad = {0, 0};
+    int sizes[4];
+    fa_call call;
+
+    fa_real *next = work;
+    for (int i = 0; i <= n_in; i++) {
+        sizes[i] = operands[i].size;
+    }
+    for (int i = 0; i <= n_in; i++) {
+        const size_t width = batch_width(model, kernel, i, sizes);
+        lanes[i] = next;
+        next += width;
+        fa_zero(lanes[i] + sizes[i], (int)width - sizes[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        call.in[i] = i < n_in ? lanes[i] : NULL;
+    }
+    call.out = lanes[n_in];
+    call.work = next;
+    call.index = 0;
+
+    for (size_t at = 0, states; at < count; at += states) {
+        states = count - at < FA_LANES ? count - at : FA_LANES;
+        if (index) {
+            const int64_t first = batch_index(index, index_stride, at);
+            for (size_t w = 1; w < states; w++) {
+                states = batch_index(index, index_stride, at + w) == first ? states : w;
+            }
+            call.index = (int)first;
+        }
+        for (int i = 0; i < n_in; i++) {
+            batch_load(operands + i, at, states, lanes[i]);
+        }
+        batch_rows[kernel].run(model, &call);
+        batch_count(call.out, out->size, at, states, &bad);
+        batch_store(out, at, states, call.out);
+    }
+    return bad;
+}

@@ -1,0 +1,17 @@
+/*
+ * call.h -- one kernel call: FA_LANES states side by side
+ */
+#ifndef FA_CALL_H
+#define FA_CALL_H
+
+#include "../fa_kernels.h"
+#include "../fa_lane.h"
+
+typedef struct {
+    const fa_real *in[3]; /* one after the other, element by element */
+    fa_real *out;         /* overlaps no input */
+    fa_real *work;        /* scratch, no meaning before or after */
+    int index;            /* node */
+} fa_call;
+
+#endif

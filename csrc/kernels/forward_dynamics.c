@@ -1,0 +1,338 @@
+/*
+ * forward_dynamics.c -- accelerations by the articulated-body recursion
+ *
+ * Solves      M(q) qdd = tau - C(q, qd), without forming M
+ *
+ * Recursion   P = M_m + children, D_f = P_ff, g = P_rf D_f^-1                  (A1, A2)
+ *             P_R = P_rr - g P_rf'                                             (A3)
+ *             D_R = S' P_R S, G_R = P_R S / D_R, P_R+ = P_R - G_R D_R G_R'     (A4)
+ *             z = b_m + K eta + C etad + children                              (A5)
+ *             eps_f = tau_f - z_f, nu_f = D_f^-1 eps_f                         (A6)
+ *             z_R = z_r + g eps_f + P_R c                                      (A7)
+ *             eps_R = tau_r - d qd - S' z_R, nu_R = eps_R / D_R,
+ *             z_R+ = z_R + G_R eps_R                                           (A8)
+ *             outward: qdd = nu_R - G_R' alpha+, alpha = alpha+ + S qdd + c,
+ *                      etadd = nu_f - g' alpha                                 (A9)
+ *             g is never formed: with D_f = L D L', Y = L^-1 P_fr, e = L^-1 eps_f,
+ *                 g P_rf' = Y' D^-1 Y,  g eps_f = Y' D^-1 e,
+ *                 etadd = L'^-1 D^-1 (e - Y alpha).
+ * Frames      every 6-vector is [angular; linear] in the axes of its own body.
+ * Lanes       a pivot that is not positive makes its lane NaN.
+ * Cost        O(bodies * modes^3), no allocation.
+ * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 63 and 64, modes clamped
+ *             at the attachment; C. The order is flexible first, then the joint.
+ * Checked by  tests/test_dynamics.py: ID(FD) = identity, composite path, Lagrangian.
+ */
+#include "body.h"
+#include "hop.h"
+
+typedef struct {
+    fa_hop hop;
+    fa_real V[6], c[6];    /* twist; later z and P */
+    fa_real a[6];          /* acceleration */
+    fa_real z[6], g[3];    /* residual force, gravity */
+    fa_real G[6], nu;      /* gain of the joint, nu_R */
+    fa_inertia P;
+} fd_body;
+
+typedef struct {
+    fd_body *body;
+    fa_real *columns; /* [6 sum_parent_modes]  Lambda, U of each hop */
+    fa_real *z_f;     /* [n_modes]  z_f, then e = L^-1 eps_f */
+    fa_real *pivot;   /* [n_modes]  D^-1 */
+    fa_real *Y;       /* [6 n_modes]  P_rf mode by mode, then Y */
+    fa_real *L;       /* [sum_triangles]  P_ff, then L */
+} fd_work;
+
+static size_t fd_work_size(const fa_model *model)
+{
+    return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
+           6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_modes +
+           (size_t)model->sum_triangles;
+}
+
+static fd_work fd_split(const fa_model *model, fa_real *work)
+{
+    fd_work w;
+    w.body = (fd_body *)work;
+    w.columns = (fa_real *)(w.body + model->n_bodies);
+    w.z_f = w.columns + 6 * model->sum_parent_modes;
+    w.pivot = w.z_f + model->n_modes;
+    w.Y = w.pivot + model->n_modes;
+    w.L = w.Y + 6 * model->n_modes;
+    return w;
+}
+
+/* M_m and b_m of one body with n modes: the start of P and z (A1, A5) */
+FA_INLINE void fd_body_start(const fa_body *b, const int n, const fa_real *q,
+                             const fa_real *qd, const fd_work *w, fd_body *self)
+{
+    fa_real *z_f = w->z_f + b->own_at, *Y = w->Y + 6 * b->own_at;
+    fa_real *L = w->L + b->tri_at;
+    fa_shape shape;
+
+    body_shape(b, n, q + b->mode_at, &shape);
+    body_bias(b, n, &shape, qd + b->mode_at, self->V, z_f, self->z);
+    body_elastic_add(b, n, q + b->mode_at, qd + b->mode_at, z_f);
+    if (b->node_is_offset) {
+        body_offset_gravity_add(b, n, self->g, z_f);
+    }
+    body_rigid_inertia(b, &shape, &self->P);
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < 3; i++) {
+            Y[6 * r + i] = shape.F[3 * r + i];
+            Y[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
+        }
+    }
+    for (int i = 0; i < n * (n + 1) / 2; i++) {
+        L[i] = fa_splat(b->modal.G[i]);
+    }
+}
+
+/* kinematics of one body; np modes of its parent (K1 to K7) */
+FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
+                          const fa_real *q, const fa_real *qd, const fd_work *w,
+                          fd_body *self)
+{
+    const fd_body *p = b->parent < 0 ? NULL : w->body + b->parent;
+    fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
+
+    hop_pose(model, b, np, q, &self->hop, slope, shift);
+    hop_velocity(model, b, np, &self->hop, slope, shift, p ? p->V : NULL, qd, self->V,
+                 self->c);
+    if (model->any_offset) {
+        fa_real g[3];
+        for (int i = 0; i < 3; i++) {
+            g[i] = p ? p->g[i] : fa_splat(model->gravity[i]);
+        }
+        fa_rotate_t(self->g, self->hop.R, g);
+    }
+}
+
+/* eliminates the modes of one body: P_rr becomes P_R, z becomes z_r + g eps_f (A2, A3,
+ * A6, A7) */
+FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *tau,
+                                  const fd_work *w, fd_body *self)
+{
+    fa_real *e = w->z_f + b->own_at, *Y = w->Y + 6 * b->own_at;
+    fa_real *L = w->L + b->tri_at, *pivot = w->pivot + b->own_at;
+    fa_inertia *P = &self->P;
+
+    for (int r = 0; r < n; r++) {
+        e[r] = tau[r] - e[r];
+
+        /* row r of L; before the division by the pivots it holds L D */
+        fa_real d = L[fa_tri(r, r)];
+        for (int s = 0; s < r; s++) {
+            fa_real sum = L[fa_tri(r, s)];
+            for (int k = 0; k < s; k++) {
+                sum -= L[fa_tri(r, k)] * L[fa_tri(s, k)];
+            }
+            L[fa_tri(r, s)] = sum;
+        }
+        for (int s = 0; s < r; s++) {
+            const fa_real scaled = L[fa_tri(r, s)] * pivot[s];
+            d -= scaled * L[fa_tri(r, s)];
+            L[fa_tri(r, s)] = scaled;
+        }
+        pivot[r] = fa_pivot(d);
+
+        /* row r of Y and e */
+        for (int s = 0; s < r; s++) {
+            e[r] -= L[fa_tri(r, s)] * e[s];
+            for (int i = 0; i < 6; i++) {
+                Y[6 * r + i] -= L[fa_tri(r, s)] * Y[6 * s + i];
+            }
+        }
+
+        /* P_rr -= Y' D^-1 Y, z_r += Y' D^-1 e */
+        const fa_real *y = Y + 6 * r;
+        fa_real scaled[6];
+        for (int i = 0; i < 6; i++) {
+            scaled[i] = y[i] * pivot[r];
+            self->z[i] += scaled[i] * e[r];
+        }
+        for (int i = 0; i < 3; i++) {
+            for (int j = i; j < 3; j++) {
+                P->A[FA_SYM[i][j]] -= scaled[i] * y[j];
+                P->D[FA_SYM[i][j]] -= scaled[3 + i] * y[3 + j];
+            }
+            for (int j = 0; j < 3; j++) {
+                P->B[3 * i + j] -= scaled[i] * y[3 + j];
+            }
+        }
+    }
+}
+
+/* P -= G D_R G' = U U' / D_R (A4) */
+FA_INLINE void fd_free_joint(fa_inertia *P, const fa_real *U, const fa_real *G)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++) {
+            P->A[FA_SYM[i][j]] -= U[i] * G[j];
+            P->D[FA_SYM[i][j]] -= U[3 + i] * G[3 + j];
+        }
+        for (int j = 0; j < 3; j++) {
+            P->B[3 * i + j] -= U[i] * G[3 + j];
+        }
+    }
+}
+
+/* eliminates the joint of one body: P_R becomes P_R+, z_R becomes z_R+ (A4, A7, A8) */
+FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd, const fa_real *tau,
+                                  fd_body *self)
+{
+    fa_inertia *P = &self->P;
+    fa_real Pc[6], U[6];
+
+    fa_inertia_mul(Pc, P, self->c);
+    for (int i = 0; i < 6; i++) {
+        self->z[i] += Pc[i];
+    }
+    if (b->joint_at < 0) {
+        return;
+    }
+    const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
+    for (int i = 0; i < 3; i++) {
+        U[i] = axis == 2 ? P->A[FA_SYM[i][2]] : P->B[3 * i + 2];
+        U[3 + i] = axis == 2 ? P->B[6 + i] : P->D[FA_SYM[i][2]];
+    }
+    const fa_real inverse = fa_pivot(U[axis]);
+    const fa_real eps =
+        tau[b->joint_at] - b->damping * qd[b->joint_at] - self->z[axis];
+    for (int i = 0; i < 6; i++) {
+        self->G[i] = U[i] * inverse;
+        self->z[i] += self->G[i] * eps;
+    }
+    self->nu = inverse * eps;
+    fd_free_joint(P, U, self->G);
+}
+
+/* hands P_R+ and z_R+ to the parent with np modes (A1, A5) */
+FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
+                         const fd_work *w, fd_body *self)
+{
+    const fa_body *bp = model->bodies + b->parent;
+    fd_body *parent = w->body + b->parent;
+    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
+    const fa_real *R = self->hop.R, *r = self->hop.r;
+    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    fa_inertia gamma;
+
+    fa_rotate_sym(gamma.A, R, self->P.A, m);
+    fa_rotate_mat(gamma.B, R, self->P.B, m);
+    fa_rotate_sym(gamma.D, R, self->P.D, 3);
+    fa_inertia_shift_add(&parent->P, &gamma, r);
+    for (int s = 0; s < np; s++) {
+        fa_real motion[6], force[6];
+        fa_real *L = w->L + bp->tri_at, *Y = w->Y + 6 * (bp->own_at + s);
+        for (int i = 0; i < 3; i++) {
+            motion[i] = slope[3 * s + i];
+            motion[3 + i] = shift[3 * s + i];
+        }
+        fa_inertia_mul(force, &gamma, motion);
+        for (int k = 0; k <= s; k++) {
+            L[fa_tri(s, k)] +=
+                fa_dot(slope + 3 * k, force) + fa_dot(shift + 3 * k, force + 3);
+        }
+        fa_cross_add(force, r, force + 3);
+        for (int i = 0; i < 6; i++) {
+            Y[i] += force[i];
+        }
+    }
+    hop_force_add(&self->hop, np, slope, shift, self->z, parent->z, w->z_f + bp->own_at);
+}
+
+/* acceleration of one body and its joint (A9, first half) */
+FA_INLINE void fd_accelerate(const fa_model *model, const fa_body *b, const int np,
+                             const fd_work *w, fd_body *self, fa_real *qdd)
+{
+    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
+    fa_real base[6] = {{0}};
+
+    for (int i = 0; i < 3; i++) {
+        base[3 + i] = fa_splat(-model->gravity[i]);
+    }
+    hop_motion(&self->hop, np, slope, shift,
+               b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
+               self->a);
+    if (b->joint_at >= 0) {
+        fa_real s = self->nu;
+        for (int i = 0; i < 6; i++) {
+            s -= self->G[i] * self->a[i];
+        }
+        qdd[b->joint_at] = s;
+        self->a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += s;
+    }
+    for (int i = 0; i < 6; i++) {
+        self->a[i] += self->c[i];
+    }
+}
+
+/* modal accelerations of one body (A9, second half) */
+FA_INLINE void fd_accelerate_modes(const fa_body *b, const int n, const fd_work *w,
+                                   const fd_body *self, fa_real *qdd)
+{
+    const fa_real *e = w->z_f + b->own_at, *Y = w->Y + 6 * b->own_at;
+    const fa_real *L = w->L + b->tri_at, *pivot = w->pivot + b->own_at;
+
+    for (int r = n - 1; r >= 0; r--) {
+        fa_real x = e[r];
+        for (int i = 0; i < 6; i++) {
+            x -= Y[6 * r + i] * self->a[i];
+        }
+        x *= pivot[r];
+        for (int s = r + 1; s < n; s++) {
+            x -= L[fa_tri(s, r)] * qdd[s];
+        }
+        qdd[r] = x;
+    }
+}
+
+/*
+ * Accelerations of FA_LANES states.
+ *
+ *   q, qd, tau  [nq], [nv], [nv]  state and generalized forces, not modified
+ *   work        [fd_work_size]  scratch, no meaning on return
+ *   qdd         [nv]  result; must not overlap the inputs
+ */
+FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *qd,
+                        const fa_real *tau, fa_real *work, fa_real *qdd)
+{
+    const fd_work w = fd_split(model, work);
+
+    /* outward: poses, twists, inertia and velocity force of each body */
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
+        FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+#define FD_START(n) fd_body_start(b, n, q, qd, &w, w.body + k)
+        FA_SWITCH_MODES(b->n_modes, FD_START)
+    }
+
+    /* inward: eliminate modes, then the joint, hand the rest to the parent */
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, &w, w.body + k)
+        FA_SWITCH_MODES(b->n_modes, FD_MODES)
+        fd_eliminate_joint(b, qd, tau, w.body + k);
+        if (b->parent >= 0) {
+#define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
+        }
+    }
+
+    /* outward: accelerations */
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+#define FD_ACCELERATE(np) fd_accelerate(model, b, np, &w, w.body + k, qdd)
+        FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
+#define FD_RATES(n) fd_accelerate_modes(b, n, &w, w.body + k, qdd + b->mode_at)
+        FA_SWITCH_MODES(b->n_modes, FD_RATES)
+    }
+}
+
+static void fd_forward_dynamics(const fa_model *model, const fa_call *call)
+{
+    fd_run(model, call->in[0], call->in[1], call->in[2], call->work, call->out);
+}

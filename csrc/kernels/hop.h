@@ -1,0 +1,303 @@
+/*
+ * hop.h -- from a body to the next one: node deformation, then joint (K1 to K7)
+ *
+ * Equations   phi = lambda eta, R_n = exp(phi~), l = l0 + gamma eta             (K1)
+ *             R = R_n R_f rot_z(q), r = l + x,
+ *             x = R_n (x_f [+ R_f e_z q for a prismatic joint])                 (K2)
+ *             Lambda = J_l(phi) lambda, U = gamma + Lambda x x                  (K3)
+ *             w = Lambda etad, u = U etad                                       (K4)
+ *             V_k = R'(omega + w; v + omega x r + u) + S qd                     (K5)
+ *             wdot = d/dt(J_l) lambda etad,
+ *             beta = (wdot - w x omega; omega x u + wdot x x + w x (w x x)
+ *                     - w x (v + omega x r + u))                                (K6)
+ *             c_k = R' beta + V_k x S qd                                        (K7)
+ *             omega, v: twist of the parent in its own axes. exp and J_l are exact,
+ *             so the attachment's velocity is the derivative of its pose.
+ * Lanes       one state each; the modes of the parent are a compile-time constant.
+ * Source      A. Jain, G. Rodriguez, US patent 5,546,508, eqs. 5-10 and 87-91; the
+ *             acceleration is taken component by component (R. Featherstone, Rigid
+ *             Body Dynamics Algorithms, 2008, sec. 2.11), so c_k differs from a_mR.
+ * Checked by  tests/test_dynamics.py (Lagrangian by complex step), tests/test_kinematics.py.
+ */
+#ifndef FA_HOP_H
+#define FA_HOP_H
+
+#include "../fa_math.h"
+#include "../fa_model.h"
+#include "../fa_spatial.h"
+
+/* pose of a child relative to its parent; the node's rotation for the rates */
+typedef struct {
+    fa_real R[9], r[3];
+    fa_real x[3];          /* from the node to the origin of the child, parent axes */
+    fa_real phi[3];        /* rotation vector of the node */
+    fa_real c2, c3, c4, c5; /* Stumpff functions of phi.phi */
+} fa_hop;
+
+/* y = c2 phi x a + c3 phi x (phi x a) + a, the left Jacobian of SO(3) on a vector */
+FA_INLINE void hop_left_jacobian(const fa_hop *h, const fa_real *a, fa_real *y)
+{
+    fa_real once[3], twice[3];
+    fa_cross(once, h->phi, a);
+    fa_cross(twice, h->phi, once);
+    for (int i = 0; i < 3; i++) {
+        y[i] = a[i] + h->c2 * once[i] + h->c3 * twice[i];
+    }
+}
+
+/* R_n = exp(phi~), and the functions that its Jacobian needs (K1) */
+FA_INLINE void hop_turn(fa_hop *h, fa_real *Rn)
+{
+    const fa_real *p = h->phi;
+    const fa_stumpff f = fa_stumpff_at(fa_dot(p, p));
+    const fa_real xy = f.c2 * p[0] * p[1], xz = f.c2 * p[0] * p[2];
+    const fa_real yz = f.c2 * p[1] * p[2];
+
+    Rn[0] = f.c0 + f.c2 * p[0] * p[0];
+    Rn[4] = f.c0 + f.c2 * p[1] * p[1];
+    Rn[8] = f.c0 + f.c2 * p[2] * p[2];
+    Rn[1] = xy - f.c1 * p[2];
+    Rn[3] = xy + f.c1 * p[2];
+    Rn[2] = xz + f.c1 * p[1];
+    Rn[6] = xz - f.c1 * p[1];
+    Rn[5] = yz - f.c1 * p[0];
+    Rn[7] = yz + f.c1 * p[0];
+    h->c2 = f.c2;
+    h->c3 = f.c3;
+    h->c4 = f.c4;
+    h->c5 = f.c5;
+}
+
+/* position and rotation of a node with n modes in its body (K1) */
+FA_INLINE void hop_node(const fa_node *node, const int n, const fa_real *eta, fa_hop *h,
+                        fa_real *Rn, fa_real *l)
+{
+    for (int i = 0; i < 3; i++) {
+        l[i] = fa_splat(node->position[i]);
+        h->phi[i] = (fa_real){0};
+    }
+    for (int s = 0; s < n; s++) {
+        for (int i = 0; i < 3; i++) {
+            l[i] += node->gamma[3 * s + i] * eta[s];
+            h->phi[i] += node->lambda[3 * s + i] * eta[s];
+        }
+    }
+    hop_turn(h, Rn);
+}
+
+/*
+ * Columns (Lambda; U) of a node about the point x away from it (K3).
+ *   h     pose of the node by hop_node
+ *   x     [3] or NULL for the node itself
+ *   slope, shift  [3 n] Lambda and U, mode by mode
+ */
+FA_INLINE void hop_columns(const fa_node *node, const int n, const fa_hop *h,
+                           const fa_real *x, fa_real *slope, fa_real *shift)
+{
+    for (int s = 0; s < n; s++) {
+        const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
+                                   fa_splat(node->lambda[3 * s + 1]),
+                                   fa_splat(node->lambda[3 * s + 2])};
+        hop_left_jacobian(h, lambda, slope + 3 * s);
+        for (int i = 0; i < 3; i++) {
+            shift[3 * s + i] = fa_splat(node->gamma[3 * s + i]);
+        }
+        if (x) {
+            fa_cross_add(shift + 3 * s, slope + 3 * s, x);
+        }
+    }
+}
+
+/*
+ * Pose of a body in its parent (K1 to K3).
+ *
+ *   model, b    the body; np its parent's number of modes, the constant b->parent_modes
+ *   q           [nq]  state
+ *   h           pose; c2..c5 and phi only if np > 0
+ *   slope, shift  [3 np]  Lambda and U
+ */
+FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
+                        const fa_real *q, fa_hop *h, fa_real *slope, fa_real *shift)
+{
+    fa_real base[9], l[3], arm[3];
+
+    for (int i = 0; i < 3; i++) {
+        arm[i] = fa_splat(b->pos[i]);
+    }
+    if (b->joint == FA_JOINT_PRISMATIC) {
+        for (int i = 0; i < 3; i++) {
+            arm[i] += b->rot[3 * i + 2] * q[b->joint_at];
+        }
+    }
+    if (np > 0) {
+        const fa_node *node = model->nodes + b->attach;
+        fa_real Rn[9];
+        hop_node(node, np, q + b->parent_mode_at, h, Rn, l);
+        fa_rotate(h->x, Rn, arm);
+        hop_columns(node, np, h, h->x, slope, shift);
+        fa_mat_mul_const(base, Rn, b->rot);
+        for (int i = 0; i < 3; i++) {
+            h->r[i] = l[i] + h->x[i];
+        }
+    } else {
+        const double *node = b->attach < 0 ? NULL : model->nodes[b->attach].position;
+        for (int i = 0; i < 3; i++) {
+            h->r[i] = arm[i] + (node ? node[i] : 0.0);
+        }
+        for (int i = 0; i < 9; i++) {
+            base[i] = fa_splat(b->rot[i]);
+        }
+    }
+    if (b->joint == FA_JOINT_REVOLUTE) {
+        fa_real s, c;
+        fa_sincos(q[b->joint_at], &s, &c);
+        for (int i = 0; i < 3; i++) {
+            h->R[3 * i] = base[3 * i] * c + base[3 * i + 1] * s;
+            h->R[3 * i + 1] = base[3 * i + 1] * c - base[3 * i] * s;
+            h->R[3 * i + 2] = base[3 * i + 2];
+        }
+    } else {
+        memcpy(h->R, base, sizeof base);
+    }
+}
+
+/* motion of the child's frame by the parent's twist and modes: R'(...) of K5 or K7 */
+FA_INLINE void hop_motion(const fa_hop *h, const int np, const fa_real *slope,
+                          const fa_real *shift, const fa_real *parent,
+                          const fa_real *rates, fa_real *child)
+{
+    fa_real a[6];
+    for (int i = 0; i < 6; i++) {
+        a[i] = parent[i];
+    }
+    fa_cross_add(a + 3, parent, h->r);
+    for (int s = 0; s < np; s++) {
+        for (int i = 0; i < 3; i++) {
+            a[i] += slope[3 * s + i] * rates[s];
+            a[3 + i] += shift[3 * s + i] * rates[s];
+        }
+    }
+    fa_rotate_t(child, h->R, a);
+    fa_rotate_t(child + 3, h->R, a + 3);
+}
+
+/* wdot: angular acceleration of the node at constant rates etad (K6) */
+FA_INLINE void hop_node_wdot(const fa_hop *h, const fa_real *phid, fa_real *wdot)
+{
+    const fa_real rate = 2.0 * fa_dot(h->phi, phid);
+    const fa_real c2_dot = 0.5 * (2.0 * h->c4 - h->c3) * rate;
+    const fa_real c3_dot = 0.5 * (3.0 * h->c5 - h->c4) * rate;
+    fa_real once[3], twice[3], turn[3];
+
+    fa_cross(once, h->phi, phid);
+    fa_cross(twice, h->phi, once);
+    fa_cross(turn, phid, once);
+    for (int i = 0; i < 3; i++) {
+        wdot[i] = c2_dot * once[i] + c3_dot * twice[i] + h->c3 * turn[i];
+    }
+}
+
+/* S qd and V x S qd for the joint along z: adds to V and to c (K5, K7) */
+FA_INLINE void hop_joint(const fa_body *b, const fa_real *qd, fa_real *V, fa_real *c)
+{
+    if (b->joint == FA_JOINT_REVOLUTE) {
+        const fa_real s = qd[b->joint_at];
+        V[2] += s;
+        c[0] += V[1] * s;
+        c[1] -= V[0] * s;
+        c[3] += V[4] * s;
+        c[4] -= V[3] * s;
+    } else if (b->joint == FA_JOINT_PRISMATIC) {
+        const fa_real s = qd[b->joint_at];
+        V[5] += s;
+        c[3] += V[1] * s;
+        c[4] -= V[0] * s;
+    }
+}
+
+/*
+ * Twist V and velocity-product acceleration c of a body (K4 to K7).
+ *
+ *   h, slope, shift   by hop_pose
+ *   Vp    [6]  twist of the parent, or NULL on the ground
+ *   qd    [nv] state
+ *   V, c  [6]  results in the axes of the body
+ */
+FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int np,
+                            const fa_hop *h, const fa_real *slope, const fa_real *shift,
+                            const fa_real *Vp, const fa_real *qd, fa_real *V, fa_real *c)
+{
+    fa_zero(c, 6);
+    if (!Vp) {
+        fa_zero(V, 6);
+    } else {
+        hop_motion(h, np, slope, shift, Vp, qd + b->parent_mode_at, V);
+    }
+    if (np > 0) {
+        const fa_node *node = model->nodes + b->attach;
+        const fa_real *rates = qd + b->parent_mode_at;
+        fa_real phid[3], w[3], u[3], wdot[3], v[3], wx[3], beta[6];
+
+        fa_zero(phid, 3);
+        fa_zero(w, 3);
+        fa_zero(u, 3);
+        for (int s = 0; s < np; s++) {
+            for (int i = 0; i < 3; i++) {
+                phid[i] += node->lambda[3 * s + i] * rates[s];
+                w[i] += slope[3 * s + i] * rates[s];
+                u[i] += shift[3 * s + i] * rates[s];
+            }
+        }
+        hop_node_wdot(h, phid, wdot);
+
+        /* v = v_p + omega x r + u of the child's origin, minus w x x for the bracket
+         * w x (w x x - v) of beta */
+        for (int i = 0; i < 3; i++) {
+            v[i] = Vp[3 + i] + u[i];
+        }
+        fa_cross_add(v, Vp, h->r);
+        fa_cross(wx, w, h->x);
+        for (int i = 0; i < 3; i++) {
+            v[i] = wx[i] - v[i];
+            beta[i] = wdot[i];
+        }
+        fa_cross_add(beta, Vp, w);
+        fa_cross(beta + 3, Vp, u);
+        fa_cross_add(beta + 3, wdot, h->x);
+        fa_cross_add(beta + 3, w, v);
+        fa_rotate_t(c, h->R, beta);
+        fa_rotate_t(c + 3, h->R, beta + 3);
+    }
+    hop_joint(b, qd, V, c);
+}
+
+/*
+ * Hands the force of a child to its parent: F = R f at r, then modal rows and body
+ * rows (I2, A5).
+ *   f           [6]  in child axes at the child's origin
+ *   z_r, z_f    [6], [np]  of the parent, accumulated
+ */
+FA_INLINE void hop_force_add(const fa_hop *h, const int np, const fa_real *slope,
+                             const fa_real *shift, const fa_real *f, fa_real *z_r,
+                             fa_real *z_f)
+{
+    fa_real F[6];
+    fa_rotate(F, h->R, f);
+    fa_rotate(F + 3, h->R, f + 3);
+    for (int s = 0; s < np; s++) {
+        z_f[s] += fa_dot(slope + 3 * s, F) + fa_dot(shift + 3 * s, F + 3);
+    }
+    for (int i = 0; i < 6; i++) {
+        z_r[i] += F[i];
+    }
+    fa_cross_add(z_r, h->r, F + 3);
+}
+
+/* hop_pose for any number of modes, out of line: for kernels that seldom matter */
+FA_NOINLINE void hop_pose_any(const fa_model *model, const fa_body *b, const fa_real *q,
+                              fa_hop *h, fa_real *slope, fa_real *shift)
+{
+    hop_pose(model, b, b->parent_modes, q, h, slope, shift);
+}
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * inverse_dynamics.c -- generalized forces of a motion (recursive Newton-Euler)
+ *
+ * Solves      tau = M(q) qdd + C(q, qd): joint rows, then the modal residual
+ *
+ * Recursion   outward: twist, acceleration (K1 to K7, base: alpha = (0; -g))   (I1)
+ *             inward:  f_m by B5 plus the forces of the children               (I2)
+ *             tau_eta = modal rows, tau_joint = S' f_r + d qd                  (I3)
+ * Frames      every 6-vector is [angular; linear] in the axes of its own body.
+ * Cost        O(bodies * modes^2), no allocation.
+ * Source      Jain and Rodriguez, US patent 5,546,508, eq. 45.
+ * Checked by  tests/test_dynamics.py: brute-force Lagrangian, twin, M qdd + C, Pinocchio.
+ */
+#include "body.h"
+#include "hop.h"
+
+/* what acts besides gravity: accelerations, velocities and elastic forces */
+enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2 };
+
+typedef struct {
+    fa_hop hop;
+    fa_real V[6], a[6], f[6], g[3];
+} id_body;
+
+static size_t id_work(const fa_model *model)
+{
+    return (size_t)model->n_bodies * (sizeof(id_body) / sizeof(fa_real)) +
+           6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
+}
+
+/* K1 to K7 of one body; np modes of the parent */
+FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
+                          const int what, const fa_real *q, const fa_real *qd,
+                          const fa_real *qdd, fa_real *columns, const id_body *p,
+                          id_body *w)
+{
+    fa_real *slope = columns, *shift = columns + 3 * np;
+    fa_real base[6] = {{0}}, c[6];
+
+    hop_pose(model, b, np, q, &w->hop, slope, shift);
+    for (int i = 0; i < 3; i++) {
+        base[3 + i] = fa_splat(-model->gravity[i]);
+    }
+    if (what & ID_ACCELERATION) {
+        hop_motion(&w->hop, np, slope, shift, p ? p->a : base, qdd + b->parent_mode_at,
+                   w->a);
+    } else {
+        hop_motion(&w->hop, 0, slope, shift, p ? p->a : base, NULL, w->a);
+    }
+    if (what & ID_MOTION) {
+        hop_velocity(model, b, np, &w->hop, slope, shift, p ? p->V : NULL, qd, w->V, c);
+        for (int i = 0; i < 6; i++) {
+            w->a[i] += c[i];
+        }
+    }
+    if ((what & ID_ACCELERATION) && b->joint_at >= 0) {
+        w->a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];
+    }
+    if (model->any_offset) {
+        fa_real g[3];
+        for (int i = 0; i < 3; i++) {
+            g[i] = p ? p->g[i] : fa_splat(model->gravity[i]);
+        }
+        fa_rotate_t(w->g, w->hop.R, g);
+    }
+}
+
+/* f_m of one body with n modes, before its children add theirs (B5) */
+FA_INLINE void id_force(const fa_body *b, const int n, const int what, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, id_body *w, fa_real *z_f)
+{
+    const fa_real *eta = q + b->mode_at;
+    fa_real rates[FA_MAX_MODES];
+    fa_shape shape;
+
+    body_shape(b, n, eta, &shape);
+    if (what & ID_MOTION) {
+        body_bias(b, n, &shape, qd + b->mode_at, w->V, z_f, w->f);
+        body_elastic_add(b, n, eta, qd + b->mode_at, z_f);
+    } else {
+        fa_zero(z_f, n);
+        fa_zero(w->f, 6);
+    }
+    for (int r = 0; r < n; r++) {
+        rates[r] = what & ID_ACCELERATION ? qdd[b->mode_at + r] : (fa_real){0};
+    }
+    body_mass_mul_add(b, n, &shape, rates, w->a, z_f, w->f);
+    if (b->node_is_offset) {
+        body_offset_gravity_add(b, n, w->g, z_f);
+    }
+}
+
+FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *tau)
+{
+    id_body *bodies = (id_body *)work;
+    fa_real *columns = (fa_real *)(bodies + model->n_bodies);
+    fa_real *z_f = columns + 6 * model->sum_parent_modes;
+
+    /* outward: motion of each body, then the force it takes */
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
+        fa_real *at = columns + 6 * b->hop_at;
+#define ID_OUTWARD(np) id_outward(model, b, np, what, q, qd, qdd, at, p, bodies + k)
+        FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
+#define ID_FORCE(n) id_force(b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
+        FA_SWITCH_MODES(b->n_modes, ID_FORCE)
+    }
+
+    /* inward: project on the coordinates, hand the rest to the parent */
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+        const id_body *w = bodies + k;
+        for (int r = 0; r < b->n_modes; r++) {
+            tau[b->mode_at + r] = z_f[b->own_at + r];
+        }
+        if (b->joint_at >= 0) {
+            tau[b->joint_at] = w->f[b->joint == FA_JOINT_REVOLUTE ? 2 : 5];
+            if (what & ID_MOTION) {
+                tau[b->joint_at] += b->damping * qd[b->joint_at];
+            }
+        }
+        if (b->parent >= 0) {
+            const int np = b->parent_modes;
+            const fa_real *slope = columns + 6 * b->hop_at;
+            hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f, bodies[b->parent].f,
+                          z_f + model->bodies[b->parent].own_at);
+        }
+    }
+}
+
+/*
+ * Inputs q [nq], qd [nv], qdd [nv]; work [id_work]; output tau [nv], no overlap.
+ * A NaN stays in its lane.
+ */
+static void id_inverse_dynamics(const fa_model *model, const fa_call *call)
+{
+    id_run(model, ID_MOTION | ID_ACCELERATION, call->in[0], call->in[1], call->in[2],
+           call->work, call->out);
+}
+
+/* the same at qdd = 0: velocity, gravity, elastic and friction forces */
+static void id_bias_forces(const fa_model *model, const fa_call *call)
+{
+    id_run(model, ID_MOTION, call->in[0], call->in[1], NULL, call->work, call->out);
+}
+
+/* gradient of the gravity potential */
+static void id_gravity_forces(const fa_model *model, const fa_call *call)
+{
+    id_run(model, ID_GRAVITY_ONLY, call->in[0], NULL, NULL, call->work, call->out);
+}

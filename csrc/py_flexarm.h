@@ -1,0 +1,46 @@
+/*
+ * py_flexarm.h -- glue between CPython, NumPy and the fa_* library; no physics
+ *
+ * Ownership   a Model holds a capsule, the capsule owns the fa_model. Each gufunc of a
+ *             Model holds the same capsule (ufunc->obj), so it may outlive the Model
+ *             and no reference cycle exists.
+ * GIL         released around every batch and every time loop; taken again to raise,
+ *             to look for Ctrl-C, and to call a Python torque function.
+ */
+#ifndef PY_FLEXARM_H
+#define PY_FLEXARM_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "fa_kernels.h"
+
+/* the kernels in use: FLEXARM_ISA, or the widest; NULL with an ImportError set */
+const fa_kernels *py_choose_kernels(void);
+
+/* those for a few states at once: the same where FLEXARM_ISA forces a set */
+const fa_kernels *py_kernels_for_few(const fa_kernels *kernels);
+
+/* imports NumPy's ufunc API; -1 with an exception set on failure */
+int py_loops_import(void);
+
+/*
+ * A gufunc of one kernel bound to one model.
+ *   capsule  owner of the model, a new reference is taken
+ *   quiet    failed states become NaN without an exception
+ */
+PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel kernel,
+                         int quiet);
+
+/* name of a kernel in Python */
+const char *py_kernel_name(fa_kernel kernel);
+
+fa_model *py_model_of(PyObject *capsule);
+
+/* method Model.rollout_rk4 */
+PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels, PyObject *args,
+                         PyObject *kwargs);
+
+int py_add_model_type(PyObject *module);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * py_loops.c -- kernels as NumPy generalized ufuncs bound to a model
+ *
+ * One table row per kernel and one loop for all rows. Core sizes are frozen numbers,
+ * "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows output sizes. The
+ * loop honours every stride and leaves the batch to fa_kernels.batch.
+ */
+#include "py_flexarm.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
+#define NO_IMPORT_ARRAY
+#include <numpy/ndarrayobject.h>
+#include <numpy/ufuncobject.h>
+
+#include <fenv.h>
+#include <stdio.h>
+
+enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS = 5 };
+
+/*
+ * Core dimensions of an operand: Q nq, V nv, T nu or nv, 4, 6, N nodes, B bodies; one
+ * letter each, "" for a scalar. Node kernels have an integer operand in front.
+ */
+typedef struct {
+    const char *name;
+    int has_index;
+    const char *operands[4]; /* inputs, then the output */
+} loop_row;
+
+static const loop_row loop_rows[FA_N_KERNELS] = {
+    [FA_INVERSE_DYNAMICS] = {"inverse_dynamics", 0, {"Q", "V", "V", "V"}},
+    [FA_BIAS_FORCES] = {"bias_forces", 0, {"Q", "V", "V"}},
+    [FA_GRAVITY_FORCES] = {"gravity_forces", 0, {"Q", "V"}},
+    [FA_FORWARD_DYNAMICS] = {"forward_dynamics", 0, {"Q", "V", "T", "V"}},
+    [FA_FORWARD_COMPOSITE] = {"forward_dynamics_composite", 0, {"Q", "V", "T", "V"}},
+    [FA_MASS_MATRIX] = {"mass_matrix", 0, {"Q", "VV"}},
+    [FA_KINETIC_ENERGY] = {"kinetic_energy", 0, {"Q", "V", ""}},
+    [FA_POTENTIAL_ENERGY] = {"potential_energy", 0, {"Q", ""}},
+    [FA_LINK_POSES] = {"link_poses", 0, {"Q", "B44"}},
+    [FA_NODE_POSES] = {"node_poses", 0, {"Q", "N44"}},
+    [FA_NODE_POSE] = {"node_pose", 1, {"Q", "44"}},
+    [FA_NODE_VELOCITY] = {"node_velocity", 1, {"Q", "V", "6"}},
+    [FA_JACOBIAN] = {"jacobian", 1, {"Q", "6V"}},
+    [FA_WRENCH_FORCES] = {"wrench_forces", 1, {"Q", "6", "V"}},
+};
+
+/* everything one gufunc needs, in one block that NumPy frees with the gufunc */
+typedef struct {
+    const fa_model *model;
+    const fa_kernels *many, *few; /* states in one call */
+    fa_kernel kernel;
+    int quiet;
+    int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
+    PyUFuncGenericFunction function[1];
+    void *data[1];
+    char types[LOOP_OPERANDS];
+    char doc[160];
+} loop_bound;
+
+const char *py_kernel_name(fa_kernel kernel)
+{
+    return loop_rows[kernel].name;
+}
+
+static int loop_dim(const fa_model *model, char letter)
+{
+    switch (letter) {
+    case 'Q':
+        return model->nq;
+    case 'V':
+        return model->nv;
+    case 'B':
+        return model->n_bodies;
+    case 'N':
+        return model->n_nodes;
+    default:
+        return letter - '0';
+    }
+}
+
+/* raises with the GIL held, whatever the caller holds */
+static void loop_raise(const char *class_name, const char *message)
+{
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *module = PyImport_ImportModule("flexarm.errors");
+    PyObject *class = module ? PyObject_GetAttrString(module, class_name) : NULL;
+    if (class) {
+        PyErr_SetString(class, message);
+    }
+    Py_XDECREF(class);
+    Py_XDECREF(module);
+    PyGILState_Release(gil);
+}
+
+/* nonzero if Ctrl-C was pressed, KeyboardInterrupt is then set */
+static int loop_interrupted(void)
+{
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    const int interrupted = PyErr_CheckSignals() != 0;
+    PyGILState_Release(gil);
+    return interrupted;
+}
+
+/*
+ * Sizes and byte offsets of every operand.
+ *   core   strides of the core dimensions, operand by operand
+ * Returns how many offsets there are; writes them only if `offsets` is given.
+ */
+static size_t loop_operands(const loop_bound *b, char **args, const npy_intp *dims,
+                            const npy_intp *steps, fa_operand *operands,
+                            ptrdiff_t *offsets)
+{
+    const loop_row *row = loop_rows + b->kernel;
+    const int n = fa_kernel_inputs(b->kernel) + 1;
+    const npy_intp *core = steps + n + row->has_index;
+    size_t used = 0;
+
+    for (int i = 0; i < n; i++) {
+        const char *letters = row->operands[i];
+        int size = 1;
+        if (offsets) {
+            offsets[used] = 0;
+        }
+        for (int d = 0; letters[d]; d++) {
+            const int length = letters[d] == 'T' ? (int)dims[1 + b->torque_dim]
+                                                 : loop_dim(b->model, letters[d]);
+            /* backwards, so that entries are read before they are overwritten */
+            for (int e = size - 1; offsets && e >= 0; e--) {
+                for (int k = length - 1; k >= 0; k--) {
+                    offsets[used + (size_t)(e * length + k)] =
+                        offsets[used + (size_t)e] + k * core[0];
+                }
+            }
+            size *= length;
+            core++;
+        }
+        operands[i] = (fa_operand){args[i + row->has_index], steps[i + row->has_index],
+                                   size, offsets ? offsets + used : NULL};
+        used += (size_t)size;
+    }
+    return used;
+}
+
+static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
+{
+    const fa_model *m = b->model;
+    char text[200];
+
+    if (b->torque_dim < 0) {
+        return 0;
+    }
+    const npy_intp n = dims[1 + b->torque_dim];
+    if (n == m->nu || n == m->nv) {
+        return 0;
+    }
+    snprintf(text, sizeof text,
+             "last axis of tau has length %zd, expected %d (one force per joint) or %d "
+             "(joints and modes)",
+             (ssize_t)n, m->nu, m->nv);
+    loop_raise("ArgumentError", text);
+    return -1;
+}
+
+static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t stride,
+                            npy_intp count)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        int64_t node;
+        memcpy(&node, index + i * stride, sizeof node);
+        if (node < 0 || node >= b->model->n_nodes) {
+            char text[160];
+            snprintf(text, sizeof text,
+                     "node is %lld, expected a number from 0 to %d; see arm.node_names",
+                     (long long)node, b->model->n_nodes - 1);
+            loop_raise("ArgumentError", text);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* the batch in chunks, with a look for Ctrl-C between two of them */
+static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
+                        const char *index, npy_intp index_stride, fa_operand *operands,
+                        void *work)
+{
+    const int n = fa_kernel_inputs(b->kernel) + 1;
+    fa_failures bad = {0, 0};
+
+    for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
+        const npy_intp states = count - at < LOOP_CHUNK ? count - at : LOOP_CHUNK;
+        const fa_failures more =
+            kernels->batch(b->model, b->kernel, (size_t)states, index, index_stride,
+                           operands, work);
+        if (more.count) {
+            bad.first = bad.count ? bad.first : (size_t)at + more.first;
+            bad.count += more.count;
+        }
+        if (at + states < count && loop_interrupted()) {
+            return;
+        }
+        for (int i = 0; i < n; i++) {
+            operands[i].data += states * operands[i].stride;
+        }
+        if (index) {
+            index += states * index_stride;
+        }
+    }
+    if (bad.count && !b->quiet) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
+                 "at position %zu",
+                 loop_rows[b->kernel].name, bad.count, (size_t)count, bad.first);
+        loop_raise("NotFiniteError", text);
+    }
+}
+
+static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps, void *data)
+{
+    const loop_bound *b = data;
+    const int has_index = loop_rows[b->kernel].has_index;
+    const char *index = has_index ? args[0] : NULL;
+    const fa_kernels *kernels = dims[0] <= FA_FEW_STATES ? b->few : b->many;
+    _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
+    fa_operand operands[4];
+    int sizes[4];
+
+    if (dims[0] == 0 || loop_check_torque(b, dims) < 0 ||
+        (index && loop_check_index(b, index, steps[0], dims[0]) < 0)) {
+        return;
+    }
+
+    /* scratch: offsets, then the lanes and the work of the kernel, once per call */
+    const size_t n_offsets = loop_operands(b, args, dims, steps, operands, NULL);
+    for (int i = 0; i <= fa_kernel_inputs(b->kernel); i++) {
+        sizes[i] = operands[i].size;
+    }
+    const size_t work_at =
+        (n_offsets * sizeof(ptrdiff_t) + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN;
+    const size_t total = work_at + kernels->work_size(b->model, b->kernel, sizes);
+    char *heap = NULL, *scratch = stack;
+    if (total > LOOP_STACK) {
+        heap = PyMem_RawMalloc(total + LOOP_ALIGN);
+        if (!heap) {
+            loop_raise("FlexarmError", "no memory for the scratch of a batch");
+            return;
+        }
+        scratch = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
+    }
+    loop_operands(b, args, dims, steps, operands, (ptrdiff_t *)(void *)scratch);
+    loop_chunks(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
+                scratch + work_at);
+    PyMem_RawFree(heap);
+
+    /* NaN is counted above; without this NumPy would warn once more, by flags */
+    if (fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW)) {
+        feclearexcept(FE_ALL_EXCEPT);
+    }
+}
+
+/* "(),(7),(7)->(6,7)"; the place of T among the different core dimensions */
+static int loop_signature(const loop_row *row, int n_in, const fa_model *model, char *text,
+                          size_t size, int *torque_dim)
+{
+    int seen[8], n_seen = 0;
+    size_t at = 0;
+
+    *torque_dim = -1;
+    at += (size_t)snprintf(text + at, size - at, row->has_index ? "()," : "");
+    for (int i = 0; i <= n_in; i++) {
+        const char *letters = row->operands[i];
+        at += (size_t)snprintf(text + at, size - at,
+                               i == 0      ? "("
+                               : i == n_in ? "->("
+                                           : ",(");
+        for (int d = 0; letters[d]; d++) {
+            const int torque = letters[d] == 'T';
+            const int length = torque ? -1 : loop_dim(model, letters[d]);
+            int k = 0;
+            while (k < n_seen && seen[k] != length) {
+                k++;
+            }
+            if (k == n_seen) {
+                seen[n_seen++] = length;
+            }
+            if (torque) {
+                *torque_dim = k;
+                at += (size_t)snprintf(text + at, size - at, "t");
+            } else {
+                at += (size_t)snprintf(text + at, size - at, d ? ",%d" : "%d", length);
+            }
+        }
+        at += (size_t)snprintf(text + at, size - at, ")");
+    }
+    return at < size ? 0 : -1;
+}
+
+PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel kernel,
+                         int quiet)
+{
+    const loop_row *row = loop_rows + kernel;
+    const int n_in = fa_kernel_inputs(kernel) + row->has_index;
+    char signature[160];
+    loop_bound *b;
+
+    b = PyMem_RawMalloc(sizeof *b);
+    if (!b) {
+        return PyErr_NoMemory();
+    }
+    *b = (loop_bound){.model = py_model_of(capsule),
+                      .many = kernels,
+                      .few = py_kernels_for_few(kernels),
+                      .kernel = kernel,
+                      .quiet = quiet,
+                      .function = {loop_run}};
+    b->data[0] = b;
+    if (!b->model || loop_signature(row, fa_kernel_inputs(kernel), b->model, signature,
+                                    sizeof signature, &b->torque_dim) < 0) {
+        PyMem_RawFree(b);
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_SystemError, "signature of a gufunc is too long");
+        }
+        return NULL;
+    }
+    for (int i = 0; i <= n_in; i++) {
+        b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
+    }
+    snprintf(b->doc, sizeof b->doc, "See flexarm.%s; bound to one arm.", row->name);
+    PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
+        b->function, b->data, b->types, 1, n_in, 1, PyUFunc_None, row->name, b->doc, 0,
+        signature);
+    if (!gufunc) {
+        PyMem_RawFree(b);
+        return NULL;
+    }
+    /* NumPy frees ptr and releases obj with the gufunc, as for np.frompyfunc */
+    ((PyUFuncObject *)gufunc)->ptr = b;
+    ((PyUFuncObject *)gufunc)->obj = Py_NewRef(capsule);
+    return gufunc;
+}
+
+int py_loops_import(void)
+{
+    import_umath1(-1);
+    return 0;
+}

@@ -1,0 +1,248 @@
+/*
+ * py_model.c -- the Python type Model: one arm in C with its gufuncs
+ *
+ * Built from the arrays of Arm.pack(), pickled by them, immutable.
+ */
+#include "py_flexarm.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
+#define NO_IMPORT_ARRAY
+#include <numpy/ndarrayobject.h>
+
+#include <structmember.h>
+
+static const char MODEL_CAPSULE[] = "flexarm.fa_model";
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *capsule;
+    PyObject *arrays; /* tuple of the five arrays, for pickling */
+    const fa_kernels *kernels;
+    PyObject *gufuncs[FA_N_KERNELS];
+} model_object;
+
+fa_model *py_model_of(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, MODEL_CAPSULE);
+}
+
+static void model_capsule_free(PyObject *capsule)
+{
+    fa_model_free(py_model_of(capsule));
+}
+
+static const char *model_refusal(fa_status status)
+{
+    switch (status) {
+    case FA_BAD_TOPOLOGY:
+        return "a body comes before its parent or hangs on a node that is not its "
+               "parent's";
+    case FA_BAD_JOINT:
+        return "a joint kind is unknown";
+    case FA_TOO_MANY_MODES:
+        return "a body has more modes than supported";
+    case FA_BAD_SIZE:
+        return "an array has another length than the topology says";
+    case FA_NOT_FINITE:
+        return "a node has a number that is not finite";
+    default:
+        return "the model cannot be built";
+    }
+}
+
+/* the five arrays as contiguous read-only copies, in a new tuple */
+static PyObject *model_arrays(PyObject *args)
+{
+    static const int types[5] = {NPY_INT, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+    static const int ndims[5] = {2, 2, 1, 1, 1};
+    PyObject *given[5], *tuple;
+
+    if (!PyArg_ParseTuple(args, "OOOOO:Model", given, given + 1, given + 2, given + 3,
+                          given + 4)) {
+        return NULL;
+    }
+    tuple = PyTuple_New(5);
+    for (int i = 0; tuple && i < 5; i++) {
+        PyObject *array =
+            PyArray_FROMANY(given[i], types[i], ndims[i], ndims[i],
+                            NPY_ARRAY_IN_ARRAY | NPY_ARRAY_ENSURECOPY);
+        if (!array) {
+            Py_CLEAR(tuple);
+            break;
+        }
+        PyArray_CLEARFLAGS((PyArrayObject *)array, NPY_ARRAY_WRITEABLE);
+        PyTuple_SET_ITEM(tuple, i, array);
+    }
+    return tuple;
+}
+
+static PyObject *model_build(PyObject *arrays)
+{
+    PyArrayObject *a[5];
+    fa_model *model = NULL;
+
+    for (int i = 0; i < 5; i++) {
+        a[i] = (PyArrayObject *)PyTuple_GET_ITEM(arrays, i);
+    }
+    const npy_intp n = PyArray_DIM(a[0], 0);
+    if (PyArray_DIM(a[0], 1) != FA_TOPO_SIZE || PyArray_DIM(a[1], 0) != n ||
+        PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 3 ||
+        n > FA_MAX_BODIES) {
+        PyErr_Format(PyExc_ValueError,
+                     "the arrays of a model have the wrong shape or more than %d bodies",
+                     FA_MAX_BODIES);
+        return NULL;
+    }
+    const fa_description description = {
+        .n_bodies = (int)n,
+        .topology = PyArray_DATA(a[0]),
+        .joints = PyArray_DATA(a[1]),
+        .nodes = PyArray_DATA(a[2]),
+        .modal = PyArray_DATA(a[3]),
+        .gravity = PyArray_DATA(a[4]),
+        .nodes_size = (size_t)PyArray_SIZE(a[2]),
+        .modal_size = (size_t)PyArray_SIZE(a[3]),
+    };
+    const fa_status status = fa_model_build(&description, &model);
+    if (status == FA_NO_MEMORY) {
+        return PyErr_NoMemory();
+    }
+    if (status != FA_OK) {
+        PyErr_SetString(PyExc_ValueError, model_refusal(status));
+        return NULL;
+    }
+    PyObject *capsule = PyCapsule_New(model, MODEL_CAPSULE, model_capsule_free);
+    if (!capsule) {
+        fa_model_free(model);
+    }
+    return capsule;
+}
+
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    if (kwargs && PyDict_GET_SIZE(kwargs)) {
+        PyErr_SetString(PyExc_TypeError, "Model takes no keyword arguments");
+        return NULL;
+    }
+    model_object *self = (model_object *)type->tp_alloc(type, 0);
+    if (!self) {
+        return NULL;
+    }
+    self->arrays = model_arrays(args);
+    self->capsule = self->arrays ? model_build(self->arrays) : NULL;
+    self->kernels = self->capsule ? py_choose_kernels() : NULL;
+    if (!self->kernels) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        self->gufuncs[i] =
+            py_make_gufunc(self->capsule, self->kernels, (fa_kernel)i, 0);
+        if (!self->gufuncs[i]) {
+            Py_DECREF(self);
+            return NULL;
+        }
+    }
+    return (PyObject *)self;
+}
+
+static void model_dealloc(PyObject *object)
+{
+    model_object *self = (model_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        Py_XDECREF(self->gufuncs[i]);
+    }
+    Py_XDECREF(self->arrays);
+    Py_XDECREF(self->capsule);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *model_reduce(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return Py_BuildValue("OO", Py_TYPE(object), ((model_object *)object)->arrays);
+}
+
+static PyObject *model_quiet(PyObject *object, PyObject *name)
+{
+    const model_object *self = (const model_object *)object;
+    const char *text = PyUnicode_AsUTF8(name);
+
+    for (int i = 0; text && i < FA_N_KERNELS; i++) {
+        if (strcmp(text, py_kernel_name((fa_kernel)i)) == 0) {
+            return py_make_gufunc(self->capsule, self->kernels, (fa_kernel)i, 1);
+        }
+    }
+    if (text) {
+        PyErr_Format(PyExc_KeyError, "no kernel is named %s", text);
+    }
+    return NULL;
+}
+
+static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    const model_object *self = (const model_object *)object;
+    return py_rollout_rk4(py_model_of(self->capsule), self->kernels, args, kwargs);
+}
+
+#define MODEL_GUFUNC(name, kernel)                                                     \
+    {name, T_OBJECT_EX, offsetof(model_object, gufuncs[kernel]), READONLY, NULL}
+
+static PyMemberDef model_members[] = {
+    MODEL_GUFUNC("inverse_dynamics", FA_INVERSE_DYNAMICS),
+    MODEL_GUFUNC("bias_forces", FA_BIAS_FORCES),
+    MODEL_GUFUNC("gravity_forces", FA_GRAVITY_FORCES),
+    MODEL_GUFUNC("forward_dynamics", FA_FORWARD_DYNAMICS),
+    MODEL_GUFUNC("forward_dynamics_composite", FA_FORWARD_COMPOSITE),
+    MODEL_GUFUNC("mass_matrix", FA_MASS_MATRIX),
+    MODEL_GUFUNC("kinetic_energy", FA_KINETIC_ENERGY),
+    MODEL_GUFUNC("potential_energy", FA_POTENTIAL_ENERGY),
+    MODEL_GUFUNC("link_poses", FA_LINK_POSES),
+    MODEL_GUFUNC("node_poses", FA_NODE_POSES),
+    MODEL_GUFUNC("node_pose", FA_NODE_POSE),
+    MODEL_GUFUNC("node_velocity", FA_NODE_VELOCITY),
+    MODEL_GUFUNC("jacobian", FA_JACOBIAN),
+    MODEL_GUFUNC("wrench_forces", FA_WRENCH_FORCES),
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyMethodDef model_methods[] = {
+    {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
+    {"quiet", model_quiet, METH_O,
+     "quiet(name): the gufunc that leaves failed states as NaN and does not raise."},
+    {"rollout_rk4", (PyCFunction)(void (*)(void))model_rollout,
+     METH_VARARGS | METH_KEYWORDS, "Classical Runge-Kutta on a batch; see simulate."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* slots hold functions as void *, which POSIX allows and ISO C does not */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+static PyType_Slot model_slots[] = {
+    {Py_tp_doc, "Model(topology, joints, nodes, modal, gravity): an arm in C."},
+    {Py_tp_new, model_new},
+    {Py_tp_dealloc, model_dealloc},
+    {Py_tp_members, model_members},
+    {Py_tp_methods, model_methods},
+    {0, NULL},
+};
+#pragma GCC diagnostic pop
+
+static PyType_Spec model_spec = {
+    .name = "flexarm._core.Model",
+    .basicsize = sizeof(model_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = model_slots,
+};
+
+int py_add_model_type(PyObject *module)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, &model_spec, NULL);
+    const int status = type ? PyModule_AddObjectRef(module, "Model", type) : -1;
+    Py_XDECREF(type);
+    return status;
+}

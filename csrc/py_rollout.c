@@ -1,0 +1,189 @@
+/*
+ * py_rollout.c -- the C time loop with NumPy arrays and Python torque functions
+ */
+#include "py_flexarm.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
+#define NO_IMPORT_ARRAY
+#include <numpy/ndarrayobject.h>
+
+enum { ROLLOUT_ALIGN = 64 };
+
+typedef struct {
+    npy_intp count, nv, n_tau;
+    PyObject *torque; /* callable(t, q, qd) -> tau, or NULL */
+    PyObject *tick;   /* callable(steps) -> stop, or NULL */
+} rollout_context;
+
+static PyObject *rollout_copy(const double *x, npy_intp rows, npy_intp columns)
+{
+    const npy_intp shape[2] = {rows, columns};
+    PyObject *array = PyArray_SimpleNew(2, shape, NPY_DOUBLE);
+    if (array) {
+        memcpy(PyArray_DATA((PyArrayObject *)array), x,
+               (size_t)(rows * columns) * sizeof(double));
+    }
+    return array;
+}
+
+/* the user's function at one stage; takes the GIL */
+static int rollout_torque(void *context, double t, const double *q, const double *qd,
+                          double *tau)
+{
+    const rollout_context *c = context;
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *a = rollout_copy(q, c->count, c->nv);
+    PyObject *b = rollout_copy(qd, c->count, c->nv);
+    PyObject *given =
+        a && b ? PyObject_CallFunction(c->torque, "dOO", t, a, b) : NULL;
+    PyObject *array =
+        given ? PyArray_FROMANY(given, NPY_DOUBLE, 2, 2, NPY_ARRAY_IN_ARRAY) : NULL;
+
+    if (array) {
+        PyArrayObject *x = (PyArrayObject *)array;
+        if (PyArray_DIM(x, 0) == c->count && PyArray_DIM(x, 1) == c->n_tau) {
+            memcpy(tau, PyArray_DATA(x), (size_t)(c->count * c->n_tau) * sizeof(double));
+        } else {
+            PyErr_SetString(PyExc_ValueError, "torque function: wrong shape");
+            Py_CLEAR(array);
+        }
+    }
+    const int failed = array == NULL;
+    Py_XDECREF(array);
+    Py_XDECREF(given);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    PyGILState_Release(gil);
+    return failed;
+}
+
+static int rollout_tick(void *context, size_t steps)
+{
+    const rollout_context *c = context;
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    int stop = PyErr_CheckSignals() != 0;
+
+    if (!stop && c->tick) {
+        PyObject *answer = PyObject_CallFunction(c->tick, "n", (Py_ssize_t)steps);
+        stop = !answer;
+        Py_XDECREF(answer);
+    }
+    PyGILState_Release(gil);
+    return stop;
+}
+
+/* a C-contiguous float64 array of three axes, as simulate.py makes them */
+static double *rollout_data(PyObject *object, const char *what, int written,
+                            npy_intp *shape)
+{
+    PyArrayObject *a = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || PyArray_TYPE(a) != NPY_DOUBLE || PyArray_NDIM(a) != 3 ||
+        !(written ? PyArray_ISCARRAY(a) : PyArray_ISCARRAY_RO(a))) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s must be a C-ordered float64 array of three axes", what);
+        return NULL;
+    }
+    memcpy(shape, PyArray_DIMS(a), 3 * sizeof *shape);
+    return PyArray_DATA(a);
+}
+
+static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context *c,
+                        PyObject *q, PyObject *qd, PyArrayObject *t, PyObject *tau,
+                        PyObject *tau_out)
+{
+    npy_intp shape[3], other[3];
+
+    run->q = rollout_data(q, "q", 1, shape);
+    run->qd = run->q ? rollout_data(qd, "qd", 1, other) : NULL;
+    run->tau_out = run->qd ? rollout_data(tau_out, "tau_out", 1, other) : NULL;
+    if (!run->tau_out) {
+        return -1;
+    }
+    if (shape[2] != model->nv || PyArray_SIZE(t) != shape[1] || shape[1] < 1 ||
+        PyArray_SIZE((PyArrayObject *)qd) != PyArray_SIZE((PyArrayObject *)q) ||
+        other[0] != shape[0] || other[1] != shape[1] ||
+        (other[2] != model->nu && other[2] != model->nv)) {
+        PyErr_SetString(PyExc_ValueError, "arrays of a rollout do not fit together");
+        return -1;
+    }
+    run->count = (size_t)shape[0];
+    run->n_samples = (size_t)shape[1];
+    run->n_tau = (int)other[2];
+    run->t = PyArray_DATA(t);
+    *c = (rollout_context){shape[0], shape[2], other[2], NULL, c->tick};
+    if (tau == Py_None) {
+        run->kind = FA_TORQUE_ZERO;
+    } else if (PyCallable_Check(tau)) {
+        run->kind = FA_TORQUE_CALL;
+        run->call = rollout_torque;
+        c->torque = tau;
+    } else {
+        run->tau = rollout_data(tau, "tau", 0, other);
+        if (!run->tau) {
+            return -1;
+        }
+        if ((other[0] != shape[0] && other[0] != 1) || other[1] != shape[1] ||
+            other[2] != run->n_tau) {
+            PyErr_SetString(PyExc_ValueError, "tau of a rollout has the wrong shape");
+            return -1;
+        }
+        run->tau_stride = other[0] == 1 ? 0 : (size_t)(other[1] * other[2]);
+    }
+    return 0;
+}
+
+PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels, PyObject *args,
+                         PyObject *kwargs)
+{
+    static char *names[] = {"q",    "qd",  "t",       "substeps", "tau",
+                            "hold", "tick", "tau_out", NULL};
+    PyObject *q, *qd, *t, *tau, *tick, *tau_out;
+    int substeps, hold;
+    rollout_context context = {0, 0, 0, NULL, NULL};
+    fa_rollout run = {.tick = rollout_tick};
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOiOpOO:rollout_rk4", names, &q, &qd,
+                                     &t, &substeps, &tau, &hold, &tick, &tau_out)) {
+        return NULL;
+    }
+    PyObject *times = PyArray_FROMANY(t, NPY_DOUBLE, 1, 1, NPY_ARRAY_IN_ARRAY);
+    if (!times) {
+        return NULL;
+    }
+    context.tick = tick == Py_None ? NULL : tick;
+    run.kind = hold ? FA_TORQUE_HOLD : FA_TORQUE_LINEAR;
+    run.substeps = substeps < 1 ? 1 : substeps;
+    run.context = &context;
+    char *work = NULL;
+    if (rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau, tau_out) <
+        0) {
+        goto fail;
+    }
+    if (run.count <= FA_FEW_STATES) {
+        kernels = py_kernels_for_few(kernels);
+    }
+    work = PyMem_RawMalloc(kernels->rollout_work_size(model, &run) + ROLLOUT_ALIGN);
+    if (!work) {
+        PyErr_NoMemory();
+        goto fail;
+    }
+    char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
+    int stopped = 0;
+    Py_BEGIN_ALLOW_THREADS
+    if (run.count) {
+        stopped = kernels->rollout_rk4(model, &run, aligned);
+    }
+    Py_END_ALLOW_THREADS
+    if (stopped) {
+        goto fail; /* the exception of the callback is set */
+    }
+    PyMem_RawFree(work);
+    Py_DECREF(times);
+    Py_RETURN_NONE;
+
+fail:
+    PyMem_RawFree(work);
+    Py_DECREF(times);
+    return NULL;
+}
