@@ -1,0 +1,78 @@
+"""Kinematics and dynamics of flexible and rigid robot arms, in batches, from C kernels.
+
+>>> import flexarm as fa
+>>> arm = fa.library.de_luca_siciliano()
+>>> fa.forward_dynamics(arm, [0.0] * 6, [0.0] * 6, [0.1, 0.0]).shape
+(6,)
+"""
+
+from . import beams, library, plotting, reference, testing
+from ._core import build_info
+from ._version import __version__
+from .arm import Arm
+from .dynamics import (
+    bias_forces,
+    energy,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
+from .errors import (
+    ArgumentError,
+    ConvergenceError,
+    FlexarmError,
+    ModelError,
+    NotFiniteError,
+    SingularityError,
+)
+from .kinematics import (
+    jacobian,
+    link_poses,
+    node_pose,
+    node_poses,
+    node_velocity,
+    tip_pose,
+    wrench_forces,
+)
+from .models import FlexibleBody, Joint, RigidBody
+from .simulate import Trajectory, simulate
+
+__all__ = [
+    "Arm",
+    "ArgumentError",
+    "ConvergenceError",
+    "FlexarmError",
+    "FlexibleBody",
+    "Joint",
+    "ModelError",
+    "NotFiniteError",
+    "RigidBody",
+    "SingularityError",
+    "Trajectory",
+    "__version__",
+    "beams",
+    "bias_forces",
+    "build_info",
+    "energy",
+    "forward_dynamics",
+    "gravity_forces",
+    "inverse_dynamics",
+    "jacobian",
+    "kinetic_energy",
+    "library",
+    "link_poses",
+    "mass_matrix",
+    "node_pose",
+    "node_poses",
+    "node_velocity",
+    "plotting",
+    "potential_energy",
+    "reference",
+    "simulate",
+    "testing",
+    "tip_pose",
+    "wrench_forces",
+]

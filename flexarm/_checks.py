@@ -1,0 +1,160 @@
+"""Checks of descriptions: each refusal is one sentence, given, expected, to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ModelError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+MAX_MODES = 64  # of one body, the FA_MAX_MODES of fa_model.h
+
+
+def _numbers(what: str, value: Any) -> Array:
+    """Return a new float array, or refuse text, complex numbers and ragged lists."""
+    try:
+        array = np.asarray(value)
+        if value is None or array.dtype.kind in "cUSMm":
+            raise TypeError
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        text = " ".join(repr(value).split())
+        text = text if len(text) < 60 else text[:57] + "..."
+        raise ModelError(f"{what} is {text}, expected real numbers") from None
+
+
+def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
+    """Return a read-only finite float array of the given shape (None: any length)."""
+    array = _numbers(what, value)
+    fits = array.ndim == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("n" if n is None else str(n) for n in shape)
+        raise ModelError(
+            f"{what} has shape {array.shape}, expected "
+            + (f"({wanted}{',' if len(shape) == 1 else ''})" if shape else "one number")
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = f" at index {tuple(int(i) for i in bad[0])}" if array.ndim else ""
+        raise ModelError(
+            f"{what} is {array[tuple(bad[0])]}{where}, expected finite numbers"
+        )
+    array.flags.writeable = False
+    return array
+
+
+def check_rotation(what: str, matrix: Array) -> None:
+    """Refuse a matrix that is not a proper rotation, and say how far off it is."""
+    off = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
+    if off > 1e-9:
+        raise ModelError(
+            f"{what} is not a rotation: R'R differs from the identity by {off:.1e}, "
+            "expected below 1e-9; orthonormalize it"
+        )
+    if np.linalg.det(matrix) < 0.0:
+        raise ModelError(
+            f"{what} is a reflection (determinant -1), expected a right-handed frame"
+        )
+
+
+def inertia_matrix(what: str, value: Any) -> Array:
+    """Return the 3 x 3 matrix of a diagonal, of six entries or of a matrix."""
+    array = _numbers(what, value)
+    if array.shape == (3,):
+        array = np.diag(array)
+    elif array.shape == (6,):
+        xx, xy, xz, yy, yz, zz = array
+        array = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return as_array(what, array, (3, 3))
+
+
+def check_square(what: str, value: Any, n: int) -> Array:
+    """Return an (n, n) symmetric matrix without negative eigenvalues."""
+    if value is None:
+        value = np.zeros((n, n))
+    array = _numbers(what, value)
+    if array.shape == (n,):
+        array = np.diag(array)
+    if array.size == 0 and n == 0:
+        array = np.zeros((0, 0))
+    array = as_array(what, array, (n, n))
+    if n == 0:
+        return array
+    scale = float(np.abs(array).max())
+    off = np.abs(array - array.T)
+    if float(off.max()) > 1e-9 * scale:
+        i, j = (int(k) for k in np.unravel_index(int(np.argmax(off)), off.shape))
+        raise ModelError(
+            f"{what} is not symmetric: entries ({i}, {j}) and ({j}, {i}) are "
+            f"{array[i, j]:g} and {array[j, i]:g}, expected equal ones"
+        )
+    lowest = float(np.linalg.eigvalsh(array)[0])
+    if lowest < -1e-9 * scale:
+        raise ModelError(
+            f"{what} has the negative eigenvalue {lowest:.3g}, expected none"
+        )
+    return array
+
+
+def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> None:
+    """Refuse a mass, centre of mass and inertia that no distribution of mass has."""
+    if mass < 0.0:
+        raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
+    about_com = about_origin - mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    scale = float(np.abs(about_origin).max())
+    if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
+        raise ModelError(f"{who} has an inertia that is not symmetric, make it so")
+    a, b, c = np.linalg.eigvalsh(about_com)
+    if a < -1e-9 * scale:
+        raise ModelError(
+            f"{who} has the negative moment of inertia {a:.3g} kg m^2 about its centre "
+            "of mass, expected none; an inertia about another point must be shifted"
+        )
+    if a + b < c - 1e-9 * scale:
+        raise ModelError(
+            f"{who} has the principal moments of inertia {a:.4g}, {b:.4g}, {c:.4g} "
+            "kg m^2, but no body has one above the sum of the other two"
+        )
+
+
+def check_units_of_arm(arm: Arm) -> None:
+    """Refuse sizes that are off by a factor of 1000 where this can be seen."""
+    meant = "; pass check_units=False if it is meant"
+    g = float(np.linalg.norm(arm.gravity))
+    if g > 500.0:
+        raise ModelError(
+            f"gravity is {g:g} m/s^2, expected SI units, 9.81 on Earth{meant}"
+        )
+    for body in arm.bodies:
+        centres = body.node_position + body.node_com
+        points = np.vstack([body.node_position, centres, [body.joint.position]])
+        reach = float(np.abs(points).max())
+        if reach > 200.0:
+            raise ModelError(
+                f"body {body.name!r} has a point {reach:g} m from its frame, expected "
+                f"metres, it looks like millimetres{meant}"
+            )
+        inertia = float(np.abs(body.node_inertia).max())
+        mass = float(body.total_mass)
+        size = max(reach, float(np.abs(body.node_com).max()))
+        if mass > 0.0 and size > 0.0 and inertia > mass * (50.0 * size) ** 2:
+            raise ModelError(
+                f"body {body.name!r} has an inertia of {inertia:g} kg m^2 with "
+                f"{mass:g} kg within {size:g} m, a radius of gyration of "
+                f"{np.sqrt(inertia / mass):.3g} m; expected kg and metres{meant}"
+            )
+        f = body.frequencies()
+        if len(f) and f[0] > 1e6:
+            raise ModelError(
+                f"body {body.name!r} has a lowest frequency of {f[0]:.3g} Hz, expected "
+                f"SI units in its stiffness and mass{meant}"
+            )

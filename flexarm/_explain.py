@@ -1,0 +1,208 @@
+"""Errors of the kernels, told in the shape and the names of the user.
+
+Runs on the failing path only: the kernels refuse, this looks a second time at what was
+given and says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+
+def real_array(name: str, value: Any) -> Any:
+    """Return a float64 array, without a copy if `value` is one, or refuse in words."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"{name} is {_short(value)}, expected a rectangular array of real numbers"
+        ) from None
+    if not np.can_cast(array.dtype, np.float64):
+        raise ArgumentError(
+            f"{name} is {_short(value)} of type {array.dtype}, expected an array of "
+            "real numbers (float64)"
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def _expected(arm: Arm, name: str) -> dict[int, str]:
+    """Lengths that the last axis of an argument may have, in words."""
+    modes = arm.nv - arm.nu
+    coordinates = "; see arm.coordinate_names"
+    counted = f"{arm.nv} coordinates ({arm.nu} joints, {modes} modes){coordinates}"
+    if name == "wrench":
+        return {6: "6 numbers, the moment and the force"}
+    if name == "tau":
+        joints = f"{arm.nu} (one force per joint)"
+        if modes == 0:
+            return {arm.nu: joints + coordinates}
+        return {arm.nu: joints, arm.nv: f"{arm.nv} (joints and modes){coordinates}"}
+    return {arm.nq if name == "q" else arm.nv: counted}
+
+
+def _leading(
+    arm: Arm, arrays: dict[str, Any], extra: tuple[Any, ...]
+) -> tuple[int, ...]:
+    """Batch shape of all arguments; refuses what does not fit."""
+    for name, array in arrays.items():
+        expected = _expected(arm, name)
+        if array.ndim == 0 or array.shape[-1] not in expected:
+            given = (
+                "is a single number"
+                if array.ndim == 0
+                else f"has a last axis of length {array.shape[-1]}"
+            )
+            raise ArgumentError(
+                f"{name} {given}, expected {' or '.join(expected.values())}"
+            )
+    shapes = {name: array.shape[:-1] for name, array in arrays.items()}
+    if extra:
+        shapes["node"] = np.shape(extra[0])
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ArgumentError(
+            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
+        ) from None
+
+
+def _check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
+    if not isinstance(out, np.ndarray):
+        raise ArgumentError(
+            f"out is {_short(out)}, expected an ndarray of shape {batch + core}"
+        )
+    at = max(out.ndim - len(core), 0)
+    try:  # out may have more leading axes than the arguments
+        fits = np.broadcast_shapes(batch, out.shape[:at]) == out.shape[:at]
+    except ValueError:
+        fits = False
+    if not fits or out.shape[at:] != core:
+        raise ArgumentError(f"out has shape {out.shape}, expected {batch + core}")
+    if not out.flags.writeable:
+        raise ArgumentError(
+            "out is read-only, expected an array that can be written to"
+        )
+    if not np.can_cast(np.float64, out.dtype, "same_kind"):
+        raise ArgumentError(f"out is of type {out.dtype}, expected float64")
+
+
+def _not_finite(
+    arm: Arm,
+    kernel: str,
+    arrays: dict[str, Any],
+    core: tuple[int, ...],
+    again: Callable[[], Any],
+    out: Any,
+) -> FlexarmError:
+    """Second look: which states failed, and whether an input is to blame."""
+    lost = [
+        name
+        for name, array in arrays.items()
+        if out is not None and np.may_share_memory(array, out)
+    ]
+    if out is None:
+        with np.errstate(all="ignore"):
+            result = np.array(again())
+    elif lost:  # an argument is gone, what the first look left in `out` has to do
+        result = out
+    else:
+        result = again()
+    axes = tuple(range(result.ndim - len(core), result.ndim))
+    bad = ~np.isfinite(result).all(axis=axes)
+    result[bad] = np.nan
+    count, states = int(bad.sum()), int(bad.size)
+    index = tuple(int(i) for i in np.argwhere(bad)[0]) if count and bad.ndim else ()
+    name = kernel.removesuffix("_composite")
+    where = f"{count} of {states} states" + (
+        f", first at index {index}" if index else ""
+    )
+    where = where if states > 1 else "the state"
+    failed, rest = (
+        f"{name} has no finite result for {where}: ",
+        "; error.result holds the rest",
+    )
+    told: dict[str, Any] = {"result": result, "index": index, "count": count}
+    if result.ndim == 0:
+        told["result"] = result[()]
+    for key, array in arrays.items():
+        wrong = np.argwhere(~np.isfinite(array))
+        if len(wrong) and key not in lost:
+            at = tuple(int(i) for i in wrong[0])
+            spot = f"{key}[{', '.join(map(str, at))}]"
+            return NotFiniteError(
+                f"{failed}{spot} is {array[at]}, expected finite numbers{rest}", **told
+            )
+    why = "numbers overflow"
+    if lost:
+        why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
+    if kernel.startswith("forward_dynamics"):
+        why = f"the mass matrix is not positive definite there or {why}"
+        return SingularityError(failed + why + rest, **told)
+    return NotFiniteError(
+        f"{failed}{why}, expected states of ordinary size{rest}", **told
+    )
+
+
+def explain(
+    arm: Arm,
+    kernel: str,
+    error: Exception,
+    *,
+    extra: tuple[Any, ...] = (),
+    out: Any = None,
+    again: Callable[[], Any] | None = None,
+    **given: Any,
+) -> BaseException:
+    """Return the exception to raise in place of `error`.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm of the call.
+    kernel : str
+        Name of the gufunc that failed.
+    error : Exception
+        What it raised.
+    extra : tuple
+        Operands in front of the arrays, such as a node number.
+    out : ndarray, optional
+        Where the result was to be stored.
+    again : callable, optional
+        Computes the result once more without raising; by default the gufunc alone.
+    **given : array_like
+        The arguments in order, by name.
+    """
+    try:
+        arrays = {name: real_array(name, value) for name, value in given.items()}
+        batch = _leading(arm, arrays, extra)
+        if isinstance(error, ArgumentError):
+            return error
+        gufunc = arm._model.quiet(kernel)
+        letters = str(gufunc.signature).split("->")[1].strip("()")
+        core = tuple(int(n) for n in letters.split(",") if n)
+        out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        if out is not None:
+            _check_out(out, batch, core)
+    except ArgumentError as refusal:
+        return refusal
+    if not isinstance(error, NotFiniteError):
+        return error
+
+    def repeat() -> Any:
+        return gufunc(*extra, *arrays.values(), out=out)
+
+    return _not_finite(arm, kernel, arrays, core, again or repeat, out)

@@ -1,0 +1,351 @@
+"""The arm: a tree of bodies, packed for the C kernels and bound to them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import dynamics, kinematics
+from ._checks import as_array, check_units_of_arm
+from ._core import Model
+from .errors import ModelError
+from .models import GROUND, JOINT_KINDS, Body, FlexibleBody, RigidBody, _Description
+
+Array = NDArray[np.float64]
+
+
+class Packed(NamedTuple):
+    """An arm as plain arrays, in the layout that ``fa_model.h`` reads."""
+
+    topology: NDArray[np.intc]  # (n, 5): parent, node of the parent, kind, modes, nodes
+    joints: Array  # (n, 16): axis, position, rotation, damping
+    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
+    modal: Array  # per body: stiffness, damping
+    gravity: Array  # (3,)
+
+
+def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    """Index of the parent of each body, -1 for the ground; refuses what is no tree."""
+    if not bodies:
+        raise ModelError("the arm has no bodies, expected at least one")
+    for body in bodies:
+        if not isinstance(body, RigidBody | FlexibleBody):
+            raise ModelError(
+                f"a body of the arm is {type(body).__name__}, expected RigidBody or "
+                "FlexibleBody"
+            )
+    names = [body.name for body in bodies]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ModelError(f"two bodies are named {name!r}, expected unique names")
+    parents = []
+    for i, body in enumerate(bodies):
+        parent = body.joint.parent
+        if parent is None:
+            parent = names[i - 1] if i else GROUND
+        if parent != GROUND and parent not in names:
+            raise ModelError(
+                f"body {body.name!r} hangs on {parent!r}, expected {GROUND!r} or one of "
+                f"{', '.join(names)}"
+            )
+        parents.append(-1 if parent == GROUND else names.index(parent))
+    _check_order(names, parents)
+    return tuple(parents)
+
+
+def _check_order(names: list[str], parents: list[int]) -> None:
+    for i in range(len(names)):
+        path = [i]
+        while parents[path[-1]] >= 0:
+            path.append(parents[path[-1]])
+            if path[-1] in path[:-1]:
+                loop = path[path.index(path[-1]) :]
+                raise ModelError(
+                    "the bodies form a cycle, "
+                    + " -> ".join(names[k] for k in loop)
+                    + f", expected a tree with one body on {GROUND!r}"
+                )
+    roots = [name for name, parent in zip(names, parents, strict=True) if parent < 0]
+    if len(roots) > 1:
+        raise ModelError(
+            f"bodies {', '.join(map(repr, roots))} all hang on {GROUND!r}, expected one "
+            "root; join the others to it with fixed joints"
+        )
+    for i, parent in enumerate(parents):
+        if parent > i:
+            raise ModelError(
+                f"body {names[i]!r} is listed before its parent {names[parent]!r}, "
+                "expected the order from base to tip"
+            )
+
+
+def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
+    """Refuse a joint that moves nothing, and an arm in which nothing moves."""
+    mass = [body.total_mass for body in bodies]
+    inertia = [float(np.abs(body.node_inertia).sum()) for body in bodies]
+    for i in reversed(range(len(bodies))):
+        if parents[i] >= 0:
+            mass[parents[i]] += mass[i]
+            inertia[parents[i]] += inertia[i]
+    for body, m, J in zip(bodies, mass, inertia, strict=True):
+        turns = body.joint.kind == "revolute"
+        if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
+            raise ModelError(
+                f"body {body.name!r} and all that hangs on it is massless, so its "
+                f"{body.joint.kind} joint has no equation of motion; give it a mass"
+                + (" or an inertia" if turns else "")
+            )
+    if not any(body.joint.n_dof + body.n_modes for body in bodies):
+        raise ModelError(
+            "all joints of the arm are fixed and no body has modes, expected at least "
+            "one coordinate; make a joint revolute or prismatic"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Arm(_Description):
+    """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
+
+    Parameters
+    ----------
+    bodies : sequence of RigidBody or FlexibleBody
+        From base to tip, each after its parent; one of them hangs on the ground.
+    gravity : (3,) array_like of float
+        Acceleration of free fall in the base frame, in m/s^2.
+    name : str
+        Name for tables and plots.
+    tip : (str, str or int), optional
+        Body and node that functions of the tip use; by default the last node of the
+        last body.
+    check_units : bool
+        Refuse sizes that look like mm or g; ``False`` if they are meant.
+
+    Raises
+    ------
+    ModelError
+        If the bodies are no tree, or no physical ones; the sentence says which.
+
+    Notes
+    -----
+    The coordinates are the joint coordinates in the order of the bodies, then the
+    modal coordinates body by body; `coordinate_names` lists them.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.Arm([fa.RigidBody("rod", mass=1.0, com=(0.5, 0, 0))])
+    >>> arm.coordinate_names
+    ('rod',)
+    """
+
+    bodies: Any
+    gravity: Any = (0.0, 0.0, -9.81)
+    name: str = "arm"
+    tip: Any = None
+    check_units: bool = True
+
+    _parents: tuple[int, ...] = field(default=(), init=False)
+    _node_offset: tuple[int, ...] = field(default=(), init=False)
+    _model: Model = field(default=None, init=False)  # type: ignore[assignment]
+    tip_node: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bodies, Iterable):
+            raise ModelError(
+                f"bodies of the arm is {type(self.bodies).__name__}, expected a "
+                "sequence of RigidBody or FlexibleBody"
+            )
+        bodies = tuple(self.bodies)
+        parents = _find_parents(bodies)
+        _check_mass(bodies, parents)
+        offsets = np.cumsum([0] + [b.n_nodes for b in bodies])
+        tip = self.tip
+        if tip is None:
+            tip = (bodies[-1].name, bodies[-1].n_nodes - 1)
+        if not isinstance(tip, list | tuple) or len(tip) != 2:
+            raise ModelError(
+                f"tip of the arm is {tip!r}, expected a pair (body, node) such as "
+                f"({bodies[-1].name!r}, 'tip')"
+            )
+        self._set(
+            bodies=bodies,
+            gravity=as_array("gravity of the arm", self.gravity, (3,)),
+            _parents=parents,
+            _node_offset=tuple(int(x) for x in offsets),
+            tip=tuple(tip),
+        )
+        self._set(tip_node=self.node(*self.tip))
+        if self.check_units:
+            check_units_of_arm(self)
+        self._set(_model=Model(*self.pack()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = dataclasses.fields(self)
+        return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
+
+    # sizes, names and indices
+
+    @property
+    def nq(self) -> int:
+        """Number of position coordinates."""
+        return self.nv
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return self.nu + sum(b.n_modes for b in self.bodies)
+
+    @property
+    def nu(self) -> int:
+        """Number of actuated joint coordinates."""
+        return int(sum(b.joint.n_dof for b in self.bodies))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all bodies."""
+        return self._node_offset[-1]
+
+    @property
+    def joint_slice(self) -> slice:
+        """Where the joint coordinates stand in q."""
+        return slice(0, self.nu)
+
+    @property
+    def motor_slice(self) -> slice:
+        """Where the motor coordinates stand in q (none without flexible joints)."""
+        return slice(self.nu, self.nu)
+
+    def body_index(self, body: str | int) -> int:
+        """Position of a body, given by name or number."""
+        names = [b.name for b in self.bodies]
+        if isinstance(body, str):
+            if body not in names:
+                raise ModelError(
+                    f"the arm has no body {body!r}, expected one of {', '.join(names)}"
+                )
+            return names.index(body)
+        if not -len(names) <= int(body) < len(names):
+            raise ModelError(
+                f"the arm has no body {body}, expected a number below {len(names)}"
+            )
+        return int(body) % len(names)
+
+    def mode_slice(self, body: str | int) -> slice:
+        """Where the modal coordinates of a body stand in q."""
+        index = self.body_index(body)
+        start = self.nu + sum(b.n_modes for b in self.bodies[:index])
+        return slice(start, start + self.bodies[index].n_modes)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Name of each coordinate: the body of the joint, or body and mode."""
+        joints = [b.name for b in self.bodies if b.joint.n_dof]
+        modes = [f"{b.name}.{mode}" for b in self.bodies for mode in b.mode_names]
+        return (*joints, *modes)
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Name of each node, ``"body.node"``."""
+        return tuple(f"{b.name}.{node}" for b in self.bodies for node in b.node_names)
+
+    def node(self, body: str | int, node: str | int = "tip") -> int:
+        """Number of a node of a body among all nodes of the arm."""
+        index = self.body_index(body)
+        return int(self._node_offset[index] + self.bodies[index].node_index(node))
+
+    def node_slice(self, body: str | int) -> slice:
+        """Numbers of the nodes of a body among all nodes of the arm."""
+        index = self.body_index(body)
+        return slice(self._node_offset[index], self._node_offset[index + 1])
+
+    # the C model
+
+    def pack(self) -> Packed:
+        """Return the arm as the plain arrays from which the C model is built."""
+        topology, joints, nodes, modal = [], [], [], []
+        for body, parent in zip(self.bodies, self._parents, strict=True):
+            joint = body.joint
+            node = -1
+            if parent >= 0:
+                node = self._node_offset[parent]
+                node += self.bodies[parent].node_index(joint.node)
+            kind = JOINT_KINDS.index(joint.kind)
+            topology.append((parent, node, kind, body.n_modes, body.n_nodes))
+            joints.append(
+                (*joint.axis, *joint.position, *joint.rotation.ravel(), joint.damping)
+            )
+            inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+            nodes.append(
+                np.hstack(
+                    [
+                        body.node_mass[:, np.newaxis],
+                        body.node_com,
+                        inertia,
+                        body.node_position,
+                        body.node_translation.reshape(body.n_nodes, -1),
+                        body.node_rotation.reshape(body.n_nodes, -1),
+                    ]
+                ).ravel()
+            )
+            modal += [body.stiffness.ravel(), body.damping.ravel()]
+        return Packed(
+            np.array(topology, dtype=np.intc),
+            np.array(joints, dtype=np.float64),
+            np.concatenate(nodes),
+            np.concatenate(modal),
+            self.gravity,
+        )
+
+    # printing
+
+    def __repr__(self) -> str:
+        modes = self.nv - self.nu
+        return (
+            f"<Arm {self.name!r}: {len(self.bodies)} bodies, {self.nu} joint and "
+            f"{modes} modal coordinates>"
+        )
+
+    def __str__(self) -> str:
+        rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
+        for body, parent in zip(self.bodies, self._parents, strict=True):
+            where = GROUND
+            if parent >= 0:
+                base = self.bodies[parent]
+                where = f"{base.name}.{base.node_names[base.node_index(body.joint.node)]}"
+            f = body.frequencies()
+            listed = ", ".join(f"{x:.4g}" for x in f[:4]) + (", ..." if len(f) > 4 else "")
+            mass = f"{body.total_mass:.4g}"
+            rows.append(
+                (body.name, where, body.joint.kind, mass, str(body.n_modes), listed)
+            )
+        widths = [max(len(row[i]) for row in rows) for i in range(6)]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        g = ", ".join(f"{x:g}" for x in self.gravity)
+        tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
+        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines])
+
+    # the functions of the package as methods
+
+    forward_dynamics = dynamics.forward_dynamics
+    inverse_dynamics = dynamics.inverse_dynamics
+    mass_matrix = dynamics.mass_matrix
+    bias_forces = dynamics.bias_forces
+    gravity_forces = dynamics.gravity_forces
+    kinetic_energy = dynamics.kinetic_energy
+    potential_energy = dynamics.potential_energy
+    energy = dynamics.energy
+    wrench_forces = kinematics.wrench_forces
+    link_poses = kinematics.link_poses
+    node_poses = kinematics.node_poses
+    node_pose = kinematics.node_pose
+    tip_pose = kinematics.tip_pose
+    jacobian = kinematics.jacobian
+    node_velocity = kinematics.node_velocity

@@ -1,0 +1,425 @@
+"""Inverse and forward dynamics, mass matrix, forces and energies of an arm.
+
+Every function is one call of a gufunc bound to the arm, computed by
+``csrc/kernels/``; leading axes broadcast, inputs are never changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._explain import explain
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+_METHODS = ("articulated", "composite")
+
+
+def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) -> Any:
+    r"""Generalized forces that produce a given motion.
+
+    Evaluates the equation of motion
+
+    .. math:: \tau = M(q)\,\ddot q + C(q, \dot q)
+
+    by the recursive Newton-Euler algorithm for flexible bodies [1]_, without forming
+    :math:`M`.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates, joints first, then modes.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        First and second time derivatives of `q`.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    tau : (..., nv) ndarray of float
+        Joint forces in N m (revolute) or N (prismatic), then the modal residual: the
+        forces that would have to act on the modes.  A motion that the actuators alone
+        can produce has a modal residual of zero.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    forward_dynamics : the inverse of this function.
+    mass_matrix, bias_forces : the terms of the equation, one by one.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eq. 45.
+
+    Examples
+    --------
+    A pendulum held level needs m g c = 2 kg * 9.81 m/s^2 * 0.3 m:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> fa.inverse_dynamics(arm, [0.0], [0.0], [0.0])
+    array([5.886])
+
+    Many postures in one call:
+
+    >>> q = np.linspace(-np.pi, np.pi, 100)[:, np.newaxis]
+    >>> fa.inverse_dynamics(arm, q, [0.0], [0.0]).shape
+    (100, 1)
+    """
+    try:
+        return arm._model.inverse_dynamics(q, qd, qdd, out=out)
+    except Exception as error:
+        raise explain(arm, "inverse_dynamics", error, q=q, qd=qd, qdd=qdd) from None
+
+
+def forward_dynamics(
+    arm: Arm, q: Any, qd: Any, tau: Any, *, method: str = "articulated", out: Any = None
+) -> Any:
+    r"""Accelerations that given forces produce.
+
+    Solves :math:`M(q)\,\ddot q + C(q, \dot q) = \tau` for :math:`\ddot q`.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Time derivatives of `q`.
+    tau : (..., nu) or (..., nv) array_like of float
+        Joint forces in N m or N, or all generalized forces with the modal ones.
+    method : {"articulated", "composite"}
+        Articulated-body recursion, O(N), without a mass matrix [1]_; or mass matrix
+        by composite bodies and a dense solve by LAPACK [2]_.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    qdd : (..., nv) ndarray of float
+        Second time derivatives of `q`.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length or the method is unknown.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    inverse_dynamics : the inverse of this function.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 63 and 64.
+    .. [2] The same, eqs. 46 and 50.
+
+    Examples
+    --------
+    A point mass of 2 kg on a rod of 0.5 m, level and released, starts with -g/l:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> fa.forward_dynamics(arm, [0.0], [0.0], [0.0])
+    array([-19.62])
+
+    A thousand torques in one call:
+
+    >>> import numpy as np
+    >>> tau = np.linspace(-1.0, 1.0, 1000)[:, np.newaxis]
+    >>> fa.forward_dynamics(arm, [0.0], [0.0], tau).shape
+    (1000, 1)
+    """
+    try:
+        if method == "articulated":
+            return arm._model.forward_dynamics(q, qd, tau, out=out)
+        if method == "composite":
+            return arm._model.forward_dynamics_composite(q, qd, tau, out=out)
+    except Exception as error:
+        name = "forward_dynamics" + ("_composite" if method == "composite" else "")
+        raise explain(arm, name, error, q=q, qd=qd, tau=tau) from None
+    raise ArgumentError(
+        f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
+    )
+
+
+def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., nv, nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    M : (..., nv, nv) ndarray of float
+        Symmetric positive definite matrix, both triangles, in kg m^2 (revolute), kg
+        (prismatic) and the units of the modes.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Examples
+    --------
+    A point mass of 2 kg at 0.5 m has m l^2 = 0.5 kg m^2:
+
+    >>> import flexarm as fa
+    >>> fa.mass_matrix(fa.library.pendulum(mass=2.0, com=0.5), [0.1])
+    array([[0.5]])
+
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> fa.mass_matrix(arm, [[0.0] * 6, [0.1] * 6]).shape
+    (2, 6, 6)
+    """
+    try:
+        return arm._model.mass_matrix(q, out=out)
+    except Exception as error:
+        raise explain(arm, "mass_matrix", error, q=q) from None
+
+
+def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+    """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
+
+    ``inverse_dynamics(arm, q, qd, qdd) == mass_matrix(arm, q) @ qdd + bias_forces``.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Time derivatives of `q`.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    C : (..., nv) ndarray of float
+        Generalized forces, in N m, N and the units of the modes.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    The vector C of Jain and Rodriguez (1996), eq. 43, with viscous friction and modal
+    damping.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3, damping=0.1)
+    >>> fa.bias_forces(arm, [0.0], [10.0])  # 5.886 + 0.1 * 10
+    array([6.886])
+    >>> fa.bias_forces(arm, [[0.0], [0.1], [0.2]], [0.0]).shape
+    (3, 1)
+    """
+    try:
+        return arm._model.bias_forces(q, qd, out=out)
+    except Exception as error:
+        raise explain(arm, "bias_forces", error, q=q, qd=qd) from None
+
+
+def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Forces that hold the arm against gravity: gradient of the gravity potential.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    g : (..., nv) ndarray of float
+        Generalized forces, in N m, N and the units of the modes; without the elastic
+        forces.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    By inverse dynamics at rest (Jain and Rodriguez 1996, eq. 45, gravity as an
+    acceleration of the base).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.gravity_forces(fa.library.pendulum(mass=2.0, com=0.3), [0.0])
+    array([5.886])
+    >>> fa.gravity_forces(fa.library.puma560(), [[0.0] * 6] * 5).shape
+    (5, 6)
+    """
+    try:
+        return arm._model.gravity_forces(q, out=out)
+    except Exception as error:
+        raise explain(arm, "gravity_forces", error, q=q) from None
+
+
+def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+    """Kinetic energy in J, half of qd' M qd (Jain and Rodriguez 1996, eq. 23).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Time derivatives of `q`.
+    out : (...) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    T : (...) ndarray of float
+        Energy of motion of all nodes.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Examples
+    --------
+    2 kg at 0.5 m turning with 2 rad/s move with 1 m/s:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> float(fa.kinetic_energy(arm, [0.0], [2.0]))
+    1.0
+    >>> fa.kinetic_energy(arm, [0.0], [[1.0], [2.0]])
+    array([0.25, 1.  ])
+    """
+    try:
+        return arm._model.kinetic_energy(q, qd, out=out)
+    except Exception as error:
+        raise explain(arm, "kinetic_energy", error, q=q, qd=qd) from None
+
+
+def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Potential energy in J: gravity, zero at the origin of the base, and strain.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (...) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    V : (...) ndarray of float
+        Gravity potential plus elastic energy eta' K eta / 2.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    The potential of the design: V = 1/2 eta' K eta + gravity (De Luca and Siciliano
+    1991, eq. 13, for the strain of a beam).
+
+    Examples
+    --------
+    2 kg half a metre above the base hold 2 * 9.81 * 0.5 J:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> round(float(fa.potential_energy(arm, [np.pi / 2])), 9)
+    9.81
+    >>> fa.potential_energy(arm, [[0.0], [1.0]]).shape
+    (2,)
+    """
+    try:
+        return arm._model.potential_energy(q, out=out)
+    except Exception as error:
+        raise explain(arm, "potential_energy", error, q=q) from None
+
+
+def energy(arm: Arm, q: Any, qd: Any) -> Any:
+    """Total energy in J, kinetic plus potential.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Time derivatives of `q`.
+
+    Returns
+    -------
+    E : (...) ndarray of float
+        Constant in a motion without forces, friction and damping.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    kinetic_energy, potential_energy
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eq. 23, for the kinetic part.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> float(fa.energy(arm, [0.0], [2.0]))
+    1.0
+    >>> fa.energy(arm, [0.0], [[1.0], [2.0]])
+    array([0.25, 1.  ])
+    """
+    return kinetic_energy(arm, q, qd) + potential_energy(arm, q)

@@ -1,0 +1,52 @@
+"""Exceptions and warnings of flexarm: one sentence each, what was given, expected, to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class FlexarmError(Exception):
+    """Base class of every exception that flexarm raises on its own account."""
+
+
+class ModelError(FlexarmError, ValueError):
+    """A description (joint, body, arm, beam) that cannot be a physical arm."""
+
+
+class ArgumentError(FlexarmError, ValueError):
+    """An argument of a function with the wrong shape, kind or value."""
+
+
+class NotFiniteError(FlexarmError, ArithmeticError):
+    """A result that is NaN or infinite.
+
+    Attributes
+    ----------
+    result : ndarray or None
+        What was computed all the same; the states that failed are NaN.
+    index : tuple of int or None
+        First failed state, as an index into the leading (batch) axes.
+    count : int
+        How many states failed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        result: Any = None,
+        index: tuple[int, ...] | None = None,
+        count: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.result = result
+        self.index = index
+        self.count = count
+
+
+class SingularityError(NotFiniteError):
+    """An equation of motion that has no solution at the given state."""
+
+
+class ConvergenceError(FlexarmError):
+    """An iteration that stopped before it reached its tolerance."""

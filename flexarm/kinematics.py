@@ -1,0 +1,433 @@
+"""Poses, velocities, Jacobians and wrenches of bodies and nodes of an arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._explain import explain, real_array
+from .errors import ArgumentError, ModelError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+_FRAMES = ("node", "base")
+
+
+def _node(arm: Arm, node: Any) -> Any:
+    """Node numbers from None (the tip), a number, (body, node) or an array."""
+    if node is None:
+        return arm.tip_node
+    if isinstance(node, str):
+        if node in arm.node_names:
+            return arm.node_names.index(node)
+        raise ArgumentError(
+            f"node is {node!r}, expected a number, a pair (body, node) or a name such "
+            f"as {arm.node_names[-1]!r}; see arm.node_names"
+        )
+    try:
+        if isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], str):
+            return arm.node(*node)
+        index = np.asarray(node)
+        if index.dtype.kind not in "iu" and index.size:
+            raise TypeError
+    except ModelError as refusal:
+        raise ArgumentError(str(refusal)) from None
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"node is {node!r}, expected a number, a pair (body, node) or a name"
+        ) from None
+    return index.astype(np.int64, copy=False)
+
+
+def _check_frame(frame: str) -> None:
+    if frame not in _FRAMES:
+        raise ArgumentError(
+            f"frame is {frame!r}, expected one of {', '.join(map(repr, _FRAMES))}"
+        )
+
+
+def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Pose of the frame of every body in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., B, 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    poses : (..., B, 4, 4) ndarray of float
+        Homogeneous matrices, positions in m.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    De Luca and Siciliano (1991), eqs. 1-3, with exact rotations and in space.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.link_poses(arm, [0.0, 0.0])[1, :3, 3]
+    array([1., 0., 0.])
+    >>> fa.link_poses(arm, [[0.0, 0.0]] * 10).shape
+    (10, 2, 4, 4)
+    """
+    try:
+        return arm._model.link_poses(q, out=out)
+    except Exception as error:
+        raise explain(arm, "link_poses", error, out=out, q=q) from None
+
+
+def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Pose of every node, deformed, in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` coordinates and ``N`` nodes, see ``arm.node_names``.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., N, 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    poses : (..., N, 4, 4) ndarray of float
+        Homogeneous matrices; a node turns with the slope of the modes.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), section 3, node positions l0 + gamma eta and rotations
+    exp(lambda eta).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_poses(arm, [0.0, 0.0])[-1, :3, 3]
+    array([2., 0., 0.])
+    >>> fa.node_poses(arm, [[0.0, 0.0]] * 10).shape == (10, arm.n_nodes, 4, 4)
+    True
+    """
+    try:
+        return arm._model.node_poses(q, out=out)
+    except Exception as error:
+        raise explain(arm, "node_poses", error, out=out, q=q) from None
+
+
+def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
+    """Pose of chosen nodes in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+        Numbers broadcast against the leading axes of `q`.
+    out : (..., 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    pose : (..., 4, 4) ndarray of float
+        Homogeneous matrix.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length or there is no such node.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), section 3, eqs. 5-10.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_pose(arm, [0.0, 0.0], ("link1", "tip"))[:3, 3]
+    array([1., 0., 0.])
+    >>> fa.node_pose(arm, [[0.0, 0.0]] * 10).shape
+    (10, 4, 4)
+    """
+    index = _node(arm, node)
+    try:
+        return arm._model.node_pose(index, q, out=out)
+    except Exception as error:
+        raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
+
+
+def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Pose of the tip (``arm.tip``) in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    pose : (..., 4, 4) ndarray of float
+        Homogeneous matrix.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    node_pose : the same for any node.
+
+    Notes
+    -----
+    De Luca and Siciliano (1991), eq. 2, r_(n+1), with exact rotations and in space.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.tip_pose(arm, [0.0, 0.0])[:3, 3]
+    array([2., 0., 0.])
+    >>> fa.tip_pose(arm, [[0.0, 0.0]] * 10).shape
+    (10, 4, 4)
+    """
+    return node_pose(arm, q, None, out=out)
+
+
+def jacobian(arm: Arm, q: Any, node: Any = None, *, frame: str = "node") -> Any:
+    """Jacobian of a node: its twist is ``J @ qd``.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes in which the twist of the node's origin is given: its own (body-fixed
+        twist) or those of the base (hybrid twist).
+
+    Returns
+    -------
+    J : (..., 6, nv) ndarray of float
+        Rows: angular velocity, then linear velocity of the node.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    node_velocity, wrench_forces : products with the Jacobian and its transpose.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 5-10, with the exact rate of the node's rotation.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.jacobian(arm, [0.0, 0.0])[4]  # velocity along y
+    array([2., 1.])
+    >>> fa.jacobian(arm, [[0.0, 0.0]] * 10).shape
+    (10, 6, 2)
+    """
+    _check_frame(frame)
+    index = _node(arm, node)
+    try:
+        J = arm._model.jacobian(index, q)
+    except Exception as error:
+
+        def again() -> Any:
+            J = arm._model.quiet("jacobian")(index, q)
+            return J if frame == "node" else _turn(_quiet_pose(arm, index, q), J)
+
+        raise explain(
+            arm, "jacobian", error, extra=(index,), again=again, q=q
+        ) from None
+    return J if frame == "node" else _turn(arm._model.node_pose(index, q), J)
+
+
+def node_velocity(
+    arm: Arm, q: Any, qd: Any, node: Any = None, *, frame: str = "node"
+) -> Any:
+    """Twist of a node, without forming its Jacobian.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Time derivatives of `q`.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes of the result: those of the node or of the base.
+
+    Returns
+    -------
+    V : (..., 6) ndarray of float
+        Angular velocity in rad/s, then linear velocity of the node in m/s.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 5-10.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_velocity(arm, [0.0, 0.0], [1.0, 0.0])
+    array([0., 0., 1., 0., 2., 0.])
+    >>> fa.node_velocity(arm, [[0.0, 0.0]] * 10, [1.0, 0.0]).shape
+    (10, 6)
+    """
+    _check_frame(frame)
+    index = _node(arm, node)
+    try:
+        V = arm._model.node_velocity(index, q, qd)
+    except Exception as error:
+
+        def again() -> Any:
+            V = arm._model.quiet("node_velocity")(index, q, qd)
+            return V if frame == "node" else _turn(_quiet_pose(arm, index, q), V, -1)
+
+        raise explain(
+            arm, "node_velocity", error, extra=(index,), again=again, q=q, qd=qd
+        ) from None
+    return V if frame == "node" else _turn(arm._model.node_pose(index, q), V, -1)
+
+
+def wrench_forces(
+    arm: Arm, q: Any, wrench: Any, node: Any = None, *, frame: str = "node"
+) -> Any:
+    """Generalized forces of an external wrench that acts on a node, J' f.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    wrench : (..., 6) array_like of float
+        Moment about the node in N m, then force in N.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes of the wrench: those of the node or of the base.
+
+    Returns
+    -------
+    tau : (..., nv) ndarray of float
+        Forces on joints and modes, to be added to the last argument of
+        `forward_dynamics` (with all ``nv`` entries).
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 29-37: an external force enters as
+    ``col(Pi', phi) f``.
+
+    Examples
+    --------
+    1 N upwards at the tip of a level arm of 2 m:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.wrench_forces(arm, [0.0, 0.0], [0, 0, 0, 0, 1.0, 0], frame="base")
+    array([2., 1.])
+    >>> fa.wrench_forces(arm, [[0.0, 0.0]] * 10, [0, 0, 0, 0, 1.0, 0]).shape
+    (10, 2)
+    """
+    _check_frame(frame)
+    index = _node(arm, node)
+    own = wrench
+    try:
+        if frame == "base":
+            own = _turn_back(arm._model.node_pose(index, q), wrench)
+        return arm._model.wrench_forces(index, q, own)
+    except Exception as error:
+
+        def again() -> Any:
+            own = wrench
+            if frame == "base":
+                own = _turn_back(_quiet_pose(arm, index, q), wrench)
+            return arm._model.quiet("wrench_forces")(index, q, own)
+
+        raise explain(
+            arm, "wrench_forces", error, extra=(index,), again=again, q=q, wrench=wrench
+        ) from None
+
+
+def _quiet_pose(arm: Arm, index: Any, q: Any) -> Any:
+    return arm._model.quiet("node_pose")(index, q)
+
+
+def _turn(pose: Any, spatial: Any, axis: int = -2) -> Any:
+    """Both halves of spatial vectors along `axis`, turned by the rotation of a pose."""
+    R = pose[..., :3, :3]
+    if axis == -1:
+        return _turn(pose, spatial[..., np.newaxis])[..., 0]
+    return np.concatenate([R @ spatial[..., :3, :], R @ spatial[..., 3:, :]], axis=-2)
+
+
+def _turn_back(pose: Any, wrench: Any) -> Any:
+    """The wrench in base axes, in those of the node."""
+    given = real_array("wrench", wrench)
+    if given.ndim == 0 or given.shape[-1] != 6:
+        raise ValueError("last axis of a wrench is not 6")
+    with np.errstate(invalid="ignore"):  # infinite entries are refused later
+        return _turn(np.swapaxes(pose, -1, -2), given, -1)

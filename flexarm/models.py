@@ -1,0 +1,448 @@
+"""Joints and bodies: frozen dataclasses, checked in words.
+
+Each body carries a frame fixed to its inboard
+attachment, a set of nodes (mass, centre of mass, inertia, undeformed position)
+and, if it is flexible, mode shapes at these nodes (design section 2).  A rigid body
+is one without modes.  All vectors of a body are in its own frame.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._checks import (
+    MAX_MODES,
+    as_array,
+    check_inertia,
+    check_rotation,
+    check_square,
+    inertia_matrix,
+)
+from .errors import ModelError
+
+Array = NDArray[np.float64]
+
+JOINT_KINDS = ("fixed", "revolute", "prismatic")  # the order is that of fa_model.h
+GROUND = "ground"
+
+
+class _Description:
+    """Equality, hash and replacement by content, for dataclasses that hold arrays."""
+
+    def _content(self) -> tuple[Any, ...]:
+        def plain(value: Any) -> Any:
+            if isinstance(value, np.ndarray):
+                return (value.shape, value.tobytes())
+            return value
+
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return tuple(plain(getattr(self, f.name)) for f in fields if f.init)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._content() == other._content()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._content()))
+
+    def replace(self, **changes: Any) -> Any:
+        """Return a copy with the named fields changed."""
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(_Description):
+    """Connection of a body to a node of its parent.
+
+    Parameters
+    ----------
+    kind : {"revolute", "prismatic", "fixed"}
+        What the joint lets the body do.
+    axis : (3,) array_like of float
+        Direction of motion in the frame of the body; normalized here.
+    parent : str, optional
+        Name of the parent body, or ``"ground"``.  By default the body that is
+        listed before this one, and the ground for the first.
+    node : str or int
+        Node of the parent at which the joint sits.
+    position : (3,) array_like of float
+        Origin of the joint frame in the frame of the node, in m.  The frame of the
+        node turns and moves with the deformed body.
+    rotation : (3, 3) array_like of float
+        Orientation of the joint frame: takes its components to those of the node.
+    damping : float
+        Viscous friction, in N m s (revolute) or N s/m (prismatic).
+
+    Notes
+    -----
+    At coordinate zero the frame of the body coincides with the joint frame.
+    """
+
+    kind: str = "revolute"
+    axis: Any = (0.0, 0.0, 1.0)
+    parent: str | None = None
+    node: str | int = "tip"
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = field(default_factory=lambda: np.eye(3))
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in JOINT_KINDS:
+            near = difflib.get_close_matches(str(self.kind), JOINT_KINDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ModelError(
+                f"unknown joint kind {self.kind!r}, expected one of "
+                f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
+            )
+        axis = as_array("axis of the joint", self.axis, (3,))
+        length = float(np.linalg.norm(axis))
+        if not length > 0.0:
+            raise ModelError(
+                "axis of the joint is zero, expected a direction such as (0, 0, 1)"
+            )
+        rotation = as_array("rotation of the joint", self.rotation, (3, 3))
+        check_rotation("rotation of the joint", rotation)
+        damping = float(as_array("damping of the joint", self.damping, ()))
+        if damping < 0.0:
+            raise ModelError(
+                f"damping of the joint is {damping:g}, expected zero or more"
+            )
+        unit = axis if length == 1.0 else axis / length
+        unit.flags.writeable = False
+        self._set(
+            axis=unit,
+            position=as_array("position of the joint", self.position, (3,)),
+            rotation=rotation,
+            damping=damping,
+        )
+
+    @property
+    def n_dof(self) -> int:
+        """Number of coordinates, 0 or 1."""
+        return 0 if self.kind == "fixed" else 1
+
+
+class _Body(_Description):
+    """What rigid and flexible bodies have in common, node by node."""
+
+    name: str
+    joint: Joint
+    node_names: tuple[str, ...]
+    node_mass: Array
+    node_com: Array
+    node_inertia: Array
+    node_position: Array
+    node_translation: Array
+    node_rotation: Array
+    stiffness: Array
+    damping: Array
+    mode_names: tuple[str, ...]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.node_mass)
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates."""
+        return int(self.stiffness.shape[0])
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all nodes, in kg."""
+        return float(self.node_mass.sum())
+
+    def node_index(self, node: str | int) -> int:
+        """Position of a node, given by name or number, among those of this body."""
+        if isinstance(node, str):
+            if node in self.node_names:
+                return self.node_names.index(node)
+            if node == "tip":
+                return self.n_nodes - 1
+            raise ModelError(
+                f"body {self.name!r} has no node {node!r}, expected one of "
+                f"{', '.join(self.node_names)} or a number below {self.n_nodes}"
+            )
+        index = int(node)
+        if not -self.n_nodes <= index < self.n_nodes:
+            raise ModelError(
+                f"body {self.name!r} has no node {index}, expected a number below "
+                f"{self.n_nodes}"
+            )
+        return index % self.n_nodes
+
+    def modal_mass(self) -> Array:
+        """Modal mass matrix ``G`` (Jain and Rodriguez, C.1), (n_modes, n_modes)."""
+        lam, gam, p = self.node_rotation, self.node_translation, self.node_com
+        # translation of the centre of mass of each node: gamma - p x lambda
+        centre = gam - np.cross(p[:, :, None], lam, axis=1)
+        about = self.node_inertia - self.node_mass[:, None, None] * (
+            np.einsum("ni,ni->n", p, p)[:, None, None] * np.eye(3)
+            - p[:, :, None] * p[:, None, :]
+        )
+        return np.asarray(
+            np.einsum("n,nir,nis->rs", self.node_mass, centre, centre)
+            + np.einsum("nir,nij,njs->rs", lam, about, lam)
+        )
+
+    def frequencies(self) -> Array:
+        """Natural frequencies of the body clamped at its frame, in Hz, ascending."""
+        if self.n_modes == 0:
+            return np.zeros(0)
+        from scipy.linalg import eigh
+
+        values = eigh(self.stiffness, self.modal_mass(), eigvals_only=True)
+        return np.asarray(np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi))
+
+    def _check_nodes(self) -> None:
+        who = f"body {self.name!r}"
+        for j in range(self.n_nodes):
+            check_inertia(
+                f"node {self.node_names[j]!r} of {who}",
+                float(self.node_mass[j]),
+                self.node_com[j],
+                self.node_inertia[j],
+            )
+
+
+def _check_name(kind: str, name: object) -> str:
+    if not isinstance(name, str) or not name or name == GROUND or "." in name:
+        raise ModelError(
+            f"name of a {kind} is {name!r}, expected a word without a dot other than "
+            f"{GROUND!r}"
+        )
+    return name
+
+
+def _check_joint(name: str, joint: object) -> Joint:
+    if not isinstance(joint, Joint):
+        raise ModelError(
+            f"joint of body {name!r} is {type(joint).__name__}, expected flexarm.Joint"
+        )
+    return joint
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBody(_Body):
+    """Body that does not deform.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the arm.
+    joint : Joint
+        Connection to the parent.
+    mass : float
+        Mass in kg, zero or more.
+    com : (3,) array_like of float
+        Centre of mass in the frame of the body, in m.
+    inertia : (3, 3), (3,) or (6,) array_like of float
+        Inertia **about the centre of mass**, in kg m^2: a matrix, its diagonal, or
+        (xx, xy, xz, yy, yz, zz).
+    nodes : mapping of str to (3,) array_like of float
+        Named points to which other bodies can be joined, in m.  A node ``"base"`` at
+        the origin of the frame always exists and carries the mass.
+    """
+
+    name: str
+    joint: Joint = field(default_factory=Joint)
+    mass: float = 0.0
+    com: Any = (0.0, 0.0, 0.0)
+    inertia: Any = (0.0, 0.0, 0.0)
+    nodes: Any = ()
+
+    def __post_init__(self) -> None:
+        name = _check_name("body", self.name)
+        _check_joint(name, self.joint)
+        mass = float(as_array(f"mass of body {name!r}", self.mass, ()))
+        com = as_array(f"com of body {name!r}", self.com, (3,))
+        inertia = inertia_matrix(f"inertia of body {name!r}", self.inertia)
+        items = self.nodes.items() if isinstance(self.nodes, Mapping) else self.nodes
+        nodes = []
+        for key, value in items:
+            _check_name("node", key)
+            where = as_array(f"node {key!r} of body {name!r}", value, (3,))
+            nodes.append((key, tuple(float(x) for x in where)))
+        keys = ["base", *(key for key, _ in nodes)]
+        if len(set(keys)) != len(keys):
+            raise ModelError(
+                f"body {name!r} has two nodes of one name, expected unique names "
+                "other than 'base'"
+            )
+        self._set(mass=mass, com=com, inertia=inertia, nodes=tuple(nodes))
+        check_inertia(
+            f"body {name!r}",
+            mass,
+            com,
+            inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),
+        )
+
+    @property
+    def node_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the nodes, ``"base"`` first."""
+        return ("base", *(key for key, _ in self.nodes))
+
+    @property
+    def node_mass(self) -> Array:  # type: ignore[override]
+        """Mass of each node, in kg."""
+        return np.array([self.mass] + [0.0] * len(self.nodes))
+
+    @property
+    def node_com(self) -> Array:  # type: ignore[override]
+        """Centre of mass of each node relative to the node, in m."""
+        return np.vstack([self.com, np.zeros((len(self.nodes), 3))])
+
+    @property
+    def node_inertia(self) -> Array:  # type: ignore[override]
+        """Inertia of each node about the node, in kg m^2."""
+        c = self.com
+        result = np.zeros((1 + len(self.nodes), 3, 3))
+        result[0] = self.inertia + self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+        return result
+
+    @property
+    def node_position(self) -> Array:  # type: ignore[override]
+        """Position of each node, in m."""
+        return np.array([(0.0, 0.0, 0.0)] + [where for _, where in self.nodes])
+
+    @property
+    def node_translation(self) -> Array:  # type: ignore[override]
+        """Mode shapes of a rigid body: none, (n_nodes, 3, 0)."""
+        return np.zeros((1 + len(self.nodes), 3, 0))
+
+    @property
+    def node_rotation(self) -> Array:  # type: ignore[override]
+        """Mode slopes of a rigid body: none, (n_nodes, 3, 0)."""
+        return np.zeros((1 + len(self.nodes), 3, 0))
+
+    @property
+    def stiffness(self) -> Array:  # type: ignore[override]
+        """Modal stiffness of a rigid body: none, (0, 0)."""
+        return np.zeros((0, 0))
+
+    @property
+    def damping(self) -> Array:  # type: ignore[override]
+        """Modal damping of a rigid body: none, (0, 0)."""
+        return np.zeros((0, 0))
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the modes: none."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleBody(_Body):
+    """Body that deforms in a few assumed modes.
+
+    Node ``j`` sits at ``node_position[j] + node_translation[j] @ eta`` and is turned
+    by ``exp(node_rotation[j] @ eta)``, in the frame of the body, which is fixed to the
+    inboard attachment.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the arm.
+    joint : Joint
+        Connection to the parent.
+    node_position : (n, 3) array_like of float
+        Undeformed positions ``l0``, in m.
+    node_mass : (n,) array_like of float
+        Masses, in kg.
+    node_translation : (n, 3, m) array_like of float
+        Mode shapes ``gamma``: translation of each node for a unit of each mode.
+    node_rotation : (n, 3, m) array_like of float, optional
+        Mode slopes ``lambda``: rotation vector of each node; zero by default.
+    stiffness : (m, m) or (m,) array_like of float
+        Modal stiffness; one axis means a diagonal.
+    damping : (m, m) or (m,) array_like of float, optional
+        Modal damping; zero by default.
+    node_com : (n, 3) array_like of float, optional
+        Centre of mass of each node relative to it, components fixed in the body.
+    node_inertia : (n, 3, 3) array_like of float, optional
+        Inertia of each node about the node.
+    node_names, mode_names : sequence of str, optional
+        Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node where no
+        node has that name.
+    """
+
+    name: str
+    joint: Joint = field(default_factory=Joint)
+    node_position: Any = ()
+    node_mass: Any = ()
+    node_translation: Any = ()
+    node_rotation: Any = None
+    stiffness: Any = ()
+    damping: Any = None
+    node_com: Any = None
+    node_inertia: Any = None
+    node_names: tuple[str, ...] = ()
+    mode_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        name = _check_name("body", self.name)
+        _check_joint(name, self.joint)
+        who = f"of body {name!r}"
+        position = as_array(f"node_position {who}", self.node_position, (None, 3))
+        n = len(position)
+        if n == 0:
+            raise ModelError(f"body {name!r} has no nodes, expected at least one")
+        gamma = as_array(f"node_translation {who}", self.node_translation, (n, 3, None))
+        m = gamma.shape[2]
+        if m > MAX_MODES:
+            raise ModelError(
+                f"body {name!r} has {m} modes, expected at most {MAX_MODES}; leave out "
+                "the highest ones"
+            )
+
+        def given(what: str, value: Any, shape: tuple[int, ...]) -> Array:
+            if value is None:
+                return as_array(what, np.zeros(shape), shape)
+            return as_array(f"{what} {who}", value, shape)
+
+        self._set(
+            node_position=position,
+            node_mass=as_array(f"node_mass {who}", self.node_mass, (n,)),
+            node_translation=gamma,
+            node_rotation=given("node_rotation", self.node_rotation, (n, 3, m)),
+            node_com=given("node_com", self.node_com, (n, 3)),
+            node_inertia=given("node_inertia", self.node_inertia, (n, 3, 3)),
+            stiffness=check_square(f"stiffness {who}", self.stiffness, m),
+            damping=check_square(f"damping {who}", self.damping, m),
+            node_names=self._names("node", self.node_names, n),
+            mode_names=self._names("mode", self.mode_names, m),
+        )
+        self._check_nodes()
+        if m:
+            values, vectors = np.linalg.eigh(self.modal_mass())
+            if not values[0] > 1e-14 * max(values[-1], 0.0):
+                worst = self.mode_names[int(np.argmax(np.abs(vectors[:, 0])))]
+                raise ModelError(
+                    f"body {name!r} has a non-positive modal mass ({values[0]:.3g}, "
+                    f"mostly mode {worst!r}), expected independent modes that move mass"
+                )
+
+    def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
+        result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))
+        if len(result) != n or len(set(result)) != n:
+            raise ModelError(
+                f"body {self.name!r} has {n} {kind}s and {len(set(result))} different "
+                f"{kind} names, expected one unique name each"
+            )
+        return result
+
+
+Body = RigidBody | FlexibleBody

@@ -1,0 +1,116 @@
+"""Assertions about arms and motions, for tests of users and of flexarm itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dynamics
+
+if TYPE_CHECKING:
+    from .arm import Arm
+    from .simulate import Trajectory
+
+
+def assert_equation_of_motion(
+    arm: Arm, q: Any, qd: Any, qdd: Any, tau: Any, *, rtol: float = 1e-9
+) -> None:
+    """Assert that a motion and its forces satisfy M qdd + C = tau.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q, qd, qdd : (..., nv) array_like of float
+        Motion.
+    tau : (..., nu) or (..., nv) array_like of float
+        Joint forces, or all generalized forces.
+    rtol : float
+        Largest residual relative to the largest term of the equation.
+
+    Raises
+    ------
+    AssertionError
+        If the residual is larger; the message gives it.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eq. 42, terms from `mass_matrix` and `bias_forces`.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> fa.testing.assert_equation_of_motion(arm, [0.0], [0.0], [1.0], [10.31])
+    """
+    inertial = np.einsum("...ij,...j->...i", dynamics.mass_matrix(arm, q), np.asarray(qdd))
+    bias = dynamics.bias_forces(arm, q, qd)
+    given = np.asarray(tau, dtype=np.float64)
+    force = np.zeros((*given.shape[:-1], arm.nv))
+    force[..., : given.shape[-1]] = given
+    residual = np.abs(inertial + bias - force).max()
+    scale = max(np.abs(inertial).max(), np.abs(bias).max(), np.abs(force).max())
+    if not residual <= rtol * scale:
+        raise AssertionError(
+            f"M qdd + C - tau is {residual:.3g}, {residual / scale:.3g} of the largest "
+            f"term, expected at most {rtol:g}"
+        )
+
+
+def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None:
+    """Assert that energy changes by the work of the forces less what is dissipated.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        A motion, sampled finely enough for the trapezoidal rule.
+    rtol : float
+        Largest error of the ledger relative to the largest of its entries.
+
+    Raises
+    ------
+    AssertionError
+        If the ledger does not close; the message gives the worst time.
+
+    Notes
+    -----
+    Power balance dE/dt = tau'qd - qd'(friction and damping) of the equation of motion
+    (Jain and Rodriguez 1996, eq. 42).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5, damping=0.1)
+    >>> run = fa.simulate(arm, [0.0], [0.0], np.linspace(0.0, 1.0, 2001))
+    >>> fa.testing.assert_energy_balance(run)
+    """
+    arm, qd = trajectory.arm, trajectory.qd
+    tau = trajectory.tau
+    power = (tau * qd[..., : tau.shape[-1]]).sum(-1) - _dissipation(arm, qd)
+    t = trajectory.t
+    steps = 0.5 * (power[..., 1:] + power[..., :-1]) * np.diff(t)
+    work = np.concatenate([np.zeros_like(power[..., :1]), np.cumsum(steps, -1)], -1)
+    energy = trajectory.energy
+    error = np.abs(energy - energy[..., :1] - work)
+    scale = max(np.abs(energy).max(), np.abs(work).max(), trajectory.kinetic.max())
+    if not error.max() <= rtol * scale:
+        k = int(np.unravel_index(int(error.argmax()), error.shape)[-1])
+        raise AssertionError(
+            f"energy and work differ by {error.max():.3g} J at t = {t[k]:g} s, "
+            f"{error.max() / scale:.3g} of the largest entry, expected at most {rtol:g}"
+        )
+
+
+def _dissipation(arm: Arm, qd: Any) -> Any:
+    """Power lost in joints and modes."""
+    lost = np.zeros(qd.shape[:-1])
+    joint = 0
+    for body in arm.bodies:
+        if body.joint.n_dof:
+            lost = lost + body.joint.damping * qd[..., joint] ** 2
+            joint += 1
+        rates = qd[..., arm.mode_slice(body.name)]
+        lost = lost + np.einsum("...i,ij,...j->...", rates, body.damping, rates)
+    return lost
