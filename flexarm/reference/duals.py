@@ -1,0 +1,98 @@
+"""Dual numbers on matrices: values that carry their derivatives along.
+
+A rigid displacement is a 4 x 4 matrix; products and exponentials of such matrices
+differentiate by the product rule alone.  Every function here takes complex numbers
+without conjugating them, so that a complex step can be put on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+
+class Dual(NamedTuple):
+    """Matrix with its derivatives with respect to all coordinates."""
+
+    value: Array  # (r, c)
+    partials: Array  # (nv, r, c)
+
+
+def multiply(a: Dual, b: Dual) -> Dual:
+    """Product rule."""
+    partials = a.partials @ b.value + a.value @ b.partials
+    return Dual(a.value @ b.value, partials)
+
+
+def constant(value: Array, nv: int) -> Dual:
+    """Matrix that depends on none of the nv coordinates."""
+    return Dual(value, np.zeros((nv, *value.shape)))
+
+
+def skew(x: Array) -> Array:
+    """Cross matrices of vectors, (..., 3) to (..., 3, 3)."""
+    result = np.zeros((*x.shape[:-1], 3, 3), dtype=x.dtype)
+    result[..., 2, 1], result[..., 1, 2] = x[..., 0], -x[..., 0]
+    result[..., 0, 2], result[..., 2, 0] = x[..., 1], -x[..., 1]
+    result[..., 1, 0], result[..., 0, 1] = x[..., 2], -x[..., 2]
+    return result
+
+
+def twist_of(matrix: Array) -> Array:
+    """Twist (angular; linear) of elements of se(3), (..., 4, 4) to (..., 6)."""
+    parts = [matrix[..., 2, 1], matrix[..., 0, 2], matrix[..., 1, 0]]
+    return np.stack([*parts, *np.moveaxis(matrix[..., :3, 3], -1, 0)], axis=-1)
+
+
+def inverse_of(pose: Array) -> Array:
+    """Inverse of one rigid displacement, (4, 4); no conjugation of complex parts."""
+    result = np.eye(4, dtype=pose.dtype)
+    result[:3, :3] = pose[:3, :3].T
+    result[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]
+    return result
+
+
+def exponential(a: Dual) -> Dual:
+    """Matrix exponential by its series, after halving, squared again afterwards."""
+    size = float(np.abs(a.value.real).max(initial=0.0))
+    halvings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0.0 else 0
+    scaled = Dual(a.value / 2.0**halvings, a.partials / 2.0**halvings)
+    identity = constant(np.eye(len(a.value)), len(a.partials))
+    total = term = identity
+    for k in range(1, 21):
+        term = multiply(term, Dual(scaled.value / k, scaled.partials / k))
+        total = Dual(total.value + term.value, total.partials + term.partials)
+    for _ in range(halvings):
+        total = multiply(total, total)
+    return total
+
+
+def homogeneous(rotation: Dual, position: Dual) -> Dual:
+    """Displacement from a rotation (3, 3) and a position (3, 1)."""
+    nv = len(rotation.partials)
+    dtype = np.result_type(rotation.value, position.value)
+    value = np.eye(4, dtype=dtype)
+    value[:3, :3], value[:3, 3:] = rotation.value, position.value
+    partials = np.zeros((nv, 4, 4), dtype=dtype)
+    partials[:, :3, :3], partials[:, :3, 3:] = rotation.partials, position.partials
+    return Dual(value, partials)
+
+
+def affine(offset: Array, columns: Array, q: Array, where: Sequence[int]) -> Dual:
+    """Column ``offset + columns @ q[where]`` with its derivatives."""
+    value = offset + columns @ q[where]
+    partials = np.zeros((len(q), len(offset), 1))
+    partials[where, :, 0] = columns.T
+    return Dual(value[:, None], partials)
+
+
+def rotation_of(columns: Array, q: Array, where: Sequence[int]) -> Dual:
+    """Rotation ``exp(skew(columns @ q[where]))`` with its derivatives."""
+    vector = affine(np.zeros(3), columns, q, where)
+    angle = Dual(skew(vector.value[:, 0]), skew(vector.partials[:, :, 0]))
+    return exponential(angle)

@@ -1,0 +1,301 @@
+r"""The recursions in plain NumPy, one state at a time: the twin of the C kernels.
+
+Same algorithms and same equation labels as ``csrc``, written to be read: inverse
+dynamics (I1-I3), the mass matrix by composite bodies (C1, C2) and forward dynamics by
+articulated bodies, flexible coordinates first (A1-A9), after Jain and Rodriguez,
+US patent 5,546,508, eqs. (45), (50), (63) and (64), cantilever modes.
+
+* Frame F_k sits at the inboard attachment of body k; its twist V = (omega; v) and
+  wrench f = (moment; force) are in components of F_k.
+* Accelerations are alpha = dV/dt component by component (Featherstone's convention,
+  not the patent's); gravity is the acceleration (0; -g) of the base.
+* From a parent to a child, ``X`` (6, 6) takes the twist and ``Y`` (6, n) the modal
+  rates of the parent; wrenches return by ``X.T`` and ``Y.T``.
+* No modulus, conjugate or norm: complex inputs give derivatives.
+
+Units are SI; positions q are joint coordinates, then modal ones, body by body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .hops import Hop, Node, hop, node_of, node_wrench_forces
+from .integrals import (
+    ModalIntegrals,
+    body_inertia,
+    body_velocity_forces,
+    modal_integrals,
+)
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+    from ..models import Body
+
+Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+
+@dataclass(frozen=True)
+class BodyState:
+    """One body in one state.
+
+    Attributes
+    ----------
+    parent : int
+        Number of the parent, -1 for the ground.
+    dof, modes : slice
+        Where its coordinates stand in q.
+    hop : Hop
+        Motion relative to the parent.
+    M : (n + 6, n + 6) ndarray
+        Modal mass matrix, on (etad; omega; v).
+    bias : (n + 6,) ndarray
+        All forces that do not depend on accelerations, on the inertia side.
+    """
+
+    parent: int
+    dof: slice
+    modes: slice
+    hop: Hop
+    M: Array
+    bias: Array
+
+
+def _bias(
+    body: Body,
+    integrals: ModalIntegrals,
+    state: tuple[Array, Array, Array],
+    gravity: Array,
+    wrenches: Array | None,
+) -> Array:
+    """Forces of one body that do not depend on accelerations (B3-B5), (n + 6,)."""
+    eta, etad, V = state
+    modal = body.stiffness @ eta + body.damping @ etad  # (B5)
+    modal = modal + (integrals.E - integrals.mp1).T @ gravity  # (B4)
+    bias: Array = body_velocity_forces(integrals, eta, etad, V)
+    bias = bias + np.concatenate([modal, np.zeros(6)])
+    if wrenches is not None:
+        for j, wrench in enumerate(wrenches):
+            bias = bias - node_wrench_forces(node_of(body, j), eta, wrench)
+    return bias
+
+
+def sweep_outward(
+    arm: Arm, q: Array, qd: Array, wrenches: Array | None = None
+) -> list[BodyState]:
+    """Positions, velocities and velocity forces of all bodies, base to tip (I1).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``n`` coordinates.
+    q, qd : (n,) ndarray
+        Positions and velocities.
+    wrenches : (n_nodes, 6) ndarray, optional
+        External wrenches on the nodes, in their axes.
+
+    Returns
+    -------
+    states : list of BodyState
+        One for each body.
+    """
+    ground = Node(np.zeros(3), np.zeros((3, 0)), np.zeros((3, 0)))
+    at_rest = (np.zeros(0), np.zeros(0), np.zeros(6))
+    states: list[BodyState] = []
+    gravity: list[Array] = []
+    first = 0
+    for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
+        joint, modes = body.joint, arm.mode_slice(k)
+        dof = slice(first, first + joint.n_dof)
+        first = dof.stop
+
+        node, parent = ground, at_rest
+        if p >= 0:
+            node = node_of(arm.bodies[p], arm.bodies[p].node_index(joint.node))
+            bent = states[p].modes
+            parent = (q[bent], qd[bent], states[p].hop.V)
+        step = hop(node, joint, parent, (q[dof], qd[dof]))
+        gravity.append(step.R.T @ (gravity[p] if p >= 0 else arm.gravity))
+
+        integrals = modal_integrals(body)
+        M = body_inertia(integrals, q[modes])
+        state = (q[modes], qd[modes], step.V)
+        loads = None if wrenches is None else wrenches[arm.node_slice(k)]
+        bias = _bias(body, integrals, state, gravity[k], loads)
+        states.append(BodyState(p, dof, modes, step, M, bias))
+    return states
+
+
+def _base_acceleration(arm: Arm) -> Array:
+    return np.concatenate([np.zeros(3), -arm.gravity])
+
+
+def inverse_dynamics(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    wrenches: ArrayLike | None = None,
+) -> Array:
+    """Generalized forces that produce a given motion (I1-I3; patent 45).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``n`` coordinates.
+    q, qd, qdd : (n,) array_like
+        Positions, velocities and accelerations.
+    wrenches : (n_nodes, 6) array_like, optional
+        External wrenches (moment; force) on the nodes, about them and in their axes.
+
+    Returns
+    -------
+    tau : (n,) ndarray
+        Joint rows, then the modal residual.
+    """
+    q, qd, qdd = np.asarray(q), np.asarray(qd), np.asarray(qdd)
+    loads = None if wrenches is None else np.asarray(wrenches)
+    states = sweep_outward(arm, q, qd, loads)
+    none = np.zeros(0)
+
+    # outward: accelerations, and the forces that each body needs for itself
+    alphas: list[Array] = []
+    forces: list[Array] = []
+    for s in states:
+        alpha = s.hop.S @ qdd[s.dof] + s.hop.c  # (K7)
+        etadd = qdd[states[s.parent].modes] if s.parent >= 0 else none
+        base = alphas[s.parent] if s.parent >= 0 else _base_acceleration(arm)
+        alphas.append(alpha + s.hop.X @ base + s.hop.Y @ etadd)
+        forces.append(s.M @ np.concatenate([qdd[s.modes], alphas[-1]]) + s.bias)  # (B5)
+
+    # inward: project on joint and modes, hand the wrench to the parent
+    tau = np.zeros(len(q), dtype=np.result_type(q, qd, qdd, *forces))
+    for k in reversed(range(len(states))):
+        s, joint = states[k], arm.bodies[k].joint
+        f = forces[k][-6:]
+        tau[s.modes] = forces[k][:-6]  # (I3)
+        tau[s.dof] = s.hop.S.T @ f + joint.damping * qd[s.dof]
+        if s.parent >= 0:
+            carried = np.concatenate([s.hop.Y.T @ f, s.hop.X.T @ f])
+            forces[s.parent] = forces[s.parent] + carried  # (I2)
+    return tau
+
+
+def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
+    """Mass matrix by composite bodies (C1, C2; patent 50).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``n`` coordinates.
+    q : (n,) array_like
+        Positions.
+
+    Returns
+    -------
+    mass : (n, n) ndarray
+        Symmetric and positive definite.
+    """
+    q = np.asarray(q)
+    states = sweep_outward(arm, q, np.zeros(len(q)))
+    result = np.zeros((len(q), len(q)), dtype=np.result_type(q, float))
+    composite = [s.M for s in states]
+    for k in reversed(range(len(states))):
+        s, n = states[k], composite[k].shape[0] - 6
+        R, S = composite[k], s.hop.S
+
+        # rows and columns of the body itself
+        own = np.r_[s.modes, s.dof]
+        H = np.block([[np.eye(n), np.zeros((n, S.shape[1]))], [np.zeros((6, n)), S]])
+        result[np.ix_(own, own)] = H.T @ R @ H
+
+        # columns walk to the root
+        wrench = (R @ H)[-6:]  # (C2)
+        while s.parent >= 0:
+            above = states[s.parent]
+            modal, wrench = s.hop.Y.T @ wrench, s.hop.X.T @ wrench
+            for rows, block in (
+                (above.modes, modal),
+                (above.dof, above.hop.S.T @ wrench),
+            ):
+                result[np.ix_(np.r_[rows], own)] = block
+                result[np.ix_(own, np.r_[rows])] = block.T
+            s = above
+
+        s = states[k]
+        if s.parent >= 0:
+            A = np.concatenate([s.hop.Y, s.hop.X], axis=1)
+            composite[s.parent] = composite[s.parent] + A.T @ R[-6:, -6:] @ A  # (C1)
+    return result
+
+
+def forward_dynamics(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    *,
+    wrenches: ArrayLike | None = None,
+) -> Array:
+    """Accelerations by articulated bodies, modes before joints (A1-A9; patent 63, 64).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``n`` coordinates.
+    q, qd, tau : (n,) array_like
+        Positions, velocities and generalized forces.
+    wrenches : (n_nodes, 6) array_like, optional
+        External wrenches (moment; force) on the nodes, about them and in their axes.
+
+    Returns
+    -------
+    qdd : (n,) ndarray
+        Accelerations.
+    """
+    q, qd, tau = np.asarray(q), np.asarray(qd), np.asarray(tau)
+    loads = None if wrenches is None else np.asarray(wrenches)
+    states = sweep_outward(arm, q, qd, loads)
+
+    # inward: articulated inertia P and force z, freed of modes, then of the joint
+    P = [s.M for s in states]  # (A1)
+    z = [s.bias for s in states]  # (A5)
+    gains: list[tuple[Array, Array, Array, Array]] = []
+    for k in reversed(range(len(states))):
+        s, n = states[k], P[k].shape[0] - 6
+        S, friction = s.hop.S, arm.bodies[k].joint.damping * qd[s.dof]
+        D_f, P_rf = P[k][:n, :n], P[k][n:, :n]  # (A2)
+        g = np.linalg.solve(D_f, P_rf.T).T
+        P_R = P[k][n:, n:] - g @ P_rf.T  # (A3)
+        D_R = S.T @ P_R @ S  # (A4)
+        G_R = np.linalg.solve(D_R, S.T @ P_R).T
+        eps_f = tau[s.modes] - z[k][:n]  # (A6)
+        nu_f = np.linalg.solve(D_f, eps_f)
+        z_R = z[k][n:] + g @ eps_f + P_R @ s.hop.c  # (A7)
+        eps_R = tau[s.dof] - friction - S.T @ z_R  # (A8)
+        nu_R = np.linalg.solve(D_R, eps_R)
+        gains.append((g, nu_f, G_R, nu_R))
+        if s.parent >= 0:
+            A = np.concatenate([s.hop.Y, s.hop.X], axis=1)
+            P_plus = P_R - G_R @ D_R @ G_R.T
+            z_plus = z_R + G_R @ eps_R
+            P[s.parent] = P[s.parent] + A.T @ P_plus @ A
+            z[s.parent] = z[s.parent] + A.T @ z_plus
+
+    # outward: accelerations
+    qdd = np.zeros(len(q), dtype=np.result_type(q, qd, tau, *z))
+    alphas: list[Array] = []
+    for s, (g, nu_f, G_R, nu_R) in zip(states, reversed(gains), strict=True):
+        alpha = s.hop.X @ _base_acceleration(arm)  # (A9)
+        if s.parent >= 0:
+            etadd = qdd[states[s.parent].modes]
+            alpha = s.hop.X @ alphas[s.parent] + s.hop.Y @ etadd
+        qdd[s.dof] = nu_R - G_R.T @ alpha
+        alphas.append(alpha + s.hop.S @ qdd[s.dof] + s.hop.c)
+        qdd[s.modes] = nu_f - g.T @ alphas[-1]
+    return qdd
