@@ -1,0 +1,22 @@
+"""Named arms: each function returns an `Arm` and tells its source and parameters.
+
+Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
+`de_luca_siciliano` (two flexible links), `puma560`, `iiwa14` (rigid).
+`random_tree` draws arms for tests.  `poses` gives named configurations.
+"""
+
+from .flexible import de_luca_siciliano
+from .generator import random_tree
+from .industrial import iiwa14, puma560
+from .planar import pendulum, planar_chain
+from .postures import poses
+
+__all__ = [
+    "de_luca_siciliano",
+    "iiwa14",
+    "pendulum",
+    "planar_chain",
+    "poses",
+    "puma560",
+    "random_tree",
+]

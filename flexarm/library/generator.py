@@ -1,0 +1,212 @@
+"""Random arms: trees of rigid and flexible bodies for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arm import Arm
+from ..errors import ModelError
+from ..models import Body, FlexibleBody, Joint, RigidBody
+
+Array = NDArray[np.float64]
+Generator = np.random.Generator
+
+
+def random_tree(
+    rng: Generator | int | None,
+    n_bodies: int = 4,
+    max_modes: int = 3,
+    *,
+    n_nodes: int = 4,
+    branches: int = 2,
+    gravity: bool = True,
+    joints: Sequence[str] = ("revolute", "prismatic", "fixed"),
+) -> Arm:
+    """Random tree of rigid and flexible bodies, as general as the model allows.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator or int
+        Source of the numbers, or a seed; equal seeds give equal arms.
+    n_bodies : int
+        Number of bodies.
+    max_modes : int
+        Most modes a body can have; each has between 0 and this, and at least one body
+        has some.  A body without modes is a `RigidBody`.
+    n_nodes : int
+        Nodes of each body, the attachment included.
+    branches : int
+        Least number of ends of the tree, as far as `n_bodies` allows.
+    gravity : bool
+        9.81 m/s^2 in a random direction, or none.
+    joints : sequence of str
+        Kinds to draw from.
+
+    Returns
+    -------
+    arm : Arm
+        Named ``"random_tree"``, bodies ``"body0"``, ``"body1"``, ...
+
+    Raises
+    ------
+    ModelError
+        If the arguments leave no coordinate at all, or ask for more than three modes
+        for each node that can move.
+
+    Notes
+    -----
+    Sizes, in SI units: nodes within 0.5, joint offsets and mass centres of the nodes
+    within 0.2 and 0.1; node masses 0.2 to 1; node inertias of three random point
+    masses; mode shapes and slopes normal with deviation 0.3; modal stiffness
+    symmetric with eigenvalues 50 to 500, modal damping 0.1 to 1, joint friction 0 to
+    0.5.  Mode shapes are redrawn until the modal mass matrix has a condition number
+    below 1000.
+
+    Modes are clamped: node ``"base"`` lies at the origin and does not move, but it has
+    mass and inertia.  Every other node of a flexible body translates and turns in
+    each mode, with an offset mass centre and unequal inertias.  Children hang on
+    random nodes with a random offset and rotation, about or along a random axis.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.random_tree(7, n_bodies=3, max_modes=2)
+    >>> arm == fa.library.random_tree(7, n_bodies=3, max_modes=2)
+    True
+    """
+    _check(n_bodies, max_modes, n_nodes, joints)
+    rng = np.random.default_rng(rng)
+    parents = _draw_parents(rng, n_bodies, branches)
+    kinds = [str(rng.choice(list(joints))) for _ in range(n_bodies)]
+    n_modes = [int(rng.integers(0, max_modes + 1)) for _ in range(n_bodies)]
+    if max_modes and not any(n_modes):
+        n_modes[int(rng.integers(n_bodies))] = max_modes
+    if not any(n_modes) and all(kind == "fixed" for kind in kinds):
+        kinds[0] = next(kind for kind in joints if kind != "fixed")
+    bodies: list[Body] = []
+    for i, parent in enumerate(parents):
+        joint = Joint(
+            kinds[i],
+            axis=rng.normal(size=3),
+            parent="ground" if parent < 0 else f"body{parent}",
+            node=0 if parent < 0 else int(rng.integers(n_nodes)),
+            position=rng.uniform(-0.2, 0.2, 3),
+            rotation=_draw_rotation(rng),
+            damping=float(rng.uniform(0.0, 0.5)),
+        )
+        draw = _draw_flexible if n_modes[i] else _draw_rigid
+        bodies.append(draw(rng, f"body{i}", joint, n_nodes, n_modes[i]))
+    direction = rng.normal(size=3)
+    g = 9.81 * direction / np.linalg.norm(direction) if gravity else np.zeros(3)
+    return Arm(bodies, gravity=g, name="random_tree")
+
+
+def _check(n_bodies: int, max_modes: int, n_nodes: int, joints: Sequence[str]) -> None:
+    for what, value, least in (
+        ("n_bodies", n_bodies, 1),
+        ("max_modes", max_modes, 0),
+        ("n_nodes", n_nodes, 1),
+        ("number of joint kinds", len(joints), 1),
+    ):
+        if value < least:
+            raise ModelError(f"{what} is {value}, expected at least {least}")
+    if max_modes > 3 * (n_nodes - 1):
+        raise ModelError(
+            f"max_modes is {max_modes} with n_nodes {n_nodes}, expected at most "
+            f"{3 * (n_nodes - 1)}, three for each node but the clamped first one"
+        )
+    if not max_modes and all(kind == "fixed" for kind in joints):
+        raise ModelError(
+            "only fixed joints and no modes leave nothing that moves, add a joint kind "
+            "or raise max_modes"
+        )
+
+
+def _draw_parents(rng: Generator, n: int, branches: int) -> list[int]:
+    """Parent of each body, -1 first, with at least `branches` ends if n allows."""
+    parents, inner = [-1], set[int]()
+    for i in range(1, n):
+        ends = i - len(inner)
+        # a child of an inner body is one end more; keep enough bodies for that
+        urgent = branches - ends >= n - i and inner
+        choice = sorted(inner) if urgent else range(i)
+        parent = int(rng.choice(list(choice)))
+        parents.append(parent)
+        inner.add(parent)
+    return parents
+
+
+def _draw_rotation(rng: Generator) -> Array:
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = q * np.sign(np.diag(r))
+    return np.asarray(q * np.sign(np.linalg.det(q)))
+
+
+def _draw_masses(rng: Generator, n: int) -> tuple[Array, Array, Array]:
+    """Mass, mass centre and inertia about the mass centre of n nodes."""
+    mass = rng.uniform(0.2, 1.0, n)
+    com = rng.uniform(-0.1, 0.1, (n, 3))
+    points = rng.normal(scale=0.1, size=(n, 3, 3))
+    squares = np.einsum("npi,npj->nij", points, points)
+    trace = np.trace(squares, axis1=1, axis2=2)
+    inertia = trace[:, None, None] * np.eye(3) - squares
+    return mass, com, mass[:, None, None] * inertia
+
+
+def _draw_positions(rng: Generator, n: int) -> Array:
+    return np.vstack([np.zeros(3), rng.uniform(-0.5, 0.5, (n - 1, 3))])
+
+
+def _draw_rigid(
+    rng: Generator, name: str, joint: Joint, n_nodes: int, _: int
+) -> RigidBody:
+    mass, com, inertia = _draw_masses(rng, 1)
+    where = _draw_positions(rng, n_nodes)
+    return RigidBody(
+        name,
+        joint,
+        mass=float(mass[0]),
+        com=com[0],
+        inertia=inertia[0],
+        nodes={str(j): where[j] for j in range(1, n_nodes)},
+    )
+
+
+def _draw_flexible(
+    rng: Generator, name: str, joint: Joint, n_nodes: int, n_modes: int
+) -> FlexibleBody:
+    mass, com, inertia = _draw_masses(rng, n_nodes)
+    spread = np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3)
+    about_node = inertia + mass[:, None, None] * (
+        spread - com[:, :, None] * com[:, None]
+    )
+    where = _draw_positions(rng, n_nodes)
+    stiffness = _draw_definite(rng, n_modes, 50.0, 500.0)
+    damping = _draw_definite(rng, n_modes, 0.1, 1.0)
+    while True:
+        shapes = rng.normal(scale=0.3, size=(2, n_nodes, 3, n_modes))
+        shapes[:, 0] = 0.0
+        body = FlexibleBody(
+            name,
+            joint,
+            node_position=where,
+            node_mass=mass,
+            node_translation=shapes[0],
+            node_rotation=shapes[1],
+            stiffness=stiffness,
+            damping=damping,
+            node_com=com,
+            node_inertia=about_node,
+            node_names=("base", *(str(j) for j in range(1, n_nodes))),
+        )
+        if np.linalg.cond(body.modal_mass()) < 1e3:
+            return body
+
+
+def _draw_definite(rng: Generator, n: int, low: float, high: float) -> Array:
+    q, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    result = q * rng.uniform(low, high, n) @ q.T
+    return np.asarray((result + result.T) / 2.0)

@@ -1,0 +1,231 @@
+"""Planar arms for teaching: pendulum and chain of rods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arm import Arm
+from ..beams import clamped_beam_modes, flexible_link
+from ..errors import ModelError
+from ..models import Body, Joint, RigidBody
+
+Array = NDArray[np.float64]
+
+
+def pendulum(
+    *,
+    mass: float = 1.0,
+    com: float = 0.5,
+    inertia: float = 0.0,
+    length: float | None = None,
+    damping: float = 0.0,
+) -> Arm:
+    r"""Pendulum in the vertical x-z plane, level at zero.
+
+    Parameters
+    ----------
+    mass : float
+        Mass in kg.
+    com : float
+        Distance of the mass centre from the axis, in m.
+    inertia : float
+        Moment of inertia about the mass centre, in kg m^2; zero for a point mass.
+    length : float, optional
+        Distance of the node ``"tip"`` from the axis, in m; by default `com`.
+    damping : float
+        Viscous friction, in N m s.
+
+    Returns
+    -------
+    arm : Arm
+        One body, ``"rod"``, gravity 9.81 m/s^2 along -z.
+
+    Raises
+    ------
+    ModelError
+        If the mass, the inertia or the damping is negative, or both of the first zero.
+
+    Notes
+    -----
+    ====================  ======================================
+    axis                  -y; positive angles lift the mass
+    angle zero            level, mass centre at (`com`, 0, 0)
+    equation of motion    tau = (J + m c^2) qdd + d qd + m g c cos q
+    ====================  ======================================
+
+    References
+    ----------
+    Any textbook, for example H. Goldstein, *Classical Mechanics*, 1980, chapter 1.
+
+    Examples
+    --------
+    Held level it needs m g c = 2 kg * 9.81 m/s^2 * 0.3 m:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> fa.inverse_dynamics(arm, [0.0], [0.0], [0.0])
+    array([5.886])
+    """
+    rod = RigidBody(
+        "rod",
+        Joint(axis=(0, -1, 0), damping=damping),
+        mass=mass,
+        com=(com, 0, 0),
+        inertia=(0, inertia, inertia),
+        nodes={"tip": (com if length is None else length, 0, 0)},
+    )
+    return Arm([rod], name="pendulum")
+
+
+def planar_chain(
+    n: int = 2,
+    *,
+    length: ArrayLike = 1.0,
+    mass: ArrayLike = 1.0,
+    n_modes: int = 0,
+    bending_stiffness: ArrayLike = 100.0,
+    damping: float = 0.0,
+    damping_ratio: float = 0.0,
+    payload_mass: float = 0.0,
+    gravity: ArrayLike = (0.0, -9.81, 0.0),
+) -> Arm:
+    """Chain of uniform rods in the vertical x-y plane, rigid or flexible.
+
+    Parameters
+    ----------
+    n : int
+        Number of links.
+    length, mass : float or (n,) array_like of float
+        Length in m and mass in kg of each link.
+    n_modes : int
+        Bending modes in the plane of each link; zero for rigid links.
+    bending_stiffness : float or (n,) array_like of float
+        EI of each flexible link, in N m^2.
+    damping : float
+        Viscous friction of each joint, in N m s.
+    damping_ratio : float
+        Damping ratio of each mode.
+    payload_mass : float
+        Point mass at the tip of the last link, in kg.
+    gravity : (3,) array_like of float
+        Acceleration of free fall, in m/s^2; zeros for a horizontal plane.
+
+    Returns
+    -------
+    arm : Arm
+        Bodies ``"link1"``, ``"link2"``, ..., all joints about z.
+
+    Raises
+    ------
+    ModelError
+        If `n` or `n_modes` is too small, or an array has not one entry for each link.
+
+    Notes
+    -----
+    ================  =================================================
+    angle zero        all links along x, level
+    joint angles      relative to the link before, positive about z
+    inertia           m L^2/12 of each rod about its mass centre
+    modes             clamped-free, of unit modal mass (in m kg^(1/2))
+    ================  =================================================
+
+    The modes of a link ignore what it carries, except the payload in the
+    last link; a few more of them make up for it.
+
+    References
+    ----------
+    M. Spong, S. Hutchinson, M. Vidyasagar, *Robot Modeling and Control*, 2006,
+    section 7.4 (two links).
+
+    Examples
+    --------
+    Three level rods of 1 kg and 1 m: the first joint carries 3 kg at 1.5 m,
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(3)
+    >>> float(fa.gravity_forces(arm, np.zeros(3))[0])   # 3 * 9.81 * 1.5
+    44.145
+
+    and flexible ones with two modes each have 3 + 6 coordinates:
+
+    >>> fa.library.planar_chain(3, n_modes=2).nv
+    9
+    """
+    if n < 1 or n_modes < 0:
+        raise ModelError(
+            f"n is {n} and n_modes {n_modes}, expected at least one link and zero or "
+            "more modes"
+        )
+    lengths = _each("length", length, n)
+    masses = _each("mass", mass, n)
+    stiffness = _each("bending_stiffness", bending_stiffness, n)
+    bodies: list[Body] = []
+    for i in range(n):
+        rod: dict[str, Any] = {
+            "joint": Joint(damping=damping),
+            "length": lengths[i],
+            "mass_per_length": masses[i] / lengths[i],
+            "tip_mass": payload_mass if i == n - 1 else 0.0,
+        }
+        name = f"link{i + 1}"
+        if n_modes == 0:
+            bodies.append(rigid_rod(name, **rod))
+            continue
+        modes = clamped_beam_modes(
+            rod["length"],
+            rod["mass_per_length"],
+            stiffness[i],
+            n_modes,
+            tip_mass=rod["tip_mass"],
+        )
+        link = flexible_link(name, **rod, bending_y=modes, damping_ratio=damping_ratio)
+        bodies.append(link)
+    return Arm(bodies, gravity=gravity, name="planar_chain")
+
+
+def _each(what: str, value: ArrayLike, n: int) -> list[float]:
+    """One number for each link."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in ((), (n,)):
+        raise ModelError(
+            f"{what} has shape {array.shape}, expected one number or ({n},), one for "
+            "each link"
+        )
+    if not np.all(array > 0.0):
+        raise ModelError(f"{what} is {array}, expected positive numbers")
+    return [float(x) for x in np.broadcast_to(array, (n,))]
+
+
+def rigid_rod(
+    name: str,
+    joint: Joint,
+    length: float,
+    mass_per_length: float,
+    *,
+    base_mass: float = 0.0,
+    base_inertia: float = 0.0,
+    tip_mass: float = 0.0,
+    tip_inertia: float = 0.0,
+) -> RigidBody:
+    """Uniform rod along x with what sits at its ends, as one rigid body.
+
+    The inertias at the ends are about z; half of them is taken about x and y, as for
+    thin discs, which matters in no planar motion.
+    """
+    rod = mass_per_length * length
+    mass = rod + base_mass + tip_mass
+    com = (rod * length / 2.0 + tip_mass * length) / mass
+    across = rod * length**2 / 3.0 + tip_mass * length**2 - mass * com**2
+    discs = base_inertia + tip_inertia
+    return RigidBody(
+        name,
+        joint,
+        mass=mass,
+        com=(com, 0, 0),
+        inertia=(discs / 2.0, across + discs / 2.0, across + discs),
+        nodes={"tip": (length, 0, 0)},
+    )

@@ -1,0 +1,83 @@
+"""Named configurations of the arms of the library."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arm import Arm
+
+_QUARTER = np.pi / 2.0
+
+# joint coordinates in rad, by name of the arm and name of the pose
+_POSES: dict[str, dict[str, tuple[float, ...]]] = {
+    "pendulum": {
+        "level": (0.0,),
+        "hanging": (-_QUARTER,),
+        "upright": (_QUARTER,),
+    },
+    "de_luca_siciliano": {
+        "straight": (0.0, 0.0),
+        "bent": (0.0, _QUARTER),
+    },
+    "puma560": {
+        "ready": (0.0, _QUARTER, -_QUARTER, 0.0, 0.0, 0.0),
+        "stretched": (0.0, 0.0, -_QUARTER, 0.0, 0.0, 0.0),
+        "nominal": (0.0, np.pi / 4.0, np.pi, 0.0, np.pi / 4.0, 0.0),
+    },
+    "iiwa14": {
+        "ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0),
+    },
+}
+
+
+def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
+    """Named configurations of an arm of the library.
+
+    Parameters
+    ----------
+    arm : Arm
+        An arm of this module; it is recognized by its name.
+
+    Returns
+    -------
+    poses : dict of str to (nq,) ndarray of float
+        Fresh arrays of all coordinates, joints in rad, modal coordinates zero.  Every
+        arm has the pose ``"zero"``; the table lists the others.
+
+    Notes
+    -----
+    ===================  ===========================================================
+    arm                  poses, joint coordinates in rad
+    ===================  ===========================================================
+    `pendulum`           level (0), hanging (-pi/2), upright (pi/2)
+    `planar_chain`       hanging (-pi/2, 0, ...), upright (pi/2, 0, ...)
+    `de_luca_siciliano`  straight (0, 0), Figs 5, 7; bent (0, pi/2), Figs 6, 8
+    `puma560`            ready, arm up (0, pi/2, -pi/2, 0, 0, 0); stretched along x
+                         (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
+                         (0, pi/4, pi, 0, pi/4, 0) [1]_
+    `iiwa14`             ready, hand over a table (0, 0.6, 0, -1.75, 0, 1, 0) [2]_
+    ===================  ===========================================================
+
+    References
+    ----------
+    .. [1] P. Corke, *Robotics Toolbox*, model ``mdl_puma560``: qr, qs and qn.
+    .. [2] Drake, ``ManipulationStation::SetupManipulationClassStation``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.library.poses(fa.library.iiwa14())["ready"]
+    array([ 0.  ,  0.6 ,  0.  , -1.75,  0.  ,  1.  ,  0.  ])
+    """
+    known = dict(_POSES.get(arm.name, {}))
+    if arm.name == "planar_chain":
+        rest = (0.0,) * (arm.nu - 1)
+        known = {"hanging": (-_QUARTER, *rest), "upright": (_QUARTER, *rest)}
+    result = {"zero": np.zeros(arm.nq)}
+    for name, joints in known.items():
+        if len(joints) == arm.nu:
+            q = np.zeros(arm.nq)
+            q[arm.joint_slice] = joints
+            result[name] = q
+    return result

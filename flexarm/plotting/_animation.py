@@ -1,0 +1,209 @@
+"""Animations that play in a notebook or go to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError
+from ._canvas import color, pyplot
+from ._drawing import ArmDrawing
+from ._skeleton import Shape, find_shapes, magnify
+from ._snapshots import nearest
+
+if TYPE_CHECKING:
+    from ..simulate import Trajectory
+
+Array = NDArray[np.float64]
+
+
+class Animation:
+    """A motion, ready to be played, made by `animate`.
+
+    A notebook shows it with controls when it is the last expression of a cell.
+
+    Attributes
+    ----------
+    drawing : ArmDrawing
+        What moves; ``drawing.ax`` can be changed before playing.
+    times : (k,) ndarray of float
+        Time of each frame, in s.
+    fps : float
+        Frames per second.
+    """
+
+    def __init__(
+        self,
+        drawing: ArmDrawing,
+        frames: list[list[Shape]],
+        times: Array,
+        fps: float,
+        trace: bool,
+    ) -> None:
+        self.drawing, self.times, self.fps = drawing, times, fps
+        self._frames = frames
+        ax = drawing.ax
+        self.clock = ax.set_title("", loc="left", fontsize="medium")
+        # path of the tip of each member, (k, members, 3)
+        tips = np.array([[shape.tip[0] for shape in shapes] for shapes in frames])
+        self._tips = tips[:, :, drawing._columns]
+        self.traces = []
+        for i in range(tips.shape[1] if trace else 0):
+            start = self._tips[:1, i].T
+            self.traces += ax.plot(*start, color=color(i), linewidth=0.8, alpha=0.6)
+        self.draw(0)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Animation of {self.drawing.arm.name!r}: {len(self.times)} frames, "
+            f"{self.fps:g} per second>"
+        )
+
+    def draw(self, frame: int) -> list[Any]:
+        """Draw one frame and return what moved."""
+        self.drawing.show(self._frames[frame])
+        self.clock.set_text(f"t = {self.times[frame]:.2f} s")
+        for i, line in enumerate(self.traces):
+            self.drawing.set_points(line, self._tips[: frame + 1, i])
+        parts = [line for lines in self.drawing.lines for line in lines.values()]
+        return [*parts, *self.traces, self.clock]
+
+    def play(self) -> Any:
+        """Return a `matplotlib.animation.FuncAnimation`, to be kept while it plays."""
+        from matplotlib.animation import FuncAnimation
+
+        return FuncAnimation(
+            self.drawing.ax.figure,
+            self.draw,
+            frames=len(self.times),
+            interval=1000.0 / self.fps,
+        )
+
+    def to_html(self) -> str:
+        """Return a page element with frames and controls, for notebooks and slides."""
+        return str(self.play().to_jshtml(fps=self.fps))
+
+    def _repr_html_(self) -> str:
+        html = self.to_html()
+        pyplot().close(self.drawing.ax.figure)  # or the notebook shows it once more
+        return html
+
+    def save(self, path: str | Path, *, dpi: float = 100.0) -> Path:
+        """Write the animation to a file.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Name that ends in .gif, .html, or .mp4 (which needs the program ffmpeg).
+        dpi : float
+            Resolution of the frames.
+
+        Returns
+        -------
+        path : pathlib.Path
+            What was written.
+
+        Raises
+        ------
+        ArgumentError
+            If the ending is another, or ffmpeg is missing.
+        """
+        from matplotlib import animation
+
+        path = Path(path)
+        writers: dict[str, Any] = {
+            ".gif": animation.PillowWriter,
+            ".html": animation.HTMLWriter,
+            ".mp4": animation.FFMpegWriter,
+        }
+        if path.suffix not in writers:
+            raise ArgumentError(
+                f"path ends in {path.suffix!r}, expected .gif, .html or .mp4"
+            )
+        if path.suffix == ".html":
+            path.write_text(self.to_html(), encoding="utf-8")
+            return path
+        if not writers[path.suffix].isAvailable():
+            raise ArgumentError(
+                f"{path.suffix} files need ffmpeg, which is missing; install it, or "
+                "save a .gif"
+            )
+        writer = writers[path.suffix](fps=self.fps)
+        self.play().save(path, writer=writer, dpi=dpi)
+        return path
+
+
+def animate(
+    traj: Trajectory,
+    *,
+    fps: float = 25.0,
+    speed: float = 1.0,
+    scale: float = 1.0,
+    plane: str | None = None,
+    trace: bool = True,
+    ax: Any = None,
+) -> Animation:
+    """Animate a motion.
+
+    Parameters
+    ----------
+    traj : Trajectory
+        Result of `flexarm.simulate`; all members of a batch move together.
+    fps : float
+        Frames per second.
+    speed : float
+        Seconds of the motion in a second of the animation; 0.1 is slow motion.
+    scale : float
+        Factor of all modal coordinates, to make small deflections visible.
+    plane : {"xy", "xz", "yz", "3d"}, optional
+        What to look at; by default the plane of the arm, or three dimensions.
+    trace : bool
+        Draw the path of the tip.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    animation : Animation
+        Plays in a notebook; ``save("motion.gif")`` writes a file.
+
+    Raises
+    ------
+    ArgumentError
+        If `fps` or `speed` is not positive.
+
+    Notes
+    -----
+    Each frame shows the nearest stored state, so that a coarse trajectory moves in
+    steps.  The animation ends where the first member of a batch ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> start = [0.0, 0.0, 0.0, 0.0, 0.1, 0.002]
+    >>> traj = fa.simulate(arm, start, np.zeros(6), np.linspace(0.0, 0.2, 201))
+    >>> animation = fa.plotting.animate(traj, speed=0.1)
+    >>> len(animation.times)
+    51
+    """
+    if not (fps > 0.0 and speed > 0.0):
+        raise ArgumentError(
+            f"fps is {fps:g} and speed {speed:g}, expected numbers above zero"
+        )
+    arm, t = traj.arm, traj.t[: int(np.min(traj.completed))]
+    count = round(float(t[-1] - t[0]) * fps / speed) + 1
+    chosen = nearest(t, np.linspace(t[0], t[-1], count))
+    # frames first, then members
+    q = np.moveaxis(traj.q.reshape(-1, len(traj.t), arm.nq)[:, chosen], 1, 0)
+    shapes = find_shapes(arm, magnify(arm, q, scale).reshape(-1, arm.nq))
+    members = q.shape[1]
+    frames = [shapes[i : i + members] for i in range(0, len(shapes), members)]
+    extent = np.concatenate([shape.points() for shape in shapes])
+    drawing = ArmDrawing(arm, q[0], scale, plane, ax, extent)
+    drawing.fit(extent)
+    return Animation(drawing, frames, t[chosen], fps, trace)

@@ -1,0 +1,272 @@
+"""Drawings of the deformed arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arm import Arm
+from ..errors import ArgumentError
+from ._canvas import (
+    GREY,
+    ZOOM,
+    color,
+    draw_legend,
+    finish,
+    is_solid,
+    make_axes,
+)
+from ._histories import plane_axes
+from ._skeleton import Shape, find_plane, find_shapes, magnify
+
+Array = NDArray[np.float64]
+
+_PARTS: dict[str, dict[str, Any]] = {
+    "base": {"marker": "s", "markersize": 11, "linestyle": "", "zorder": 1},
+    "offsets": {"linewidth": 1.0, "zorder": 2},
+    "links": {"linewidth": 2.5, "zorder": 3, "solid_capstyle": "round"},
+    "revolute": {"marker": "o", "markersize": 7, "linestyle": "", "zorder": 4},
+    "prismatic": {"marker": "s", "markersize": 7, "linestyle": "", "zorder": 4},
+    "tip": {"marker": "o", "markersize": 4, "linestyle": "", "zorder": 5},
+}
+_FILL = {"base": GREY, "revolute": "white", "prismatic": "white"}
+
+
+class ArmDrawing:
+    """A drawn arm in one or several configurations, made by `arm` and `snapshots`.
+
+    Attributes
+    ----------
+    arm : Arm
+        What is drawn.
+    ax : matplotlib axes
+        Where it is drawn.
+    plane : str
+        ``"xy"``, ``"xz"``, ``"yz"``, or ``"3d"``.
+    scale : float
+        Factor of the modal coordinates.
+    lines : list of dict of str to matplotlib line
+        For each configuration its parts: ``"links"``, ``"offsets"`` (from a node to the
+        joint that sits beside it), ``"revolute"`` and ``"prismatic"`` (joints),
+        ``"base"`` and ``"tip"``.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        q: ArrayLike,
+        scale: float,
+        plane: str | None,
+        ax: Any,
+        extent: Array | None = None,
+    ) -> None:
+        self.arm, self.scale = arm, float(scale)
+        shapes = self._shapes(q)
+        self.plane = _choose_plane(arm, plane, ax)
+        self._columns = (0, 1, 2) if self.plane == "3d" else plane_axes(self.plane)
+        self.ax = make_axes(ax, self._size(extent, shapes), solid=self.plane == "3d")
+        self.lines = [self._new(shape, i) for i, shape in enumerate(shapes)]
+        self.ax.set_aspect("equal", adjustable="datalim")
+        finish(self.ax, *(f"{'xyz'[i]} (m)" for i in self._columns))
+
+    def __repr__(self) -> str:
+        return (
+            f"<ArmDrawing of {self.arm.name!r}: {len(self.lines)} configurations, "
+            f"{self.plane}>"
+        )
+
+    def update(self, q: ArrayLike) -> None:
+        """Move the drawing to other configurations, as many as are drawn.
+
+        Parameters
+        ----------
+        q : (nq,) or (k, nq) array_like of float
+            Coordinates, in rad and m; modal ones in the unit of their mode.
+        """
+        shapes = self._shapes(q)
+        if len(shapes) != len(self.lines):
+            raise ArgumentError(
+                f"q holds {len(shapes)} configurations, the drawing shows "
+                f"{len(self.lines)}, expected as many; draw anew to change the number"
+            )
+        self.show(shapes)
+        if self.plane == "3d":
+            every = np.concatenate([shape.points() for shape in shapes])
+            self.ax.auto_scale_xyz(*every.T)
+            self.ax.set_aspect("equal", adjustable="datalim")
+        else:
+            self.ax.relim()
+            self.ax.autoscale_view()
+
+    def show(self, shapes: Sequence[Shape]) -> None:
+        """Move the drawing to shapes already computed."""
+        for lines, shape in zip(self.lines, shapes, strict=True):
+            for part, line in lines.items():
+                self.set_points(line, getattr(shape, part)[:, self._columns])
+
+    def set_points(self, line: Any, points: Array) -> None:
+        """Move a line to points given by the coordinates that the axes show."""
+        move = line.set_data_3d if self.plane == "3d" else line.set_data
+        move(*points.T)
+
+    def recolor(self, colors: Sequence[Any]) -> None:
+        """Give each configuration its own colour."""
+        for lines, each in zip(self.lines, colors, strict=True):
+            for part, line in lines.items():
+                if part != "base":
+                    line.set_color(each)
+                    line.set_markeredgecolor(each)
+                if part == "tip":
+                    line.set_markerfacecolor(each)
+
+    def fit(self, points: Array, margin: float = 0.08) -> None:
+        """Set limits that hold the given points (n, 3), with equal scales."""
+        every = points[:, self._columns]
+        low, high = every.min(axis=0), every.max(axis=0)
+        middle, half = (low + high) / 2.0, (high - low) / 2.0
+        solid = self.plane == "3d"
+        room = half.max() * (1.0 + margin) if solid else half + margin * half.max()
+        room = np.broadcast_to(np.maximum(room, 1e-6), middle.shape)
+        for axis, m, r in zip("xyz", middle, room, strict=False):
+            getattr(self.ax, f"set_{axis}lim")(m - r, m + r)
+        if solid:
+            self.ax.set_box_aspect((1.0, 1.0, 1.0), zoom=ZOOM)
+        else:
+            self.ax.set_aspect("equal", adjustable="box")
+
+    def _size(
+        self, extent: Array | None, shapes: Sequence[Shape]
+    ) -> tuple[float, float]:
+        """Size of a new figure in inches, by the extent of what it will show."""
+        if self.plane == "3d":
+            return (5.2, 4.8)
+        if extent is None:
+            extent = np.concatenate([shape.points() for shape in shapes])
+        width, height = np.ptp(extent[:, self._columns], axis=0)
+        long = max(width, height, 1e-9)
+        # the second term is the room of labels
+        return (
+            max(6.0 * width / long, 3.2) + 0.6,
+            max(5.4 * height / long, 1.8) + 0.6,
+        )
+
+    def _shapes(self, q: ArrayLike) -> list[Shape]:
+        scaled = magnify(self.arm, q, self.scale)
+        return find_shapes(self.arm, scaled.reshape(-1, self.arm.nq))
+
+    def _new(self, shape: Shape, i: int) -> dict[str, Any]:
+        lines = {}
+        for part, look in _PARTS.items():
+            points = getattr(shape, part)
+            if len(points) == 1 and not np.isfinite(points).all():
+                continue  # no joint of this kind
+            hue = GREY if part == "base" else color(i)
+            (lines[part],) = self.ax.plot(
+                *points[:, self._columns].T,
+                color=hue,
+                markerfacecolor=_FILL.get(part, hue),
+                **look,
+            )
+        return lines
+
+
+def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
+    """Plane of a drawing: as asked for, or that of the arm, or three dimensions."""
+    if plane is None:
+        plane = "3d" if ax is not None and is_solid(ax) else find_plane(arm)
+        if plane is None and ax is not None:
+            raise ArgumentError(
+                f"arm {arm.name!r} moves in space and ax is plane, expected a plane "
+                "such as 'xz' to project it on, or axes with projection='3d'"
+            )
+        plane = plane or "3d"
+    elif plane != "3d":
+        plane_axes(plane)
+    if ax is not None and is_solid(ax) != (plane == "3d"):
+        raise ArgumentError(
+            f"plane is {plane!r} and ax has {3 if is_solid(ax) else 2} dimensions, "
+            "expected axes that fit; leave out one of them"
+        )
+    return plane
+
+
+def arm(
+    arm: Arm,
+    q: ArrayLike,
+    *,
+    scale: float = 1.0,
+    plane: str | None = None,
+    undeformed: bool = False,
+    labels: Sequence[str] | None = None,
+    ax: Any = None,
+) -> ArmDrawing:
+    """Arm in one or several configurations, with bent links.
+
+    Parameters
+    ----------
+    arm : Arm
+        What to draw.
+    q : (nq,) or (k, nq) array_like of float
+        Configurations, in rad and m; modal coordinates in the unit of their mode.
+    scale : float
+        Factor of all modal coordinates, to make small deflections visible.
+    plane : {"xy", "xz", "yz", "3d"}, optional
+        What to look at.  By default the coordinate plane in which the arm moves, and
+        three dimensions if there is none.
+    undeformed : bool
+        Draw also the arm without deflections, dashed in grey.
+    labels : sequence of str, optional
+        One for each configuration, for a legend.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    drawing : ArmDrawing
+        The lines, and a method to move them.
+
+    Raises
+    ------
+    ArgumentError
+        If `q`, `plane`, `labels` and `ax` do not fit together.
+
+    Notes
+    -----
+    Circles are revolute joints, squares prismatic ones.  Nodes on a line are joined
+    by a curve with the slopes of the modes; other bodies are drawn as lines to
+    the nodes that carry something.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> two = fa.library.planar_chain(2)
+    >>> drawing = fa.plotting.arm(two, [[0.0, 0.0], [0.3, 0.5]])
+    >>> drawing.plane, len(drawing.lines)
+    ('xy', 2)
+    """
+    drawing = ArmDrawing(arm, q, scale, plane, ax)
+    if labels is not None:
+        if len(labels) != len(drawing.lines):
+            raise ArgumentError(
+                f"{len(labels)} labels for {len(drawing.lines)} configurations, "
+                "expected one each"
+            )
+        for lines, label in zip(drawing.lines, labels, strict=True):
+            lines["links"].set_label(label)
+        draw_legend(drawing.ax)
+    if undeformed:
+        for line in _rest(drawing, q):
+            line.set(color=GREY, linestyle="--", linewidth=1.0, zorder=1.5)
+    return drawing
+
+
+def _rest(drawing: ArmDrawing, q: ArrayLike) -> list[Any]:
+    """Lines of the links without deflections."""
+    straight = magnify(drawing.arm, q, 0.0).reshape(-1, drawing.arm.nq)
+    lines = []
+    for shape in find_shapes(drawing.arm, straight):
+        lines += drawing.ax.plot(*shape.links[:, drawing._columns].T)
+    return lines

@@ -1,0 +1,332 @@
+"""Histories over time: joints, deflections, tip, energies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError
+from ._canvas import color, finish, make_axes, style
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+    from ..simulate import Trajectory
+
+Array = NDArray[np.float64]
+
+
+def _draw(ax: Any, t: Array, values: Array, names: Sequence[str]) -> list[Any]:
+    """One line for each column of values (..., n, k), faint ones for a batch."""
+    members = values.reshape(-1, *values.shape[-2:])
+    alpha = max(0.15, len(members) ** -0.5)
+    lines = []
+    for k, name in enumerate(names):
+        for i, member in enumerate(members):
+            lines += ax.plot(
+                t,
+                member[:, k],
+                style(k),
+                color=color(k),
+                alpha=alpha,
+                linewidth=1.5,
+                label=name if i == 0 else None,
+            )
+    return lines
+
+
+def joints(
+    traj: Trajectory, *, rates: bool = False, degrees: bool = False, ax: Any = None
+) -> list[Any]:
+    """Joint coordinates over time.
+
+    Parameters
+    ----------
+    traj : Trajectory
+        Result of `flexarm.simulate`; a batch gives one faint line for each member.
+    rates : bool
+        Draw the velocities instead.
+    degrees : bool
+        Draw angles in degrees instead of rad.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    lines : list of matplotlib.lines.Line2D
+        Joint by joint, for each joint all members of the batch.
+
+    See Also
+    --------
+    deflections : the elastic coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> start = [0.0, 0.0, 0.0, 0.0, 0.1, 0.002]
+    >>> traj = fa.simulate(arm, start, np.zeros(6), np.linspace(0.0, 0.2, 201))
+    >>> [line.get_label() for line in fa.plotting.joints(traj, degrees=True)]
+    ['link1', 'link2']
+    """
+    arm = traj.arm
+    ax = make_axes(ax)
+    angular = [
+        b.joint.kind != "prismatic" for b in arm.bodies for _ in range(b.joint.n_dof)
+    ]
+    values = np.array((traj.qd if rates else traj.q)[..., arm.joint_slice])
+    if degrees:
+        values[..., angular] = np.degrees(values[..., angular])
+    names = list(arm.coordinate_names[arm.joint_slice])
+    units = ["deg" if degrees else "rad"] * any(angular)
+    units += ["m"] * (not all(angular))
+    if len(units) == 2:
+        names = [
+            f"{name} ({units[0] if turns else 'm'}{'/s' * rates})"
+            for name, turns in zip(names, angular, strict=True)
+        ]
+    kind = ("angle", "position") if len(units) == 1 else ("coordinate",) * 2
+    what = kind[0] if any(angular) else kind[1]
+    if rates:
+        what, units = f"{what} rate", [f"{unit}/s" for unit in units]
+    lines = _draw(ax, traj.t, values, names)
+    finish(ax, "time (s)", f"joint {what} ({' or '.join(units)})", legend=True)
+    return lines
+
+
+def deflections(
+    traj: Trajectory,
+    bodies: str | Sequence[str] | None = None,
+    *,
+    modes: bool = False,
+    ax: Any = None,
+) -> list[Any]:
+    """Elastic deflections over time.
+
+    Parameters
+    ----------
+    traj : Trajectory
+        Result of `flexarm.simulate`; a batch gives one faint line for each member.
+    bodies : str or sequence of str, optional
+        Which bodies; by default all flexible ones.
+    modes : bool
+        Draw the modal coordinates instead of the displacement of the last node.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    lines : list of matplotlib.lines.Line2D
+        Component by component, for each all members of the batch.
+
+    Raises
+    ------
+    ArgumentError
+        If no chosen body is flexible.
+
+    Notes
+    -----
+    The displacement of the tip is that relative to the undeformed body, in the
+    frame of the body, ``node_translation[-1] @ eta``; components that no mode moves
+    are left out.  Modal coordinates have the unit of their normalization.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> start = [0.0, 0.0, 0.0, 0.0, 0.1, 0.002]
+    >>> traj = fa.simulate(arm, start, np.zeros(6), np.linspace(0.0, 0.2, 201))
+    >>> [line.get_label() for line in fa.plotting.deflections(traj)]
+    ['link1 y', 'link2 y']
+    >>> lines = fa.plotting.deflections(traj, "link2", modes=True)
+    >>> [line.get_label() for line in lines]
+    ['link2.bending y 1', 'link2.bending y 2']
+    """
+    arm = traj.arm
+    if isinstance(bodies, str):
+        bodies = [bodies]
+    chosen = [arm.bodies[arm.body_index(b)] for b in bodies] if bodies else arm.bodies
+    chosen = [body for body in chosen if body.n_modes]
+    if not chosen:
+        raise ArgumentError(
+            f"arm {arm.name!r} has no modes in the chosen bodies, expected at least "
+            "one flexible body; plot the joints instead"
+        )
+    ax = make_axes(ax)
+    columns, names = [], []
+    for body in chosen:
+        eta = traj.q[..., arm.mode_slice(body.name)]
+        if modes:
+            columns.append(eta)
+            names += [f"{body.name}.{mode}" for mode in body.mode_names]
+            continue
+        shapes = body.node_translation[-1]
+        moved = [i for i in range(3) if np.any(shapes[i] != 0.0)]
+        columns.append(eta @ shapes[moved].T)
+        names += [f"{body.name} {'xyz'[i]}" for i in moved]
+    lines = _draw(ax, traj.t, np.concatenate(columns, axis=-1), names)
+    label = "modal coordinate (own unit)" if modes else "tip deflection (m)"
+    finish(ax, "time (s)", label, legend=True)
+    return lines
+
+
+def tip(traj: Trajectory, *, plane: str | None = None, ax: Any = None) -> list[Any]:
+    """Position of the tip over time, or its path in a plane.
+
+    Parameters
+    ----------
+    traj : Trajectory
+        Result of `flexarm.simulate`; a batch gives one faint line for each member.
+    plane : {"xy", "xz", "yz"}, optional
+        Draw the path in this plane of the base frame, with a dot at its end.  By
+        default each component over time; components that stay constant are left out.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    lines : list of matplotlib.lines.Line2D
+        Components, or paths followed by the dots.
+
+    Raises
+    ------
+    ArgumentError
+        If `plane` is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> start = [0.0, 0.0, 0.0, 0.0, 0.1, 0.002]
+    >>> traj = fa.simulate(arm, start, np.zeros(6), np.linspace(0.0, 0.2, 201))
+    >>> [line.get_label() for line in fa.plotting.tip(traj)]
+    ['x', 'y']
+    >>> path, end = fa.plotting.tip(traj, plane="xy")
+    """
+    if plane is not None:
+        return _tip_path(traj, plane, ax)
+    ax = make_axes(ax)
+    position = traj.tip
+    spread = np.nanmax(position, axis=-2) - np.nanmin(position, axis=-2)
+    widest = spread.reshape(-1, 3).max(axis=0)
+    moved = [i for i in range(3) if widest[i] > 1e-9 * max(widest.max(), 1e-300)]
+    moved = moved or [0, 1, 2]
+    lines = _draw(ax, traj.t, position[..., moved], ["xyz"[i] for i in moved])
+    finish(ax, "time (s)", "tip position (m)", legend=True)
+    return lines
+
+
+def _tip_path(traj: Trajectory, plane: str, ax: Any) -> list[Any]:
+    first, second = plane_axes(plane)
+    ax = make_axes(ax, (4.8, 4.8))
+    paths = traj.tip[..., [first, second]].reshape(-1, len(traj.t), 2)
+    lines, dots = [], []
+    for i, path in enumerate(paths):
+        lines += ax.plot(*path.T, color=color(i), linewidth=1.5, label=None)
+        dots += ax.plot(*path[-1], "o", color=color(i), markersize=5)
+    ax.set_aspect("equal", adjustable="datalim")
+    finish(ax, f"tip {plane[0]} (m)", f"tip {plane[1]} (m)")
+    return lines + dots
+
+
+def plane_axes(plane: str) -> tuple[int, int]:
+    """Numbers of the two axes of a plane such as ``"xz"``."""
+    if plane not in ("xy", "xz", "yz"):
+        raise ArgumentError(f"plane is {plane!r}, expected 'xy', 'xz' or 'yz'")
+    return "xyz".index(plane[0]), "xyz".index(plane[1])
+
+
+def energies(
+    traj: Trajectory, *, ledger: bool = False, hold: bool = False, ax: Any = None
+) -> list[Any]:
+    r"""Energies over time.
+
+    Parameters
+    ----------
+    traj : Trajectory
+        Result of `flexarm.simulate`; a batch gives one faint line for each member.
+    ledger : bool
+        Draw also the work of the torques, the losses in joints and modes, and
+        what is left of the balance.
+    hold : bool
+        For the ledger: each torque was held until the next sample
+        (``interpolation="hold"`` of `flexarm.simulate`).
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    lines : list of matplotlib.lines.Line2D
+        Kinetic, potential and total energy; then work, losses and balance.
+
+    Notes
+    -----
+    With power :math:`P` of the torques and losses :math:`L` of the friction,
+
+    .. math::
+       \int P\,dt = \int \dot q^T \tau\,dt, \qquad
+       \int L\,dt = \int \left( d\,\dot q_j^2
+           + \dot\eta^T C \dot\eta \right) dt, \qquad
+       \text{balance} = E(t) - E(0) - \int P\,dt + \int L\,dt .
+
+    The integrals use the trapezoidal rule on the stored states, so the balance
+    shows the sampling as well as the integrator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> start = [0.0, 0.0, 0.0, 0.0, 0.1, 0.002]
+    >>> traj = fa.simulate(arm, start, np.zeros(6), np.linspace(0.0, 0.2, 201))
+    >>> [line.get_label() for line in fa.plotting.energies(traj, ledger=True)]
+    ['kinetic', 'potential', 'total', 'work', 'losses', 'balance']
+    """
+    ax = make_axes(ax)
+    kinetic, potential = traj.kinetic, traj.potential
+    total = kinetic + potential
+    rows = {"kinetic": kinetic, "potential": potential, "total": total}
+    if ledger:
+        work, losses = _work(traj, hold), _losses(traj)
+        balance = total - total[..., :1] - work + losses
+        rows |= {"work": work, "losses": losses, "balance": balance}
+    values = np.stack(list(rows.values()), axis=-1)
+    lines = _draw(ax, traj.t, values, list(rows))
+    finish(ax, "time (s)", "energy (J)", legend=True)
+    return lines
+
+
+def _integral(t: Array, first: Array, last: Array) -> Array:
+    """Trapezoidal integral of a power given at both ends of each step."""
+    steps = np.cumsum(0.5 * (first + last) * np.diff(t), axis=-1)
+    return np.concatenate([np.zeros_like(steps[..., :1]), steps], axis=-1)
+
+
+def _work(traj: Trajectory, hold: bool) -> Array:
+    tau, qd = traj.tau, traj.qd[..., : traj.tau.shape[-1]]
+    after = tau[..., :-1, :] if hold else tau[..., 1:, :]
+    first = np.sum(tau[..., :-1, :] * qd[..., :-1, :], axis=-1)
+    last = np.sum(after * qd[..., 1:, :], axis=-1)
+    return _integral(traj.t, first, last)
+
+
+def _losses(traj: Trajectory) -> Array:
+    damping = _damping(traj.arm)
+    power = np.einsum("...i,ij,...j->...", traj.qd, damping, traj.qd)
+    return _integral(traj.t, power[..., :-1], power[..., 1:])
+
+
+def _damping(arm: Arm) -> Array:
+    """Damping matrix of joints and modes, (nv, nv)."""
+    result = np.zeros((arm.nv, arm.nv))
+    joint = [b.joint.damping for b in arm.bodies for _ in range(b.joint.n_dof)]
+    result[arm.joint_slice, arm.joint_slice] = np.diag(joint)
+    for body in arm.bodies:
+        part = arm.mode_slice(body.name)
+        result[part, part] = body.damping
+    return result

@@ -1,0 +1,176 @@
+"""Geometry of a deformed arm: the curves and points that a drawing shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import kinematics
+from ..arm import Arm
+from ..errors import ArgumentError
+from ..models import Body
+
+Array = NDArray[np.float64]
+
+POINTS = 8  # of a curve from one node to the next
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One configuration: points (n, 3) in the base frame, NaN rows between parts."""
+
+    links: Array
+    offsets: Array
+    revolute: Array
+    prismatic: Array
+    base: Array
+    tip: Array
+
+    def points(self) -> Array:
+        """All points, without the separators."""
+        every = np.vstack([self.links, self.offsets, self.base, self.tip])
+        return np.asarray(every[np.isfinite(every[:, 0])])
+
+
+@dataclass(frozen=True)
+class Strand:
+    """Nodes of a body that are joined by a curve, by their numbers in the arm."""
+
+    nodes: tuple[int, ...]
+    direction: Array  # of the undeformed curve in the frame of the body
+    lengths: tuple[float, ...]  # of its segments; none means straight lines
+
+
+def find_strands(arm: Arm) -> list[Strand]:
+    """Return the curves of the links of an arm.
+
+    Nodes on a ray from the first one are joined in their order, smoothly if the
+    body bends.  Otherwise lines lead from the first node to those that carry
+    something, and to the last.
+    """
+    carriers = {
+        arm.node(parent, body.joint.node)
+        for body, parent in _with_parents(arm)
+        if parent is not None
+    } | {arm.tip_node}
+    strands = []
+    for index, body in enumerate(arm.bodies):
+        first = arm.node_slice(index).start
+        along = body.node_position - body.node_position[0]
+        far = along[int(np.argmax(np.einsum("ni,ni->n", along, along)))]
+        reach = float(np.linalg.norm(far))
+        if reach == 0.0:
+            continue
+        direction = far / reach
+        distance = along @ direction
+        off = np.abs(along - distance[:, None] * direction).max()
+        if off < 1e-9 * reach and distance.min() > -1e-9 * reach:
+            order = np.argsort(distance, kind="stable")
+            lengths = np.diff(distance[order]) if body.n_modes else ()
+            nodes = tuple(first + int(i) for i in order)
+            strands.append(Strand(nodes, direction, tuple(map(float, lengths))))
+            continue
+        ends = [first + i for i in range(1, body.n_nodes)]
+        ends = [j for j in ends if j in carriers or j == ends[-1]]
+        strands += [Strand((first, j), direction, ()) for j in ends]
+    return strands
+
+
+def _with_parents(arm: Arm) -> list[tuple[Body, str | None]]:
+    """Each body with the name of its parent, None for the one on the ground."""
+    result: list[tuple[Body, str | None]] = []
+    for i, body in enumerate(arm.bodies):
+        parent = body.joint.parent
+        if parent is None and i:
+            parent = arm.bodies[i - 1].name
+        result.append((body, None if parent == "ground" else parent))
+    return result
+
+
+def magnify(arm: Arm, q: ArrayLike, scale: float) -> Array:
+    """Return q with all modal coordinates multiplied."""
+    result = np.array(q, dtype=np.float64)
+    if result.ndim == 0 or result.shape[-1] != arm.nq:
+        raise ArgumentError(
+            f"q has shape {result.shape}, the arm has {arm.nq} coordinates, expected "
+            f"(..., {arm.nq}); see arm.coordinate_names"
+        )
+    result[..., arm.nu :] *= scale
+    return result
+
+
+def find_shapes(arm: Arm, q: Array) -> list[Shape]:
+    """Return the shape of the arm in each configuration of q (k, nq)."""
+    strands = find_strands(arm)
+    nodes = np.asarray(kinematics.node_poses(arm, q))
+    links = np.asarray(kinematics.link_poses(arm, q))
+    return [
+        _shape(arm, strands, node, link)
+        for node, link in zip(nodes, links, strict=True)
+    ]
+
+
+def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
+    gap = np.full((1, 3), np.nan)
+    curves = [gap]
+    for strand in strands:
+        curves += [_curve(strand, node), gap]
+    offsets, joints = [gap], {"revolute": [gap], "prismatic": [gap], "fixed": [gap]}
+    for index, (body, parent) in enumerate(_with_parents(arm)):
+        origin = link[index, :3, 3]
+        base = node[arm.node_slice(index).start, :3, 3]
+        start = np.zeros(3)
+        if parent is not None:
+            start = node[arm.node(parent, body.joint.node), :3, 3]
+        offsets += [np.array([start, origin, base]), gap]
+        joints[body.joint.kind].append(origin[np.newaxis])
+    return Shape(
+        links=np.vstack(curves),
+        offsets=np.vstack(offsets),
+        revolute=np.vstack(joints["revolute"]),
+        prismatic=np.vstack(joints["prismatic"]),
+        base=np.zeros((1, 3)),
+        tip=node[arm.tip_node, :3, 3][np.newaxis],
+    )
+
+
+def _curve(strand: Strand, node: Array) -> Array:
+    """Points of a curve through nodes, with their tangents if it is a bent one."""
+    poses = node[list(strand.nodes)]
+    points, slopes = poses[:, :3, 3], poses[:, :3, :3] @ strand.direction
+    if not strand.lengths:
+        return np.asarray(points)
+    return interpolate(points, slopes, strand.lengths)
+
+
+def interpolate(points: Array, slopes: Array, lengths: Sequence[float]) -> Array:
+    """Curve through points (n, d) with given slopes, `POINTS` steps a segment."""
+    s = np.linspace(0.0, 1.0, POINTS + 1)[1:, np.newaxis]
+    parts = [points[:1]]
+    for i, length in enumerate(lengths):
+        # cubic Hermite polynomials: end points and end slopes
+        parts.append(
+            (1 + 2 * s) * (1 - s) ** 2 * points[i]
+            + s * (1 - s) ** 2 * length * slopes[i]
+            + s**2 * (3 - 2 * s) * points[i + 1]
+            + s**2 * (s - 1) * length * slopes[i + 1]
+        )
+    return np.vstack(parts)
+
+
+def find_plane(arm: Arm) -> str | None:
+    """Return the coordinate plane in which all points of the arm move, if any.
+
+    Looks at a few fixed, irregular configurations.
+    """
+    rng = np.random.default_rng(1991)
+    q = magnify(arm, rng.uniform(-1.0, 1.0, (6, arm.nq)), 0.01)
+    every = np.concatenate([shape.points() for shape in find_shapes(arm, q)])
+    spread = np.ptp(every, axis=0)
+    for plane, normal in (("xy", 2), ("xz", 1), ("yz", 0)):
+        if spread[normal] <= 1e-9 * spread.max():
+            return plane
+    return None

@@ -1,0 +1,94 @@
+"""One motion in one picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ArgumentError
+from ._canvas import COLORS, draw_legend, pyplot
+from ._drawing import ArmDrawing
+
+if TYPE_CHECKING:
+    from ..simulate import Trajectory
+
+Array = NDArray[np.float64]
+
+
+def snapshots(
+    traj: Trajectory,
+    times: ArrayLike | int = 6,
+    *,
+    scale: float = 1.0,
+    plane: str | None = None,
+    ax: Any = None,
+) -> ArmDrawing:
+    """Arm at several times of one motion, from light to dark.
+
+    Parameters
+    ----------
+    traj : Trajectory
+        Result of `flexarm.simulate` for one initial state.
+    times : (k,) array_like of float, or int
+        Times in s, the nearest stored states are drawn; or how many, evenly spaced.
+    scale : float
+        Factor of all modal coordinates, to make small deflections visible.
+    plane : {"xy", "xz", "yz", "3d"}, optional
+        What to look at; by default the plane of the arm, or three dimensions.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    drawing : ArmDrawing
+        One configuration for each time.
+
+    Raises
+    ------
+    ArgumentError
+        If `traj` is a batch, or a time lies outside of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> start = [0.0, 0.0, 0.0, 0.0, 0.1, 0.002]
+    >>> traj = fa.simulate(arm, start, np.zeros(6), np.linspace(0.0, 0.2, 201))
+    >>> drawing = fa.plotting.snapshots(traj, [0.0, 0.1, 0.2], scale=2.0)
+    >>> [lines["links"].get_label() for lines in drawing.lines]
+    ['0 s', '0.1 s', '0.2 s']
+    """
+    if traj.q.ndim != 2:
+        raise ArgumentError(
+            f"traj holds a batch of shape {traj.q.shape[:-2]}, expected one motion"
+        )
+    t = traj.t[: traj.completed]
+    if isinstance(times, int):
+        times = np.linspace(t[0], t[-1], times)
+    wanted = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    slack = 1e-9 * float(t[-1] - t[0])
+    if np.any((wanted < t[0] - slack) | (wanted > t[-1] + slack)):
+        raise ArgumentError(
+            f"times are between {wanted.min():g} and {wanted.max():g} s, expected "
+            f"times within the motion, {t[0]:g} to {t[-1]:g} s ({traj.message})"
+        )
+    chosen = nearest(t, wanted)
+    drawing = ArmDrawing(traj.arm, traj.q[chosen], scale, plane, ax)
+    shades = pyplot().get_cmap("viridis_r")(np.linspace(0.1, 1.0, len(chosen)))
+    drawing.recolor(list(shades) if len(chosen) > 1 else [COLORS[0]])
+    for lines, i in zip(drawing.lines, chosen, strict=True):
+        lines["links"].set_label(f"{t[i]:.4g} s")
+    draw_legend(drawing.ax)
+    return drawing
+
+
+def nearest(t: Array, wanted: Array) -> NDArray[np.intp]:
+    """Return the indices of the stored times next to the wanted ones."""
+    after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1) if len(t) > 1 else 0
+    after = np.broadcast_to(after, wanted.shape)
+    before = np.maximum(after - 1, 0)
+    closer = np.abs(t[before] - wanted) <= np.abs(t[after] - wanted)
+    return np.where(closer, before, after)
