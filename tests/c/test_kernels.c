@@ -1,0 +1,184 @@
+/*
+ * test_kernels.c -- every kernel on exact-size memory, and the equation of motion
+ *
+ * Results are checked against the Lagrangian in Python; here against each other, for
+ * every batch size around the lanes, with scratch and outputs that sanitizers guard.
+ */
+#include "arm.h"
+#include "check.h"
+
+enum { MOST = 19 };
+
+static fa_model *model;
+
+static double *filled(int count, int size, double phase)
+{
+    double *x = malloc((size_t)(count * size) * sizeof *x);
+    for (int i = 0; i < count * size; i++) {
+        x[i] = 0.7 * sin(phase + 1.3 * i);
+    }
+    return x;
+}
+
+/* forward dynamics undoes inverse dynamics, by both methods, for any batch size */
+static void check_round_trip(int count)
+{
+    const int sizes[4] = {ARM_NV, ARM_NV, ARM_NV, ARM_NV};
+    double *q = filled(count, ARM_NV, 0.0), *qd = filled(count, ARM_NV, 1.0);
+    double *qdd = filled(count, ARM_NV, 2.0), *tau = filled(count, ARM_NV, 0.0);
+    double *again = filled(count, ARM_NV, 0.0);
+    double *const inverse[4] = {q, qd, qdd, tau}, *const forward[4] = {q, qd, tau, again};
+
+    CHECK(test_batch(model, FA_INVERSE_DYNAMICS, (size_t)count, NULL, inverse, sizes)
+              .count == 0);
+    for (int method = 0; method < 2; method++) {
+        const fa_kernel kernel = method ? FA_FORWARD_COMPOSITE : FA_FORWARD_DYNAMICS;
+        CHECK(test_batch(model, kernel, (size_t)count, NULL, forward, sizes).count == 0);
+        for (int i = 0; i < count * ARM_NV; i++) {
+            CHECK_CLOSE(again[i], qdd[i], 1e-11);
+        }
+    }
+    free(q);
+    free(qd);
+    free(qdd);
+    free(tau);
+    free(again);
+}
+
+/* a state alone equals the same state in a batch, bit for bit */
+static void check_alone(fa_kernel kernel, const int64_t *nodes, const int *sizes)
+{
+    const int n = fa_kernel_inputs(kernel) + 1;
+    double *batch[4], *alone[4];
+
+    for (int i = 0; i < n; i++) {
+        batch[i] = filled(MOST, sizes[i], 0.5 * i);
+    }
+    CHECK(test_batch(model, kernel, MOST, nodes, batch, sizes).count == 0);
+    alone[n - 1] = filled(1, sizes[n - 1], 0.0);
+    for (int k = 0; k < MOST; k++) {
+        for (int i = 0; i + 1 < n; i++) {
+            alone[i] = batch[i] + k * sizes[i];
+        }
+        test_batch(model, kernel, 1, nodes ? nodes + k : NULL, alone, sizes);
+        CHECK(memcmp(alone[n - 1], batch[n - 1] + k * sizes[n - 1],
+                     (size_t)sizes[n - 1] * sizeof(double)) == 0);
+    }
+    free(alone[n - 1]);
+    for (int i = 0; i < n; i++) {
+        free(batch[i]);
+    }
+}
+
+static void check_every_kernel(void)
+{
+    static const int sizes[FA_N_KERNELS][4] = {
+        [FA_INVERSE_DYNAMICS] = {ARM_NV, ARM_NV, ARM_NV, ARM_NV},
+        [FA_BIAS_FORCES] = {ARM_NV, ARM_NV, ARM_NV},
+        [FA_GRAVITY_FORCES] = {ARM_NV, ARM_NV},
+        [FA_FORWARD_DYNAMICS] = {ARM_NV, ARM_NV, 3, ARM_NV},
+        [FA_FORWARD_COMPOSITE] = {ARM_NV, ARM_NV, 3, ARM_NV},
+        [FA_MASS_MATRIX] = {ARM_NV, ARM_NV * ARM_NV},
+        [FA_KINETIC_ENERGY] = {ARM_NV, ARM_NV, 1},
+        [FA_POTENTIAL_ENERGY] = {ARM_NV, 1},
+        [FA_LINK_POSES] = {ARM_NV, 16 * ARM_BODIES},
+        [FA_NODE_POSES] = {ARM_NV, 16 * ARM_NODES},
+        [FA_NODE_POSE] = {ARM_NV, 16},
+        [FA_NODE_VELOCITY] = {ARM_NV, ARM_NV, 6},
+        [FA_JACOBIAN] = {ARM_NV, 6 * ARM_NV},
+        [FA_WRENCH_FORCES] = {ARM_NV, 6, ARM_NV},
+    };
+    int64_t nodes[MOST];
+
+    for (int i = 0; i < MOST; i++) {
+        nodes[i] = (i / 3) % ARM_NODES;
+    }
+    for (int k = 0; k < FA_N_KERNELS; k++) {
+        CHECK(sizes[k][0] > 0); /* a new kernel needs its row here */
+        check_alone((fa_kernel)k, k >= FA_NODE_POSE ? nodes : NULL, sizes[k]);
+    }
+}
+
+/* a NaN is counted, found, and stays in its state */
+static void check_failures_are_counted(void)
+{
+    const int sizes[2] = {ARM_NV, ARM_NV};
+    double *q = filled(MOST, ARM_NV, 0.0), *clean = filled(MOST, ARM_NV, 0.0);
+    double *tau = filled(MOST, ARM_NV, 0.0);
+    double *const good[2] = {q, clean}, *const spoilt[2] = {q, tau};
+
+    test_batch(model, FA_GRAVITY_FORCES, MOST, NULL, good, sizes);
+    q[5 * ARM_NV + 2] = (double)NAN;
+    q[11 * ARM_NV] = (double)INFINITY;
+    const fa_failures bad =
+        test_batch(model, FA_GRAVITY_FORCES, MOST, NULL, spoilt, sizes);
+    CHECK(bad.count == 2 && bad.first == 5);
+    for (int i = 0; i < MOST * ARM_NV; i++) {
+        const int state = i / ARM_NV;
+        CHECK(state == 5 || state == 11 || tau[i] == clean[i]);
+    }
+    free(q);
+    free(clean);
+    free(tau);
+}
+
+/* Runge-Kutta: free fall of the energy, and lanes that do not fill the last block */
+static void check_rollout(void)
+{
+    enum { COUNT = 11, SAMPLES = 21 };
+    const size_t size = (size_t)COUNT * SAMPLES * ARM_NV;
+    double *q = calloc(size, sizeof *q), *qd = calloc(size, sizeof *qd);
+    double t[SAMPLES], tau[SAMPLES * 3], energy[2];
+    const fa_kernels *kernels = test_kernels();
+
+    for (int i = 0; i < SAMPLES; i++) {
+        t[i] = 1e-3 * i;
+    }
+    memset(tau, 0, sizeof tau);
+    for (int i = 0; i < COUNT; i++) {
+        q[(size_t)i * SAMPLES * ARM_NV] = 0.1 * i;
+    }
+    const fa_rollout run = {.count = COUNT,
+                            .n_samples = SAMPLES,
+                            .substeps = 2,
+                            .n_tau = 3,
+                            .t = t,
+                            .kind = FA_TORQUE_LINEAR,
+                            .tau = tau,
+                            .q = q,
+                            .qd = qd};
+    void *work = aligned_alloc(64, (kernels->rollout_work_size(model, &run) + 63) / 64 * 64);
+    CHECK(kernels->rollout_rk4(model, &run, work) == 0);
+    free(work);
+    for (int i = 0; i < 2; i++) {
+        const size_t at = (3 * SAMPLES + (size_t)i * (SAMPLES - 1)) * ARM_NV;
+        double T, V;
+        double *const kinetic[3] = {q + at, qd + at, &T}, *const potential[2] = {q + at, &V};
+        const int sizes[3] = {ARM_NV, ARM_NV, 1}, two[2] = {ARM_NV, 1};
+        test_batch(model, FA_KINETIC_ENERGY, 1, NULL, kinetic, sizes);
+        test_batch(model, FA_POTENTIAL_ENERGY, 1, NULL, potential, two);
+        energy[i] = T + V;
+    }
+    /* damping is weak over 20 ms: it only takes energy, and little of it */
+    CHECK(energy[1] < energy[0] && energy[1] > energy[0] - 0.05);
+    free(q);
+    free(qd);
+}
+
+int main(void)
+{
+    test_arm arm;
+
+    test_arm_fill(&arm);
+    if (!test_kernels() || fa_model_build(&arm.description, &model) != FA_OK) {
+        return 1;
+    }
+    for (int count = 1; count <= MOST; count++) {
+        check_round_trip(count);
+    }
+    check_every_kernel();
+    check_failures_are_counted();
+    check_rollout();
+    fa_model_free(model);
+    return check_report("kernels");
+}

@@ -1,0 +1,75 @@
+/* test_model.c -- building models: sizes, places, axes, refusals */
+#include "arm.h"
+#include "check.h"
+
+static void check_places(void)
+{
+    test_arm arm;
+    fa_model *model = NULL;
+
+    test_arm_fill(&arm);
+    CHECK(fa_model_build(&arm.description, &model) == FA_OK);
+    CHECK(model->nu == 3 && model->nv == ARM_NV && model->n_nodes == ARM_NODES);
+    CHECK(model->bodies[2].joint_at == 2 && model->bodies[1].mode_at == 3);
+    CHECK(model->bodies[2].parent_modes == 2 && model->bodies[2].attach == 3);
+    CHECK(model->any_offset && model->bodies[1].node_is_offset);
+    CHECK_CLOSE(model->bodies[0].mass, 3.0, 0.0);
+    for (int k = 0; k < ARM_BODIES; k++) {
+        /* frames are rotations whose third column is the axis, exactly */
+        const double *C = model->bodies[k].frame, *axis = arm.joints + k * FA_JOINT_SIZE;
+        for (int i = 0; i < 3; i++) {
+            CHECK(C[3 * i + 2] == axis[i]);
+            for (int j = 0; j < 3; j++) {
+                CHECK_CLOSE(C[i] * C[j] + C[3 + i] * C[3 + j] + C[6 + i] * C[6 + j],
+                            i == j, 0.0);
+            }
+        }
+    }
+    /* the description may go away */
+    memset(&arm, 0xff, sizeof arm);
+    CHECK_CLOSE(model->gravity[2], -9.81, 0.0);
+    fa_model_free(model);
+}
+
+static fa_status refusal(test_arm *arm)
+{
+    fa_model *model = NULL;
+    const fa_status status = fa_model_build(&arm->description, &model);
+    fa_model_free(model);
+    return status;
+}
+
+static void check_refusals(void)
+{
+    test_arm arm;
+
+    test_arm_fill(&arm);
+    arm.topology[FA_TOPO_SIZE + FA_TOPO_PARENT] = 1;
+    CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
+    test_arm_fill(&arm);
+    arm.topology[FA_TOPO_SIZE + FA_TOPO_NODE] = 2;
+    CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
+    test_arm_fill(&arm);
+    arm.topology[FA_TOPO_JOINT] = 3;
+    CHECK(refusal(&arm) == FA_BAD_JOINT);
+    test_arm_fill(&arm);
+    arm.topology[FA_TOPO_MODES] = FA_MAX_MODES + 1;
+    CHECK(refusal(&arm) == FA_TOO_MANY_MODES);
+    test_arm_fill(&arm);
+    arm.description.nodes_size--;
+    CHECK(refusal(&arm) == FA_BAD_SIZE);
+    test_arm_fill(&arm);
+    arm.description.n_bodies = 0;
+    CHECK(refusal(&arm) == FA_BAD_SIZE);
+    test_arm_fill(&arm);
+    arm.nodes[3] = (double)NAN;
+    CHECK(refusal(&arm) == FA_NOT_FINITE);
+    fa_model_free(NULL);
+}
+
+int main(void)
+{
+    check_places();
+    check_refusals();
+    return check_report("model");
+}

@@ -1,0 +1,194 @@
+"""Four independent computations of the same equation of motion agree (design 6).
+
+Kernel (recursions in C), composite path (mass matrix in C, solve by LAPACK), NumPy twin,
+and brute-force Lagrangian over the nodes (no recursion, no modal integral; dual numbers
+and complex step), on 240 random trees in space: offset masses with unequal inertias on
+rotating nodes, branches, revolute, prismatic and fixed joints, friction and damping.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from trees import random_state
+
+import flexarm as fa
+from flexarm.reference import lagrangian, twin
+
+TREES = [(seed, 1 + seed % 8) for seed in range(240)]
+GROUPS = [TREES[i::24] for i in range(24)]
+
+
+def arms(group):
+    for seed, n_bodies in group:
+        arm = fa.library.random_tree(seed, n_bodies=n_bodies, max_modes=4)
+        yield arm, *random_state(np.random.default_rng(seed + 1000), arm)
+
+
+def assert_close(value, expected, rtol=1e-10, scale=None):
+    """Equal relative to the largest entry (or to `scale` where it is larger)."""
+    size = max(float(np.abs(expected).max()), scale or 0.0)
+    assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=range(24))
+def test_mass_matrix_of_four_computations(group):
+    for arm, q, _, _ in arms(group):
+        M = fa.mass_matrix(arm, q)
+        assert_close(M, lagrangian.mass_matrix(arm, q))
+        assert_close(M, twin.mass_matrix(arm, q))
+        assert_close(M, M.T, rtol=0.0)
+        assert np.linalg.eigvalsh(M)[0] > 0.0
+        # columns by inverse dynamics with unit accelerations (identity 2)
+        still = np.zeros(arm.nv)
+        bias = fa.bias_forces(arm, q, still)
+        columns = fa.inverse_dynamics(arm, q, still, np.eye(arm.nv)) - bias
+        assert_close(columns.T, M, scale=float(np.abs(bias).max()))
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=range(24))
+def test_inverse_dynamics_of_four_computations(group):
+    for arm, q, qd, qdd in arms(group):
+        tau = fa.inverse_dynamics(arm, q, qd, qdd)
+        assert_close(tau, lagrangian.generalized_forces(arm, q, qd, qdd))
+        assert_close(tau, twin.inverse_dynamics(arm, q, qd, qdd))
+        composed = fa.mass_matrix(arm, q) @ qdd + fa.bias_forces(arm, q, qd)
+        assert_close(tau, composed)
+        fa.testing.assert_equation_of_motion(arm, q, qd, qdd, tau)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=range(24))
+def test_forward_dynamics_inverts_inverse_dynamics(group):
+    for arm, q, qd, qdd in arms(group):
+        tau = lagrangian.generalized_forces(arm, q, qd, qdd)
+        condition = float(np.linalg.cond(fa.mass_matrix(arm, q)))
+        for method in ("articulated", "composite"):
+            found = fa.forward_dynamics(arm, q, qd, tau, method=method)
+            assert_close(found, qdd, rtol=1e-14 * condition + 1e-10)
+            # residual: free of the conditioning
+            again = fa.inverse_dynamics(arm, q, qd, found)
+            assert_close(again, tau)
+        assert_close(
+            twin.forward_dynamics(arm, q, qd, tau), qdd, rtol=1e-14 * condition + 1e-10
+        )
+
+
+@pytest.mark.parametrize("group", GROUPS[:8], ids=range(8))
+def test_energies_are_those_of_the_nodes(group):
+    for arm, q, qd, _ in arms(group):
+        assert_close(
+            fa.kinetic_energy(arm, q, qd), lagrangian.kinetic_energy(arm, q, qd)
+        )
+        V = lagrangian.potential_energy(arm, q)
+        # the height of heavy bodies may cancel
+        scale = sum(b.total_mass for b in arm.bodies) * np.linalg.norm(arm.gravity)
+        assert_close(fa.potential_energy(arm, q), V, scale=float(scale))
+        assert fa.energy(arm, q, qd) == fa.kinetic_energy(
+            arm, q, qd
+        ) + fa.potential_energy(arm, q)
+        # identity 4
+        M = fa.mass_matrix(arm, q)
+        assert_close(fa.kinetic_energy(arm, q, qd), 0.5 * qd @ M @ qd)
+
+
+@pytest.mark.parametrize("group", GROUPS[:8], ids=range(8))
+def test_gravity_is_the_gradient_of_its_potential(group):
+    """Identities 8 and 9; the Lagrangian differentiates the potential exactly."""
+    for arm, q, _, _ in arms(group):
+        still = np.zeros(arm.nv)
+        total = lagrangian.generalized_forces(arm, q, still, still)
+        weightless = arm.replace(gravity=(0.0, 0.0, 0.0))
+        elastic = fa.bias_forces(weightless, q, still)
+        assert_close(fa.gravity_forces(arm, q) + elastic, total)
+        # elastic forces act on the modes alone, and linearly
+        assert not elastic[arm.joint_slice].any()
+        for body in arm.bodies:
+            at = arm.mode_slice(body.name)
+            assert_allclose(elastic[at], body.stiffness @ q[at], rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("group", GROUPS[:6], ids=range(6))
+def test_velocity_terms_do_no_work_beyond_the_mass_matrix(group):
+    """Identity 7, qd'(Mdot - 2 C)qd = 0, with Mdot by a complex step of the oracle."""
+    for arm, q, qd, _ in arms(group):
+        still = np.zeros(arm.nv)
+        static = fa.bias_forces(arm, q, still)
+        plain = fa.bias_forces(arm, q, qd) - static - lagrangian.damping_matrix(arm) @ qd
+        size = np.abs(qd) @ (np.abs(plain) + np.abs(static))
+        h = 1e-40
+        rate = lagrangian.mass_matrix(arm, q + 1j * h * qd).imag / h
+        power = 0.5 * qd @ rate @ qd
+        assert_close(qd @ plain, power, scale=float(size))
+
+
+def test_offset_nodes_differ_from_the_patents_velocity_terms():
+    """Appendix C.4 of the patent turns p and J with the node, T does not (design 2).
+
+    With p = 0 and isotropic J on the nodes the two agree; an offset on a rotating node
+    changes the modal gravity from E'g to mp1'g (B4), which a base acceleration alone
+    would miss.
+    """
+    p = np.array([0.1, 0.3, 0.0])
+    about_node = 2.0 * (p @ p * np.eye(3) - np.outer(p, p)) + 0.01 * np.eye(3)
+    body = fa.FlexibleBody(
+        "link",
+        node_position=[(0, 0, 0), (1, 0, 0)],
+        node_mass=[0.0, 2.0],
+        node_inertia=[np.zeros((3, 3)), about_node],
+        node_com=[(0, 0, 0), p],
+        node_translation=[[[0.0]] * 3, [[0.0], [0.5], [0.0]]],
+        node_rotation=[[[0.0]] * 3, [[0.0], [0.0], [0.7]]],
+        stiffness=[10.0],
+    )
+    arm = fa.Arm([body], gravity=(0.0, -9.81, 0.0))
+    # -m g.(gamma): weight times the node's own displacement, not that of its offset com
+    assert_allclose(fa.gravity_forces(arm, [0.0, 0.0])[1], 2.0 * 9.81 * 0.5, rtol=1e-14)
+
+
+def test_point_mass_on_a_massless_rod_by_hand():
+    arm = fa.Arm(
+        [
+            fa.RigidBody("rod", nodes={"tip": (0.5, 0, 0)}),
+            fa.RigidBody(
+                "bob", joint=fa.Joint("fixed"), mass=2.0, inertia=(0.1, 0.1, 0.1)
+            ),
+        ],
+        gravity=(0.0, -10.0, 0.0),
+    )
+    assert_allclose(fa.mass_matrix(arm, [0.3]), [[2.0 * 0.25 + 0.1]], rtol=1e-15)
+    assert_allclose(fa.gravity_forces(arm, [0.0]), [2.0 * 10.0 * 0.5], rtol=1e-15)
+    assert_allclose(
+        fa.forward_dynamics(arm, [0.0], [3.0], [0.0]), [-10.0 / 0.6], rtol=1e-15
+    )
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 1), (1, 0, 0), (0, -1, 0), (1, 2, -3)])
+def test_two_link_arm_of_the_textbook(axis):
+    """M. Spong, Robot Dynamics and Control (1989), eq. 6.4.14, about any axis."""
+    z = np.array(axis) / np.linalg.norm(axis)
+    x = np.cross(z, [0.3, -0.8, 0.5])
+    x /= np.linalg.norm(x)
+    m, length, c, inertia = (3.0, 2.0), (1.1, 0.9), (0.4, 0.5), (0.2, 0.3)
+    bodies = [
+        fa.RigidBody(
+            f"link{i + 1}",
+            fa.Joint(axis=axis),
+            mass=m[i],
+            com=c[i] * x,
+            inertia=inertia[i] * np.eye(3),
+            nodes={"tip": length[i] * x},
+        )
+        for i in range(2)
+    ]
+    arm = fa.Arm(bodies, gravity=(0, 0, 0))
+    q, qd = np.array([0.4, -1.2]), np.array([0.7, 1.9])
+    cross = m[1] * length[0] * c[1]
+    d22 = m[1] * c[1] ** 2 + inertia[1]
+    d12 = d22 + cross * np.cos(q[1])
+    d11 = m[0] * c[0] ** 2 + inertia[0] + m[1] * length[0] ** 2 + d22
+    d11 += 2.0 * cross * np.cos(q[1])
+    h = -cross * np.sin(q[1])
+    assert_allclose(fa.mass_matrix(arm, q), [[d11, d12], [d12, d22]], rtol=3e-15)
+    expected = [h * qd[1] * (2.0 * qd[0] + qd[1]), -h * qd[0] ** 2]
+    assert_allclose(fa.bias_forces(arm, q, qd), expected, rtol=0, atol=2e-14)
