@@ -34,10 +34,9 @@ const fa_kernels *fa_kernels_named(const char *name)
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (strcmp(name, "avx512") == 0) {
-        const int has = __builtin_cpu_supports("avx512f") &&
-                        __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("fma");
+        const int has =
+            __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
         return has ? &fa_kernels_avx512 : NULL;
     }
     if (strcmp(name, "avx2") == 0) {

@@ -1,7 +1,8 @@
 /* fa_isa_avx512.c -- every kernel for AVX-512, eight states per call */
 #if defined(__x86_64__)
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), \
+                             apply_to = function)
 #else
 #pragma GCC target("avx512f,avx512dq,avx512vl,fma")
 #endif

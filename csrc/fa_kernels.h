@@ -18,20 +18,20 @@
 
 /* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the bodies */
 typedef enum {
-    FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
-    FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
-    FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
-    FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
-    FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */
-    FA_MASS_MATRIX,        /* q (nq) -> (nv, nv) */
-    FA_KINETIC_ENERGY,     /* q (nq), qd (nv) -> () */
-    FA_POTENTIAL_ENERGY,   /* q (nq) -> () */
-    FA_LINK_POSES,         /* q (nq) -> (B, 4, 4) */
-    FA_NODE_POSES,         /* q (nq) -> (N, 4, 4) */
-    FA_NODE_POSE,          /* node, q (nq) -> (4, 4) */
-    FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
-    FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
-    FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
+    FA_INVERSE_DYNAMICS,  /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
+    FA_BIAS_FORCES,       /* q (nq), qd (nv) -> (nv) */
+    FA_GRAVITY_FORCES,    /* q (nq) -> (nv) */
+    FA_FORWARD_DYNAMICS,  /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
+    FA_FORWARD_COMPOSITE, /* the same by the mass matrix and a dense solve */
+    FA_MASS_MATRIX,       /* q (nq) -> (nv, nv) */
+    FA_KINETIC_ENERGY,    /* q (nq), qd (nv) -> () */
+    FA_POTENTIAL_ENERGY,  /* q (nq) -> () */
+    FA_LINK_POSES,        /* q (nq) -> (B, 4, 4) */
+    FA_NODE_POSES,        /* q (nq) -> (N, 4, 4) */
+    FA_NODE_POSE,         /* node, q (nq) -> (4, 4) */
+    FA_NODE_VELOCITY,     /* node, q (nq), qd (nv) -> (6) */
+    FA_JACOBIAN,          /* node, q (nq) -> (6, nv) */
+    FA_WRENCH_FORCES,     /* node, q (nq), wrench (6) -> (nv) */
     FA_N_KERNELS
 } fa_kernel;
 
@@ -44,39 +44,44 @@ typedef struct {
 } fa_operand;
 
 typedef struct {
-    size_t count;     /* states whose result is not finite */
-    size_t first;     /* the first of them */
+    size_t count; /* states whose result is not finite */
+    size_t first; /* the first of them */
 } fa_failures;
 
 /* how the actuator forces of a time loop are given */
-typedef enum { FA_TORQUE_ZERO, FA_TORQUE_HOLD, FA_TORQUE_LINEAR, FA_TORQUE_CALL } fa_torque;
+typedef enum {
+    FA_TORQUE_ZERO,
+    FA_TORQUE_HOLD,
+    FA_TORQUE_LINEAR,
+    FA_TORQUE_CALL
+} fa_torque;
 
 /*
  * fa_torque_call: forces at time t for every state.
  *   q, qd  [count][nv]  current states; tau [count][n_tau] to be filled.
  * Returns nonzero to stop the run.
  */
-typedef int (*fa_torque_call)(void *context, double t, const double *q, const double *qd,
-                              double *tau);
+typedef int (*fa_torque_call)(void *context, double t, const double *q,
+                              const double *qd, double *tau);
 
 /* fa_tick: called every few hundred steps with the number of steps of blocks of lanes
  * that are done; nonzero stops the run */
 typedef int (*fa_tick)(void *context, size_t steps_done);
 
 typedef struct {
-    size_t count;          /* trajectories */
-    size_t n_samples;      /* times, first one is the start */
-    int substeps;          /* integration steps between two samples */
-    int n_tau;             /* nu or nv */
-    const double *t;       /* [n_samples] */
+    size_t count;     /* trajectories */
+    size_t n_samples; /* times, first one is the start */
+    int substeps;     /* integration steps between two samples */
+    int n_tau;        /* nu or nv */
+    const double *t;  /* [n_samples] */
     fa_torque kind;
-    const double *tau;     /* [count or 1][n_samples][n_tau] */
-    size_t tau_stride;     /* doubles between two trajectories, 0: shared */
+    const double *tau; /* [count or 1][n_samples][n_tau] */
+    size_t tau_stride; /* doubles between two trajectories, 0: shared */
     fa_torque_call call;
     fa_tick tick;
     void *context;
-    double *q, *qd;        /* [count][n_samples][nv]; sample 0 is the initial state */
-    double *tau_out;       /* [count][n_samples][n_tau] or NULL */
+    double *q, *qd;  /* [count][n_samples][nv]; sample 0 is the initial state */
+    double *tau_out; /* [count][n_samples][n_tau] or NULL */
 } fa_rollout;
 
 typedef struct {
@@ -90,7 +95,8 @@ typedef struct {
      *   operands      inputs, then the output
      */
     fa_failures (*batch)(const fa_model *, fa_kernel, size_t count, const char *index,
-                         ptrdiff_t index_stride, const fa_operand *operands, void *work);
+                         ptrdiff_t index_stride, const fa_operand *operands,
+                         void *work);
     size_t (*rollout_work_size)(const fa_model *, const fa_rollout *);
     /* classical Runge-Kutta; nonzero if a callback stopped it, later samples are then
      * left as they were */

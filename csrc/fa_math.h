@@ -18,7 +18,8 @@
 #include "fa_lane.h"
 
 /* libm for the lanes whose argument is too large for the reduction */
-static __attribute__((noinline, unused)) void math_sincos_large(fa_real x, fa_mask large,
+static __attribute__((noinline, unused)) void math_sincos_large(fa_real x,
+                                                                fa_mask large,
                                                                 fa_real *s, fa_real *c)
 {
     for (int w = 0; w < FA_LANES; w++) {
@@ -38,9 +39,9 @@ FA_INLINE void fa_sincos(fa_real x, fa_real *s, fa_real *c)
     const fa_mask quadrant = (fa_mask)shifted;
     const fa_real k = shifted - magic;
 
-    const fa_real r = ((x - k * 1.57079632673412561417e+00) -
-                       k * 6.07710050630396597660e-11) -
-                      k * 2.02226624879595063154e-21;
+    const fa_real r =
+        ((x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11) -
+        k * 2.02226624879595063154e-21;
     const fa_real z = r * r;
 
     fa_real p = fa_splat(1.58969099521155010221e-10);
@@ -78,7 +79,8 @@ typedef struct {
 } fa_stumpff;
 
 /* closed forms for the lanes in which the series has too few terms */
-static __attribute__((noinline, unused)) void math_stumpff_large(fa_real x, fa_mask large,
+static __attribute__((noinline, unused)) void math_stumpff_large(fa_real x,
+                                                                 fa_mask large,
                                                                  fa_stumpff *f)
 {
     for (int w = 0; w < FA_LANES; w++) {

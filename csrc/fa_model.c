@@ -83,7 +83,8 @@ static void model_turn_node(int n, const double *C, const double *node, double *
 }
 
 /* sizes and refusals, before any memory is taken */
-static fa_status model_check(const fa_description *d, size_t *n_nodes, size_t *constants)
+static fa_status model_check(const fa_description *d, size_t *n_nodes,
+                             size_t *constants)
 {
     size_t nodes_size = 0, modal_size = 0;
 
@@ -98,7 +99,8 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes, size_t *c
         if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k) {
             return FA_BAD_TOPOLOGY;
         }
-        if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED || t[FA_TOPO_JOINT] > FA_JOINT_PRISMATIC) {
+        if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED ||
+            t[FA_TOPO_JOINT] > FA_JOINT_PRISMATIC) {
             return FA_BAD_JOINT;
         }
         if (n < 0 || n > FA_MAX_MODES) {
@@ -186,9 +188,8 @@ static void model_joint(const double *joint, const fa_body *parent, fa_body *b)
 }
 
 /* nodes and modal integrals of one body; returns the first unused constant */
-static double *model_nodes(const double *nodes,
-                           const double *modal, fa_body *b, int k, fa_node *out,
-                           double *constants, double *scratch)
+static double *model_nodes(const double *nodes, const double *modal, fa_body *b, int k,
+                           fa_node *out, double *constants, double *scratch)
 {
     const int n = b->n_modes;
 
@@ -196,7 +197,8 @@ static double *model_nodes(const double *nodes,
         double *turned = scratch + (size_t)j * (size_t)FA_NODE_SIZE(n);
         double *position = constants, *gamma = position + 3, *lambda = gamma + 3 * n;
 
-        model_turn_node(n, b->frame, nodes + (size_t)j * (size_t)FA_NODE_SIZE(n), turned);
+        model_turn_node(n, b->frame, nodes + (size_t)j * (size_t)FA_NODE_SIZE(n),
+                        turned);
         memcpy(position, turned + FA_NODE_POSITION, 3 * sizeof(double));
         for (int r = 0; r < n; r++) {
             for (int i = 0; i < 3; i++) {
@@ -251,8 +253,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
 
         model_axes(joint + FA_AXIS, b->frame);
         model_joint(joint, b->parent < 0 ? NULL : bodies + b->parent, b);
-        constants = model_nodes(node, modal, b, k, nodes + b->first_node, constants,
-                                scratch);
+        constants =
+            model_nodes(node, modal, b, k, nodes + b->first_node, constants, scratch);
         model->any_offset |= b->node_is_offset;
         node += (size_t)b->n_nodes * (size_t)FA_NODE_SIZE(b->n_modes);
         modal += 2 * (size_t)(b->n_modes * b->n_modes);

@@ -32,21 +32,32 @@ typedef enum {
 } fa_status;
 
 /* description of one body: columns of the topology, then of the joint table */
-enum { FA_TOPO_PARENT, FA_TOPO_NODE, FA_TOPO_JOINT, FA_TOPO_MODES, FA_TOPO_NODES,
-       FA_TOPO_SIZE };
+enum {
+    FA_TOPO_PARENT,
+    FA_TOPO_NODE,
+    FA_TOPO_JOINT,
+    FA_TOPO_MODES,
+    FA_TOPO_NODES,
+    FA_TOPO_SIZE
+};
 enum { FA_AXIS = 0, FA_POSITION = 3, FA_ROTATION = 6, FA_DAMPING = 15, FA_JOINT_SIZE };
 
 /* description of one node with n modes; gamma and lambda are 3 x n by rows */
-enum { FA_NODE_MASS = 0, FA_NODE_COM = 1, FA_NODE_INERTIA = 4, FA_NODE_POSITION = 10,
-       FA_NODE_GAMMA = 13 };
+enum {
+    FA_NODE_MASS = 0,
+    FA_NODE_COM = 1,
+    FA_NODE_INERTIA = 4,
+    FA_NODE_POSITION = 10,
+    FA_NODE_GAMMA = 13
+};
 #define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
 
 typedef struct {
     int n_bodies;
-    const int *topology;  /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
-    const double *joints; /* [n_bodies][FA_JOINT_SIZE] */
-    const double *nodes;  /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
-    const double *modal;  /* body by body, stiffness and damping [n_modes][n_modes] */
+    const int *topology;   /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
+    const double *joints;  /* [n_bodies][FA_JOINT_SIZE] */
+    const double *nodes;   /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
+    const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes] */
     const double *gravity; /* [3] */
     size_t nodes_size, modal_size; /* lengths of the two arrays above */
 } fa_description;
@@ -69,20 +80,20 @@ typedef struct {
 } fa_modal;
 
 typedef struct {
-    int parent;        /* body, or -1 for the ground */
-    int parent_modes;  /* modes of the parent */
-    int attach;        /* node of the parent, over all bodies, or -1 */
+    int parent;       /* body, or -1 for the ground */
+    int parent_modes; /* modes of the parent */
+    int attach;       /* node of the parent, over all bodies, or -1 */
     fa_joint joint;
     int n_modes;
-    int joint_at;      /* place of the joint coordinate, -1 if fixed */
-    int mode_at;       /* place of the first modal coordinate */
+    int joint_at;       /* place of the joint coordinate, -1 if fixed */
+    int mode_at;        /* place of the first modal coordinate */
     int parent_mode_at; /* that of the parent */
     int first_node, n_nodes;
     int node_is_offset; /* E != mp1: gravity needs its own modal term (B4) */
     /* places in the scratch arrays of all bodies, counted in modes */
-    int hop_at; /* modes of the parents before */
-    int own_at; /* modes of the bodies before */
-    int tri_at; /* triangles of modes of the bodies before */
+    int hop_at;      /* modes of the parents before */
+    int own_at;      /* modes of the bodies before */
+    int tri_at;      /* triangles of modes of the bodies before */
     double rot[9];   /* joint frame in the axes of the parent's node, R_f */
     double pos[3];   /* its origin, x_f */
     double frame[9]; /* user components = frame * internal components */
@@ -100,11 +111,11 @@ typedef struct {
 
 typedef struct {
     int n_bodies, n_nodes;
-    int nu, nv, nq;        /* joint coordinates, all velocities, all positions */
-    int n_modes;           /* nv - nu */
-    int sum_parent_modes;  /* totals of hop_at, tri_at */
+    int nu, nv, nq;       /* joint coordinates, all velocities, all positions */
+    int n_modes;          /* nv - nu */
+    int sum_parent_modes; /* totals of hop_at, tri_at */
     int sum_triangles;
-    int any_offset;        /* some body has node_is_offset */
+    int any_offset; /* some body has node_is_offset */
     double gravity[3];
     const fa_body *bodies;
     const fa_node *nodes;

@@ -46,7 +46,8 @@ FA_INLINE void fa_cross_add(fa_real *restrict y, const fa_real *a, const fa_real
 }
 
 /* a is a constant of the model */
-FA_INLINE void fa_cross_const_add(fa_real *restrict y, const double *a, const fa_real *b)
+FA_INLINE void fa_cross_const_add(fa_real *restrict y, const double *a,
+                                  const fa_real *b)
 {
     y[0] += a[1] * b[2] - a[2] * b[1];
     y[1] += a[2] * b[0] - a[0] * b[2];
@@ -164,7 +165,8 @@ FA_INLINE void fa_rotate_mat(fa_real *restrict Y, const fa_real *R, const fa_rea
 }
 
 /* force = I motion */
-FA_INLINE void fa_inertia_mul(fa_real *restrict f, const fa_inertia *I, const fa_real *v)
+FA_INLINE void fa_inertia_mul(fa_real *restrict f, const fa_inertia *I,
+                              const fa_real *v)
 {
     fa_sym_mul(f, I->A, v);
     fa_sym_mul(f + 3, I->D, v + 3);

@@ -190,9 +190,8 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
 
     for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
         const npy_intp states = count - at < LOOP_CHUNK ? count - at : LOOP_CHUNK;
-        const fa_failures more =
-            kernels->batch(b->model, b->kernel, (size_t)states, index, index_stride,
-                           operands, work);
+        const fa_failures more = kernels->batch(b->model, b->kernel, (size_t)states,
+                                                index, index_stride, operands, work);
         if (more.count) {
             bad.first = bad.count ? bad.first : (size_t)at + more.first;
             bad.count += more.count;
@@ -209,15 +208,17 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
     }
     if (bad.count && !b->quiet) {
         char text[200];
-        snprintf(text, sizeof text,
-                 "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
-                 "at position %zu",
-                 loop_rows[b->kernel].name, bad.count, (size_t)count, bad.first);
+        snprintf(
+            text, sizeof text,
+            "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
+            "at position %zu",
+            loop_rows[b->kernel].name, bad.count, (size_t)count, bad.first);
         loop_raise("NotFiniteError", text);
     }
 }
 
-static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps, void *data)
+static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
+                     void *data)
 {
     const loop_bound *b = data;
     const int has_index = loop_rows[b->kernel].has_index;
@@ -261,8 +262,8 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps, v
 }
 
 /* "(),(7),(7)->(6,7)"; the place of T among the different core dimensions */
-static int loop_signature(const loop_row *row, int n_in, const fa_model *model, char *text,
-                          size_t size, int *torque_dim)
+static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
+                          char *text, size_t size, int *torque_dim)
 {
     int seen[8], n_seen = 0;
     size_t at = 0;

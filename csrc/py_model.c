@@ -15,8 +15,7 @@
 static const char MODEL_CAPSULE[] = "flexarm.fa_model";
 
 typedef struct {
-    PyObject_HEAD
-    PyObject *capsule;
+    PyObject_HEAD PyObject *capsule;
     PyObject *arrays; /* tuple of the five arrays, for pickling */
     const fa_kernels *kernels;
     PyObject *gufuncs[FA_N_KERNELS];
@@ -54,7 +53,8 @@ static const char *model_refusal(fa_status status)
 /* the five arrays as contiguous read-only copies, in a new tuple */
 static PyObject *model_arrays(PyObject *args)
 {
-    static const int types[5] = {NPY_INT, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+    static const int types[5] = {NPY_INT, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE,
+                                 NPY_DOUBLE};
     static const int ndims[5] = {2, 2, 1, 1, 1};
     PyObject *given[5], *tuple;
 
@@ -64,9 +64,8 @@ static PyObject *model_arrays(PyObject *args)
     }
     tuple = PyTuple_New(5);
     for (int i = 0; tuple && i < 5; i++) {
-        PyObject *array =
-            PyArray_FROMANY(given[i], types[i], ndims[i], ndims[i],
-                            NPY_ARRAY_IN_ARRAY | NPY_ARRAY_ENSURECOPY);
+        PyObject *array = PyArray_FROMANY(given[i], types[i], ndims[i], ndims[i],
+                                          NPY_ARRAY_IN_ARRAY | NPY_ARRAY_ENSURECOPY);
         if (!array) {
             Py_CLEAR(tuple);
             break;
@@ -89,9 +88,10 @@ static PyObject *model_build(PyObject *arrays)
     if (PyArray_DIM(a[0], 1) != FA_TOPO_SIZE || PyArray_DIM(a[1], 0) != n ||
         PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 3 ||
         n > FA_MAX_BODIES) {
-        PyErr_Format(PyExc_ValueError,
-                     "the arrays of a model have the wrong shape or more than %d bodies",
-                     FA_MAX_BODIES);
+        PyErr_Format(
+            PyExc_ValueError,
+            "the arrays of a model have the wrong shape or more than %d bodies",
+            FA_MAX_BODIES);
         return NULL;
     }
     const fa_description description = {

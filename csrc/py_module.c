@@ -61,16 +61,16 @@ static PyObject *module_build_info(PyObject *module, PyObject *unused)
     if (!available) {
         return NULL;
     }
-    return Py_BuildValue("{s:s,s:i,s:N,s:s,s:s,s:s}", "isa", kernels->name, "lanes",
-                         kernels->lanes, "available", available, "compiler",
+    return Py_BuildValue(
+        "{s:s,s:i,s:N,s:s,s:s,s:s}", "isa", kernels->name, "lanes", kernels->lanes,
+        "available", available, "compiler",
 #if defined(__clang__)
-                         "clang " MODULE_STRING(__clang_major__) "." MODULE_STRING(
-                             __clang_minor__),
+        "clang " MODULE_STRING(__clang_major__) "." MODULE_STRING(__clang_minor__),
 #else
-                         "gcc " MODULE_STRING(__GNUC__) "." MODULE_STRING(__GNUC_MINOR__),
+        "gcc " MODULE_STRING(__GNUC__) "." MODULE_STRING(__GNUC_MINOR__),
 #endif
-                         "numpy_at_build", MODULE_STRING(FLEXARM_NUMPY_VERSION),
-                         "openblas", FA_BLAS_NAME);
+        "numpy_at_build", MODULE_STRING(FLEXARM_NUMPY_VERSION), "openblas",
+        FA_BLAS_NAME);
 }
 
 /*
@@ -86,16 +86,17 @@ static PyObject *module_modal_integrals(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "iO:modal_integrals", &n, &given)) {
         return NULL;
     }
-    PyArrayObject *nodes = (PyArrayObject *)PyArray_FROMANY(given, NPY_DOUBLE, 2, 2,
-                                                            NPY_ARRAY_IN_ARRAY);
+    PyArrayObject *nodes =
+        (PyArrayObject *)PyArray_FROMANY(given, NPY_DOUBLE, 2, 2, NPY_ARRAY_IN_ARRAY);
     if (!nodes) {
         return NULL;
     }
     if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n)) {
-        PyErr_Format(PyExc_ValueError,
-                     "nodes have %zd columns and %d modes, expected at most %d modes and "
-                     "13 + 6 modes columns",
-                     (Py_ssize_t)PyArray_DIM(nodes, 1), n, FA_MAX_MODES);
+        PyErr_Format(
+            PyExc_ValueError,
+            "nodes have %zd columns and %d modes, expected at most %d modes and "
+            "13 + 6 modes columns",
+            (Py_ssize_t)PyArray_DIM(nodes, 1), n, FA_MAX_MODES);
         Py_DECREF(nodes);
         return NULL;
     }

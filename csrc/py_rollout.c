@@ -35,15 +35,15 @@ static int rollout_torque(void *context, double t, const double *q, const double
     const PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *a = rollout_copy(q, c->count, c->nv);
     PyObject *b = rollout_copy(qd, c->count, c->nv);
-    PyObject *given =
-        a && b ? PyObject_CallFunction(c->torque, "dOO", t, a, b) : NULL;
+    PyObject *given = a && b ? PyObject_CallFunction(c->torque, "dOO", t, a, b) : NULL;
     PyObject *array =
         given ? PyArray_FROMANY(given, NPY_DOUBLE, 2, 2, NPY_ARRAY_IN_ARRAY) : NULL;
 
     if (array) {
         PyArrayObject *x = (PyArrayObject *)array;
         if (PyArray_DIM(x, 0) == c->count && PyArray_DIM(x, 1) == c->n_tau) {
-            memcpy(tau, PyArray_DATA(x), (size_t)(c->count * c->n_tau) * sizeof(double));
+            memcpy(tau, PyArray_DATA(x),
+                   (size_t)(c->count * c->n_tau) * sizeof(double));
         } else {
             PyErr_SetString(PyExc_ValueError, "torque function: wrong shape");
             Py_CLEAR(array);
@@ -78,7 +78,8 @@ static double *rollout_data(PyObject *object, const char *what, int written,
                             npy_intp *shape)
 {
     PyArrayObject *a = (PyArrayObject *)object;
-    if (!PyArray_Check(object) || PyArray_TYPE(a) != NPY_DOUBLE || PyArray_NDIM(a) != 3 ||
+    if (!PyArray_Check(object) || PyArray_TYPE(a) != NPY_DOUBLE ||
+        PyArray_NDIM(a) != 3 ||
         !(written ? PyArray_ISCARRAY(a) : PyArray_ISCARRAY_RO(a))) {
         PyErr_Format(PyExc_TypeError,
                      "%s must be a C-ordered float64 array of three axes", what);
@@ -133,18 +134,19 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     return 0;
 }
 
-PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels, PyObject *args,
-                         PyObject *kwargs)
+PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels,
+                         PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"q",    "qd",  "t",       "substeps", "tau",
+    static char *names[] = {"q",    "qd",   "t",       "substeps", "tau",
                             "hold", "tick", "tau_out", NULL};
     PyObject *q, *qd, *t, *tau, *tick, *tau_out;
     int substeps, hold;
     rollout_context context = {0, 0, 0, NULL, NULL};
     fa_rollout run = {.tick = rollout_tick};
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOiOpOO:rollout_rk4", names, &q, &qd,
-                                     &t, &substeps, &tau, &hold, &tick, &tau_out)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOiOpOO:rollout_rk4", names, &q,
+                                     &qd, &t, &substeps, &tau, &hold, &tick,
+                                     &tau_out)) {
         return NULL;
     }
     PyObject *times = PyArray_FROMANY(t, NPY_DOUBLE, 1, 1, NPY_ARRAY_IN_ARRAY);
@@ -156,8 +158,8 @@ PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels, PyObj
     run.substeps = substeps < 1 ? 1 : substeps;
     run.context = &context;
     char *work = NULL;
-    if (rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau, tau_out) <
-        0) {
+    if (rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
+                     tau_out) < 0) {
         goto fail;
     }
     if (run.count <= FA_FEW_STATES) {
@@ -170,12 +172,12 @@ PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels, PyObj
     }
     char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
     int stopped = 0;
-    Py_BEGIN_ALLOW_THREADS
-    if (run.count) {
+    Py_BEGIN_ALLOW_THREADS if (run.count)
+    {
         stopped = kernels->rollout_rk4(model, &run, aligned);
     }
-    Py_END_ALLOW_THREADS
-    if (stopped) {
+    Py_END_ALLOW_THREADS if (stopped)
+    {
         goto fail; /* the exception of the callback is set */
     }
     PyMem_RawFree(work);

@@ -41,8 +41,8 @@ from .models import FlexibleBody, Joint, RigidBody
 from .simulate import Trajectory, simulate
 
 __all__ = [
-    "Arm",
     "ArgumentError",
+    "Arm",
     "ConvergenceError",
     "FlexarmError",
     "FlexibleBody",

@@ -40,7 +40,7 @@ def _lacunary(b: Array, first: int, factor: float) -> Array:
     for n in range(first, first + 21, 4):  # (4 b^4)^5 / 23! is below 1e-16
         term = term * (-4.0) * b**4 / ((n + 1) * (n + 2) * (n + 3) * (n + 4))
         total += term
-    return total
+    return np.asarray(total)
 
 
 def _count_below(b: Array, mu: float, nu: float, delta: float) -> Array:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-MAX_MODES = 64  # of one body, the FA_MAX_MODES of fa_model.h
+# the FA_MAX_MODES (of one body) and FA_MAX_BODIES of fa_model.h
+MAX_MODES = 64
+MAX_BODIES = 4096
 
 
 def _numbers(what: str, value: Any) -> Array:
@@ -109,7 +111,9 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     """Refuse a mass, centre of mass and inertia that no distribution of mass has."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
-    about_com = about_origin - mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    about_com = about_origin - mass * (
+        float(com @ com) * np.eye(3) - np.outer(com, com)
+    )
     scale = float(np.abs(about_origin).max())
     if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
         raise ModelError(f"{who} has an inertia that is not symmetric, make it so")

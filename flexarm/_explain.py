@@ -80,7 +80,8 @@ def _leading(
         ) from None
 
 
-def _check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
+def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
+    """Refuse an array that cannot store a result, in words."""
     if not isinstance(out, np.ndarray):
         raise ArgumentError(
             f"out is {_short(out)}, expected an ndarray of shape {batch + core}"
@@ -196,7 +197,7 @@ def explain(
         core = tuple(int(n) for n in letters.split(",") if n)
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         if out is not None:
-            _check_out(out, batch, core)
+            check_out(out, batch, core)
     except ArgumentError as refusal:
         return refusal
     if not isinstance(error, NotFiniteError):

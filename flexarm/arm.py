@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import dynamics, kinematics
-from ._checks import as_array, check_units_of_arm
+from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
 from .errors import ModelError
 from .models import GROUND, JOINT_KINDS, Body, FlexibleBody, RigidBody, _Description
@@ -33,6 +33,10 @@ def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     """Index of the parent of each body, -1 for the ground; refuses what is no tree."""
     if not bodies:
         raise ModelError("the arm has no bodies, expected at least one")
+    if len(bodies) > MAX_BODIES:
+        raise ModelError(
+            f"the arm has {len(bodies)} bodies, expected at most {MAX_BODIES}"
+        )
     for body in bodies:
         if not isinstance(body, RigidBody | FlexibleBody):
             raise ModelError(
@@ -50,8 +54,8 @@ def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
             parent = names[i - 1] if i else GROUND
         if parent != GROUND and parent not in names:
             raise ModelError(
-                f"body {body.name!r} hangs on {parent!r}, expected {GROUND!r} or one of "
-                f"{', '.join(names)}"
+                f"body {body.name!r} hangs on {parent!r}, expected {GROUND!r} or "
+                f"one of {', '.join(names)}"
             )
         parents.append(-1 if parent == GROUND else names.index(parent))
     _check_order(names, parents)
@@ -73,8 +77,8 @@ def _check_order(names: list[str], parents: list[int]) -> None:
     roots = [name for name, parent in zip(names, parents, strict=True) if parent < 0]
     if len(roots) > 1:
         raise ModelError(
-            f"bodies {', '.join(map(repr, roots))} all hang on {GROUND!r}, expected one "
-            "root; join the others to it with fixed joints"
+            f"bodies {', '.join(map(repr, roots))} all hang on {GROUND!r}, expected "
+            "one root; join the others to it with fixed joints"
         )
     for i, parent in enumerate(parents):
         if parent > i:
@@ -198,7 +202,7 @@ class Arm(_Description):
     @property
     def nv(self) -> int:
         """Number of velocity coordinates."""
-        return self.nu + sum(b.n_modes for b in self.bodies)
+        return self.nu + int(sum(b.n_modes for b in self.bodies))
 
     @property
     def nu(self) -> int:
@@ -263,6 +267,28 @@ class Arm(_Description):
         index = self.body_index(body)
         return slice(self._node_offset[index], self._node_offset[index + 1])
 
+    # constant matrices
+
+    def _blocks(self, which: str) -> Array:
+        result = np.zeros((self.nv, self.nv))
+        for body in self.bodies:
+            at = self.mode_slice(body.name)
+            result[at, at] = getattr(body, which)
+        return result
+
+    @property
+    def stiffness_matrix(self) -> Array:
+        """Stiffness of all coordinates, (nv, nv); zero on the joints."""
+        return self._blocks("stiffness")
+
+    @property
+    def damping_matrix(self) -> Array:
+        """Viscous friction of the joints and modal damping, (nv, nv)."""
+        result = self._blocks("damping")
+        joints = [b.joint.damping for b in self.bodies if b.joint.n_dof]
+        result[self.joint_slice, self.joint_slice] = np.diag(joints)
+        return result
+
     # the C model
 
     def pack(self) -> Packed:
@@ -316,16 +342,22 @@ class Arm(_Description):
             where = GROUND
             if parent >= 0:
                 base = self.bodies[parent]
-                where = f"{base.name}.{base.node_names[base.node_index(body.joint.node)]}"
+                where = (
+                    f"{base.name}.{base.node_names[base.node_index(body.joint.node)]}"
+                )
             f = body.frequencies()
-            listed = ", ".join(f"{x:.4g}" for x in f[:4]) + (", ..." if len(f) > 4 else "")
+            listed = ", ".join(f"{x:.4g}" for x in f[:4]) + (
+                ", ..." if len(f) > 4 else ""
+            )
             mass = f"{body.total_mass:.4g}"
             rows.append(
                 (body.name, where, body.joint.kind, mass, str(body.n_modes), listed)
             )
         widths = [max(len(row[i]) for row in rows) for i in range(6)]
         lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            "  ".join(
+                cell.ljust(w) for cell, w in zip(row, widths, strict=True)
+            ).rstrip()
             for row in rows
         ]
         g = ", ".join(f"{x:g}" for x in self.gravity)

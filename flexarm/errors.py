@@ -1,4 +1,4 @@
-"""Exceptions and warnings of flexarm: one sentence each, what was given, expected, to do."""
+"""Exceptions of flexarm; each message says what was given, expected and to do."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._explain import explain, real_array
+from ._explain import check_out, explain, real_array
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -226,7 +226,9 @@ def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
     return node_pose(arm, q, None, out=out)
 
 
-def jacobian(arm: Arm, q: Any, node: Any = None, *, frame: str = "node") -> Any:
+def jacobian(
+    arm: Arm, q: Any, node: Any = None, *, frame: str = "node", out: Any = None
+) -> Any:
     """Jacobian of a node: its twist is ``J @ qd``.
 
     Parameters
@@ -240,6 +242,8 @@ def jacobian(arm: Arm, q: Any, node: Any = None, *, frame: str = "node") -> Any:
     frame : {"node", "base"}
         Axes in which the twist of the node's origin is given: its own (body-fixed
         twist) or those of the base (hybrid twist).
+    out : (..., 6, nv) ndarray of float, optional
+        Where to store the result.
 
     Returns
     -------
@@ -273,21 +277,29 @@ def jacobian(arm: Arm, q: Any, node: Any = None, *, frame: str = "node") -> Any:
     _check_frame(frame)
     index = _node(arm, node)
     try:
-        J = arm._model.jacobian(index, q)
+        if frame == "node":
+            return arm._model.jacobian(index, q, out=out)
+        pose = arm._model.node_pose(index, q)
+        return _stored(_turn(pose, arm._model.jacobian(index, q)), out)
     except Exception as error:
 
         def again() -> Any:
-            J = arm._model.quiet("jacobian")(index, q)
-            return J if frame == "node" else _turn(_quiet_pose(arm, index, q), J)
+            return _turn(
+                _quiet_pose(arm, index, q), arm._model.quiet("jacobian")(index, q)
+            )
 
-        raise explain(
-            arm, "jacobian", error, extra=(index,), again=again, q=q
-        ) from None
-    return J if frame == "node" else _turn(arm._model.node_pose(index, q), J)
+        own = {"out": out} if frame == "node" else {"again": again}
+        raise explain(arm, "jacobian", error, extra=(index,), **own, q=q) from None
 
 
 def node_velocity(
-    arm: Arm, q: Any, qd: Any, node: Any = None, *, frame: str = "node"
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
 ) -> Any:
     """Twist of a node, without forming its Jacobian.
 
@@ -303,6 +315,8 @@ def node_velocity(
         Number or name of the node, see ``arm.node_names``; by default the tip.
     frame : {"node", "base"}
         Axes of the result: those of the node or of the base.
+    out : (..., 6) ndarray of float, optional
+        Where to store the result.
 
     Returns
     -------
@@ -332,21 +346,30 @@ def node_velocity(
     _check_frame(frame)
     index = _node(arm, node)
     try:
-        V = arm._model.node_velocity(index, q, qd)
+        if frame == "node":
+            return arm._model.node_velocity(index, q, qd, out=out)
+        pose = arm._model.node_pose(index, q)
+        return _stored(_turn(pose, arm._model.node_velocity(index, q, qd), -1), out)
     except Exception as error:
 
         def again() -> Any:
             V = arm._model.quiet("node_velocity")(index, q, qd)
-            return V if frame == "node" else _turn(_quiet_pose(arm, index, q), V, -1)
+            return _turn(_quiet_pose(arm, index, q), V, -1)
 
+        own = {"out": out} if frame == "node" else {"again": again}
         raise explain(
-            arm, "node_velocity", error, extra=(index,), again=again, q=q, qd=qd
+            arm, "node_velocity", error, extra=(index,), **own, q=q, qd=qd
         ) from None
-    return V if frame == "node" else _turn(arm._model.node_pose(index, q), V, -1)
 
 
 def wrench_forces(
-    arm: Arm, q: Any, wrench: Any, node: Any = None, *, frame: str = "node"
+    arm: Arm,
+    q: Any,
+    wrench: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
 ) -> Any:
     """Generalized forces of an external wrench that acts on a node, J' f.
 
@@ -362,6 +385,8 @@ def wrench_forces(
         Number or name of the node, see ``arm.node_names``; by default the tip.
     frame : {"node", "base"}
         Axes of the wrench: those of the node or of the base.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
 
     Returns
     -------
@@ -394,22 +419,29 @@ def wrench_forces(
     """
     _check_frame(frame)
     index = _node(arm, node)
-    own = wrench
     try:
-        if frame == "base":
-            own = _turn_back(arm._model.node_pose(index, q), wrench)
-        return arm._model.wrench_forces(index, q, own)
+        if frame == "node":
+            return arm._model.wrench_forces(index, q, wrench, out=out)
+        turned = _turn_back(arm._model.node_pose(index, q), wrench)
+        return _stored(arm._model.wrench_forces(index, q, turned), out)
     except Exception as error:
 
         def again() -> Any:
-            own = wrench
-            if frame == "base":
-                own = _turn_back(_quiet_pose(arm, index, q), wrench)
-            return arm._model.quiet("wrench_forces")(index, q, own)
+            turned = _turn_back(_quiet_pose(arm, index, q), wrench)
+            return arm._model.quiet("wrench_forces")(index, q, turned)
 
+        own = {"out": out} if frame == "node" else {"again": again}
         raise explain(
-            arm, "wrench_forces", error, extra=(index,), again=again, q=q, wrench=wrench
+            arm, "wrench_forces", error, extra=(index,), **own, q=q, wrench=wrench
         ) from None
+
+
+def _stored(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    check_out(out, (), np.shape(result))
+    np.copyto(out, result, casting="same_kind")
+    return out
 
 
 def _quiet_pose(arm: Arm, index: Any, q: Any) -> Any:

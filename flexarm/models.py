@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ._checks import (
     MAX_MODES,
@@ -48,7 +48,7 @@ class _Description:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._content() == other._content()  # type: ignore[attr-defined]
+        return self._content() == other._content()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._content()))

@@ -337,7 +337,7 @@ class _Run:
                 f"torque function returned shape {tau.shape} at t = {t:g}, expected "
                 f"{wanted}"
             ) from None
-        flat = np.ascontiguousarray(full.reshape(-1, tau.shape[-1]))
+        flat = np.ascontiguousarray(full.reshape(len(self.q), tau.shape[-1]))
         if not np.isfinite(tau).all():
             self._check_finite(t, q, qd, flat)
         return flat
@@ -369,7 +369,7 @@ class _Run:
         """Sampled force of one trajectory at any time, for the SciPy solvers."""
         assert self.samples is not None
         full = np.broadcast_to(self.samples, (*self.batch, *self.samples.shape[-2:]))
-        rows = full.reshape(-1, *self.samples.shape[-2:])[index]
+        rows = full.reshape(len(self.q), *self.samples.shape[-2:])[index]
         k = int(
             np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 1)
         )
@@ -435,7 +435,7 @@ def _run_rk4(run: _Run, max_step: float | None, progress: bool | None) -> None:
     if run.samples is not None:
         full = np.broadcast_to(run.samples, (*run.batch, *run.samples.shape[-2:]))
         shared = all(n == 1 for n in run.samples.shape[:-2])
-        flat = full.reshape(-1, *run.samples.shape[-2:])
+        flat = full.reshape(len(run.q), *run.samples.shape[-2:])
         torque = np.ascontiguousarray(flat[:1] if shared else flat)
     if len(run.q) == 0:
         return

@@ -44,7 +44,9 @@ def assert_equation_of_motion(
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
     >>> fa.testing.assert_equation_of_motion(arm, [0.0], [0.0], [1.0], [10.31])
     """
-    inertial = np.einsum("...ij,...j->...i", dynamics.mass_matrix(arm, q), np.asarray(qdd))
+    inertial = np.einsum(
+        "...ij,...j->...i", dynamics.mass_matrix(arm, q), np.asarray(qdd)
+    )
     bias = dynamics.bias_forces(arm, q, qd)
     given = np.asarray(tau, dtype=np.float64)
     force = np.zeros((*given.shape[:-1], arm.nv))
@@ -88,7 +90,8 @@ def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None
     """
     arm, qd = trajectory.arm, trajectory.qd
     tau = trajectory.tau
-    power = (tau * qd[..., : tau.shape[-1]]).sum(-1) - _dissipation(arm, qd)
+    lost = np.einsum("...i,ij,...j->...", qd, arm.damping_matrix, qd)
+    power = (tau * qd[..., : tau.shape[-1]]).sum(-1) - lost
     t = trajectory.t
     steps = 0.5 * (power[..., 1:] + power[..., :-1]) * np.diff(t)
     work = np.concatenate([np.zeros_like(power[..., :1]), np.cumsum(steps, -1)], -1)
@@ -101,16 +104,3 @@ def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None
             f"energy and work differ by {error.max():.3g} J at t = {t[k]:g} s, "
             f"{error.max() / scale:.3g} of the largest entry, expected at most {rtol:g}"
         )
-
-
-def _dissipation(arm: Arm, qd: Any) -> Any:
-    """Power lost in joints and modes."""
-    lost = np.zeros(qd.shape[:-1])
-    joint = 0
-    for body in arm.bodies:
-        if body.joint.n_dof:
-            lost = lost + body.joint.damping * qd[..., joint] ** 2
-            joint += 1
-        rates = qd[..., arm.mode_slice(body.name)]
-        lost = lost + np.einsum("...i,ij,...j->...", rates, body.damping, rates)
-    return lost

@@ -1,9 +1,10 @@
 """Four independent computations of the same equation of motion agree (design 6).
 
-Kernel (recursions in C), composite path (mass matrix in C, solve by LAPACK), NumPy twin,
-and brute-force Lagrangian over the nodes (no recursion, no modal integral; dual numbers
-and complex step), on 240 random trees in space: offset masses with unequal inertias on
-rotating nodes, branches, revolute, prismatic and fixed joints, friction and damping.
+Kernel (recursions in C), composite path (mass matrix in C, solve by LAPACK), NumPy
+twin, and brute-force Lagrangian over the nodes (no recursion, no modal integral; dual
+numbers and complex step), on 240 random trees in space: offset masses with unequal
+inertias on rotating nodes, branches, revolute, prismatic and fixed joints, friction and
+damping.
 """
 
 from __future__ import annotations
@@ -105,7 +106,9 @@ def test_gravity_is_the_gradient_of_its_potential(group):
         assert not elastic[arm.joint_slice].any()
         for body in arm.bodies:
             at = arm.mode_slice(body.name)
-            assert_allclose(elastic[at], body.stiffness @ q[at], rtol=1e-12, atol=1e-300)
+            assert_allclose(
+                elastic[at], body.stiffness @ q[at], rtol=1e-12, atol=1e-300
+            )
 
 
 @pytest.mark.parametrize("group", GROUPS[:6], ids=range(6))
@@ -114,7 +117,9 @@ def test_velocity_terms_do_no_work_beyond_the_mass_matrix(group):
     for arm, q, qd, _ in arms(group):
         still = np.zeros(arm.nv)
         static = fa.bias_forces(arm, q, still)
-        plain = fa.bias_forces(arm, q, qd) - static - lagrangian.damping_matrix(arm) @ qd
+        plain = (
+            fa.bias_forces(arm, q, qd) - static - lagrangian.damping_matrix(arm) @ qd
+        )
         size = np.abs(qd) @ (np.abs(plain) + np.abs(static))
         h = 1e-40
         rate = lagrangian.mass_matrix(arm, q + 1j * h * qd).imag / h

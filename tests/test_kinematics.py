@@ -29,7 +29,9 @@ def test_poses_are_products_of_exponentials(seed):
         assert_allclose(fa.node_pose(arm, q, node), nodes[node], atol=1e-13)
     assert_allclose(fa.tip_pose(arm, q), nodes[arm.tip_node], atol=1e-13)
     R = nodes[:, :3, :3]
-    assert_allclose(np.swapaxes(R, 1, 2) @ R, np.tile(np.eye(3), (len(R), 1, 1)), atol=1e-13)
+    assert_allclose(
+        np.swapaxes(R, 1, 2) @ R, np.tile(np.eye(3), (len(R), 1, 1)), atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -48,9 +50,13 @@ def test_jacobian_is_the_derivative_of_the_pose(seed):
         R = fa.node_pose(arm, q, node)[:3, :3]
         hybrid = np.vstack([R @ J[:3], R @ J[3:]])
         in_base = {"frame": "base"}
-        assert_allclose(fa.jacobian(arm, q, node, **in_base), hybrid, atol=1e-12 * scale)
         assert_allclose(
-            fa.node_velocity(arm, q, qd, node, **in_base), hybrid @ qd, atol=1e-12 * scale
+            fa.jacobian(arm, q, node, **in_base), hybrid, atol=1e-12 * scale
+        )
+        assert_allclose(
+            fa.node_velocity(arm, q, qd, node, **in_base),
+            hybrid @ qd,
+            atol=1e-12 * scale,
         )
         assert_allclose(
             fa.wrench_forces(arm, q, wrench, node, **in_base),
@@ -67,7 +73,9 @@ def test_power_of_a_wrench():
     assert_allclose(power, wrench @ fa.node_velocity(arm, q, qd), rtol=1e-12)
 
 
-@pytest.mark.parametrize("angle", [1e-9, 1e-3, 1.0, 1.4999, 1.5001, 3.0, np.pi, 7.0, 40.0])
+@pytest.mark.parametrize(
+    "angle", [1e-9, 1e-3, 1.0, 1.4999, 1.5001, 3.0, np.pi, 7.0, 40.0]
+)
 def test_node_rotation_of_any_angle(angle):
     """Both branches of the Stumpff functions, and their joint at phi^2 = 2.25."""
     axis = np.array([1.0, -2.0, 2.0]) / 3.0
@@ -84,7 +92,9 @@ def test_node_rotation_of_any_angle(angle):
     hand = fa.RigidBody("hand", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1, 1, 1))
     arm = fa.Arm([body, hand])
     q = np.array([0.4, -0.8, angle])
-    skew = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    skew = np.array(
+        [[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]]
+    )
     exp = np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * skew @ skew
     base = fa.link_poses(arm, q)[0, :3, :3]
     assert_allclose(base.T @ fa.node_pose(arm, q, ("link", 1))[:3, :3], exp, atol=4e-15)
@@ -93,7 +103,9 @@ def test_node_rotation_of_any_angle(angle):
         qd, qdd = np.array([0.3, 1.0, 2.0]), np.array([1.0, -1.0, 0.5])
         expected = lagrangian.generalized_forces(arm, q, qd, qdd)
         assert_allclose(
-            fa.inverse_dynamics(arm, q, qd, qdd), expected, atol=2e-13 * np.abs(expected).max()
+            fa.inverse_dynamics(arm, q, qd, qdd),
+            expected,
+            atol=2e-13 * np.abs(expected).max(),
         )
 
 
@@ -107,7 +119,7 @@ def test_nodes_by_name_number_and_pair():
     assert np.array_equal(by_pair, fa.node_pose(arm, q, "link1.tip"))
     both = fa.jacobian(arm, q, [index, arm.tip_node])
     assert np.array_equal(both[1], fa.jacobian(arm, q))
-    with pytest.raises(fa.ArgumentError, match="link1.nose"):
+    with pytest.raises(fa.ArgumentError, match=r"link1\.nose"):
         fa.node_pose(arm, q, "link1.nose")
     with pytest.raises(fa.ArgumentError, match="frame"):
         fa.jacobian(arm, q, frame="world")

@@ -28,7 +28,9 @@ def node_table(body):
 
 def full(six):
     xx, xy, xz, yy, yz, zz = np.moveaxis(np.asarray(six), -1, 0)
-    return np.moveaxis(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), (0, 1), (-2, -1))
+    return np.moveaxis(
+        np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), (0, 1), (-2, -1)
+    )
 
 
 @pytest.mark.parametrize("seed", range(30))

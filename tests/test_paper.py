@@ -7,8 +7,8 @@ tip frame, nothing cut.  The paper cuts B after first order in the deflections, 
 
 * the mass matrix tends to (32) with order 1, and with order 2 once these entries are
   added;
-* the velocity forces, taken at joint rates that do not shrink, tend to (34) with order 1
-  (centrifugal terms of the dropped second order lose one order by differentiation);
+* the velocity forces, taken at joint rates that do not shrink, tend to (34) with order
+  1 (centrifugal terms of the dropped second order lose one order by differentiation);
 * motions from deflections of size e differ by e^2 where theta_2 is not small, by e^3
   where the straight arm (sin theta_2 of size e) makes these five entries vanish too.
 """
@@ -114,7 +114,11 @@ def test_motions_tend_to_the_closed_form(figure, order):
         torque = size * bang_bang() if figure == 9 else np.zeros((len(T), 2))
         n = 501
         full = fa.simulate(
-            ARM, start(figure, size), np.zeros(6), T[:n], torque=torque[:n],
+            ARM,
+            start(figure, size),
+            np.zeros(6),
+            T[:n],
+            torque=torque[:n],
             interpolation="hold",
         )
         cut = paper.simulate(C, start(figure, size), np.zeros(6), torque[: n - 1], 1e-3)
@@ -129,7 +133,9 @@ def digest_rows():
             yield line.split()
 
 
-@pytest.mark.parametrize("row", digest_rows(), ids=lambda row: f"fig{row[0]}-t{row[1]}")
+@pytest.mark.parametrize(
+    "row", list(digest_rows()), ids=lambda row: f"fig{row[0]}-t{row[1]}"
+)
 def test_runs_of_the_full_model_in_the_digest(row):
     """Digest 9.4, every printed digit: RK4 with 1 ms, torque held over each step."""
     figure, time = int(row[0]), float(row[1])

@@ -43,7 +43,9 @@ def test_states_converge_with_order_four():
     arm = fa.library.de_luca_siciliano()
     q0 = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
     t = np.array([0.0, 0.25])
-    exact = fa.simulate(arm, q0, np.zeros(6), t, method="DOP853", rtol=1e-13, atol=1e-13)
+    exact = fa.simulate(
+        arm, q0, np.zeros(6), t, method="DOP853", rtol=1e-13, atol=1e-13
+    )
     errors = []
     for step in (4e-3, 2e-3, 1e-3, 5e-4):
         run = fa.simulate(arm, q0, np.zeros(6), t, max_step=step)

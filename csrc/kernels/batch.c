@@ -30,10 +30,12 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
 };
 
 /* lanes of one operand; forward dynamics widens tau from nu to nv entries */
-static size_t batch_width(const fa_model *model, fa_kernel kernel, int i, const int *sizes)
+static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
+                          const int *sizes)
 {
-    const int widened = i == 2 && sizes[2] < model->nv &&
-                        (kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_COMPOSITE);
+    const int widened =
+        i == 2 && sizes[2] < model->nv &&
+        (kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_COMPOSITE);
     return (size_t)(widened ? model->nv : sizes[i]);
 }
 

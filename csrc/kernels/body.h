@@ -32,7 +32,8 @@ typedef struct {
     fa_real Jr[6 * FA_MAX_MODES]; /* J_r omega needs them one by one */
 } fa_shape;
 
-FA_INLINE void body_shape(const fa_body *b, const int n, const fa_real *eta, fa_shape *s)
+FA_INLINE void body_shape(const fa_body *b, const int n, const fa_real *eta,
+                          fa_shape *s)
 {
     const fa_modal *c = &b->modal;
 
@@ -172,7 +173,7 @@ FA_INLINE void body_offset_gravity_add(const fa_body *b, const int n, const fa_r
 FA_INLINE void body_rigid_inertia(const fa_body *b, const fa_shape *s, fa_inertia *P)
 {
     const fa_real zero = {0}, m = fa_splat(b->mass);
-    const fa_real B[9] = {zero, -s->mp[2], s->mp[1], s->mp[2], zero,
+    const fa_real B[9] = {zero,      -s->mp[2], s->mp[1], s->mp[2], zero,
                           -s->mp[0], -s->mp[1], s->mp[0], zero};
     const fa_real D[6] = {m, zero, zero, m, zero, m};
     memcpy(P->A, s->J, sizeof P->A);

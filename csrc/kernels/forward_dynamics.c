@@ -28,10 +28,10 @@
 
 typedef struct {
     fa_hop hop;
-    fa_real V[6], c[6];    /* twist; later z and P */
-    fa_real a[6];          /* acceleration */
-    fa_real z[6], g[3];    /* residual force, gravity */
-    fa_real G[6], nu;      /* gain of the joint, nu_R */
+    fa_real V[6], c[6]; /* twist; later z and P */
+    fa_real a[6];       /* acceleration */
+    fa_real z[6], g[3]; /* residual force, gravity */
+    fa_real G[6], nu;   /* gain of the joint, nu_R */
     fa_inertia P;
 } fd_body;
 
@@ -179,8 +179,8 @@ FA_INLINE void fd_free_joint(fa_inertia *P, const fa_real *U, const fa_real *G)
 }
 
 /* eliminates the joint of one body: P_R becomes P_R+, z_R becomes z_R+ (A4, A7, A8) */
-FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd, const fa_real *tau,
-                                  fd_body *self)
+FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
+                                  const fa_real *tau, fd_body *self)
 {
     fa_inertia *P = &self->P;
     fa_real Pc[6], U[6];
@@ -198,8 +198,7 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd, const fa_
         U[3 + i] = axis == 2 ? P->B[6 + i] : P->D[FA_SYM[i][2]];
     }
     const fa_real inverse = fa_pivot(U[axis]);
-    const fa_real eps =
-        tau[b->joint_at] - b->damping * qd[b->joint_at] - self->z[axis];
+    const fa_real eps = tau[b->joint_at] - b->damping * qd[b->joint_at] - self->z[axis];
     for (int i = 0; i < 6; i++) {
         self->G[i] = U[i] * inverse;
         self->z[i] += self->G[i] * eps;
@@ -240,7 +239,8 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
             Y[i] += force[i];
         }
     }
-    hop_force_add(&self->hop, np, slope, shift, self->z, parent->z, w->z_f + bp->own_at);
+    hop_force_add(&self->hop, np, slope, shift, self->z, parent->z,
+                  w->z_f + bp->own_at);
 }
 
 /* acceleration of one body and its joint (A9, first half) */

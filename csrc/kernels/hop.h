@@ -29,8 +29,8 @@
 /* pose of a child relative to its parent; the node's rotation for the rates */
 typedef struct {
     fa_real R[9], r[3];
-    fa_real x[3];          /* from the node to the origin of the child, parent axes */
-    fa_real phi[3];        /* rotation vector of the node */
+    fa_real x[3];           /* from the node to the origin of the child, parent axes */
+    fa_real phi[3];         /* rotation vector of the node */
     fa_real c2, c3, c4, c5; /* Stumpff functions of phi.phi */
 } fa_hop;
 
@@ -225,7 +225,8 @@ FA_INLINE void hop_joint(const fa_body *b, const fa_real *qd, fa_real *V, fa_rea
  */
 FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int np,
                             const fa_hop *h, const fa_real *slope, const fa_real *shift,
-                            const fa_real *Vp, const fa_real *qd, fa_real *V, fa_real *c)
+                            const fa_real *Vp, const fa_real *qd, fa_real *V,
+                            fa_real *c)
 {
     fa_zero(c, 6);
     if (!Vp) {

@@ -166,7 +166,7 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
     fa_hop h;
     int n = b->n_modes;
 
-    fa_zero(call->out, what == KIN_COLUMNS ? 6 * model->nv
+    fa_zero(call->out, what == KIN_COLUMNS    ? 6 * model->nv
                        : what == KIN_VELOCITY ? 6
                                               : model->nv);
     hop_node(node, n, q + b->mode_at, &h, Rn, rho);
@@ -210,8 +210,8 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
             fa_real v[3];
             memcpy(v, slope + 3 * (n + s), sizeof v);
             fa_cross_add(v, slope + 3 * s, moved);
-            kin_column(what, model->nv, b->parent_mode_at + s, Rc, slope + 3 * s, v, with,
-                       call->out);
+            kin_column(what, model->nv, b->parent_mode_at + s, Rc, slope + 3 * s, v,
+                       with, call->out);
         }
         b = model->bodies + b->parent;
     }

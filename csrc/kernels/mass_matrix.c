@@ -45,8 +45,8 @@ static mm_work mm_split(const fa_model *model, fa_real *work)
     return w;
 }
 
-FA_INLINE void mm_start(const fa_body *b, const int n, const fa_real *q, const mm_work *w,
-                        mm_body *self)
+FA_INLINE void mm_start(const fa_body *b, const int n, const fa_real *q,
+                        const mm_work *w, mm_body *self)
 {
     fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
     fa_shape shape;
@@ -150,7 +150,8 @@ static void mm_column(const fa_model *model, const mm_work *w, int k, int column
 }
 
 /* M [nv][nv] of FA_LANES states at q [nq] */
-FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work, fa_real *M)
+FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
+                        fa_real *M)
 {
     const mm_work w = mm_split(model, work);
     const int nv = model->nv;
@@ -211,8 +212,8 @@ static size_t mm_dense_size(size_t nv)
 static size_t mm_composite_work_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv;
-    const size_t larger = id_work(model) > mm_work_size(model) ? id_work(model)
-                                                               : mm_work_size(model);
+    const size_t larger =
+        id_work(model) > mm_work_size(model) ? id_work(model) : mm_work_size(model);
     return larger + nv * nv + nv + mm_dense_size(nv);
 }
 

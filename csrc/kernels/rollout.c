@@ -46,7 +46,8 @@ static size_t rk4_work_size(const fa_model *model, const fa_rollout *run)
 {
     const size_t n = rk4_together(run), nv = (size_t)model->nv;
     const size_t called = run->kind == FA_TORQUE_CALL ? n * 3 * nv : 0;
-    const size_t headers = (n * sizeof(rk4_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
+    const size_t headers =
+        (n * sizeof(rk4_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
     return (fd_work_size(model) + n * 8 * nv + headers + called) * sizeof(fa_real);
 }
 
@@ -58,20 +59,21 @@ static size_t rk4_at(const rk4_group *g, size_t block, size_t lane)
 }
 
 /* samples between lanes and (count, n_samples, size) arrays */
-static void rk4_read(const rk4_group *g, size_t block, const double *from, size_t sample,
-                     fa_real *lanes)
+static void rk4_read(const rk4_group *g, size_t block, const double *from,
+                     size_t sample, fa_real *lanes)
 {
     const size_t nv = (size_t)g->model->nv;
     for (size_t w = 0; w < FA_LANES; w++) {
-        const double *x = from + (rk4_at(g, block, w) * g->run->n_samples + sample) * nv;
+        const double *x =
+            from + (rk4_at(g, block, w) * g->run->n_samples + sample) * nv;
         for (size_t i = 0; i < nv; i++) {
             lanes[i][w] = x[i];
         }
     }
 }
 
-static void rk4_write(const rk4_group *g, size_t block, const fa_real *lanes, size_t size,
-                      double *to, size_t stride)
+static void rk4_write(const rk4_group *g, size_t block, const fa_real *lanes,
+                      size_t size, double *to, size_t stride)
 {
     for (size_t w = 0; w < FA_LANES; w++) {
         double *x = to + rk4_at(g, block, w) * stride;
@@ -136,8 +138,8 @@ static int rk4_torque(rk4_group *g, double t, size_t k, double phase, int first_
  * One stage of one block: f at (q, qd), summed with weight `sum_weight`, and the next
  * stage's state at `ahead`.
  */
-static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage, double sum_weight,
-                      double ahead)
+static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage,
+                      double sum_weight, double ahead)
 {
     const int nv = g->model->nv;
     const fa_real *q = first_stage ? s->q : s->stage_q;
@@ -195,7 +197,8 @@ static int rk4_step(rk4_group *g, double t, double h, size_t k, double phase,
             rk4_save_torque(g, k);
         }
         for (size_t b = 0; b < g->n_blocks; b++) {
-            rk4_stage(g, g->blocks + b, stage == 0, h * weight[stage], h * ahead[stage]);
+            rk4_stage(g, g->blocks + b, stage == 0, h * weight[stage],
+                      h * ahead[stage]);
         }
     }
     for (size_t b = 0; b < g->n_blocks; b++) {

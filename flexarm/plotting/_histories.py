@@ -12,7 +12,6 @@ from ..errors import ArgumentError
 from ._canvas import color, finish, make_axes, style
 
 if TYPE_CHECKING:
-    from ..arm import Arm
     from ..simulate import Trajectory
 
 Array = NDArray[np.float64]
@@ -316,17 +315,5 @@ def _work(traj: Trajectory, hold: bool) -> Array:
 
 
 def _losses(traj: Trajectory) -> Array:
-    damping = _damping(traj.arm)
-    power = np.einsum("...i,ij,...j->...", traj.qd, damping, traj.qd)
+    power = np.einsum("...i,ij,...j->...", traj.qd, traj.arm.damping_matrix, traj.qd)
     return _integral(traj.t, power[..., :-1], power[..., 1:])
-
-
-def _damping(arm: Arm) -> Array:
-    """Damping matrix of joints and modes, (nv, nv)."""
-    result = np.zeros((arm.nv, arm.nv))
-    joint = [b.joint.damping for b in arm.bodies for _ in range(b.joint.n_dof)]
-    result[arm.joint_slice, arm.joint_slice] = np.diag(joint)
-    for body in arm.bodies:
-        part = arm.mode_slice(body.name)
-        result[part, part] = body.damping
-    return result

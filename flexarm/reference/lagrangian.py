@@ -180,7 +180,7 @@ def node_jacobian(arm: Arm, q: ArrayLike, node: int) -> Array:
     q = np.asarray(q)
     place = _node_displacement(arm, body, node - slices[body].start, q)
     pose = multiply(_dual_poses(arm, q)[body], place)
-    return twist_of(inverse_of(pose.value) @ pose.partials).T
+    return np.asarray(twist_of(inverse_of(pose.value) @ pose.partials).T)
 
 
 def _node_inertia(body: Body) -> Array:

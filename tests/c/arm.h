@@ -106,11 +106,12 @@ static inline fa_failures test_batch(const fa_model *model, fa_kernel kernel,
         for (int e = 0; e < sizes[i]; e++) {
             offsets[i][e] = e * (ptrdiff_t)sizeof(double);
         }
-        operands[i] = (fa_operand){(char *)arrays[i],
-                                   sizes[i] * (ptrdiff_t)sizeof(double), sizes[i],
-                                   offsets[i]};
+        operands[i] =
+            (fa_operand){(char *)arrays[i], sizes[i] * (ptrdiff_t)sizeof(double),
+                         sizes[i], offsets[i]};
     }
-    void *work = aligned_alloc(64, (kernels->work_size(model, kernel, sizes) + 63) / 64 * 64);
+    void *work =
+        aligned_alloc(64, (kernels->work_size(model, kernel, sizes) + 63) / 64 * 64);
     bad = kernels->batch(model, kernel, count, (const char *)index, sizeof *index,
                          operands, work);
     free(work);

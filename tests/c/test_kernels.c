@@ -27,13 +27,15 @@ static void check_round_trip(int count)
     double *q = filled(count, ARM_NV, 0.0), *qd = filled(count, ARM_NV, 1.0);
     double *qdd = filled(count, ARM_NV, 2.0), *tau = filled(count, ARM_NV, 0.0);
     double *again = filled(count, ARM_NV, 0.0);
-    double *const inverse[4] = {q, qd, qdd, tau}, *const forward[4] = {q, qd, tau, again};
+    double *const inverse[4] = {q, qd, qdd, tau}, *const forward[4] = {q, qd, tau,
+                                                                       again};
 
     CHECK(test_batch(model, FA_INVERSE_DYNAMICS, (size_t)count, NULL, inverse, sizes)
               .count == 0);
     for (int method = 0; method < 2; method++) {
         const fa_kernel kernel = method ? FA_FORWARD_COMPOSITE : FA_FORWARD_DYNAMICS;
-        CHECK(test_batch(model, kernel, (size_t)count, NULL, forward, sizes).count == 0);
+        CHECK(test_batch(model, kernel, (size_t)count, NULL, forward, sizes).count ==
+              0);
         for (int i = 0; i < count * ARM_NV; i++) {
             CHECK_CLOSE(again[i], qdd[i], 1e-11);
         }
@@ -147,13 +149,15 @@ static void check_rollout(void)
                             .tau = tau,
                             .q = q,
                             .qd = qd};
-    void *work = aligned_alloc(64, (kernels->rollout_work_size(model, &run) + 63) / 64 * 64);
+    void *work =
+        aligned_alloc(64, (kernels->rollout_work_size(model, &run) + 63) / 64 * 64);
     CHECK(kernels->rollout_rk4(model, &run, work) == 0);
     free(work);
     for (int i = 0; i < 2; i++) {
         const size_t at = (3 * SAMPLES + (size_t)i * (SAMPLES - 1)) * ARM_NV;
         double T, V;
-        double *const kinetic[3] = {q + at, qd + at, &T}, *const potential[2] = {q + at, &V};
+        double *const kinetic[3] = {q + at, qd + at, &T}, *const potential[2] = {q + at,
+                                                                                 &V};
         const int sizes[3] = {ARM_NV, ARM_NV, 1}, two[2] = {ARM_NV, 1};
         test_batch(model, FA_KINETIC_ENERGY, 1, NULL, kinetic, sizes);
         test_batch(model, FA_POTENTIAL_ENERGY, 1, NULL, potential, two);

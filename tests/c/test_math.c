@@ -83,6 +83,7 @@ int main(void)
     check_special();
     check_stumpff();
     CHECK(fa_any((fa_mask){0, -1}) && !fa_any((fa_mask){0, 0}));
-    CHECK(isnan(fa_pivot((fa_real){-1.0, 4.0})[0]) && fa_pivot(fa_splat(4.0))[1] == 0.25);
+    CHECK(isnan(fa_pivot((fa_real){-1.0, 4.0})[0]) &&
+          fa_pivot(fa_splat(4.0))[1] == 0.25);
     return check_report("math");
 }

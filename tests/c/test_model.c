@@ -16,7 +16,8 @@ static void check_places(void)
     CHECK_CLOSE(model->bodies[0].mass, 3.0, 0.0);
     for (int k = 0; k < ARM_BODIES; k++) {
         /* frames are rotations whose third column is the axis, exactly */
-        const double *C = model->bodies[k].frame, *axis = arm.joints + k * FA_JOINT_SIZE;
+        const double *C = model->bodies[k].frame,
+                     *axis = arm.joints + k * FA_JOINT_SIZE;
         for (int i = 0; i < 3; i++) {
             CHECK(C[3 * i + 2] == axis[i]);
             for (int j = 0; j < 3; j++) {
