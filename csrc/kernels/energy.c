@@ -52,9 +52,10 @@ static void en_kinetic(const fa_model *model, const fa_call *call)
         const fa_real *Vp = b->parent < 0 ? NULL : bodies[b->parent].V;
         fa_real *at = columns + 6 * b->hop_at;
         fa_real *shift = at + 3 * b->parent_modes;
-        hop_pose_any(model, b, q, &self->hop, at, shift);
-        hop_velocity(model, b, b->parent_modes, &self->hop, at, shift, Vp, qd, self->V,
-                     self->c);
+        fa_turn turn = {0};
+        hop_pose_any(model, b, q, &self->hop, &turn, at, shift);
+        hop_velocity(model, b, b->parent_modes, &self->hop, &turn, at, shift, Vp, qd,
+                     self->V, self->c);
         sum += en_kinetic_body(b, b->n_modes, q, qd, self->V);
     }
     call->out[0] = sum;
@@ -72,7 +73,8 @@ static void en_potential(const fa_model *model, const fa_call *call)
         en_body *self = bodies + k;
         fa_real *at = columns + 6 * b->hop_at, g[3], mp[3], height = {0};
 
-        hop_pose_any(model, b, q, &self->hop, at, at + 3 * b->parent_modes);
+        fa_turn turn;
+        hop_pose_any(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
         for (int i = 0; i < 3; i++) {
             g[i] = b->parent < 0 ? fa_splat(model->gravity[i]) : bodies[b->parent].V[i];
             mp[i] = fa_splat(b->mp0[i]);

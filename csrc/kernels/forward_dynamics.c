@@ -28,7 +28,7 @@
 
 typedef struct {
     fa_hop hop;
-    fa_real V[6], c[6]; /* twist; later z and P */
+    fa_real V[6], c[6]; /* twist, velocity-product acceleration */
     fa_real a[6];       /* acceleration */
     fa_real z[6], g[3]; /* residual force, gravity */
     fa_real G[6], nu;   /* gain of the joint, nu_R */
@@ -97,9 +97,11 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
     const fd_body *p = b->parent < 0 ? NULL : w->body + b->parent;
     fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
 
-    hop_pose(model, b, np, q, &self->hop, slope, shift);
-    hop_velocity(model, b, np, &self->hop, slope, shift, p ? p->V : NULL, qd, self->V,
-                 self->c);
+    fa_turn turn = {0};
+
+    hop_pose(model, b, np, q, &self->hop, &turn, slope, shift);
+    hop_velocity(model, b, np, &self->hop, &turn, slope, shift, p ? p->V : NULL, qd,
+                 self->V, self->c);
     if (model->any_offset) {
         fa_real g[3];
         for (int i = 0; i < 3; i++) {
@@ -164,15 +166,22 @@ FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *
     }
 }
 
-/* P -= G D_R G' = U U' / D_R (A4) */
-FA_INLINE void fd_free_joint(fa_inertia *P, const fa_real *U, const fa_real *G)
+/*
+ * P -= G D_R G' = U G' (A4), but for the row and column of a revolute joint, which
+ * become zero and are not looked at again.
+ */
+FA_INLINE void fd_free_joint(fa_inertia *P, const int axis, const fa_real *U,
+                             const fa_real *G)
 {
+    const int m = axis == 2 ? 2 : 3;
     for (int i = 0; i < 3; i++) {
-        for (int j = i; j < 3; j++) {
+        for (int j = i; j < m; j++) {
             P->A[FA_SYM[i][j]] -= U[i] * G[j];
+        }
+        for (int j = i; j < 3; j++) {
             P->D[FA_SYM[i][j]] -= U[3 + i] * G[3 + j];
         }
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3 && i < m; j++) {
             P->B[3 * i + j] -= U[i] * G[3 + j];
         }
     }
@@ -204,7 +213,11 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         self->z[i] += self->G[i] * eps;
     }
     self->nu = inverse * eps;
-    fd_free_joint(P, U, self->G);
+    if (axis == 2) {
+        fd_free_joint(P, 2, U, self->G);
+    } else {
+        fd_free_joint(P, 5, U, self->G);
+    }
 }
 
 /* hands P_R+ and z_R+ to the parent with np modes (A1, A5) */

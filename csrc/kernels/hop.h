@@ -26,29 +26,33 @@
 #include "../fa_model.h"
 #include "../fa_spatial.h"
 
-/* pose of a child relative to its parent; the node's rotation for the rates */
+/* pose of a child relative to its parent */
 typedef struct {
     fa_real R[9], r[3];
+} fa_hop;
+
+/* rotation of a node, and what its rates need of it */
+typedef struct {
     fa_real x[3];           /* from the node to the origin of the child, parent axes */
     fa_real phi[3];         /* rotation vector of the node */
     fa_real c2, c3, c4, c5; /* Stumpff functions of phi.phi */
-} fa_hop;
+} fa_turn;
 
 /* y = c2 phi x a + c3 phi x (phi x a) + a, the left Jacobian of SO(3) on a vector */
-FA_INLINE void hop_left_jacobian(const fa_hop *h, const fa_real *a, fa_real *y)
+FA_INLINE void hop_left_jacobian(const fa_turn *t, const fa_real *a, fa_real *y)
 {
     fa_real once[3], twice[3];
-    fa_cross(once, h->phi, a);
-    fa_cross(twice, h->phi, once);
+    fa_cross(once, t->phi, a);
+    fa_cross(twice, t->phi, once);
     for (int i = 0; i < 3; i++) {
-        y[i] = a[i] + h->c2 * once[i] + h->c3 * twice[i];
+        y[i] = a[i] + t->c2 * once[i] + t->c3 * twice[i];
     }
 }
 
 /* R_n = exp(phi~), and the functions that its Jacobian needs (K1) */
-FA_INLINE void hop_turn(fa_hop *h, fa_real *Rn)
+FA_INLINE void hop_turn(fa_turn *t, fa_real *Rn)
 {
-    const fa_real *p = h->phi;
+    const fa_real *p = t->phi;
     const fa_stumpff f = fa_stumpff_at(fa_dot(p, p));
     const fa_real xy = f.c2 * p[0] * p[1], xz = f.c2 * p[0] * p[2];
     const fa_real yz = f.c2 * p[1] * p[2];
@@ -62,43 +66,43 @@ FA_INLINE void hop_turn(fa_hop *h, fa_real *Rn)
     Rn[6] = xz - f.c1 * p[1];
     Rn[5] = yz - f.c1 * p[0];
     Rn[7] = yz + f.c1 * p[0];
-    h->c2 = f.c2;
-    h->c3 = f.c3;
-    h->c4 = f.c4;
-    h->c5 = f.c5;
+    t->c2 = f.c2;
+    t->c3 = f.c3;
+    t->c4 = f.c4;
+    t->c5 = f.c5;
 }
 
 /* position and rotation of a node with n modes in its body (K1) */
-FA_INLINE void hop_node(const fa_node *node, const int n, const fa_real *eta, fa_hop *h,
-                        fa_real *Rn, fa_real *l)
+FA_INLINE void hop_node(const fa_node *node, const int n, const fa_real *eta,
+                        fa_turn *t, fa_real *Rn, fa_real *l)
 {
     for (int i = 0; i < 3; i++) {
         l[i] = fa_splat(node->position[i]);
-        h->phi[i] = (fa_real){0};
+        t->phi[i] = (fa_real){0};
     }
     for (int s = 0; s < n; s++) {
         for (int i = 0; i < 3; i++) {
             l[i] += node->gamma[3 * s + i] * eta[s];
-            h->phi[i] += node->lambda[3 * s + i] * eta[s];
+            t->phi[i] += node->lambda[3 * s + i] * eta[s];
         }
     }
-    hop_turn(h, Rn);
+    hop_turn(t, Rn);
 }
 
 /*
  * Columns (Lambda; U) of a node about the point x away from it (K3).
- *   h     pose of the node by hop_node
+ *   t     rotation of the node by hop_node
  *   x     [3] or NULL for the node itself
  *   slope, shift  [3 n] Lambda and U, mode by mode
  */
-FA_INLINE void hop_columns(const fa_node *node, const int n, const fa_hop *h,
+FA_INLINE void hop_columns(const fa_node *node, const int n, const fa_turn *t,
                            const fa_real *x, fa_real *slope, fa_real *shift)
 {
     for (int s = 0; s < n; s++) {
         const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
                                    fa_splat(node->lambda[3 * s + 1]),
                                    fa_splat(node->lambda[3 * s + 2])};
-        hop_left_jacobian(h, lambda, slope + 3 * s);
+        hop_left_jacobian(t, lambda, slope + 3 * s);
         for (int i = 0; i < 3; i++) {
             shift[3 * s + i] = fa_splat(node->gamma[3 * s + i]);
         }
@@ -113,11 +117,13 @@ FA_INLINE void hop_columns(const fa_node *node, const int n, const fa_hop *h,
  *
  *   model, b    the body; np its parent's number of modes, the constant b->parent_modes
  *   q           [nq]  state
- *   h           pose; c2..c5 and phi only if np > 0
+ *   h           pose
+ *   t           rotation of the node, for the rates; only if np > 0
  *   slope, shift  [3 np]  Lambda and U
  */
 FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
-                        const fa_real *q, fa_hop *h, fa_real *slope, fa_real *shift)
+                        const fa_real *q, fa_hop *h, fa_turn *t, fa_real *slope,
+                        fa_real *shift)
 {
     fa_real base[9], l[3], arm[3];
 
@@ -132,12 +138,12 @@ FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
     if (np > 0) {
         const fa_node *node = model->nodes + b->attach;
         fa_real Rn[9];
-        hop_node(node, np, q + b->parent_mode_at, h, Rn, l);
-        fa_rotate(h->x, Rn, arm);
-        hop_columns(node, np, h, h->x, slope, shift);
+        hop_node(node, np, q + b->parent_mode_at, t, Rn, l);
+        fa_rotate(t->x, Rn, arm);
+        hop_columns(node, np, t, t->x, slope, shift);
         fa_mat_mul_const(base, Rn, b->rot);
         for (int i = 0; i < 3; i++) {
-            h->r[i] = l[i] + h->x[i];
+            h->r[i] = l[i] + t->x[i];
         }
     } else {
         const double *node = b->attach < 0 ? NULL : model->nodes[b->attach].position;
@@ -182,18 +188,18 @@ FA_INLINE void hop_motion(const fa_hop *h, const int np, const fa_real *slope,
 }
 
 /* wdot: angular acceleration of the node at constant rates etad (K6) */
-FA_INLINE void hop_node_wdot(const fa_hop *h, const fa_real *phid, fa_real *wdot)
+FA_INLINE void hop_node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
 {
-    const fa_real rate = 2.0 * fa_dot(h->phi, phid);
-    const fa_real c2_dot = 0.5 * (2.0 * h->c4 - h->c3) * rate;
-    const fa_real c3_dot = 0.5 * (3.0 * h->c5 - h->c4) * rate;
+    const fa_real rate = 2.0 * fa_dot(t->phi, phid);
+    const fa_real c2_dot = 0.5 * (2.0 * t->c4 - t->c3) * rate;
+    const fa_real c3_dot = 0.5 * (3.0 * t->c5 - t->c4) * rate;
     fa_real once[3], twice[3], turn[3];
 
-    fa_cross(once, h->phi, phid);
-    fa_cross(twice, h->phi, once);
+    fa_cross(once, t->phi, phid);
+    fa_cross(twice, t->phi, once);
     fa_cross(turn, phid, once);
     for (int i = 0; i < 3; i++) {
-        wdot[i] = c2_dot * once[i] + c3_dot * twice[i] + h->c3 * turn[i];
+        wdot[i] = c2_dot * once[i] + c3_dot * twice[i] + t->c3 * turn[i];
     }
 }
 
@@ -218,15 +224,15 @@ FA_INLINE void hop_joint(const fa_body *b, const fa_real *qd, fa_real *V, fa_rea
 /*
  * Twist V and velocity-product acceleration c of a body (K4 to K7).
  *
- *   h, slope, shift   by hop_pose
+ *   h, t, slope, shift   by hop_pose
  *   Vp    [6]  twist of the parent, or NULL on the ground
  *   qd    [nv] state
  *   V, c  [6]  results in the axes of the body
  */
 FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int np,
-                            const fa_hop *h, const fa_real *slope, const fa_real *shift,
-                            const fa_real *Vp, const fa_real *qd, fa_real *V,
-                            fa_real *c)
+                            const fa_hop *h, const fa_turn *t, const fa_real *slope,
+                            const fa_real *shift, const fa_real *Vp, const fa_real *qd,
+                            fa_real *V, fa_real *c)
 {
     fa_zero(c, 6);
     if (!Vp) {
@@ -249,7 +255,7 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
                 u[i] += shift[3 * s + i] * rates[s];
             }
         }
-        hop_node_wdot(h, phid, wdot);
+        hop_node_wdot(t, phid, wdot);
 
         /* v = v_p + omega x r + u of the child's origin, minus w x x for the bracket
          * w x (w x x - v) of beta */
@@ -257,14 +263,14 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
             v[i] = Vp[3 + i] + u[i];
         }
         fa_cross_add(v, Vp, h->r);
-        fa_cross(wx, w, h->x);
+        fa_cross(wx, w, t->x);
         for (int i = 0; i < 3; i++) {
             v[i] = wx[i] - v[i];
             beta[i] = wdot[i];
         }
         fa_cross_add(beta, Vp, w);
         fa_cross(beta + 3, Vp, u);
-        fa_cross_add(beta + 3, wdot, h->x);
+        fa_cross_add(beta + 3, wdot, t->x);
         fa_cross_add(beta + 3, w, v);
         fa_rotate_t(c, h->R, beta);
         fa_rotate_t(c + 3, h->R, beta + 3);
@@ -296,9 +302,9 @@ FA_INLINE void hop_force_add(const fa_hop *h, const int np, const fa_real *slope
 
 /* hop_pose for any number of modes, out of line: for kernels that seldom matter */
 FA_NOINLINE void hop_pose_any(const fa_model *model, const fa_body *b, const fa_real *q,
-                              fa_hop *h, fa_real *slope, fa_real *shift)
+                              fa_hop *h, fa_turn *t, fa_real *slope, fa_real *shift)
 {
-    hop_pose(model, b, b->parent_modes, q, h, slope, shift);
+    hop_pose(model, b, b->parent_modes, q, h, t, slope, shift);
 }
 
 #endif

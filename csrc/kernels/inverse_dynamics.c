@@ -36,8 +36,9 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
 {
     fa_real *slope = columns, *shift = columns + 3 * np;
     fa_real base[6] = {{0}}, c[6];
+    fa_turn turn = {0};
 
-    hop_pose(model, b, np, q, &w->hop, slope, shift);
+    hop_pose(model, b, np, q, &w->hop, &turn, slope, shift);
     for (int i = 0; i < 3; i++) {
         base[3 + i] = fa_splat(-model->gravity[i]);
     }
@@ -48,7 +49,8 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
         hop_motion(&w->hop, 0, slope, shift, p ? p->a : base, NULL, w->a);
     }
     if (what & ID_MOTION) {
-        hop_velocity(model, b, np, &w->hop, slope, shift, p ? p->V : NULL, qd, w->V, c);
+        hop_velocity(model, b, np, &w->hop, &turn, slope, shift, p ? p->V : NULL, qd,
+                     w->V, c);
         for (int i = 0; i < 6; i++) {
             w->a[i] += c[i];
         }

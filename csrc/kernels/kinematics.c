@@ -44,7 +44,8 @@ static kin_body *kin_bodies(const fa_model *model, const fa_real *q, fa_real *wo
         const fa_body *b = model->bodies + k;
         kin_body *self = bodies + k;
         fa_real *at = columns + 6 * b->hop_at;
-        hop_pose_any(model, b, q, &self->hop, at, at + 3 * b->parent_modes);
+        fa_turn turn;
+        hop_pose_any(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
         if (b->parent < 0) {
             memcpy(self->R, self->hop.R, sizeof self->R);
             memcpy(self->x, self->hop.r, sizeof self->x);
@@ -92,9 +93,9 @@ static void kin_node_poses(const fa_model *model, const fa_call *call)
         const fa_body *b = model->bodies + node->body;
         const kin_body *p = bodies + node->body;
         fa_real Rn[9], R[9], l[3], x[3];
-        fa_hop h;
+        fa_turn turn;
 
-        hop_node(node, b->n_modes, call->in[0] + b->mode_at, &h, Rn, l);
+        hop_node(node, b->n_modes, call->in[0] + b->mode_at, &turn, Rn, l);
         fa_mat_mul(R, p->R, Rn);
         fa_rotate(x, p->R, l);
         for (int i = 0; i < 3; i++) {
@@ -111,11 +112,12 @@ static void kin_node_pose(const fa_model *model, const fa_call *call)
     const fa_real *q = call->in[0];
     fa_real R[9], x[3], slope[3 * FA_MAX_MODES], shift[3 * FA_MAX_MODES];
     fa_hop h;
+    fa_turn turn;
 
-    hop_node(node, b->n_modes, q + b->mode_at, &h, R, x);
+    hop_node(node, b->n_modes, q + b->mode_at, &turn, R, x);
     for (;;) {
         fa_real turned[9], moved[3];
-        hop_pose_any(model, b, q, &h, slope, shift);
+        hop_pose_any(model, b, q, &h, &turn, slope, shift);
         fa_mat_mul(turned, h.R, R);
         fa_rotate(moved, h.R, x);
         for (int i = 0; i < 3; i++) {
@@ -164,13 +166,14 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
     const fa_real *q = call->in[0], *with = call->in[1];
     fa_real *slope = call->work, Rn[9], Rc[9], rho[3];
     fa_hop h;
+    fa_turn turn;
     int n = b->n_modes;
 
     fa_zero(call->out, what == KIN_COLUMNS    ? 6 * model->nv
                        : what == KIN_VELOCITY ? 6
                                               : model->nv);
-    hop_node(node, n, q + b->mode_at, &h, Rn, rho);
-    hop_columns(node, n, &h, NULL, slope, slope + 3 * n);
+    hop_node(node, n, q + b->mode_at, &turn, Rn, rho);
+    hop_columns(node, n, &turn, NULL, slope, slope + 3 * n);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             Rc[3 * i + j] = b->frame[3 * i] * Rn[3 * j] +
@@ -197,7 +200,7 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
         }
         fa_real moved[3], turned[9];
         n = b->parent_modes;
-        hop_pose_any(model, b, q, &h, slope, slope + 3 * n);
+        hop_pose_any(model, b, q, &h, &turn, slope, slope + 3 * n);
         fa_rotate(moved, h.R, rho);
         for (int i = 0; i < 3; i++) {
             rho[i] = h.r[i] + moved[i];

@@ -161,7 +161,8 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
         const fa_body *b = model->bodies + k;
         mm_body *self = w.body + k;
         fa_real *at = w.columns + 6 * b->hop_at;
-#define MM_POSE(np) hop_pose(model, b, np, q, &self->hop, at, at + 3 * (np))
+        fa_turn turn;
+#define MM_POSE(np) hop_pose(model, b, np, q, &self->hop, &turn, at, at + 3 * (np))
         FA_SWITCH_RIGID(b->parent_modes, MM_POSE)
 #define MM_START(n) mm_start(b, n, q, &w, self)
         FA_SWITCH_RIGID(b->n_modes, MM_START)
