@@ -79,25 +79,36 @@ static int loop_dim(const fa_model *model, char letter)
     }
 }
 
-/* raises with the GIL held, whatever the caller holds */
+/*
+ * Raises with the GIL held, whatever the caller holds. A batch may come in pieces; where
+ * an earlier piece has raised, its exception stays.
+ */
 static void loop_raise(const char *class_name, const char *message)
 {
     const PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *module = PyImport_ImportModule("flexarm.errors");
-    PyObject *class = module ? PyObject_GetAttrString(module, class_name) : NULL;
-    if (class) {
-        PyErr_SetString(class, message);
+    if (!PyErr_Occurred()) {
+        PyObject *module = PyImport_ImportModule("flexarm.errors");
+        PyObject *class = module ? PyObject_GetAttrString(module, class_name) : NULL;
+        if (class) {
+            PyErr_SetString(class, message);
+        }
+        Py_XDECREF(class);
+        Py_XDECREF(module);
     }
-    Py_XDECREF(class);
-    Py_XDECREF(module);
     PyGILState_Release(gil);
 }
 
-/* nonzero if Ctrl-C was pressed, KeyboardInterrupt is then set */
+/* set once at import: only this thread receives Ctrl-C, others need not ask for the GIL */
+static unsigned long loop_main_thread;
+
+/* nonzero if Ctrl-C was pressed or an earlier piece of the batch has raised */
 static int loop_interrupted(void)
 {
+    if (PyThread_get_thread_ident() != loop_main_thread) {
+        return 0;
+    }
     const PyGILState_STATE gil = PyGILState_Ensure();
-    const int interrupted = PyErr_CheckSignals() != 0;
+    const int interrupted = PyErr_Occurred() || PyErr_CheckSignals() != 0;
     PyGILState_Release(gil);
     return interrupted;
 }
@@ -228,7 +239,8 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     fa_operand operands[4];
     int sizes[4];
 
-    if (dims[0] == 0 || loop_check_torque(b, dims) < 0 ||
+    if (dims[0] == 0 || (dims[0] > 1 && loop_interrupted()) ||
+        loop_check_torque(b, dims) < 0 ||
         (index && loop_check_index(b, index, steps[0], dims[0]) < 0)) {
         return;
     }
@@ -328,7 +340,8 @@ PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel
     for (int i = 0; i <= n_in; i++) {
         b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
     }
-    snprintf(b->doc, sizeof b->doc, "See flexarm.%s; bound to one arm.", row->name);
+    snprintf(b->doc, sizeof b->doc, "See flexarm.%s; bound to one arm.",
+             kernel == FA_FORWARD_COMPOSITE ? "forward_dynamics" : row->name);
     PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
         b->function, b->data, b->types, 1, n_in, 1, PyUFunc_None, row->name, b->doc, 0,
         signature);
@@ -345,5 +358,16 @@ PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel
 int py_loops_import(void)
 {
     import_umath1(-1);
-    return 0;
+
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread =
+        threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    if (ident) {
+        loop_main_thread = PyLong_AsUnsignedLong(ident);
+    }
+    Py_XDECREF(ident);
+    Py_XDECREF(thread);
+    Py_XDECREF(threading);
+    return PyErr_Occurred() ? -1 : 0;
 }

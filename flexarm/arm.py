@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -187,10 +186,6 @@ class Arm(_Description):
         if self.check_units:
             check_units_of_arm(self)
         self._set(_model=Model(*self.pack()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = dataclasses.fields(self)
-        return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
 
     # sizes, names and indices
 

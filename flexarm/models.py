@@ -53,6 +53,11 @@ class _Description:
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._content()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor, which checks and makes the arrays read-only again
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
+
     def replace(self, **changes: Any) -> Any:
         """Return a copy with the named fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
@@ -119,7 +124,8 @@ class Joint(_Description):
             raise ModelError(
                 f"damping of the joint is {damping:g}, expected zero or more"
             )
-        unit = axis if length == 1.0 else axis / length
+        # a unit vector stays as it is, so that copies are equal bit for bit
+        unit = axis if abs(length - 1.0) < 1e-15 else axis / length
         unit.flags.writeable = False
         self._set(
             axis=unit,

@@ -84,8 +84,11 @@ FA_INLINE void batch_store(const fa_operand *o, size_t at, size_t states,
     }
 }
 
-/* 0 x summed over the results: zero unless one of them is NaN or infinite */
-FA_INLINE void batch_count(const fa_real *out, int size, size_t at, size_t states,
+/*
+ * Counts the states with a NaN or an infinity among their results, and makes all of
+ * their results NaN: 0 x summed over them is zero unless one is not finite.
+ */
+FA_INLINE void batch_count(fa_real *out, int size, size_t at, size_t states,
                            fa_failures *bad)
 {
     fa_real sum = {0};
@@ -95,6 +98,9 @@ FA_INLINE void batch_count(const fa_real *out, int size, size_t at, size_t state
     const fa_mask failed = sum != 0.0;
     if (!fa_any(failed)) {
         return;
+    }
+    for (int e = 0; e < size; e++) {
+        out[e] = fa_select(failed, fa_splat((double)NAN), out[e]);
     }
     for (size_t w = 0; w < states; w++) {
         if (failed[w]) {

@@ -1,0 +1,73 @@
+"""Benchmarks print one table of ratios at their end."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # pinocchio_models
+
+from races import BATCH, ROUNDS, SMOKE, Contender, Result, race
+
+from flexarm import build_info
+
+_RESULTS = pytest.StashKey[list[Result]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_RESULTS] = []
+
+
+@pytest.fixture
+def contest(
+    benchmark: Any, pytestconfig: pytest.Config
+) -> Callable[[str, Sequence[Contender]], Result]:
+    """Race of contenders, whose result joins the table at the end."""
+
+    def run(title: str, contenders: Sequence[Contender]) -> Result:
+        result = race(benchmark, title, contenders)
+        pytestconfig.stash[_RESULTS].append(result)
+        return result
+
+    return run
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+def _versions() -> str:
+    found = []
+    for name in ("flexarm", "numpy", "scipy", "pin"):
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return ", ".join([f"Python {platform.python_version()}", *found])
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print every race: time of a state, ratio to flexarm, its quartiles."""
+    results = config.stash[_RESULTS]
+    if not results:
+        return
+    info, write = build_info(), terminalreporter.write_line
+    terminalreporter.section("time of a state and ratio to flexarm")
+    write(f"{_cpu()}, one core; kernels {info['isa']}, {info['lanes']} lanes")
+    write(f"{_versions()}; flexarm built by {info['compiler']}")
+    write(f"batch {BATCH}, medians of {ROUNDS} rounds in turns{' (smoke)' * SMOKE}")
+    write(f"  {'':44}{'ns':>12}{'ratio':>9}   quartiles")
+    for result in results:
+        for line in result.rows():
+            write(line)

@@ -1,0 +1,114 @@
+"""Arms, operands and comparisons for tests that walk over every gufunc of a model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import flexarm as fa
+
+Array = NDArray[Any]
+
+ARMS = {
+    "pendulum": fa.library.pendulum(mass=2.0, com=0.3, inertia=0.01, damping=0.1),
+    "puma560": fa.library.puma560(damping=True),
+    "de_luca": fa.library.de_luca_siciliano(damping=True),
+    "tree": fa.library.random_tree(7, n_bodies=5, max_modes=3),
+    # modes beyond the compiled-in counts, scratch beyond the stack
+    "large": fa.library.random_tree(2, n_bodies=8, max_modes=8, n_nodes=5),
+}
+
+
+def gufunc_names(arm: fa.Arm = ARMS["pendulum"]) -> list[str]:
+    """Every gufunc of a model: a new row of the table is found by itself."""
+    model = arm._model
+    return [n for n in dir(model) if isinstance(getattr(model, n), np.ufunc)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One gufunc of one arm, with the shapes of its operands."""
+
+    arm: fa.Arm
+    name: str
+
+    @property
+    def gufunc(self) -> np.ufunc:
+        return getattr(self.arm._model, self.name)
+
+    @property
+    def has_node(self) -> bool:
+        return self.gufunc.types[0].startswith("l")
+
+    def _cores(self) -> list[tuple[int, ...]]:
+        parts = re.findall(r"\(([^)]*)\)", self.gufunc.signature)
+        size = {"t": self.arm.nu}
+        return [
+            tuple(size[n] if n in size else int(n) for n in part.split(",") if n)
+            for part in parts
+        ]
+
+    @property
+    def cores(self) -> list[tuple[int, ...]]:
+        """Core shapes of the inputs, the node number included."""
+        return self._cores()[:-1]
+
+    @property
+    def out_core(self) -> tuple[int, ...]:
+        return self._cores()[-1]
+
+    def draw(self, *batches: tuple[int, ...], seed: int = 0) -> list[Array]:
+        """Random operands with one batch shape for all, or one for each."""
+        rng = np.random.default_rng(seed)
+        cores = self.cores
+        shapes = batches * len(cores) if len(batches) == 1 else batches
+        operands: list[Array] = []
+        for k, (batch, core) in enumerate(zip(shapes, cores, strict=True)):
+            if self.has_node and k == 0:
+                # runs of one node, then changes within a block of lanes
+                node = rng.integers(self.arm.n_nodes, size=batch)
+                flat = node.reshape(-1)
+                flat[: len(flat) // 2] = self.arm.n_nodes - 1
+                operands.append(node)
+                continue
+            x = rng.normal(size=batch + core)
+            if k == self.has_node:  # positions, modes small
+                x[..., self.arm.nu :] *= 0.1
+            operands.append(x)
+        return operands
+
+    def loop(self, operands: list[Array]) -> Array:
+        """One call for each state of a batch of one axis."""
+        return np.array([self.gufunc(*state) for state in zip(*operands, strict=True)])
+
+    def public(self, operands: list[Any], **options: Any) -> Any:
+        """The same by the public function of this name."""
+        name = self.name.removesuffix("_composite")
+        if name != self.name:
+            options["method"] = "composite"
+        arguments = [*operands[1:], operands[0]] if self.has_node else operands
+        return getattr(fa, name)(self.arm, *arguments, **options)
+
+
+CASES = [Case(arm, name) for arm in ARMS.values() for name in gufunc_names(arm)]
+CASE_NAMES = [
+    f"{key}-{name}" for key, arm in ARMS.items() for name in gufunc_names(arm)
+]
+
+
+def assert_same_bits(actual: Any, expected: Any) -> None:
+    """Shape, type and every bit equal, signs of zeros and NaNs included."""
+    a, b = np.asarray(actual), np.asarray(expected)
+    assert a.shape == b.shape
+    assert a.dtype == b.dtype
+    if a.tobytes() != b.tobytes():
+        differ = np.argwhere(a.view(np.int64) != b.view(np.int64)) if a.ndim else [()]
+        at = tuple(int(i) for i in differ[0])
+        raise AssertionError(
+            f"{len(differ)} of {a.size} entries differ, first at {at}: "
+            f"{a[at]!r} and {b[at]!r}"
+        )

@@ -1,0 +1,144 @@
+"""Rigid arms as Pinocchio models, for second opinions and for benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+import flexarm as fa
+
+Array = NDArray[np.float64]
+
+_JOINTS = {
+    "revolute": pin.JointModelRevoluteUnaligned,
+    "prismatic": pin.JointModelPrismaticUnaligned,
+}
+_ALIGNED = {
+    ("revolute", 0): pin.JointModelRX,
+    ("revolute", 1): pin.JointModelRY,
+    ("revolute", 2): pin.JointModelRZ,
+    ("prismatic", 0): pin.JointModelPX,
+    ("prismatic", 1): pin.JointModelPY,
+    ("prismatic", 2): pin.JointModelPZ,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PinocchioArm:
+    """An arm in Pinocchio.
+
+    Attributes
+    ----------
+    model, data : pinocchio.Model, pinocchio.Data
+        The rigid tree, without friction.
+    order : (n,) ndarray of int
+        ``q[order]`` are the coordinates in the order of Pinocchio, which is that of a
+        walk to the depth.
+    frames : tuple of int
+        Pinocchio's frame of each node of the arm.
+    """
+
+    model: Any
+    data: Any
+    order: NDArray[np.intp]
+    frames: tuple[int, ...]
+
+    def forward_dynamics(self, q: Array, qd: Array, tau: Array) -> Array:
+        o = self.order
+        return self._back(pin.aba(self.model, self.data, q[o], qd[o], tau[o]))
+
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
+        o = self.order
+        return self._back(pin.rnea(self.model, self.data, q[o], qd[o], qdd[o]))
+
+    def mass_matrix(self, q: Array) -> Array:
+        n = len(q)
+        M = np.triu(pin.crba(self.model, self.data, q[self.order]).reshape(n, n))
+        M = M + np.triu(M, 1).T
+        back = np.argsort(self.order)
+        return np.asarray(M[np.ix_(back, back)])
+
+    def jacobian(self, q: Array, node: int) -> Array:
+        """Body-fixed Jacobian of a node, rows angular then linear."""
+        J = pin.computeFrameJacobian(
+            self.model, self.data, q[self.order], self.frames[node], pin.LOCAL
+        )
+        # Pinocchio has the linear part first, and one axis only for one joint
+        J = J.reshape(6, -1)[[3, 4, 5, 0, 1, 2]]
+        return np.asarray(J[:, np.argsort(self.order)])
+
+    def _back(self, x: Array) -> Array:
+        result = np.empty_like(x)
+        result[self.order] = x
+        return result
+
+
+def _joint(joint: fa.Joint) -> Any:
+    axis = joint.axis
+    for i in range(3):
+        if np.array_equal(axis, np.eye(3)[i]):
+            return _ALIGNED[joint.kind, i]()
+    return _JOINTS[joint.kind](*axis)
+
+
+def _depth_first(parents: tuple[int, ...]) -> list[int]:
+    """Bodies in the order of a walk to the depth, which Pinocchio asks for."""
+    found, waiting = [], [0]
+    while waiting:
+        k = waiting.pop()
+        found.append(k)
+        waiting += [i for i, p in enumerate(parents) if p == k][::-1]
+    return found
+
+
+def to_pinocchio(arm: fa.Arm) -> PinocchioArm:
+    """Return a rigid arm as a Pinocchio model with the same inertial parameters.
+
+    Parameters
+    ----------
+    arm : flexarm.Arm
+        Arm without modes.  Friction is left out: Pinocchio's algorithms have none.
+
+    Returns
+    -------
+    result : PinocchioArm
+        Model, order of its coordinates, frames of the nodes.
+    """
+    assert arm.nv == arm.nu, "only rigid arms"
+    model = pin.Model()
+    model.gravity.linear = np.array(arm.gravity)
+    # of each body: joint that carries it, and its pose in the frame of that joint
+    carrier: dict[int, tuple[int, Any]] = {}
+    places = np.cumsum([0, *(body.joint.n_dof for body in arm.bodies)])
+    order: list[int] = []
+    frames = [0] * arm.n_nodes
+    for k in _depth_first(arm._parents):
+        body, parent = arm.bodies[k], arm._parents[k]
+        joint = body.joint
+        pose = pin.SE3(np.array(joint.rotation), np.array(joint.position))
+        above = (0, pin.SE3.Identity())
+        if parent >= 0:
+            base = arm.bodies[parent]
+            where = base.node_position[base.node_index(joint.node)]
+            pose = pin.SE3(np.eye(3), np.array(where)) * pose
+            above = carrier[parent]
+        pose = above[1] * pose
+        if joint.n_dof:
+            number = model.addJoint(above[0], _joint(joint), pose, body.name)
+            carrier[k] = (number, pin.SE3.Identity())
+            order.append(int(places[k]))
+        else:
+            carrier[k] = (above[0], pose)
+        number, pose = carrier[k]
+        inertia = pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia))
+        model.appendBodyToJoint(number, inertia, pose)
+        for j, where in enumerate(body.node_position):
+            node = pose * pin.SE3(np.eye(3), np.array(where))
+            name = f"{body.name}.{body.node_names[j]}"
+            frame = pin.Frame(name, number, node, pin.FrameType.OP_FRAME)
+            frames[arm.node(k, j)] = model.addFrame(frame)
+    return PinocchioArm(model, model.createData(), np.array(order), tuple(frames))

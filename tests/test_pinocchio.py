@@ -1,0 +1,82 @@
+"""Pinocchio as second opinion: another code base, the same rigid arms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import flexarm as fa
+
+pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
+
+from pinocchio_models import PinocchioArm, to_pinocchio
+from trees import random_state
+
+Array = NDArray[np.float64]
+
+RTOL = 1e-12
+NAMED = ["puma560", "iiwa14"]
+
+
+def make_arm(which: str | int) -> fa.Arm:
+    """A named arm, or the random rigid tree of a seed."""
+    if isinstance(which, str):
+        arm: fa.Arm = getattr(fa.library, which)()
+        return arm
+    return fa.library.random_tree(which, n_bodies=1 + which % 9, max_modes=0)
+
+
+def friction(arm: fa.Arm) -> Array:
+    return np.array([b.joint.damping for b in arm.bodies if b.joint.n_dof])
+
+
+def assert_close(value: Any, reference: Any, scale: float = 1.0) -> None:
+    """Equal to RTOL of the largest entry, times `scale`."""
+    size = np.abs(reference).max()
+    assert np.abs(value - reference).max() <= RTOL * scale * size
+
+
+@pytest.fixture(params=[*NAMED, *range(40)], ids=str)
+def case(request: pytest.FixtureRequest) -> tuple[fa.Arm, PinocchioArm, list[Any]]:
+    arm = make_arm(request.param)
+    rng = np.random.default_rng(1)
+    return arm, to_pinocchio(arm), [random_state(rng, arm) for _ in range(3)]
+
+
+Case = tuple[fa.Arm, PinocchioArm, list[Any]]
+
+
+def test_inverse_dynamics(case: Case) -> None:
+    arm, other, states = case
+    for q, qd, qdd in states:
+        reference = other.inverse_dynamics(q, qd, qdd) + friction(arm) * qd
+        assert_close(fa.inverse_dynamics(arm, q, qd, qdd), reference)
+
+
+def test_mass_matrix(case: Case) -> None:
+    arm, other, states = case
+    for q, _, _ in states:
+        assert_close(fa.mass_matrix(arm, q), other.mass_matrix(q))
+
+
+@pytest.mark.parametrize("method", ["articulated", "composite"])
+def test_forward_dynamics(case: Case, method: str) -> None:
+    # both solve M qdd = tau - C: rounding of the right side grows by the condition of M
+    arm, other, states = case
+    for q, qd, tau in states:
+        reference = other.forward_dynamics(q, qd, tau - friction(arm) * qd)
+        M, bias = fa.mass_matrix(arm, q), fa.bias_forces(arm, q, qd)
+        given = np.abs(tau).max() + np.abs(bias).max()
+        growth = np.abs(np.linalg.inv(M)).max() * given / np.abs(reference).max()
+        value = fa.forward_dynamics(arm, q, qd, tau, method=method)
+        assert_close(value, reference, max(1.0, growth))
+
+
+def test_jacobian_of_every_node(case: Case) -> None:
+    arm, other, states = case
+    q = states[0][0]
+    for node in range(arm.n_nodes):
+        assert_close(fa.jacobian(arm, q, node), other.jacobian(q, node))
