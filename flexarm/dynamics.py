@@ -80,7 +80,9 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
     try:
         return arm._model.inverse_dynamics(q, qd, qdd, out=out)
     except Exception as error:
-        raise explain(arm, "inverse_dynamics", error, q=q, qd=qd, qdd=qdd) from None
+        raise explain(
+            arm, "inverse_dynamics", error, out=out, q=q, qd=qd, qdd=qdd
+        ) from None
 
 
 def forward_dynamics(
@@ -150,7 +152,7 @@ def forward_dynamics(
             return arm._model.forward_dynamics_composite(q, qd, tau, out=out)
     except Exception as error:
         name = "forward_dynamics" + ("_composite" if method == "composite" else "")
-        raise explain(arm, name, error, q=q, qd=qd, tau=tau) from None
+        raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
     raise ArgumentError(
         f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
     )
@@ -196,7 +198,7 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     try:
         return arm._model.mass_matrix(q, out=out)
     except Exception as error:
-        raise explain(arm, "mass_matrix", error, q=q) from None
+        raise explain(arm, "mass_matrix", error, out=out, q=q) from None
 
 
 def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
@@ -244,7 +246,7 @@ def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     try:
         return arm._model.bias_forces(q, qd, out=out)
     except Exception as error:
-        raise explain(arm, "bias_forces", error, q=q, qd=qd) from None
+        raise explain(arm, "bias_forces", error, out=out, q=q, qd=qd) from None
 
 
 def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
@@ -288,7 +290,7 @@ def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
     try:
         return arm._model.gravity_forces(q, out=out)
     except Exception as error:
-        raise explain(arm, "gravity_forces", error, q=q) from None
+        raise explain(arm, "gravity_forces", error, out=out, q=q) from None
 
 
 def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
@@ -331,7 +333,7 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     try:
         return arm._model.kinetic_energy(q, qd, out=out)
     except Exception as error:
-        raise explain(arm, "kinetic_energy", error, q=q, qd=qd) from None
+        raise explain(arm, "kinetic_energy", error, out=out, q=q, qd=qd) from None
 
 
 def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
@@ -378,7 +380,7 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
     try:
         return arm._model.potential_energy(q, out=out)
     except Exception as error:
-        raise explain(arm, "potential_energy", error, q=q) from None
+        raise explain(arm, "potential_energy", error, out=out, q=q) from None
 
 
 def energy(arm: Arm, q: Any, qd: Any) -> Any:
