@@ -64,8 +64,8 @@ typedef struct {
 
 /*
  * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
- * corrected in equations B1 to B4), sums over its nodes. Where the joint of the next
- * issue needs a quadratic node position (foreshortening), its integrals join here.
+ * corrected in equations B1 to B4), sums over its nodes. A node position that is
+ * quadratic in eta (foreshortening of beams) has its place here: two more integrals.
  */
 typedef struct {
     const double *E;   /* [n][3]     sum m (gamma_r - p x lambda_r) */

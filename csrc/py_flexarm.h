@@ -15,11 +15,11 @@
 
 #include "fa_kernels.h"
 
-/* the kernels in use: FLEXARM_ISA, or the widest; NULL with an ImportError set */
-const fa_kernels *py_choose_kernels(void);
-
-/* those for a few states at once: the same where FLEXARM_ISA forces a set */
-const fa_kernels *py_kernels_for_few(const fa_kernels *kernels);
+/*
+ * The kernels for a call with so many states, chosen at import: those that FLEXARM_ISA
+ * names, or the widest, and for a few states the quickest.
+ */
+const fa_kernels *py_kernels(size_t count);
 
 /* imports NumPy's ufunc API; -1 with an exception set on failure */
 int py_loops_import(void);
@@ -29,8 +29,7 @@ int py_loops_import(void);
  *   capsule  owner of the model, a new reference is taken
  *   quiet    failed states become NaN without an exception
  */
-PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel kernel,
-                         int quiet);
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet);
 
 /* name of a kernel in Python */
 const char *py_kernel_name(fa_kernel kernel);
@@ -38,8 +37,7 @@ const char *py_kernel_name(fa_kernel kernel);
 fa_model *py_model_of(PyObject *capsule);
 
 /* method Model.rollout_rk4 */
-PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels,
-                         PyObject *args, PyObject *kwargs);
+PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs);
 
 int py_add_model_type(PyObject *module);
 

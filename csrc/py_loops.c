@@ -48,7 +48,7 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
 /* everything one gufunc needs, in one block that NumPy frees with the gufunc */
 typedef struct {
     const fa_model *model;
-    const fa_kernels *many, *few; /* states in one call */
+
     fa_kernel kernel;
     int quiet;
     int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
@@ -101,14 +101,19 @@ static void loop_raise(const char *class_name, const char *message)
 /* set once at import: only this thread receives Ctrl-C, others need not ask for the GIL */
 static unsigned long loop_main_thread;
 
-/* nonzero if Ctrl-C was pressed or an earlier piece of the batch has raised */
+/*
+ * Nonzero if a signal such as Ctrl-C has raised. States that failed in an earlier piece
+ * of the batch (NotFiniteError, an ArithmeticError) stop nothing: the rest is computed.
+ */
 static int loop_interrupted(void)
 {
     if (PyThread_get_thread_ident() != loop_main_thread) {
         return 0;
     }
     const PyGILState_STATE gil = PyGILState_Ensure();
-    const int interrupted = PyErr_Occurred() || PyErr_CheckSignals() != 0;
+    const int interrupted = PyErr_Occurred()
+                                ? !PyErr_ExceptionMatches(PyExc_ArithmeticError)
+                                : PyErr_CheckSignals() != 0;
     PyGILState_Release(gil);
     return interrupted;
 }
@@ -234,7 +239,7 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     const loop_bound *b = data;
     const int has_index = loop_rows[b->kernel].has_index;
     const char *index = has_index ? args[0] : NULL;
-    const fa_kernels *kernels = dims[0] <= FA_FEW_STATES ? b->few : b->many;
+    const fa_kernels *kernels = py_kernels((size_t)dims[0]);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
     fa_operand operands[4];
     int sizes[4];
@@ -310,8 +315,7 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
     return at < size ? 0 : -1;
 }
 
-PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel kernel,
-                         int quiet)
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
 {
     const loop_row *row = loop_rows + kernel;
     const int n_in = fa_kernel_inputs(kernel) + row->has_index;
@@ -323,8 +327,7 @@ PyObject *py_make_gufunc(PyObject *capsule, const fa_kernels *kernels, fa_kernel
         return PyErr_NoMemory();
     }
     *b = (loop_bound){.model = py_model_of(capsule),
-                      .many = kernels,
-                      .few = py_kernels_for_few(kernels),
+
                       .kernel = kernel,
                       .quiet = quiet,
                       .function = {loop_run}};

@@ -17,7 +17,6 @@ static const char MODEL_CAPSULE[] = "flexarm.fa_model";
 typedef struct {
     PyObject_HEAD PyObject *capsule;
     PyObject *arrays; /* tuple of the five arrays, for pickling */
-    const fa_kernels *kernels;
     PyObject *gufuncs[FA_N_KERNELS];
 } model_object;
 
@@ -131,14 +130,12 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     self->arrays = model_arrays(args);
     self->capsule = self->arrays ? model_build(self->arrays) : NULL;
-    self->kernels = self->capsule ? py_choose_kernels() : NULL;
-    if (!self->kernels) {
+    if (!self->capsule) {
         Py_DECREF(self);
         return NULL;
     }
     for (int i = 0; i < FA_N_KERNELS; i++) {
-        self->gufuncs[i] =
-            py_make_gufunc(self->capsule, self->kernels, (fa_kernel)i, 0);
+        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0);
         if (!self->gufuncs[i]) {
             Py_DECREF(self);
             return NULL;
@@ -174,7 +171,7 @@ static PyObject *model_quiet(PyObject *object, PyObject *name)
 
     for (int i = 0; text && i < FA_N_KERNELS; i++) {
         if (strcmp(text, py_kernel_name((fa_kernel)i)) == 0) {
-            return py_make_gufunc(self->capsule, self->kernels, (fa_kernel)i, 1);
+            return py_make_gufunc(self->capsule, (fa_kernel)i, 1);
         }
     }
     if (text) {
@@ -186,7 +183,7 @@ static PyObject *model_quiet(PyObject *object, PyObject *name)
 static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     const model_object *self = (const model_object *)object;
-    return py_rollout_rk4(py_model_of(self->capsule), self->kernels, args, kwargs);
+    return py_rollout_rk4(py_model_of(self->capsule), args, kwargs);
 }
 
 #define MODEL_GUFUNC(name, kernel)                                                     \

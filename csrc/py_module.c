@@ -27,7 +27,10 @@ static PyObject *module_available(void)
     return list;
 }
 
-const fa_kernels *py_choose_kernels(void)
+/* set once at import, by FLEXARM_ISA or the machine */
+static const fa_kernels *module_kernels, *module_kernels_for_few;
+
+static const fa_kernels *module_choose(void)
 {
     const char *wanted = getenv("FLEXARM_ISA");
     const fa_kernels *kernels =
@@ -46,24 +49,22 @@ const fa_kernels *py_choose_kernels(void)
     return kernels;
 }
 
-const fa_kernels *py_kernels_for_few(const fa_kernels *kernels)
+const fa_kernels *py_kernels(size_t count)
 {
-    const char *forced = getenv("FLEXARM_ISA");
-    return forced && *forced ? kernels : fa_kernels_for_few(kernels);
+    return count <= FA_FEW_STATES ? module_kernels_for_few : module_kernels;
 }
 
 static PyObject *module_build_info(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    const fa_kernels *kernels = py_choose_kernels();
-    PyObject *available = kernels ? module_available() : NULL;
+    PyObject *available = module_available();
     if (!available) {
         return NULL;
     }
     return Py_BuildValue(
-        "{s:s,s:i,s:N,s:s,s:s,s:s}", "isa", kernels->name, "lanes", kernels->lanes,
-        "available", available, "compiler",
+        "{s:s,s:i,s:N,s:s,s:s,s:s}", "isa", module_kernels->name, "lanes",
+        module_kernels->lanes, "available", available, "compiler",
 #if defined(__clang__)
         "clang " MODULE_STRING(__clang_major__) "." MODULE_STRING(__clang_minor__),
 #else
@@ -125,9 +126,15 @@ static PyMethodDef module_methods[] = {
 
 static int module_exec(PyObject *module)
 {
-    if (PyArray_ImportNumPyAPI() < 0 || py_loops_import() < 0 || !py_choose_kernels()) {
+    const char *forced = getenv("FLEXARM_ISA");
+
+    module_kernels = module_choose();
+    if (!module_kernels || PyArray_ImportNumPyAPI() < 0 || py_loops_import() < 0) {
         return -1;
     }
+    /* a set that is forced runs alone */
+    module_kernels_for_few =
+        forced && *forced ? module_kernels : fa_kernels_for_few(module_kernels);
     return py_add_model_type(module);
 }
 

@@ -134,8 +134,7 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     return 0;
 }
 
-PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels,
-                         PyObject *args, PyObject *kwargs)
+PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"q",    "qd",   "t",       "substeps", "tau",
                             "hold", "tick", "tau_out", NULL};
@@ -162,9 +161,7 @@ PyObject *py_rollout_rk4(const fa_model *model, const fa_kernels *kernels,
                      tau_out) < 0) {
         goto fail;
     }
-    if (run.count <= FA_FEW_STATES) {
-        kernels = py_kernels_for_few(kernels);
-    }
+    const fa_kernels *kernels = py_kernels(run.count);
     work = PyMem_RawMalloc(kernels->rollout_work_size(model, &run) + ROLLOUT_ALIGN);
     if (!work) {
         PyErr_NoMemory();

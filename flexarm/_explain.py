@@ -187,6 +187,8 @@ def explain(
     **given : array_like
         The arguments in order, by name.
     """
+    if not isinstance(error, FlexarmError | TypeError | ValueError):
+        return error  # no refusal of NumPy or of a kernel, MemoryError for one
     try:
         arrays = {name: real_array(name, value) for name, value in given.items()}
         batch = _leading(arm, arrays, extra)

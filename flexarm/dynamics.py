@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._explain import explain
 from .errors import ArgumentError
 
@@ -383,7 +385,7 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
         raise explain(arm, "potential_energy", error, out=out, q=q) from None
 
 
-def energy(arm: Arm, q: Any, qd: Any) -> Any:
+def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     """Total energy in J, kinetic plus potential.
 
     Parameters
@@ -394,6 +396,8 @@ def energy(arm: Arm, q: Any, qd: Any) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     qd : (..., nv) array_like of float
         Time derivatives of `q`.
+    out : (...) ndarray of float, optional
+        Where to store the result.
 
     Returns
     -------
@@ -424,4 +428,5 @@ def energy(arm: Arm, q: Any, qd: Any) -> Any:
     >>> fa.energy(arm, [0.0], [[1.0], [2.0]])
     array([0.25, 1.  ])
     """
-    return kinetic_energy(arm, q, qd) + potential_energy(arm, q)
+    potential = potential_energy(arm, q)  # first: out may be one of the inputs
+    return np.add(kinetic_energy(arm, q, qd, out=out), potential, out=out)

@@ -182,6 +182,10 @@ class _Body(_Description):
                 f"body {self.name!r} has no node {node!r}, expected one of "
                 f"{', '.join(self.node_names)} or a number below {self.n_nodes}"
             )
+        if isinstance(node, bool) or not isinstance(node, int | np.integer):
+            raise ModelError(
+                f"node of body {self.name!r} is {node!r}, expected its name or number"
+            )
         index = int(node)
         if not -self.n_nodes <= index < self.n_nodes:
             raise ModelError(
@@ -277,8 +281,15 @@ class RigidBody(_Body):
         com = as_array(f"com of body {name!r}", self.com, (3,))
         inertia = inertia_matrix(f"inertia of body {name!r}", self.inertia)
         items = self.nodes.items() if isinstance(self.nodes, Mapping) else self.nodes
+        try:
+            pairs = [(key, value) for key, value in items]
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"nodes of body {name!r} are {self.nodes!r}, expected a mapping of "
+                "names to positions"
+            ) from None
         nodes = []
-        for key, value in items:
+        for key, value in pairs:
             _check_name("node", key)
             where = as_array(f"node {key!r} of body {name!r}", value, (3,))
             nodes.append((key, tuple(float(x) for x in where)))
@@ -443,6 +454,8 @@ class FlexibleBody(_Body):
 
     def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
         result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))
+        for name in result:
+            _check_name(kind, name)
         if len(result) != n or len(set(result)) != n:
             raise ModelError(
                 f"body {self.name!r} has {n} {kind}s and {len(set(result))} different "

@@ -324,21 +324,22 @@ class _Run:
     def call(self, t: float, q: Array, qd: Array) -> Array:
         """The user's torque function on the batch in the user's shape."""
         assert self.function is not None
-        shape = (*self.batch, self.arm.nv)
+        shape = (*self.batch, self.q.shape[-1])
         given = self.function(t, q.reshape(shape).copy(), qd.reshape(shape).copy())
         tau = real_array(f"result of the torque function at t = {t:g}", given)
         try:
             if tau.ndim == 0 or tau.shape[-1] not in self.widths:
                 raise ValueError
-            full = np.broadcast_to(tau, (*self.batch, tau.shape[-1]))
+            if tau.shape[:-1] != self.batch:
+                tau = np.broadcast_to(tau, (*self.batch, tau.shape[-1]))
         except ValueError:
             wanted = " or ".join(str((*self.batch, w)) for w in sorted(self.widths))
             raise ArgumentError(
                 f"torque function returned shape {tau.shape} at t = {t:g}, expected "
                 f"{wanted}"
             ) from None
-        flat = np.ascontiguousarray(full.reshape(len(self.q), tau.shape[-1]))
-        if not np.isfinite(tau).all():
+        flat = np.ascontiguousarray(tau.reshape(len(self.q), tau.shape[-1]))
+        if not np.isfinite(flat).all():
             self._check_finite(t, q, qd, flat)
         return flat
 

@@ -197,3 +197,52 @@ def test_two_link_arm_of_the_textbook(axis):
     assert_allclose(fa.mass_matrix(arm, q), [[d11, d12], [d12, d22]], rtol=3e-15)
     expected = [h * qd[1] * (2.0 * qd[0] + qd[1]), -h * qd[0] ** 2]
     assert_allclose(fa.bias_forces(arm, q, qd), expected, rtol=0, atol=2e-14)
+
+
+@pytest.mark.parametrize("n_modes", [5, 6, 7, 12, 20, 64])
+def test_any_number_of_modes(n_modes):
+    """Up to six modes are compile-time constants of the kernels, more are not."""
+    rng = np.random.default_rng(n_modes)
+    n_nodes = 30
+
+    def body(name, joint, n):
+        shapes = 0.3 * rng.normal(size=(2, n_nodes, 3, n))
+        shapes[:, 0] = 0.0
+        spread = rng.normal(size=(n_nodes, 3, 3))
+        p = 0.1 * rng.normal(size=(n_nodes, 3))
+        mass = rng.uniform(0.1, 0.3, n_nodes)
+        offset = np.einsum("ni,ni->n", p, p)[:, None, None] * np.eye(3)
+        offset = offset - p[:, :, None] * p[:, None, :]
+        turn = np.swapaxes(spread, 1, 2) @ spread
+        trace = np.trace(turn, axis1=1, axis2=2)[:, None, None]
+        about = 0.01 * (trace * np.eye(3) - turn)
+        root = rng.normal(size=(n, n))
+        return fa.FlexibleBody(
+            name,
+            joint,
+            node_position=rng.normal(size=(n_nodes, 3)),
+            node_mass=mass,
+            node_com=p,
+            node_inertia=about + mass[:, None, None] * offset,
+            node_translation=shapes[0],
+            node_rotation=shapes[1],
+            stiffness=root @ root.T,
+            damping=0.1 * np.eye(n),
+        )
+
+    arm = fa.Arm(
+        [
+            body("first", fa.Joint(axis=(1, 2, 3)), n_modes),
+            body("second", fa.Joint(axis=(0, 1, 0), position=(0.1, 0.2, 0.3)), 2),
+        ]
+    )
+    q, qd, qdd = random_state(rng, arm, amplitude=0.3 / np.sqrt(n_modes))
+    tau = lagrangian.generalized_forces(arm, q, qd, qdd)
+    assert_close(fa.inverse_dynamics(arm, q, qd, qdd), tau)
+    M = lagrangian.mass_matrix(arm, q)
+    assert_close(fa.mass_matrix(arm, q), M)
+    for method in ("articulated", "composite"):
+        found = fa.forward_dynamics(arm, q, qd, tau, method=method)
+        assert_close(found, qdd, rtol=1e-14 * float(np.linalg.cond(M)) + 1e-12)
+    node = arm.n_nodes - 1
+    assert_close(fa.jacobian(arm, q, node), lagrangian.node_jacobian(arm, q, node))

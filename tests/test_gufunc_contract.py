@@ -93,6 +93,10 @@ def test_public_function_and_method_return_the_same_bits(case: Case) -> None:
     operands = case.draw((4, 3))
     expected = case.gufunc(*operands)
     assert_same_bits(case.public(operands), expected)
+    own = getattr(case.arm, case.name.removesuffix("_composite"))
+    arguments = [*operands[1:], operands[0]] if case.has_node else operands
+    if not case.name.endswith("_composite"):
+        assert_same_bits(own(*arguments), expected)
     quiet = case.arm._model.quiet(case.name)
     assert_same_bits(quiet(*operands), expected)
 
@@ -519,6 +523,64 @@ def test_where_is_refused(case: Case) -> None:
     operands = case.draw((3,))
     with pytest.raises(TypeError, match="where"):
         case.gufunc(*operands, where=np.array([True, False, True]))
+
+
+# other arrays
+
+
+@each_name
+def test_other_array_libraries_take_over(name: str) -> None:
+    """Dask, pint and others see the gufunc by `__array_ufunc__`."""
+    case = Case(ARMS["de_luca"], name)
+
+    class Lazy:
+        def __array_ufunc__(
+            self, ufunc: Any, method: str, *inputs: Any, **_: Any
+        ) -> Any:
+            if fail:
+                raise fail
+            return ufunc, method, inputs
+
+    fail: Exception | None = None
+    operands: list[Any] = case.draw((3,))
+    operands[-1] = Lazy()
+    ufunc, method, inputs = case.public(operands)
+    assert ufunc is case.gufunc
+    assert method == "__call__"
+    assert inputs[-1] is operands[-1]
+    # its own errors pass through as they are
+    fail = RuntimeError("no worker")
+    with pytest.raises(RuntimeError, match="no worker"):
+        case.public(operands)
+    fail = MemoryError("too large")
+    with pytest.raises(MemoryError, match="too large"):
+        case.public(operands)
+
+
+class _Marked(np.ndarray):
+    pass
+
+
+@each_name
+def test_subclasses_and_memory_orders(name: str) -> None:
+    case = Case(ARMS["de_luca"], name)
+    operands = case.draw((4, 3))
+    expected = case.gufunc(*operands)
+    marked = case.gufunc(*(x.view(_Marked) for x in operands))
+    assert type(marked) is _Marked
+    assert_same_bits(np.asarray(marked), expected)
+    plain = case.gufunc(*(x.view(_Marked) for x in operands), subok=False)
+    assert type(plain) is np.ndarray
+    for order in "CFAK":
+        assert_same_bits(
+            np.array(case.gufunc(*operands, order=order), order="C"), expected
+        )
+    signature = case.gufunc.types[0]
+    assert_same_bits(case.gufunc(*operands, signature=signature), expected)
+    with pytest.raises(TypeError):
+        case.gufunc(*operands, signature=signature.replace("d", "f"))
+    with pytest.raises(TypeError):
+        case.gufunc(*(x.astype(np.float32) for x in operands), casting="no")
 
 
 # what a call must not change
@@ -961,6 +1023,28 @@ def test_error_with_out_in_place_of_an_input(case: Case) -> None:
             case.public(overflow, out=overflow[k])
         assert " is nan" not in str(caught.value)
         assert " is inf" not in str(caught.value)
+
+
+@each_case
+def test_error_with_out_in_place_of_an_input_in_pieces(case: Case) -> None:
+    """A failure in the first piece must not keep the others from being computed."""
+    operands = case.draw((6, 9), seed=25)
+    expected = case.gufunc(*operands)[::2, ::3]
+    for k, core in enumerate(case.cores):
+        if core != case.out_core or not core:
+            continue
+        spoiled = [x.copy() for x in operands]
+        if not spoil(case, spoiled, -1, (0, 3)):
+            return
+        spoiled = [x[::2, ::3] for x in spoiled]
+        with pytest.raises(fa.NotFiniteError) as caught:
+            case.public(spoiled, out=spoiled[k])
+        assert caught.value.index == (0, 1)
+        assert caught.value.count == 1
+        rest = np.ones((3, 3), dtype=bool)
+        rest[0, 1] = False
+        assert_same_bits(np.array(spoiled[k])[rest], expected[rest])
+        assert_same_bits(np.array(caught.value.result)[rest], expected[rest])
 
 
 @pytest.mark.parametrize("method", ["articulated", "composite"])

@@ -1,4 +1,4 @@
-"""How `simulate` is called, interrupted and what it hands back; physics is elsewhere."""
+"""How `simulate` is called and stopped and what it returns; physics is elsewhere."""
 
 from __future__ import annotations
 
@@ -157,10 +157,10 @@ def test_batch_equals_loop_bit_for_bit(key: str) -> None:
 
 @pytest.mark.parametrize("method", ["RK45", "Radau", "LSODA"])
 def test_batch_of_a_scipy_solver_equals_its_loop(method: str) -> None:
-    q0 = states(3)
-    run = fa.simulate(ARM, q0, Z, T, torque=samples(3), method=method)
+    q0, tau = states(3), np.sin(50.0 * T)[:, np.newaxis] * samples(3)[:, :1]
+    run = fa.simulate(ARM, q0, Z, T, torque=tau, method=method)
     for i in range(3):
-        one = fa.simulate(ARM, q0[i], Z, T, torque=samples(3)[i], method=method)
+        one = fa.simulate(ARM, q0[i], Z, T, torque=tau[i], method=method)
         assert_same_bits(run.q[i], one.q)
         assert_same_bits(run.tau[i], one.tau)
     assert run.q.shape == (3, 51, N)
@@ -267,7 +267,7 @@ def test_hold_and_linear_differ_as_they_should() -> None:
     b = fa.simulate(ARM, Z, Z, t, torque=linear, max_step=0.002)
     assert_allclose(a.q, b.q, rtol=1e-12, atol=1e-18)
     held = fa.simulate(ARM, Z, Z, t, torque=tau, interpolation="hold", max_step=0.002)
-    first = fa.simulate(ARM, Z, Z, t[:2], torque=lambda *_: tau[0], max_step=0.002)
+    first = fa.simulate(ARM, Z, Z, t[:2], torque=lambda *_: tau[0], max_step=0.001)
     assert_allclose(held.q[:2], first.q, rtol=1e-13)
     assert np.abs(held.q - a.q).max() > 1e-6
     # the last sample never acts when held, and is recorded all the same
@@ -471,10 +471,6 @@ def test_completed_counts_samples_by_trajectory() -> None:
         one = fa.Trajectory(ARM, T[:5], q[0, 1 + i], q[0, 1 + i], q[0, 1 + i, :, :U])
         assert np.shape(one.completed) == ()
         assert int(one.completed) == n
-    # a rate that is NaN ends a trajectory too
-    qd = q.copy()
-    qd[0, 0, 2:] = np.nan
-    assert fa.Trajectory(ARM, T[:5], q, qd, q[..., :U]).completed[0, 0] == 2
 
 
 @contextmanager
@@ -628,54 +624,52 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 @pytest.mark.parametrize("kind", ["none", "samples", "function", "substeps", "RK45"])
 def test_ctrl_c_returns_what_there_is(kind: str) -> None:
-    t = np.linspace(0.0, 4000.0, 4_000_001)
-    options: dict[str, Any] = {}
+    t = np.arange(400_001) / 1024.0
+    options: dict[str, Any] = {"max_step": 2.0**-16}
     if kind == "samples":
         options["torque"] = np.zeros((len(t), U))
     elif kind == "function":
         options["torque"] = lambda t, q, qd: [0.0, 0.0]
     elif kind == "substeps":
-        t = np.array([0.0, 1e-3, 4000.0])
-        options["max_step"] = 1e-3
+        t = np.array([0.0, 1e-3, 400.0])
     elif kind == "RK45":
-        t = np.linspace(0.0, 4000.0, 40_001)
-        options["method"] = "RK45"
+        t = np.linspace(0.0, 400.0, 40_001)
+        options = {"method": "RK45"}
     start = time.perf_counter()
     with interrupt_after(0.3):
         run = fa.simulate(ARM, states(), Z, t, progress=False, **options)
     assert time.perf_counter() - start < 1.5
     assert not run.success
-    assert "interrupted" in run.message
+    assert "interrupted: " in run.message
     assert "1 of 1 trajectories are incomplete" in run.message
     n = int(run.completed)
     assert 1 <= n < len(t)
-    if kind != "substeps":
-        assert n > 100
+    assert (n > 10) == (kind != "substeps")
     assert np.isfinite(run.q[:n]).all()
     assert np.isnan(run.q[n:]).all()
     assert np.isnan(run.qd[n:]).all()
     # what was computed is what a run without a stop computes
-    head = min(n, 50)
-    again = fa.simulate(ARM, states(), Z, t[:head], method=run.method)
+    options.pop("torque", None)
+    again = fa.simulate(ARM, states(), Z, t[: min(n, 10)], **options)
     if kind in ("none", "samples", "function"):
-        assert_same_bits(run.q[:head], again.q)
+        assert_same_bits(run.q[: min(n, 10)], again.q)
 
 
 def test_ctrl_c_in_a_batch_keeps_finished_trajectories() -> None:
     """Blocks of lanes run one after the other: the first ones are complete."""
-    t = np.linspace(0.0, 20.0, 20_001)
-    q0 = np.repeat(states()[None], 400, axis=0)
+    t = np.arange(1001) / 1024.0
+    q0 = np.repeat(states()[None], 800, axis=0)
     start = time.perf_counter()
     with interrupt_after(0.3):
-        run = fa.simulate(ARM, q0, Z, t, progress=False)
+        run = fa.simulate(ARM, q0, Z, t, max_step=2.0**-15, progress=False)
     assert time.perf_counter() - start < 1.5
     assert not run.success
     assert "interrupted" in run.message
     done = run.completed
     assert (np.diff(done) <= 0).all()
-    assert done[0] == 20_001
+    assert done[0] == 1001
     assert done[-1] == 1
-    assert_same_bits(run.q[0], fa.simulate(ARM, q0[0], Z, t).q)
+    assert_same_bits(run.q[0], fa.simulate(ARM, q0[0], Z, t, max_step=2.0**-15).q)
 
 
 def test_ctrl_c_inside_the_torque_function() -> None:
@@ -844,9 +838,7 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
         ("q", [[[0.0] * N] * 5] * 3),
         ("q", read_only),
         ("qd", np.zeros((3, 4, N))),
-        ("qd", np.zeros((5, 3, N))),
         ("qd", np.zeros((3, 5, N)).transpose(1, 0, 2)),
-        ("qd", np.zeros((3 * N, 5, 1))),
         ("t", np.zeros(4)),
         ("t", np.zeros((5, 1))),
         ("t", np.zeros(0)),

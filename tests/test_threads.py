@@ -8,8 +8,9 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,37 @@ def test_a_long_batch_lets_other_threads_run() -> None:
         counter.join()
     during = [t for t in ticks if begin + 0.1 * alone < t < end - 0.1 * alone]
     assert len(during) >= 3
+
+
+@contextmanager
+def busy_thread() -> Iterator[None]:
+    """Another thread that computes in Python and gives up the GIL only when asked."""
+    done = threading.Event()
+
+    def spin() -> None:
+        while not done.is_set():
+            sum(range(1000))
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_a_batch_in_pieces_does_not_wait_for_other_threads() -> None:
+    """Pieces of five states; asking for the GIL at each would cost 5 ms apiece."""
+    case = Case(ARMS["de_luca"], "kinetic_energy")
+    q, qd = case.draw((5000, 1), (5,))
+    expected = case.gufunc(q, qd)
+    with busy_thread():
+        start = time.perf_counter()
+        result = case.gufunc(q, qd)
+        duration = time.perf_counter() - start
+    assert_same_bits(result, expected)
+    assert duration < 0.5
 
 
 @pytest.mark.parametrize("kind", ["samples", "function"])
