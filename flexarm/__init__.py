@@ -38,6 +38,7 @@ from .kinematics import (
     wrench_forces,
 )
 from .models import FlexibleBody, Joint, RigidBody
+from .operators import SpatialOperators, operators
 from .simulate import Trajectory, simulate
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "NotFiniteError",
     "RigidBody",
     "SingularityError",
+    "SpatialOperators",
     "Trajectory",
     "__version__",
     "beams",
@@ -68,6 +70,7 @@ __all__ = [
     "node_pose",
     "node_poses",
     "node_velocity",
+    "operators",
     "plotting",
     "potential_energy",
     "reference",

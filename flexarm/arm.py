@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import dynamics, kinematics
+from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
 from .errors import ModelError
@@ -376,3 +377,4 @@ class Arm(_Description):
     tip_pose = kinematics.tip_pose
     jacobian = kinematics.jacobian
     node_velocity = kinematics.node_velocity
+    operators = _operators.operators

@@ -1,0 +1,135 @@
+"""Twists of the nodes and mass matrix of one body, in many states at once, in NumPy.
+
+Equations (K1-K5) and (23) for arrays of modal coordinates, leading axes first: the
+blocks of which `flexarm.operators` is made.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .models import Body, Joint
+
+Array = NDArray[np.float64]
+
+
+def transpose(x: Array) -> Array:
+    """Swap the last two axes."""
+    return np.swapaxes(x, -2, -1)
+
+
+def cross_matrix(x: Array) -> Array:
+    """Matrix of ``y -> x cross y``, (..., 3) to (..., 3, 3)."""
+    return np.asarray(np.cross(x[..., np.newaxis, :], np.eye(3), axisc=-2))
+
+
+def rotation(phi: Array) -> tuple[Array, Array]:
+    """Exponential and left Jacobian of rotation vectors in rad, (..., 3, 3) each.
+
+    ``1 + c_1 phi~ + c_2 phi~^2`` and ``1 + c_2 phi~ + c_3 phi~^2`` with the Stumpff
+    functions of the squared angle s (`flexarm.reference.rotations`).
+    """
+    s = np.sum(phi * phi, axis=-1)[..., np.newaxis, np.newaxis]
+    angle = np.sqrt(s) / np.pi
+    c1, c2 = np.sinc(angle), 0.5 * np.sinc(angle / 2.0) ** 2
+
+    # (1 - c1) / s loses digits for small angles, the series for large ones
+    small = np.minimum(s, 4.0)
+    c3 = np.zeros_like(s)
+    for j in range(14, -1, -1):
+        c3 = 1.0 / factorial(2 * j + 3) - small * c3
+    c3 = np.where(s < 4.0, c3, (1.0 - c1) / np.maximum(s, 4.0))
+
+    x = cross_matrix(phi)
+    return np.eye(3) + c1 * x + c2 * x @ x, np.eye(3) + c2 * x + c3 * x @ x
+
+
+def node_place(body: Body, node: int, eta: Array) -> Array:
+    """Position of a node of the deformed body in its frame, (..., 3), in m (K1)."""
+    return np.asarray(body.node_position[node] + eta @ body.node_translation[node].T)
+
+
+def twist_map(
+    body: Body,
+    node: int,
+    eta: Array,
+    joint: Joint | None = None,
+    motion: Array | None = None,
+) -> Array:
+    """Twist of a node, or of the child that hangs on it, per rate of a body (K1-K5).
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Body with n modes.
+    node : int
+        One of its nodes.
+    eta : (..., n) ndarray
+        Modal coordinates.
+    joint : Joint, optional
+        Joint of the child, locked; without it the twist is that of the node.
+    motion : (..., 6) ndarray, optional
+        Displacement in the joint, ``S q``.
+
+    Returns
+    -------
+    A : (..., 6, n + 6) ndarray
+        From (etad; omega; v) of the body to the twist in the axes of the child (node).
+    """
+    n, r = body.n_modes, node_place(body, node, eta)
+    gamma, lam = body.node_translation[node], body.node_rotation[node]
+    R, jacobian = rotation(eta @ lam.T)  # (K1)
+    Lambda = U = jacobian @ lam  # (K3)
+    U = np.broadcast_to(gamma, U.shape)
+    if joint is not None and motion is not None:
+        offset = joint.position + motion[..., 3:] @ joint.rotation.T
+        x = (R @ offset[..., np.newaxis])[..., 0]  # (K2)
+        R = R @ joint.rotation @ rotation(motion[..., :3])[0]
+        r = r + x
+        U = U - cross_matrix(x) @ Lambda
+
+    A = np.zeros((*r.shape[:-1], 6, n + 6))  # (K5)
+    A[..., :3, :n] = transpose(R) @ Lambda
+    A[..., :3, n : n + 3] = A[..., 3:, n + 3 :] = transpose(R)
+    A[..., 3:, :n] = transpose(R) @ U
+    A[..., 3:, n : n + 3] = -transpose(R) @ cross_matrix(r)
+    return A
+
+
+def modal_mass(body: Body, eta: Array) -> Array:
+    """Mass matrix of a body on (etad; omega; v), a sum over its nodes (eqs. 21-23).
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Body with n modes.
+    eta : (..., n) ndarray
+        Modal coordinates.
+
+    Returns
+    -------
+    M_m : (..., n + 6, n + 6) ndarray
+        In kg m^2, kg and the units of the modes.
+    """
+    # M_s of eq. 81: inertia of each node about it, on its twist
+    n, m = body.n_modes, body.node_mass[:, np.newaxis, np.newaxis]
+    M_s = np.zeros((body.n_nodes, 6, 6))
+    M_s[:, :3, :3] = body.node_inertia
+    M_s[:, :3, 3:] = m * cross_matrix(body.node_com)
+    M_s[:, 3:, :3] = transpose(M_s[:, :3, 3:])
+    M_s[:, 3:, 3:] = m * np.eye(3)
+
+    total = np.zeros((*eta.shape[:-1], n + 6, n + 6))
+    for j in range(body.n_nodes):
+        A = np.zeros((*eta.shape[:-1], 6, n + 6))
+        A[..., :3, :n] = body.node_rotation[j]
+        A[..., 3:, :n] = body.node_translation[j]
+        A[..., :, n:] = np.eye(6)
+        A[..., 3:, n : n + 3] = -cross_matrix(node_place(body, j, eta))
+        total += transpose(A) @ M_s[j] @ A
+    return total

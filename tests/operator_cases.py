@@ -1,0 +1,74 @@
+"""Arms, states and their spatial operators, and a tolerance, for the tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+from numpy.testing import assert_allclose
+from trees import random_state
+
+import flexarm as fa
+from flexarm.operators import operators
+
+EPS = float(np.finfo(float).eps)
+
+
+def chained(arm):
+    """The same bodies, each on the one before."""
+    return arm.replace(
+        bodies=[b.replace(joint=b.joint.replace(parent=None)) for b in arm.bodies]
+    )
+
+
+def build(name):
+    if name == "de_luca":
+        return fa.library.de_luca_siciliano()
+    kind, seed = name.split("-")
+    seed = int(seed)
+    options = {"n_bodies": 1 + seed % 8, "branches": 1 + seed % 3, "max_modes": 4}
+    if kind == "rigid":
+        options |= {"max_modes": 0}
+    if kind == "fixed":
+        options |= {"joints": ("fixed",)}
+    arm = fa.library.random_tree(seed, **options)
+    return chained(arm) if kind == "chain" else arm
+
+
+CHAINS = [f"chain-{seed}" for seed in range(2, 16)]
+TREES = [f"tree-{seed}" for seed in range(24)]
+NAMES = [*TREES, *CHAINS, "rigid-5", "rigid-6", "fixed-3", "fixed-7", "de_luca"]
+
+
+@cache
+def case(name):
+    """Arm, state, operators and mass matrix, in the rows of the operators."""
+    arm = build(name)
+    q, qd, qdd = random_state(np.random.default_rng(7), arm)
+    ops = operators(arm, q)
+    mass = fa.mass_matrix(arm, q)
+    blocks = [ops.block("D", k) for k in range(len(arm.bodies))]
+    return SimpleNamespace(
+        arm=arm,
+        q=q,
+        qd=qd,
+        qdd=qdd,
+        ops=ops,
+        M=mass[np.ix_(ops.order, ops.order)],
+        condition=max(
+            float(np.linalg.cond(mass)),
+            max((float(np.linalg.cond(D)) for D in blocks if D.size), default=1.0),
+        ),
+    )
+
+
+def assert_close(value, expected, scale=0.0, condition=1.0):
+    """Equal to 20 roundings of the largest entry, or of `scale`, times condition."""
+    size = max(float(np.abs(expected).max(initial=0.0)), scale)
+    assert_allclose(value, expected, rtol=0.0, atol=20 * EPS * condition * size)
+
+
+def largest(*arrays):
+    """Bound of the terms of a product."""
+    return float(np.prod([np.abs(a).max(initial=0.0) for a in arrays]))

@@ -1,0 +1,323 @@
+"""Identities 1 to 17 of Jain and Rodriguez on their spatial operators.
+
+Numbers are those of the list of exact identities in the digest of US patent 5,546,508,
+equations those of the patent; 43 arms in space: trees and chains of flexible and rigid
+bodies, revolute, prismatic and fixed joints, and the arm of De Luca and Siciliano.
+Tolerances are multiples of the rounding error; where an identity goes through an
+inverse, they grow with the condition number of what is inverted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from operator_cases import CHAINS, EPS, NAMES, TREES, assert_close, case, largest
+
+import flexarm as fa
+from flexarm.reference import twin
+
+
+@pytest.fixture(params=NAMES)
+def this(request):
+    return case(request.param)
+
+
+@pytest.fixture(params=CHAINS)
+def chain(request):
+    return case(request.param)
+
+
+def diagonal(this, name):
+    return [this.ops.block(name, k) for k in range(len(this.arm.bodies))]
+
+
+# 1 to 6: the mass matrix and its factors
+
+
+def test_01_mass_matrix_is_its_newton_euler_factorization(this):
+    """M = H Phi M_m Phi' H' equals composite bodies (43, 50), symmetric, definite."""
+    M = fa.mass_matrix(this.arm, this.q)
+    assert_close(this.ops.mass_matrix, M)
+    assert_close(this.ops.mass_matrix, this.ops.mass_matrix.T)
+    assert np.linalg.eigvalsh(this.ops.mass_matrix)[0] > 0.0
+    assert_close(M, twin.mass_matrix(this.arm, this.q))
+
+
+def test_02_columns_by_inverse_dynamics(this):
+    """Unit accelerations without velocities and gravity give the columns (45)."""
+    weightless = this.arm.replace(gravity=(0.0, 0.0, 0.0))
+    still, unit = np.zeros(this.arm.nv), np.eye(this.arm.nv)
+    elastic = fa.bias_forces(weightless, this.q, still)
+    columns = fa.inverse_dynamics(weightless, this.q, still, unit) - elastic
+    assert_close(this.ops.mass_matrix, columns.T, scale=np.abs(elastic).max())
+
+
+def test_03_innovations_factorization(this):
+    """M = (I + H Phi K) D (I + H Phi K)' (54), unit triangular and block diagonal."""
+    L, D = this.ops.factor, this.ops.D
+    assert_close(L @ D @ L.T, this.M, condition=10.0)
+    assert_close(this.ops.in_arm_order(L @ D @ L.T), this.ops.mass_matrix)
+    rows = [this.ops.coordinate_rows(k) for k in range(len(this.arm.bodies))]
+    for i in range(len(rows)):
+        assert_allclose(L[rows[i], rows[i]], np.eye(len(L))[rows[i], rows[i]], atol=0)
+        for j in range(i):
+            assert not L[rows[i], rows[j]].any()  # upper: base to tip
+            assert not D[rows[i], rows[j]].any() and not D[rows[j], rows[i]].any()
+
+
+def test_04_inverse_of_the_factor(this):
+    """(I + H Phi K)(I - H Psi K) = I (55)."""
+    L, F = this.ops.factor, this.ops.inverse_factor
+    scale = largest(L, F)
+    assert_close(L @ F, np.eye(len(L)), scale=scale)
+    assert_close(F @ L, np.eye(len(L)), scale=scale)
+
+
+def test_05_inverse_of_the_mass_matrix(this):
+    """M^-1 = (I - H Psi K)' D^-1 (I - H Psi K) (56), block diagonal by recursion."""
+    inverse = np.linalg.inv(fa.mass_matrix(this.arm, this.q))
+    found = this.ops.mass_matrix_inverse
+    assert_close(found, inverse, condition=this.condition)
+    identity = np.eye(this.arm.nv)
+    assert_close(found @ this.ops.mass_matrix, identity, condition=this.condition)
+    inverse = inverse[np.ix_(this.ops.order, this.ops.order)]
+    for body, block in this.ops.mass_matrix_inverse_blocks().items():
+        at = this.ops.coordinate_rows(body)
+        scale = np.abs(inverse).max(initial=0.0)
+        assert_close(block, inverse[at, at], scale=scale, condition=this.condition)
+
+
+def test_06_determinant(this):
+    """log det M = sum log det D(k), det D = det D_f det D_R (from 54, 63)."""
+    sign, expected = np.linalg.slogdet(this.M)
+    assert sign == 1.0
+    assert_close(this.ops.log_det, expected, scale=1.0, condition=this.condition)
+    for body, split in this.ops.split_quantities().items():
+        D = np.linalg.slogdet(this.ops.block("D", body))[1]
+        parts = np.linalg.slogdet(split.D_f)[1] + np.linalg.slogdet(split.D_R)[1]
+        assert_close(parts, D, scale=1.0, condition=this.condition)
+
+
+# 7 and 8, 12 and 17: forward dynamics
+
+
+def forces(this):
+    """T, a_m, b_m + K_m theta in the rows of the operators, with gravity in a_m."""
+    arm, ops = this.arm, this.ops
+    states = twin.sweep_outward(arm, this.q, this.qd)
+    a_m, b_m = np.zeros(len(ops.Phi)), np.concatenate([s.bias for s in states])
+    for k, state in enumerate(states):
+        a_m[ops.rows(k)][-6:] = state.hop.c
+    a_m[ops.rows(0)][-6:] += states[0].hop.X @ np.r_[np.zeros(3), -arm.gravity]
+    tau = np.random.default_rng(11).normal(size=arm.nv)
+    friction = arm.damping_matrix @ this.qd
+    friction[arm.nu :] = 0.0  # modal damping is a part of b_m
+    return tau, (tau - friction)[ops.order], a_m, b_m
+
+
+def test_07_inverse_and_forward_dynamics_undo_each_other(this):
+    """ID(FD(T)) = T and FD(ID(qdd)) = qdd (45, 64)."""
+    arm, q, qd = this.arm, this.q, this.qd
+    bias = np.abs(fa.bias_forces(arm, q, qd)).max()
+    tau = fa.inverse_dynamics(arm, q, qd, this.qdd)
+    found = fa.forward_dynamics(arm, q, qd, tau)
+    scale = bias * np.abs(this.ops.mass_matrix_inverse).max()
+    assert_close(found, this.qdd, scale=scale, condition=this.condition)
+    assert_close(fa.inverse_dynamics(arm, q, qd, found), tau, scale=10 * bias)
+
+
+def test_08_four_forms_of_forward_dynamics(this):
+    """Operators (57) equal the recursion (64) and composite bodies (46)."""
+    ops, (tau, T, a_m, b_m) = this.ops, forces(this)
+    inner = T - ops.H @ ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
+    qdd = ops.inverse_factor.T @ np.linalg.solve(ops.D, inner) - ops.K.T @ (
+        ops.Psi.T @ a_m
+    )
+    scale = np.abs(ops.mass_matrix_inverse).max() * max(
+        np.abs(tau).max(), np.abs(fa.bias_forces(this.arm, this.q, this.qd)).max()
+    )
+    for method in ("articulated", "composite"):
+        expected = fa.forward_dynamics(this.arm, this.q, this.qd, tau, method=method)
+        found = ops.in_arm_order(qdd, (-1,))
+        assert_close(found, expected, scale=scale, condition=this.condition)
+
+
+def test_12_residual_force_after_the_step_is_the_given_one(this):
+    """H z+ = T (58): the freed coordinates feel the given force alone."""
+    ops, (_, T, a_m, b_m) = this.ops, forces(this)
+    z = ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
+    z_plus = z + ops.G @ (T - ops.H @ z)
+    scale = np.abs(z).max() * max(1.0, np.abs(ops.G).max())
+    assert_close(ops.H @ z_plus, T, scale=scale, condition=10.0)
+
+
+def test_17_accelerations_are_affine_in_the_forces(this):
+    """d qdd / d T = M^-1 (57)."""
+    arm, q, qd = this.arm, this.q, this.qd
+    unit = np.eye(arm.nv)
+    free = fa.forward_dynamics(arm, q, qd, np.zeros(arm.nv))
+    slopes = fa.forward_dynamics(arm, q, qd, unit) - free
+    scale = np.abs(free).max()
+    inverse = this.ops.mass_matrix_inverse
+    assert_close(slopes.T, inverse, scale=scale, condition=this.condition)
+
+
+# 9 to 11, 13, 14: articulated quantities
+
+
+@pytest.mark.parametrize("name", [*TREES, *CHAINS])
+def test_09_inverse_of_the_modal_inertia_by_its_constant_part(name):
+    """Woodbury form of D_f^-1 (77), (I + Gamma Omega)^-1 Gamma: Gamma is singular."""
+    this = case(name)
+    split, arm = this.ops.split_quantities(), this.arm
+    for k, body in enumerate(arm.bodies):
+        n, children = body.n_modes, list(split[body.name].Gamma)
+        Gamma = np.zeros((6 * len(children), 6 * len(children)))
+        zeta = np.zeros((n, 6 * len(children)))
+        for i, child in enumerate(children):
+            at = slice(6 * i, 6 * i + 6)
+            Gamma[at, at] = split[body.name].Gamma[child]
+            # Pi^t of the node in body axes: its Jacobian, turned back
+            joint = arm.bodies[arm.body_index(child)].joint
+            node = arm.node(k, joint.node)
+            R = np.kron(np.eye(2), fa.node_pose(arm, this.q, node)[:3, :3])
+            R = np.kron(np.eye(2), fa.link_poses(arm, this.q)[k, :3, :3].T) @ R
+            zeta[:, at] = this.ops.pick_off(node)[this.ops.rows(k)][:n] @ R.T
+        Lambda = np.linalg.inv(this.ops.block("M_m", k)[:n, :n])
+        Upsilon = Lambda @ zeta
+        Omega = zeta.T @ Upsilon
+        inner = np.linalg.solve(np.eye(len(Gamma)) + Gamma @ Omega, Gamma)
+        found = Lambda - Upsilon @ inner @ Upsilon.T
+        assert_close(
+            found,
+            np.linalg.inv(split[body.name].D_f),
+            scale=np.abs(Lambda).max(initial=0.0),
+            condition=this.condition,
+        )
+
+
+def test_10_symmetry_and_definiteness(this):
+    """D, P, P+, P_R, P_R+ symmetric; D, D_f, D_R > 0; P+ >= 0 (51, 63)."""
+    ops = this.ops
+    for name in ("M_m", "R", "P", "P_plus", "D"):
+        matrix = getattr(ops, name)
+        assert_close(matrix, matrix.T, condition=10.0)
+    for D in diagonal(this, "D"):
+        assert not D.size or np.linalg.eigvalsh(D)[0] > 0.0
+    size = np.abs(ops.P).max()
+    limit = -100 * EPS * this.condition * size
+    assert np.linalg.eigvalsh(ops.P_plus)[0] > limit
+    for split in ops.split_quantities().values():
+        assert_close(split.P_R, split.P_R.T, scale=size)
+        assert_close(split.P_R_plus, split.P_R_plus.T, scale=size)
+        for D in (split.D_f, split.D_R):
+            assert not D.size or np.linalg.eigvalsh(D)[0] > 0.0
+
+
+def test_11_projector(this):
+    """H G = I, tau_bar^2 = tau_bar, tau_bar P = tau_bar P tau_bar', H P+ = 0 (51)."""
+    ops, identity = this.ops, np.eye(len(this.ops.D))
+    tau_bar, P = ops.tau_bar, ops.P
+    size = max(1.0, largest(ops.G)) ** 2
+    assert_close(ops.H @ ops.G, identity, condition=this.condition)
+    assert_close(tau_bar @ tau_bar, tau_bar, scale=size, condition=this.condition)
+    for other in (tau_bar @ P @ tau_bar.T, ops.P_plus):
+        scale = size * np.abs(P).max()
+        assert_close(tau_bar @ P, other, scale=scale, condition=this.condition)
+    freed = ops.H @ ops.P_plus
+    assert_close(freed, 0 * freed, scale=np.abs(P).max(), condition=this.condition)
+    for body, split in ops.split_quantities().items():
+        n = split.g.shape[-1]
+        freed = ops.block("H", body)[n:, n:] @ split.P_R_plus
+        assert_close(freed, 0 * freed, scale=np.abs(split.P_R).max(initial=0.0))
+
+
+def test_13_split_quantities_are_parts_of_the_whole(this):
+    """P_R+ is the rigid block of P+, tau_bar = tau_bar_r tau_bar_f (62)."""
+    ops, scale = this.ops, np.abs(this.ops.P).max()
+    for body, split in ops.split_quantities().items():
+        n, P, H = split.g.shape[-1], ops.block("P", body), ops.block("H", body)
+        whole = ops.block("P_plus", body)[n:, n:]
+        assert_close(split.P_R_plus, whole, scale, condition=10.0)
+        assert_close(split.D_f, P[:n, :n], scale, condition=10.0)
+
+        def projector(P, H):
+            D = H @ P @ H.T
+            return np.eye(len(P)) - np.linalg.solve(D, H @ P).T @ H
+
+        first = projector(P, H[:n])
+        both = projector(first @ P, H[n:]) @ first
+        size = max(1.0, np.abs(ops.block("G", body)).max(initial=0.0)) ** 2
+        assert_close(both, ops.block("tau_bar", body), size, this.condition)
+
+
+def test_14_rank_of_the_inertia_outboard(this):
+    """Gamma has lost one rank for each freedom of the joint outboard (63)."""
+    arm, split = this.arm, this.ops.split_quantities()
+    for body in arm.bodies:
+        for child, Gamma in split[body.name].Gamma.items():
+            freedom = arm.bodies[arm.body_index(child)].joint.n_dof
+            values = np.linalg.svd(Gamma, compute_uv=False)
+            floor = 100 * EPS * this.condition * np.abs(this.ops.P).max()
+            assert (values[6 - freedom :] < floor).all()
+            assert (values[: 6 - freedom] > floor).all()
+
+
+# 15 and 16: the operators among themselves
+
+
+def test_15_identities_of_appendix_a(this):
+    """Equations 65 to 74, and those without a number between them."""
+    o = this.ops
+    H, E, Phi, P, K, D = o.H, o.E_Phi, o.Phi, o.P, o.K, o.D
+    one, minimal = np.eye(len(Phi)), np.eye(len(D))
+    lower, Psi_inverse = Phi - one, one - o.E_Psi
+
+    def equal(value, expected):
+        assert_close(value, expected, condition=this.condition)
+
+    equal(o.M_m, o.R - E @ o.R @ E.T)  # 65
+    equal(Phi @ E, lower)  # 65
+    equal(E @ Phi, lower)  # 65
+    whole = Phi @ o.M_m @ Phi.T
+    equal(whole, o.R + lower @ o.R + o.R @ lower.T)  # 48
+    equal(o.M_m, P - o.E_Psi @ P @ o.E_Psi.T)  # 66
+    equal(o.M_m, P - o.E_Psi @ P @ E.T)  # 66
+    equal(o.M_m, P - E @ P @ E.T + K @ D @ K.T)  # 66
+    Phi_K = Phi @ K
+    equal(whole, P + lower @ P + P @ lower.T + Phi_K @ D @ Phi_K.T)  # text
+    inner = np.linalg.solve(one + K @ H @ Phi, K)
+    equal(o.inverse_factor, minimal - H @ Phi @ inner)  # 67
+    equal(Psi_inverse, np.linalg.inv(Phi) + K @ H)  # 68
+    equal(Psi_inverse @ Phi, one + K @ H @ Phi)  # 68
+    equal(o.inverse_factor @ H @ Phi, H @ o.Psi)  # 70
+    equal(o.Psi @ o.M_m @ Phi.T, o.Psi @ P + P @ lower.T)  # 72
+    left = o.inverse_factor.T @ np.linalg.solve(D, H @ P @ lower.T)
+    equal(left, K.T @ o.Psi.T)  # 74
+
+
+def test_16_semigroup_on_a_chain(chain):
+    """Phi(i, j) Phi(j, l) = Phi(i, l), the same for Psi (19, 53)."""
+    ops, n = chain.ops, len(chain.arm.bodies)
+    for name in ("Phi", "Psi"):
+        size = max(1.0, np.abs(getattr(ops, name)).max()) ** 2
+        for i in range(n):
+            for j in range(i + 1, n):
+                for l in range(j + 1, n):
+                    through = ops.block(name, i, j) @ ops.block(name, j, l)
+                    assert_close(through, ops.block(name, i, l), scale=size)
+
+
+def test_16_shift_is_nilpotent_and_phi_its_geometric_series(this):
+    """E^N = 0 and Phi = I + E + E^2 + ... = (I - E)^-1, the same for Psi (19)."""
+    ops = this.ops
+    for E, whole in ((ops.E_Phi, ops.Phi), (ops.E_Psi, ops.Psi)):
+        total = power = np.eye(len(E))
+        for _ in this.arm.bodies:
+            power = power @ E
+            total = total + power
+        assert not power.any()
+        size = np.abs(whole).max()
+        assert_close(whole, total, condition=10.0)
+        assert_close(whole @ (np.eye(len(E)) - E), np.eye(len(E)), size, 10.0)
