@@ -20,6 +20,8 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_FORWARD_COMPOSITE:
         return 3;
     case FA_BIAS_FORCES:
+    case FA_APPLY_MASS:
+    case FA_APPLY_MASS_INVERSE:
     case FA_KINETIC_ENERGY:
     case FA_NODE_VELOCITY:
     case FA_WRENCH_FORCES:

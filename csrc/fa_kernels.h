@@ -18,20 +18,24 @@
 
 /* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the bodies */
 typedef enum {
-    FA_INVERSE_DYNAMICS,  /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
-    FA_BIAS_FORCES,       /* q (nq), qd (nv) -> (nv) */
-    FA_GRAVITY_FORCES,    /* q (nq) -> (nv) */
-    FA_FORWARD_DYNAMICS,  /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
-    FA_FORWARD_COMPOSITE, /* the same by the mass matrix and a dense solve */
-    FA_MASS_MATRIX,       /* q (nq) -> (nv, nv) */
-    FA_KINETIC_ENERGY,    /* q (nq), qd (nv) -> () */
-    FA_POTENTIAL_ENERGY,  /* q (nq) -> () */
-    FA_LINK_POSES,        /* q (nq) -> (B, 4, 4) */
-    FA_NODE_POSES,        /* q (nq) -> (N, 4, 4) */
-    FA_NODE_POSE,         /* node, q (nq) -> (4, 4) */
-    FA_NODE_VELOCITY,     /* node, q (nq), qd (nv) -> (6) */
-    FA_JACOBIAN,          /* node, q (nq) -> (6, nv) */
-    FA_WRENCH_FORCES,     /* node, q (nq), wrench (6) -> (nv) */
+    FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
+    FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
+    FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
+    FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
+    FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */
+    FA_MASS_MATRIX,        /* q (nq) -> (nv, nv) */
+    FA_MASS_INVERSE,       /* q (nq) -> (nv, nv) */
+    FA_APPLY_MASS,         /* q (nq), x (nv) -> M x (nv) */
+    FA_APPLY_MASS_INVERSE, /* q (nq), x (nv) -> M^-1 x (nv) */
+    FA_LOG_DET_MASS,       /* q (nq) -> () */
+    FA_KINETIC_ENERGY,     /* q (nq), qd (nv) -> () */
+    FA_POTENTIAL_ENERGY,   /* q (nq) -> () */
+    FA_LINK_POSES,         /* q (nq) -> (B, 4, 4) */
+    FA_NODE_POSES,         /* q (nq) -> (N, 4, 4) */
+    FA_NODE_POSE,          /* node, q (nq) -> (4, 4) */
+    FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
+    FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
+    FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
     FA_N_KERNELS
 } fa_kernel;
 

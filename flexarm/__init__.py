@@ -10,16 +10,8 @@ from . import beams, library, plotting, reference, testing
 from ._core import build_info
 from ._version import __version__
 from .arm import Arm
-from .dynamics import (
-    bias_forces,
-    energy,
-    forward_dynamics,
-    gravity_forces,
-    inverse_dynamics,
-    kinetic_energy,
-    mass_matrix,
-    potential_energy,
-)
+from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
+from .energy import energy, kinetic_energy, potential_energy
 from .errors import (
     ArgumentError,
     ConvergenceError,
@@ -36,6 +28,13 @@ from .kinematics import (
     node_velocity,
     tip_pose,
     wrench_forces,
+)
+from .mass import (
+    apply_mass_matrix,
+    apply_mass_matrix_inverse,
+    log_det_mass_matrix,
+    mass_matrix,
+    mass_matrix_inverse,
 )
 from .models import FlexibleBody, Joint, RigidBody
 from .operators import SpatialOperators, operators
@@ -55,6 +54,8 @@ __all__ = [
     "SpatialOperators",
     "Trajectory",
     "__version__",
+    "apply_mass_matrix",
+    "apply_mass_matrix_inverse",
     "beams",
     "bias_forces",
     "build_info",
@@ -66,7 +67,9 @@ __all__ = [
     "kinetic_energy",
     "library",
     "link_poses",
+    "log_det_mass_matrix",
     "mass_matrix",
+    "mass_matrix_inverse",
     "node_pose",
     "node_poses",
     "node_velocity",

@@ -41,6 +41,10 @@ class Model:
     forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
     forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     mass_matrix: Final[np.ufunc]  # (nq)->(nv,nv)
+    mass_matrix_inverse: Final[np.ufunc]  # (nq)->(nv,nv)
+    apply_mass_matrix: Final[np.ufunc]  # (nq),(nv)->(nv)
+    apply_mass_matrix_inverse: Final[np.ufunc]  # (nq),(nv)->(nv)
+    log_det_mass_matrix: Final[np.ufunc]  # (nq)->()
     kinetic_energy: Final[np.ufunc]  # (nq),(nv)->()
     potential_energy: Final[np.ufunc]  # (nq)->()
     link_poses: Final[np.ufunc]  # (nq)->(B,4,4)

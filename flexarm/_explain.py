@@ -38,6 +38,10 @@ def _short(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
+# kernels that fail where the mass matrix is singular
+_INVERSES = ("mass_matrix_inverse", "apply_mass_matrix_inverse", "log_det_mass_matrix")
+
+
 def _expected(arm: Arm, name: str) -> dict[int, str]:
     """Lengths that the last axis of an argument may have, in words."""
     modes = arm.nv - arm.nu
@@ -150,7 +154,7 @@ def _not_finite(
     why = "numbers overflow"
     if lost:
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
-    if kernel.startswith("forward_dynamics"):
+    if kernel.startswith("forward_dynamics") or kernel in _INVERSES:
         why = f"the mass matrix is not positive definite there or {why}"
         return SingularityError(failed + why + rest, **told)
     return NotFiniteError(

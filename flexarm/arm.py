@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import dynamics, kinematics
+from . import dynamics, kinematics, mass
+from . import energy as _energy
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
@@ -364,12 +365,16 @@ class Arm(_Description):
 
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
-    mass_matrix = dynamics.mass_matrix
+    mass_matrix = mass.mass_matrix
+    mass_matrix_inverse = mass.mass_matrix_inverse
+    apply_mass_matrix = mass.apply_mass_matrix
+    apply_mass_matrix_inverse = mass.apply_mass_matrix_inverse
+    log_det_mass_matrix = mass.log_det_mass_matrix
     bias_forces = dynamics.bias_forces
     gravity_forces = dynamics.gravity_forces
-    kinetic_energy = dynamics.kinetic_energy
-    potential_energy = dynamics.potential_energy
-    energy = dynamics.energy
+    kinetic_energy = _energy.kinetic_energy
+    potential_energy = _energy.potential_energy
+    energy = _energy.energy
     wrench_forces = kinematics.wrench_forces
     link_poses = kinematics.link_poses
     node_poses = kinematics.node_poses

@@ -1,4 +1,4 @@
-"""Inverse and forward dynamics, mass matrix, forces and energies of an arm.
+"""Inverse and forward dynamics and the forces of an arm.
 
 Every function is one call of a gufunc bound to the arm, computed by
 ``csrc/kernels/``; leading axes broadcast, inputs are never changed.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ._explain import explain
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
     from .arm import Arm
+
 
 _METHODS = ("articulated", "composite")
 
@@ -160,49 +159,6 @@ def forward_dynamics(
     )
 
 
-def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
-    """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    out : (..., nv, nv) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    M : (..., nv, nv) ndarray of float
-        Symmetric positive definite matrix, both triangles, in kg m^2 (revolute), kg
-        (prismatic) and the units of the modes.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    Examples
-    --------
-    A point mass of 2 kg at 0.5 m has m l^2 = 0.5 kg m^2:
-
-    >>> import flexarm as fa
-    >>> fa.mass_matrix(fa.library.pendulum(mass=2.0, com=0.5), [0.1])
-    array([[0.5]])
-
-    >>> arm = fa.library.de_luca_siciliano()
-    >>> fa.mass_matrix(arm, [[0.0] * 6, [0.1] * 6]).shape
-    (2, 6, 6)
-    """
-    try:
-        return arm._model.mass_matrix(q, out=out)
-    except Exception as error:
-        raise explain(arm, "mass_matrix", error, out=out, q=q) from None
-
-
 def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
 
@@ -293,140 +249,3 @@ def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
         return arm._model.gravity_forces(q, out=out)
     except Exception as error:
         raise explain(arm, "gravity_forces", error, out=out, q=q) from None
-
-
-def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
-    """Kinetic energy in J, half of qd' M qd (Jain and Rodriguez 1996, eq. 23).
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    qd : (..., nv) array_like of float
-        Time derivatives of `q`.
-    out : (...) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    T : (...) ndarray of float
-        Energy of motion of all nodes.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    Examples
-    --------
-    2 kg at 0.5 m turning with 2 rad/s move with 1 m/s:
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
-    >>> float(fa.kinetic_energy(arm, [0.0], [2.0]))
-    1.0
-    >>> fa.kinetic_energy(arm, [0.0], [[1.0], [2.0]])
-    array([0.25, 1.  ])
-    """
-    try:
-        return arm._model.kinetic_energy(q, qd, out=out)
-    except Exception as error:
-        raise explain(arm, "kinetic_energy", error, out=out, q=q, qd=qd) from None
-
-
-def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
-    """Potential energy in J: gravity, zero at the origin of the base, and strain.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    out : (...) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    V : (...) ndarray of float
-        Gravity potential plus elastic energy eta' K eta / 2.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    Notes
-    -----
-    The potential of the design: V = 1/2 eta' K eta + gravity (De Luca and Siciliano
-    1991, eq. 13, for the strain of a beam).
-
-    Examples
-    --------
-    2 kg half a metre above the base hold 2 * 9.81 * 0.5 J:
-
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
-    >>> round(float(fa.potential_energy(arm, [np.pi / 2])), 9)
-    9.81
-    >>> fa.potential_energy(arm, [[0.0], [1.0]]).shape
-    (2,)
-    """
-    try:
-        return arm._model.potential_energy(q, out=out)
-    except Exception as error:
-        raise explain(arm, "potential_energy", error, out=out, q=q) from None
-
-
-def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
-    """Total energy in J, kinetic plus potential.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    qd : (..., nv) array_like of float
-        Time derivatives of `q`.
-    out : (...) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    E : (...) ndarray of float
-        Constant in a motion without forces, friction and damping.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    See Also
-    --------
-    kinetic_energy, potential_energy
-
-    Notes
-    -----
-    Jain and Rodriguez (1996), eq. 23, for the kinetic part.
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
-    >>> float(fa.energy(arm, [0.0], [2.0]))
-    1.0
-    >>> fa.energy(arm, [0.0], [[1.0], [2.0]])
-    array([0.25, 1.  ])
-    """
-    potential = potential_energy(arm, q)  # first: out may be one of the inputs
-    return np.add(kinetic_energy(arm, q, qd, out=out), potential, out=out)

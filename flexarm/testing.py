@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dynamics
+from . import dynamics, mass
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -44,9 +44,7 @@ def assert_equation_of_motion(
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
     >>> fa.testing.assert_equation_of_motion(arm, [0.0], [0.0], [1.0], [10.31])
     """
-    inertial = np.einsum(
-        "...ij,...j->...i", dynamics.mass_matrix(arm, q), np.asarray(qdd)
-    )
+    inertial = np.einsum("...ij,...j->...i", mass.mass_matrix(arm, q), np.asarray(qdd))
     bias = dynamics.bias_forces(arm, q, qd)
     given = np.asarray(tau, dtype=np.float64)
     force = np.zeros((*given.shape[:-1], arm.nv))

@@ -94,6 +94,7 @@ class Case:
         return getattr(fa, name)(self.arm, *arguments, **options)
 
 
+NODE_NAMES = [n for n in gufunc_names() if Case(ARMS["pendulum"], n).has_node]
 CASES = [Case(arm, name) for arm in ARMS.values() for name in gufunc_names(arm)]
 CASE_NAMES = [
     f"{key}-{name}" for key, arm in ARMS.items() for name in gufunc_names(arm)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 from collections.abc import Callable
@@ -439,30 +440,31 @@ def test_names_and_numbers_of_parts(call: Callable[[], Any], words: list[str]) -
 
 # arguments of the functions
 
-FUNCTIONS: dict[str, tuple[str, ...]] = {
-    "inverse_dynamics": ("q", "qd", "qdd"),
-    "forward_dynamics": ("q", "qd", "tau"),
-    "mass_matrix": ("q",),
-    "bias_forces": ("q", "qd"),
-    "gravity_forces": ("q",),
-    "kinetic_energy": ("q", "qd"),
-    "potential_energy": ("q",),
-    "energy": ("q", "qd"),
-    "link_poses": ("q",),
-    "node_poses": ("q",),
-    "node_pose": ("q",),
-    "tip_pose": ("q",),
-    "jacobian": ("q",),
-    "node_velocity": ("q", "qd"),
-    "wrench_forces": ("q", "wrench"),
+
+def array_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Arguments between the arm and the node or the options."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    return tuple(
+        p.name
+        for p in parameters
+        if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "node"
+    )
+
+
+# every function of an arm that returns an array
+FUNCTIONS = {
+    name: array_arguments(getattr(fa, name))
+    for name in fa.__all__
+    if name in vars(Arm) and "out" in inspect.signature(getattr(fa, name)).parameters
 }
 EACH_ARGUMENT = [(f, a) for f, names in FUNCTIONS.items() for a in names]
 WITH_FRAME = ["jacobian", "node_velocity", "wrench_forces"]
 each_argument = pytest.mark.parametrize(("function", "argument"), EACH_ARGUMENT)
 
 
-def good(arm: Arm, function: str, batch: tuple[int, ...] = ()) -> dict[str, Any]:
-    size = {"q": arm.nq, "qd": arm.nv, "qdd": arm.nv, "tau": arm.nu, "wrench": 6}
+    size = {"q": arm.nq, "tau": arm.nu, "wrench": 6}
+    size = dict.fromkeys(("qd", "qdd", "x"), arm.nv)
+    size |= {"q": arm.nq, "tau": arm.nu, "wrench": 6}
     rng = np.random.default_rng(0)
     return {
         name: 0.1 * rng.normal(size=(*batch, size[name]))
@@ -474,14 +476,17 @@ def call_of(arm: Arm, function: str, given: dict[str, Any], **options: Any) -> A
     return getattr(fa, function)(arm, *given.values(), **options)
 
 
-def test_the_table_of_functions_is_complete() -> None:
-    """Every public function of an arm stands above."""
-    public = {
-        name
-        for name in fa.__all__
-        if name in vars(Arm) and not isinstance(getattr(fa, name), type)
-    }
-    assert public == set(FUNCTIONS)
+def test_the_functions_of_the_design_are_among_them() -> None:
+    """Section 5 of the design: broadcast, accept `out=`, methods of the same name."""
+    assert FUNCTIONS["inverse_dynamics"] == ("q", "qd", "qdd")
+    assert FUNCTIONS["forward_dynamics"] == ("q", "qd", "tau")
+    assert FUNCTIONS["wrench_forces"] == ("q", "wrench")
+    for name in (
+        *("mass_matrix", "bias_forces", "gravity_forces", "energy"),
+        *("kinetic_energy", "potential_energy", "node_poses", "link_poses"),
+        *("node_pose", "tip_pose", "jacobian", "node_velocity"),
+    ):
+        assert FUNCTIONS[name][0] == "q"
 
 
 @each_argument

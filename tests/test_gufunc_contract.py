@@ -18,7 +18,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits, gufunc_names
+from gufuncs import (
+    ARMS,
+    CASE_NAMES,
+    CASES,
+    NODE_NAMES,
+    Case,
+    assert_same_bits,
+    gufunc_names,
+)
 from numpy.lib.stride_tricks import as_strided
 
 import flexarm as fa
@@ -161,7 +169,7 @@ def test_one_operand_repeated_by_a_stride_of_zero(case: Case) -> None:
         assert_same_bits(case.gufunc(*operands), once)
 
 
-@pytest.mark.parametrize("name", [c.name for c in CASES[:14] if c.has_node])
+@pytest.mark.parametrize("name", NODE_NAMES)
 def test_node_numbers_mix_with_batches(name: str) -> None:
     """All nodes at all states, against one call for each."""
     for key in ("de_luca", "tree"):
@@ -1104,7 +1112,7 @@ def test_tau_has_joint_or_all_entries(key: str, name: str) -> None:
             case.gufunc(q, qd, np.zeros((15, n)))
 
 
-@pytest.mark.parametrize("name", [c.name for c in CASES[:14] if c.has_node])
+@pytest.mark.parametrize("name", NODE_NAMES)
 def test_bad_node_numbers_are_refused(name: str) -> None:
     for key in ("puma560", "tree"):
         case = Case(ARMS[key], name)

@@ -19,6 +19,10 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_FORWARD_DYNAMICS] = {fd_forward_dynamics, fd_work_size},
     [FA_FORWARD_COMPOSITE] = {mm_forward_composite, mm_composite_work_size},
     [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
+    [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},
+    [FA_APPLY_MASS] = {mi_apply, id_work},
+    [FA_APPLY_MASS_INVERSE] = {mi_apply_inverse, mi_work_size},
+    [FA_LOG_DET_MASS] = {mi_log_det, mi_work_size},
     [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
     [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
     [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
@@ -61,7 +65,7 @@ FA_INLINE void batch_load(const fa_operand *o, size_t at, size_t states, fa_real
     }
     for (int e = 0; e < o->size; e++) {
         const ptrdiff_t offset = o->offset[e];
-        fa_real x;
+        fa_real x = {0};
         for (int w = 0; w < FA_LANES; w++) {
             double value;
             memcpy(&value, state[w] + offset, sizeof value);

@@ -28,10 +28,10 @@
 
 typedef struct {
     fa_hop hop;
-    fa_real V[6], c[6]; /* twist, velocity-product acceleration */
-    fa_real a[6];       /* acceleration */
-    fa_real z[6], g[3]; /* residual force, gravity */
-    fa_real G[6], nu;   /* gain of the joint, nu_R */
+    fa_real V[6], c[6];        /* twist, velocity-product acceleration */
+    fa_real a[6];              /* acceleration */
+    fa_real z[6], g[3];        /* residual force, gravity */
+    fa_real G[6], nu, inverse; /* gain of the joint, nu_R, D_R^-1 */
     fa_inertia P;
 } fd_body;
 
@@ -63,12 +63,29 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     return w;
 }
 
+/* M_m of one body with n modes: the start of P (A1) */
+FA_INLINE void fd_body_inertia(const fa_body *b, const int n, const fa_shape *shape,
+                               const fd_work *w, fd_body *self)
+{
+    fa_real *Y = w->Y + 6 * b->own_at, *L = w->L + b->tri_at;
+
+    body_rigid_inertia(b, shape, &self->P);
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < 3; i++) {
+            Y[6 * r + i] = shape->F[3 * r + i];
+            Y[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
+        }
+    }
+    for (int i = 0; i < n * (n + 1) / 2; i++) {
+        L[i] = fa_splat(b->modal.G[i]);
+    }
+}
+
 /* M_m and b_m of one body with n modes: the start of P and z (A1, A5) */
 FA_INLINE void fd_body_start(const fa_body *b, const int n, const fa_real *q,
                              const fa_real *qd, const fd_work *w, fd_body *self)
 {
-    fa_real *z_f = w->z_f + b->own_at, *Y = w->Y + 6 * b->own_at;
-    fa_real *L = w->L + b->tri_at;
+    fa_real *z_f = w->z_f + b->own_at;
     fa_shape shape;
 
     body_shape(b, n, q + b->mode_at, &shape);
@@ -77,16 +94,7 @@ FA_INLINE void fd_body_start(const fa_body *b, const int n, const fa_real *q,
     if (b->node_is_offset) {
         body_offset_gravity_add(b, n, self->g, z_f);
     }
-    body_rigid_inertia(b, &shape, &self->P);
-    for (int r = 0; r < n; r++) {
-        for (int i = 0; i < 3; i++) {
-            Y[6 * r + i] = shape.F[3 * r + i];
-            Y[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
-        }
-    }
-    for (int i = 0; i < n * (n + 1) / 2; i++) {
-        L[i] = fa_splat(b->modal.G[i]);
-    }
+    fd_body_inertia(b, n, &shape, w, self);
 }
 
 /* kinematics of one body; np modes of its parent (K1 to K7) */
@@ -207,6 +215,7 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         U[3 + i] = axis == 2 ? P->B[6 + i] : P->D[FA_SYM[i][2]];
     }
     const fa_real inverse = fa_pivot(U[axis]);
+    self->inverse = inverse;
     const fa_real eps = tau[b->joint_at] - b->damping * qd[b->joint_at] - self->z[axis];
     for (int i = 0; i < 6; i++) {
         self->G[i] = U[i] * inverse;
@@ -256,16 +265,12 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                   w->z_f + bp->own_at);
 }
 
-/* acceleration of one body and its joint (A9, first half) */
-FA_INLINE void fd_accelerate(const fa_model *model, const fa_body *b, const int np,
+/* acceleration of one body and its joint, that of the base given (A9, first half) */
+FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
                              const fd_work *w, fd_body *self, fa_real *qdd)
 {
     const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-    fa_real base[6] = {{0}};
 
-    for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-model->gravity[i]);
-    }
     hop_motion(&self->hop, np, slope, shift,
                b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
                self->a);
@@ -336,9 +341,13 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     }
 
     /* outward: accelerations */
+    fa_real base[6] = {{0}};
+    for (int i = 0; i < 3; i++) {
+        base[3 + i] = fa_splat(-model->gravity[i]);
+    }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-#define FD_ACCELERATE(np) fd_accelerate(model, b, np, &w, w.body + k, qdd)
+#define FD_ACCELERATE(np) fd_accelerate(b, np, base, &w, w.body + k, qdd)
         FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
 #define FD_RATES(n) fd_accelerate_modes(b, n, &w, w.body + k, qdd + b->mode_at)
         FA_SWITCH_MODES(b->n_modes, FD_RATES)

@@ -14,8 +14,8 @@
 #include "body.h"
 #include "hop.h"
 
-/* what acts besides gravity: accelerations, velocities and elastic forces */
-enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2 };
+/* what acts besides gravity: velocities and elastic forces, accelerations */
+enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2, ID_NO_GRAVITY = 4 };
 
 typedef struct {
     fa_hop hop;
@@ -39,8 +39,9 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     fa_turn turn = {0};
 
     hop_pose(model, b, np, q, &w->hop, &turn, slope, shift);
+    const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
     for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-model->gravity[i]);
+        base[3 + i] = fa_splat(-weight * model->gravity[i]);
     }
     if (what & ID_ACCELERATION) {
         hop_motion(&w->hop, np, slope, shift, p ? p->a : base, qdd + b->parent_mode_at,
@@ -61,7 +62,7 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     if (model->any_offset) {
         fa_real g[3];
         for (int i = 0; i < 3; i++) {
-            g[i] = p ? p->g[i] : fa_splat(model->gravity[i]);
+            g[i] = p ? p->g[i] : fa_splat(weight * model->gravity[i]);
         }
         fa_rotate_t(w->g, w->hop.R, g);
     }

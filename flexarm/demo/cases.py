@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dynamics, kinematics, library
+from .. import dynamics, kinematics, library, mass
 from ..reference import de_luca_siciliano as paper
 from ..simulate import Trajectory, simulate
 
@@ -251,7 +251,7 @@ def momentum_error(run: Trajectory) -> float:
     Nothing but the torque of joint 1 can change it: there is no friction, and what lies
     beyond turns with it.
     """
-    M = dynamics.mass_matrix(run.arm, run.q)
+    M = mass.mass_matrix(run.arm, run.q)
     momentum = np.sum(M[:, 0] * run.qd, axis=1)
     given = np.concatenate([[0.0], np.cumsum(run.tau[:-1, 0] * STEP)])
     return float(np.abs(momentum - given).max())
@@ -281,7 +281,7 @@ class Cut:
 def compare_matrices(result: Result) -> Cut:
     """Mass matrix of the paper against that of the kernels, along one run."""
     run = result.run
-    full = dynamics.mass_matrix(run.arm, run.q)
+    full = mass.mass_matrix(run.arm, run.q)
     cut = paper.mass_matrix(paper.paper_arm(), run.q)
     return Cut(
         angle=float(np.abs(run.q[:, :2] - result.cut[:, :2]).max()),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dynamics, library, plotting
+from .. import library, mass, plotting
 from ..plotting._canvas import color, finish
 from ..reference import de_luca_siciliano as paper
 from .cases import Result, ledger
@@ -47,10 +47,10 @@ def _share_legend(figure: Any, axes: Any, columns: int) -> None:
 def draw_modes() -> Any:
     """Figs 2 to 4: shapes of both links for three payloads."""
     links: list[dict[str, Any]] = [{}, {}]
-    for mass in _PAYLOADS:
-        data = paper.Parameters(payload_mass=mass, payload_inertia=0.005 * mass)
+    for payload in _PAYLOADS:
+        data = paper.Parameters(payload_mass=payload, payload_inertia=0.005 * payload)
         for link, modes in zip(links, paper.paper_modes(data), strict=True):
-            link[f"{mass:g} kg"] = modes
+            link[f"{payload:g} kg"] = modes
     figure = _figure(10.0, 4.2)
     figure.suptitle("Figs 2 to 4: modes for three payloads")
     axes = figure.subplots(1, 2)
@@ -128,7 +128,7 @@ def draw_lowest(ax: Any) -> None:
     q = np.zeros((len(bend), 6))
     q[:, 1], q[:, 2] = np.pi / 2.0, bend
     cut = np.linalg.eigvalsh(paper.mass_matrix(constants, q))[:, 0]
-    full = np.linalg.eigvalsh(dynamics.mass_matrix(arm, q))[:, 0]
+    full = np.linalg.eigvalsh(mass.mass_matrix(arm, q))[:, 0]
     ax.axhline(0.0, color="0.6", linewidth=0.8)
     ax.plot(bend, 1e4 * full, color=color(0), label="full")
     ax.plot(bend, 1e4 * cut, **_CUT, label="cut")
