@@ -462,12 +462,11 @@ WITH_FRAME = ["jacobian", "node_velocity", "wrench_forces"]
 each_argument = pytest.mark.parametrize(("function", "argument"), EACH_ARGUMENT)
 
 
+def good(arm: Arm, function: str, batch: tuple[int, ...] = ()) -> dict[str, Any]:
     size = {"q": arm.nq, "tau": arm.nu, "wrench": 6}
-    size = dict.fromkeys(("qd", "qdd", "x"), arm.nv)
-    size |= {"q": arm.nq, "tau": arm.nu, "wrench": 6}
     rng = np.random.default_rng(0)
     return {
-        name: 0.1 * rng.normal(size=(*batch, size[name]))
+        name: 0.1 * rng.normal(size=(*batch, size.get(name, arm.nv)))
         for name in FUNCTIONS[function]
     }
 
