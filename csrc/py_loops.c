@@ -60,6 +60,7 @@ typedef struct {
     void *data[1];
     char types[LOOP_OPERANDS];
     char doc[160];
+    ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
 } loop_bound;
 
 const char *py_kernel_name(fa_kernel kernel)
@@ -102,64 +103,126 @@ static void loop_raise(const char *class_name, const char *message)
     PyGILState_Release(gil);
 }
 
-/* set once at import: only this thread receives Ctrl-C, others need not ask for the GIL */
-static unsigned long loop_main_thread;
+/*
+ * Only the main thread receives Ctrl-C; others never ask for the GIL. It asks when it
+ * has computed LOOP_CHUNK states, in however many pieces and calls: where another thread
+ * is busy in Python, the GIL takes 5 ms to get. All but `thread` is used by that thread
+ * alone.
+ */
+static struct {
+    unsigned long thread; /* set once at import */
+    npy_intp states;      /* since the last look */
+    int stopped;          /* by Ctrl-C, in this call or, left over, in an earlier one */
+} loop_main;
 
 /*
- * Nonzero if a signal such as Ctrl-C has raised. States that failed in an earlier piece
- * of the batch (NotFiniteError, an ArithmeticError) stop nothing: the rest is computed.
+ * Nonzero if Ctrl-C was pressed, now or at an earlier piece of this call. States that
+ * failed in an earlier piece stop nothing: the rest is computed.
  */
-static int loop_interrupted(void)
+static int loop_interrupted(npy_intp states)
 {
-    if (PyThread_get_thread_ident() != loop_main_thread) {
+    PyObject *type, *value, *trace; /* of an earlier piece that failed */
+
+    if (PyThread_get_thread_ident() != loop_main.thread) {
+        return 0;
+    }
+    loop_main.states += states;
+    if (loop_main.states < LOOP_CHUNK && !loop_main.stopped) {
         return 0;
     }
     const PyGILState_STATE gil = PyGILState_Ensure();
-    const int interrupted = PyErr_Occurred()
-                                ? !PyErr_ExceptionMatches(PyExc_ArithmeticError)
-                                : PyErr_CheckSignals() != 0;
+    loop_main.states = 0;
+    if (loop_main.stopped && PyErr_Occurred()) {
+        PyGILState_Release(gil);
+        return 1;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    loop_main.stopped = PyErr_CheckSignals() != 0;
+    if (loop_main.stopped) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    } else {
+        PyErr_Restore(type, value, trace);
+    }
     PyGILState_Release(gil);
-    return interrupted;
+    return loop_main.stopped;
+}
+
+/* doubles of one operand */
+static int loop_size(const loop_bound *b, const char *letters, const npy_intp *dims)
+{
+    int size = 1;
+    for (int d = 0; letters[d]; d++) {
+        size *= letters[d] == 'T' ? (int)dims[1 + b->torque_dim]
+                                  : loop_dim(b->model, letters[d]);
+    }
+    return size;
 }
 
 /*
- * Sizes and byte offsets of every operand.
+ * Where the operands lie. The entries of a contiguous state have the offsets that the
+ * gufunc keeps ready; others have none yet.
  *   core   strides of the core dimensions, operand by operand
- * Returns how many offsets there are; writes them only if `offsets` is given.
+ * Returns how many offsets loop_offsets has to make.
  */
 static size_t loop_operands(const loop_bound *b, char **args, const npy_intp *dims,
-                            const npy_intp *steps, fa_operand *operands,
-                            ptrdiff_t *offsets)
+                            const npy_intp *steps, fa_operand *operands)
 {
     const loop_row *row = loop_rows + b->kernel;
     const int n = fa_kernel_inputs(b->kernel) + 1;
     const npy_intp *core = steps + n + row->has_index;
-    size_t used = 0;
+    size_t missing = 0;
 
     for (int i = 0; i < n; i++) {
         const char *letters = row->operands[i];
-        int size = 1;
-        if (offsets) {
-            offsets[used] = 0;
+        const int size = loop_size(b, letters, dims);
+        const int n_dims = (int)strlen(letters);
+        npy_intp contiguous = sizeof(double);
+        int is_contiguous = 1;
+
+        for (int d = n_dims - 1; d >= 0; d--) {
+            is_contiguous &= core[d] == contiguous;
+            contiguous *= loop_size(b, (const char[]){letters[d], 0}, dims);
         }
-        for (int d = 0; letters[d]; d++) {
-            const int length = letters[d] == 'T' ? (int)dims[1 + b->torque_dim]
-                                                 : loop_dim(b->model, letters[d]);
+        core += n_dims;
+        operands[i] = (fa_operand){args[i + row->has_index], steps[i + row->has_index],
+                                   size, is_contiguous ? b->contiguous : NULL};
+        missing += is_contiguous ? 0 : (size_t)size;
+    }
+    return missing;
+}
+
+/* byte offsets of the operands that are not contiguous */
+static void loop_offsets(const loop_bound *b, const npy_intp *dims,
+                         const npy_intp *steps, fa_operand *operands,
+                         ptrdiff_t *offsets)
+{
+    const loop_row *row = loop_rows + b->kernel;
+    const int n = fa_kernel_inputs(b->kernel) + 1;
+    const npy_intp *core = steps + n + row->has_index;
+
+    for (int i = 0; i < n; i++) {
+        const char *letters = row->operands[i];
+        if (operands[i].offset) {
+            core += strlen(letters);
+            continue;
+        }
+        int size = 1;
+        offsets[0] = 0;
+        for (int d = 0; letters[d]; d++, core++) {
+            const int length = loop_size(b, (const char[]){letters[d], 0}, dims);
             /* backwards, so that entries are read before they are overwritten */
-            for (int e = size - 1; offsets && e >= 0; e--) {
+            for (int e = size - 1; e >= 0; e--) {
                 for (int k = length - 1; k >= 0; k--) {
-                    offsets[used + (size_t)(e * length + k)] =
-                        offsets[used + (size_t)e] + k * core[0];
+                    offsets[e * length + k] = offsets[e] + k * core[0];
                 }
             }
             size *= length;
-            core++;
         }
-        operands[i] = (fa_operand){args[i + row->has_index], steps[i + row->has_index],
-                                   size, offsets ? offsets + used : NULL};
-        used += (size_t)size;
+        operands[i].offset = offsets;
+        offsets += size;
     }
-    return used;
 }
 
 static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
@@ -210,14 +273,14 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
 
     for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
         const npy_intp states = count - at < LOOP_CHUNK ? count - at : LOOP_CHUNK;
+        if (loop_interrupted(states)) {
+            return;
+        }
         const fa_failures more = kernels->batch(b->model, b->kernel, (size_t)states,
                                                 index, index_stride, operands, work);
         if (more.count) {
             bad.first = bad.count ? bad.first : (size_t)at + more.first;
             bad.count += more.count;
-        }
-        if (at + states < count && loop_interrupted()) {
-            return;
         }
         for (int i = 0; i < n; i++) {
             operands[i].data += states * operands[i].stride;
@@ -248,14 +311,13 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     fa_operand operands[4];
     int sizes[4];
 
-    if (dims[0] == 0 || (dims[0] > 1 && loop_interrupted()) ||
-        loop_check_torque(b, dims) < 0 ||
+    if (dims[0] == 0 || loop_check_torque(b, dims) < 0 ||
         (index && loop_check_index(b, index, steps[0], dims[0]) < 0)) {
         return;
     }
 
     /* scratch: offsets, then the lanes and the work of the kernel, once per call */
-    const size_t n_offsets = loop_operands(b, args, dims, steps, operands, NULL);
+    const size_t n_offsets = loop_operands(b, args, dims, steps, operands);
     for (int i = 0; i <= fa_kernel_inputs(b->kernel); i++) {
         sizes[i] = operands[i].size;
     }
@@ -271,7 +333,9 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
         }
         scratch = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
     }
-    loop_operands(b, args, dims, steps, operands, (ptrdiff_t *)(void *)scratch);
+    if (n_offsets) {
+        loop_offsets(b, dims, steps, operands, (ptrdiff_t *)(void *)scratch);
+    }
     loop_chunks(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
                 scratch + work_at);
     PyMem_RawFree(heap);
@@ -324,20 +388,35 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
     const loop_row *row = loop_rows + kernel;
     const int n_in = fa_kernel_inputs(kernel) + row->has_index;
     char signature[160];
-    loop_bound *b;
+    const fa_model *model = py_model_of(capsule);
+    if (!model) {
+        return NULL;
+    }
 
-    b = PyMem_RawMalloc(sizeof *b);
+    /* the largest operand; T is at most V */
+    int largest = model->nv;
+    for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
+        int size = 1;
+        for (const char *d = row->operands[i]; *d; d++) {
+            size *= *d == 'T' ? 1 : loop_dim(model, *d);
+        }
+        largest = size > largest ? size : largest;
+    }
+    loop_bound *b = PyMem_RawMalloc(sizeof *b + (size_t)largest * sizeof(ptrdiff_t));
     if (!b) {
         return PyErr_NoMemory();
     }
-    *b = (loop_bound){.model = py_model_of(capsule),
+    *b = (loop_bound){.model = model,
 
                       .kernel = kernel,
                       .quiet = quiet,
                       .function = {loop_run}};
     b->data[0] = b;
-    if (!b->model || loop_signature(row, fa_kernel_inputs(kernel), b->model, signature,
-                                    sizeof signature, &b->torque_dim) < 0) {
+    for (int i = 0; i < largest; i++) {
+        b->contiguous[i] = i * (ptrdiff_t)sizeof(double);
+    }
+    if (loop_signature(row, fa_kernel_inputs(kernel), model, signature,
+                       sizeof signature, &b->torque_dim) < 0) {
         PyMem_RawFree(b);
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_SystemError, "signature of a gufunc is too long");
@@ -371,7 +450,7 @@ int py_loops_import(void)
         threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
     PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
     if (ident) {
-        loop_main_thread = PyLong_AsUnsignedLong(ident);
+        loop_main.thread = PyLong_AsUnsignedLong(ident);
     }
     Py_XDECREF(ident);
     Py_XDECREF(thread);

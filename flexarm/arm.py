@@ -64,17 +64,22 @@ def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
 
 
 def _check_order(names: list[str], parents: list[int]) -> None:
+    reached = [False] * len(names)  # the ground is reached from here
     for i in range(len(names)):
         path = [i]
-        while parents[path[-1]] >= 0:
+        seen = {i}
+        while parents[path[-1]] >= 0 and not reached[path[-1]]:
             path.append(parents[path[-1]])
-            if path[-1] in path[:-1]:
+            if path[-1] in seen:
                 loop = path[path.index(path[-1]) :]
                 raise ModelError(
                     "the bodies form a cycle, "
                     + " -> ".join(names[k] for k in loop)
                     + f", expected a tree with one body on {GROUND!r}"
                 )
+            seen.add(path[-1])
+        for k in path:
+            reached[k] = True
     roots = [name for name, parent in zip(names, parents, strict=True) if parent < 0]
     if len(roots) > 1:
         raise ModelError(

@@ -79,7 +79,7 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
     (100, 1)
     """
     try:
-        return arm._model.inverse_dynamics(q, qd, qdd, out=out)
+        return arm._model.inverse_dynamics(q, qd, qdd, out)
     except Exception as error:
         raise explain(
             arm, "inverse_dynamics", error, out=out, q=q, qd=qd, qdd=qdd
@@ -105,7 +105,8 @@ def forward_dynamics(
         Joint forces in N m or N, or all generalized forces with the modal ones.
     method : {"articulated", "composite"}
         Articulated-body recursion, O(N), without a mass matrix [1]_; or mass matrix
-        by composite bodies and a dense solve by LAPACK [2]_.
+        by composite bodies and a dense solve by LAPACK [2]_, whose last digits may
+        depend on the threads of OpenBLAS from some hundred coordinates on.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
 
@@ -148,9 +149,9 @@ def forward_dynamics(
     """
     try:
         if method == "articulated":
-            return arm._model.forward_dynamics(q, qd, tau, out=out)
+            return arm._model.forward_dynamics(q, qd, tau, out)
         if method == "composite":
-            return arm._model.forward_dynamics_composite(q, qd, tau, out=out)
+            return arm._model.forward_dynamics_composite(q, qd, tau, out)
     except Exception as error:
         name = "forward_dynamics" + ("_composite" if method == "composite" else "")
         raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
@@ -202,7 +203,7 @@ def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     (3, 1)
     """
     try:
-        return arm._model.bias_forces(q, qd, out=out)
+        return arm._model.bias_forces(q, qd, out)
     except Exception as error:
         raise explain(arm, "bias_forces", error, out=out, q=q, qd=qd) from None
 
@@ -246,6 +247,6 @@ def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (5, 6)
     """
     try:
-        return arm._model.gravity_forces(q, out=out)
+        return arm._model.gravity_forces(q, out)
     except Exception as error:
         raise explain(arm, "gravity_forces", error, out=out, q=q) from None

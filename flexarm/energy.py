@@ -50,7 +50,7 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     array([0.25, 1.  ])
     """
     try:
-        return arm._model.kinetic_energy(q, qd, out=out)
+        return arm._model.kinetic_energy(q, qd, out)
     except Exception as error:
         raise explain(arm, "kinetic_energy", error, out=out, q=q, qd=qd) from None
 
@@ -97,7 +97,7 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (2,)
     """
     try:
-        return arm._model.potential_energy(q, out=out)
+        return arm._model.potential_energy(q, out)
     except Exception as error:
         raise explain(arm, "potential_energy", error, out=out, q=q) from None
 

@@ -48,7 +48,7 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (2, 6, 6)
     """
     try:
-        return arm._model.mass_matrix(q, out=out)
+        return arm._model.mass_matrix(q, out)
     except Exception as error:
         raise explain(arm, "mass_matrix", error, out=out, q=q) from None
 
@@ -96,7 +96,7 @@ def mass_matrix_inverse(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (5, 6, 6)
     """
     try:
-        return arm._model.mass_matrix_inverse(q, out=out)
+        return arm._model.mass_matrix_inverse(q, out)
     except Exception as error:
         raise explain(arm, "mass_matrix_inverse", error, out=out, q=q) from None
 
@@ -141,7 +141,7 @@ def apply_mass_matrix(arm: Arm, q: Any, x: Any, *, out: Any = None) -> Any:
     (2, 1)
     """
     try:
-        return arm._model.apply_mass_matrix(q, x, out=out)
+        return arm._model.apply_mass_matrix(q, x, out)
     except Exception as error:
         raise explain(arm, "apply_mass_matrix", error, out=out, q=q, x=x) from None
 
@@ -187,7 +187,7 @@ def apply_mass_matrix_inverse(arm: Arm, q: Any, x: Any, *, out: Any = None) -> A
     """
     name = "apply_mass_matrix_inverse"
     try:
-        return arm._model.apply_mass_matrix_inverse(q, x, out=out)
+        return arm._model.apply_mass_matrix_inverse(q, x, out)
     except Exception as error:
         raise explain(arm, name, error, out=out, q=q, x=x) from None
 
@@ -234,6 +234,6 @@ def log_det_mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (2,)
     """
     try:
-        return arm._model.log_det_mass_matrix(q, out=out)
+        return arm._model.log_det_mass_matrix(q, out)
     except Exception as error:
         raise explain(arm, "log_det_mass_matrix", error, out=out, q=q) from None

@@ -154,8 +154,9 @@ def simulate(
 
     Notes
     -----
-    An exception in `torque` passes through and carries what was computed as its
-    attribute ``trajectory``.
+    A torque function is called once more than the stages need, at the first time, to
+    learn how many forces it gives.  An exception in it passes through and carries what
+    was computed as its attribute ``trajectory``.
 
     References
     ----------
