@@ -113,3 +113,15 @@ def assert_same_bits(actual: Any, expected: Any) -> None:
             f"{len(differ)} of {a.size} entries differ, first at {at}: "
             f"{a[at]!r} and {b[at]!r}"
         )
+
+
+def spoil(case: Case, operands: list[Any], k: int, *states: tuple[int, ...]) -> bool:
+    """Make states of an operand NaN; tell whether the result depends on it at all.
+
+    The mass matrix of a pendulum, for one, is the same at any angle.
+    """
+    for state in states:
+        operands[k][state] = np.nan
+    with np.errstate(all="ignore"):
+        result = case.arm._model.quiet(case.name)(*operands)
+    return not np.isfinite(result).all()

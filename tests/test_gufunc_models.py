@@ -1,0 +1,324 @@
+"""Every gufunc: other array libraries, immutable models, lifetime, leaks."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+from gufuncs import (
+    ARMS,
+    CASE_NAMES,
+    CASES,
+    Case,
+    assert_same_bits,
+    gufunc_names,
+    spoil,
+)
+
+import flexarm as fa
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+each_case = pytest.mark.parametrize("case", CASES, ids=CASE_NAMES)
+each_name = pytest.mark.parametrize("name", gufunc_names())
+
+
+@pytest.fixture(autouse=True)
+def strict_floats() -> Iterator[None]:
+    """No floating-point flag may reach NumPy from any call in this file."""
+    with np.errstate(all="raise"):
+        yield
+
+
+# other arrays
+
+
+@each_name
+def test_other_array_libraries_take_over(name: str) -> None:
+    """Dask, pint and others see the gufunc by `__array_ufunc__`."""
+    case = Case(ARMS["de_luca"], name)
+
+    class Lazy:
+        def __array_ufunc__(
+            self, ufunc: Any, method: str, *inputs: Any, **_: Any
+        ) -> Any:
+            if fail:
+                raise fail
+            return ufunc, method, inputs
+
+    fail: Exception | None = None
+    operands: list[Any] = case.draw((3,))
+    operands[-1] = Lazy()
+    ufunc, method, inputs = case.public(operands)
+    assert ufunc is case.gufunc
+    assert method == "__call__"
+    assert inputs[-1] is operands[-1]
+    # its own errors pass through as they are
+    fail = RuntimeError("no worker")
+    with pytest.raises(RuntimeError, match="no worker"):
+        case.public(operands)
+    fail = MemoryError("too large")
+    with pytest.raises(MemoryError, match="too large"):
+        case.public(operands)
+
+
+class _Marked(np.ndarray):
+    pass
+
+
+@each_name
+def test_subclasses_and_memory_orders(name: str) -> None:
+    case = Case(ARMS["de_luca"], name)
+    operands = case.draw((4, 3))
+    expected = case.gufunc(*operands)
+    marked = case.gufunc(*(x.view(_Marked) for x in operands))
+    assert type(marked) is _Marked
+    assert_same_bits(np.asarray(marked), expected)
+    plain = case.gufunc(*(x.view(_Marked) for x in operands), subok=False)
+    assert type(plain) is np.ndarray
+    for order in "CFAK":
+        assert_same_bits(
+            np.array(case.gufunc(*operands, order=order), order="C"), expected
+        )
+    signature = case.gufunc.types[0]
+    assert_same_bits(case.gufunc(*operands, signature=signature), expected)
+    with pytest.raises(TypeError):
+        case.gufunc(*operands, signature=signature.replace("d", "f"))
+    with pytest.raises(TypeError):
+        case.gufunc(*(x.astype(np.float32) for x in operands), casting="no")
+
+
+# what a call must not change
+
+
+@each_case
+def test_calls_change_neither_inputs_nor_model(case: Case) -> None:
+    model = pickle.dumps(case.arm._model)
+    arm = pickle.dumps(case.arm)
+    key = hash(case.arm)
+    operands = case.draw((2, 9), seed=17)
+    before = [x.tobytes() for x in operands]
+    case.gufunc(*operands)
+    case.public(operands)
+    spoiled = [x.copy() for x in operands]
+    fails = spoil(case, spoiled, -1, (0, 2))
+    kept = [x.tobytes() for x in spoiled]
+    with pytest.raises(fa.NotFiniteError) if fails else nullcontext():
+        case.public(spoiled)
+    assert [x.tobytes() for x in operands] == before
+    assert [x.tobytes() for x in spoiled] == kept
+    assert pickle.dumps(case.arm._model) == model
+    assert pickle.dumps(case.arm) == arm
+    assert hash(case.arm) == key
+
+
+@pytest.mark.parametrize("key", ARMS)
+def test_pickled_arm_computes_the_same_bits(key: str) -> None:
+    arm = ARMS[key]
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(arm, protocol=protocol))
+        assert again == arm
+        assert hash(again) == hash(arm)
+        assert again is not arm
+    model = pickle.loads(pickle.dumps(arm._model))
+    for name in gufunc_names(arm):
+        case = Case(arm, name)
+        operands = case.draw((9,))
+        expected = case.gufunc(*operands)
+        assert_same_bits(getattr(again._model, name)(*operands), expected)
+        assert_same_bits(getattr(model, name)(*operands), expected)
+    for a, b in zip(again._model.__reduce__()[1], model.__reduce__()[1], strict=True):
+        assert_same_bits(a, b)
+        assert not a.flags.writeable
+
+
+def test_arms_are_equal_by_content() -> None:
+    arm = fa.library.puma560()
+    assert arm == fa.library.puma560()
+    assert hash(arm) == hash(fa.library.puma560())
+    assert arm != arm.replace(gravity=(0, 0, -9.8))
+    assert arm != arm.replace(name="other")
+    assert arm != fa.library.puma560(damping=True)
+    assert arm != "puma560"
+    assert len({arm, fa.library.puma560(), fa.library.iiwa14()}) == 2
+
+
+@pytest.mark.parametrize("key", ARMS)
+def test_pickled_arm_is_as_immutable_as_the_first(key: str) -> None:
+    import copy
+
+    arm = ARMS[key]
+    for again in (pickle.loads(pickle.dumps(arm)), copy.deepcopy(arm), copy.copy(arm)):
+        assert again == arm
+        for body in again.bodies:
+            for part in (body, body.joint):
+                for field, value in vars(part).items():
+                    if isinstance(value, np.ndarray):
+                        assert not value.flags.writeable, (body.name, field)
+
+
+def test_model_is_immutable() -> None:
+    model = fa.library.pendulum()._model
+    for name in gufunc_names():
+        with pytest.raises(AttributeError):
+            setattr(model, name, None)
+        with pytest.raises(AttributeError):
+            delattr(model, name)
+    with pytest.raises(AttributeError):
+        model.note = 1
+    with pytest.raises(TypeError):
+        type(model).note = 1
+    with pytest.raises(KeyError, match="no kernel is named"):
+        model.quiet("mass_matric")
+    with pytest.raises(TypeError):
+        model.quiet(3)
+
+
+@each_name
+def test_gufunc_outlives_its_arm(name: str) -> None:
+    arm = fa.library.random_tree(11, n_bodies=6, max_modes=4, n_nodes=5)
+    case = Case(arm, name)
+    operands = case.draw((33,))
+    gufunc, quiet = case.gufunc, arm._model.quiet(name)
+    expected = gufunc(*operands)
+    del arm, case
+    gc.collect()
+    # memory of the freed arm is used again, if it was freed
+    others = [fa.library.random_tree(11, 6, 4, n_nodes=5) for _ in range(3)]
+    assert_same_bits(gufunc(*operands), expected)
+    assert_same_bits(quiet(*operands), expected)
+    del others
+
+
+# leaks
+
+
+def _resident_bytes() -> int:
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def no_growth(bytes_allowed: int, blocks_allowed: int = 150) -> Iterator[None]:
+    """Neither Python objects nor resident memory grow in the block."""
+    gc.collect()
+    blocks, resident = sys.getallocatedblocks(), _resident_bytes()
+    yield
+    gc.collect()
+    more = sys.getallocatedblocks() - blocks
+    assert more < blocks_allowed, f"{more} more Python objects"
+    grown = _resident_bytes() - resident
+    assert grown < bytes_allowed, f"{grown} more bytes"
+
+
+def _call_often(names: list[str], repeats: int) -> None:
+    arm = ARMS["pendulum"]
+    for name in names:
+        case = Case(arm, name)
+        gufunc, operands = case.gufunc, case.draw(())
+        for _ in range(repeats):
+            gufunc(*operands)
+
+
+needs_proc = pytest.mark.skipif(
+    not os.path.exists("/proc/self/statm"), reason="reads /proc"
+)
+
+
+@needs_proc
+def test_a_hundred_thousand_calls_keep_no_memory() -> None:
+    names = gufunc_names()
+    _call_often(names, 100)
+    with no_growth(1_000_000):
+        _call_often(names, 100_000 // len(names))
+
+
+@needs_proc
+def test_failing_calls_keep_no_memory() -> None:
+    arm = ARMS["de_luca"]
+    model, bad = arm._model, np.full((3, 6), np.nan)
+
+    def fail(repeats: int) -> None:
+        for _ in range(repeats):
+            for call in (
+                lambda: model.bias_forces(bad, bad),
+                lambda: model.jacobian(99, bad),
+                lambda: model.forward_dynamics(bad, bad, [1.0, 2.0, 3.0]),
+                lambda: model.mass_matrix(np.zeros(5)),
+                lambda: fa.mass_matrix(arm, bad),
+                lambda: fa.forward_dynamics(arm, bad, bad, [0.0]),
+                lambda: fa.node_pose(arm, bad, -1),
+                lambda: model.quiet("nothing"),
+            ):
+                with pytest.raises((ValueError, KeyError, ArithmeticError)):
+                    call()
+
+    fail(100)
+    gc.collect()
+    counts = [sys.getrefcount(x) for x in (model, bad, fa.NotFiniteError, arm)]
+    with no_growth(1_000_000):
+        fail(1000)
+    assert [sys.getrefcount(x) for x in (model, bad, fa.NotFiniteError, arm)] == counts
+
+
+@needs_proc
+def test_twenty_thousand_models_are_freed() -> None:
+    arm = ARMS["tree"]
+    packed, Model = arm.pack(), type(arm._model)
+
+    def build(repeats: int) -> None:
+        for _ in range(repeats):
+            Model(*packed).quiet("mass_matrix")
+
+    build(500)
+    count = sys.getrefcount(Model)
+    with no_growth(4_000_000):
+        build(20_000)
+    assert sys.getrefcount(Model) == count
+
+
+@needs_proc
+def test_refused_models_are_freed() -> None:
+    arm = ARMS["tree"]
+    packed, Model = arm.pack(), type(arm._model)
+    spoiled = packed.nodes.copy()
+    spoiled[3] = np.nan
+    topology = packed.topology.copy()
+    topology[2, 0] = 2
+    kinds = packed.topology.copy()
+    kinds[0, 2] = 9
+    modes = packed.topology.copy()
+    modes[0, 3] = 65
+    nodes = packed.topology.copy()
+    nodes[-1, 1] = 10**6
+
+    def refuse(repeats: int) -> None:
+        for _ in range(repeats):
+            for change, words in (
+                ({"nodes": spoiled}, "finite"),
+                ({"nodes": packed.nodes[:-1]}, "length"),
+                ({"modal": packed.modal[1:]}, "length"),
+                ({"topology": topology}, "parent"),
+                ({"topology": nodes}, "node"),
+                ({"topology": kinds}, "kind"),
+                ({"topology": modes}, "modes"),
+                ({"gravity": np.zeros(2)}, "shape"),
+                ({"topology": packed.topology[:0]}, "shape"),
+            ):
+                with pytest.raises(ValueError, match=words):
+                    Model(*packed._replace(**change))
+            with pytest.raises(TypeError):
+                Model(*packed, name="x")
+            with pytest.raises(TypeError):
+                Model(packed.topology)
+
+    refuse(20)
+    with no_growth(2_000_000):
+        refuse(300)
