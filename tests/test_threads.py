@@ -158,16 +158,20 @@ def busy_thread() -> Iterator[None]:
 
 
 def test_a_batch_in_pieces_does_not_wait_for_other_threads() -> None:
-    """Pieces of five states; asking for the GIL at each would cost 5 ms apiece."""
+    """Pieces of five states; asking for the GIL at each would cost 5 ms apiece.
+
+    That is up to 200 s for all, against about 20 ms without: the limit is no claim
+    about speed, it only tells the two apart on any machine.
+    """
     case = Case(ARMS["de_luca"], "kinetic_energy")
-    q, qd = case.draw((5000, 1), (5,))
+    q, qd = case.draw((40_000, 1), (5,))
     expected = case.gufunc(q, qd)
     with busy_thread():
         start = time.perf_counter()
         result = case.gufunc(q, qd)
         duration = time.perf_counter() - start
     assert_same_bits(result, expected)
-    assert duration < 0.5
+    assert duration < 4.0
 
 
 @pytest.mark.parametrize("kind", ["samples", "function"])
