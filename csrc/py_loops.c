@@ -104,10 +104,10 @@ static void loop_raise(const char *class_name, const char *message)
 }
 
 /*
- * Only the main thread receives Ctrl-C; others never ask for the GIL. It asks when it
- * has computed LOOP_CHUNK states, in however many pieces and calls: where another thread
- * is busy in Python, the GIL takes 5 ms to get. All but `thread` is used by that thread
- * alone.
+ * Only the main thread receives Ctrl-C, others need not look. It asks for the GIL when
+ * it has computed LOOP_CHUNK states, in however many pieces and calls: where another
+ * thread is busy in Python, the GIL takes 5 ms to get. All but `thread` is used by that
+ * thread alone.
  */
 static struct {
     unsigned long thread; /* set once at import */

@@ -165,7 +165,7 @@ def simulate(
 
     Examples
     --------
-    A pendulum released level reaches the bottom with all its energy kinetic:
+    A pendulum released level keeps its energy:
 
     >>> import numpy as np
     >>> import flexarm as fa
