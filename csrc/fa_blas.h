@@ -1,5 +1,5 @@
 /*
- * fa_blas.h -- the five LAPACK routines that the library calls
+ * fa_blas.h -- the LAPACK routine that the library calls
  *
  * Builds     FA_BLAS_PREFIX and FA_BLAS_NAME come from the build; the prefix is
  *            `scipy_` for the library of the scipy-openblas32 wheel, nothing for a
@@ -39,35 +39,5 @@
 void FA_LAPACK(dposv)(const char *uplo, const int *n, const int *nrhs, double *a,
                       const int *lda, double *b, const int *ldb, int *info,
                       size_t uplo_length);
-
-/* Cholesky factor of a positive definite A [n][n], in place. */
-void FA_LAPACK(dpotrf)(const char *uplo, const int *n, double *a, const int *lda,
-                       int *info, size_t uplo_length);
-
-/* Solution of A X = B with the factor that dpotrf left in A; overwrites B with X. */
-void FA_LAPACK(dpotrs)(const char *uplo, const int *n, const int *nrhs, const double *a,
-                       const int *lda, double *b, const int *ldb, int *info,
-                       size_t uplo_length);
-
-/*
- * Eigenvalues w [n], ascending, of a symmetric A [n][n]; with jobz "V" the eigenvectors
- * overwrite A column by column, with "N" A has no meaning on return. A call with
- * lwork = liwork = -1 computes nothing and leaves the sizes of work and iwork in their
- * first entries.
- */
-void FA_LAPACK(dsyevd)(const char *jobz, const char *uplo, const int *n, double *a,
-                       const int *lda, double *w, double *work, const int *lwork,
-                       int *iwork, const int *liwork, int *info, size_t jobz_length,
-                       size_t uplo_length);
-
-/*
- * As dsyevd, for A x = w B x (itype 1) with a positive definite B [n][n]; the
- * eigenvectors are B-orthonormal, the Cholesky factor of B overwrites B.
- */
-void FA_LAPACK(dsygvd)(const int *itype, const char *jobz, const char *uplo,
-                       const int *n, double *a, const int *lda, double *b,
-                       const int *ldb, double *w, double *work, const int *lwork,
-                       int *iwork, const int *liwork, int *info, size_t jobz_length,
-                       size_t uplo_length);
 
 #endif

@@ -45,15 +45,6 @@ FA_INLINE void fa_cross_add(fa_real *restrict y, const fa_real *a, const fa_real
     y[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-/* a is a constant of the model */
-FA_INLINE void fa_cross_const_add(fa_real *restrict y, const double *a,
-                                  const fa_real *b)
-{
-    y[0] += a[1] * b[2] - a[2] * b[1];
-    y[1] += a[2] * b[0] - a[0] * b[2];
-    y[2] += a[0] * b[1] - a[1] * b[0];
-}
-
 /* y = R x */
 FA_INLINE void fa_rotate(fa_real *restrict y, const fa_real *R, const fa_real *x)
 {
@@ -83,14 +74,6 @@ FA_INLINE void fa_sym_mul_add(fa_real *restrict y, const fa_real *S, const fa_re
     y[0] += S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
     y[1] += S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
     y[2] += S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
-}
-
-/* y = S x with a symmetric S of the model */
-FA_INLINE void fa_sym_const_mul(fa_real *restrict y, const double *S, const fa_real *x)
-{
-    y[0] = S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
-    y[1] = S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
-    y[2] = S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
 }
 
 /* product of rotations: C = A B */

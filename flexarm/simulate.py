@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,6 @@ class Trajectory:
     method: str = "rk4"
     success: bool = True
     message: str = "reached the last time"
-    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def completed(self) -> Any:

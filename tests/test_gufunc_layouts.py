@@ -20,7 +20,6 @@ from numpy.lib.stride_tricks import as_strided
 pytestmark = pytest.mark.filterwarnings("error")
 
 each_case = pytest.mark.parametrize("case", CASES, ids=CASE_NAMES)
-each_name = pytest.mark.parametrize("name", gufunc_names())
 
 
 @pytest.fixture(autouse=True)
