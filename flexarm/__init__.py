@@ -20,6 +20,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .joints import Joint
 from .kinematics import (
     jacobian,
     link_poses,
@@ -36,7 +37,7 @@ from .mass import (
     mass_matrix,
     mass_matrix_inverse,
 )
-from .models import FlexibleBody, Joint, RigidBody
+from .models import FlexibleBody, RigidBody
 from .operators import SpatialOperators, operators
 from .simulate import Trajectory, simulate
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .models import Body, Joint
+    from .joints import Joint
+    from .models import Body
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import as_array
+from ._description import Description
 from .errors import ArgumentError, ModelError
-from .models import _Description
 
 Array = NDArray[np.float64]
 
@@ -115,7 +115,7 @@ def bisect(
         lo, hi = np.where(holds, lo, middle), np.where(holds, middle, hi)
 
 
-class ClampedModes(_Description):
+class ClampedModes(Description):
     """What modes of beams and of rods have in common."""
 
     length: float

@@ -23,7 +23,8 @@ from ._clamped_modes import (
     positive,
 )
 from .errors import ModelError
-from .models import FlexibleBody, Joint
+from .joints import Joint
+from .models import FlexibleBody
 
 Array = NDArray[np.float64]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,12 @@ from . import energy as _energy
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
+from ._description import Description
+from ._pack import Packed, pack
 from .errors import ModelError
-from .models import GROUND, JOINT_KINDS, Body, FlexibleBody, RigidBody, _Description
+from .models import GROUND, Body, FlexibleBody, RigidBody
 
 Array = NDArray[np.float64]
-
-
-class Packed(NamedTuple):
-    """An arm as plain arrays, in the layout that ``fa_model.h`` reads."""
-
-    topology: NDArray[np.intc]  # (n, 5): parent, node of the parent, kind, modes, nodes
-    joints: Array  # (n, 16): axis, position, rotation, damping
-    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
-    modal: Array  # per body: stiffness, damping
-    gravity: Array  # (3,)
 
 
 def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
@@ -103,7 +96,7 @@ def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
             mass[parents[i]] += mass[i]
             inertia[parents[i]] += inertia[i]
     for body, m, J in zip(bodies, mass, inertia, strict=True):
-        turns = body.joint.kind == "revolute"
+        turns = not body.joint.screws[3:].any()
         if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
             raise ModelError(
                 f"body {body.name!r} and all that hangs on it is massless, so its "
@@ -117,8 +110,13 @@ def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
         )
 
 
+def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Where each part starts, and where the last one ends."""
+    return (0, *accumulate(sizes))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Arm(_Description):
+class Arm(Description):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
 
     Parameters
@@ -160,7 +158,11 @@ class Arm(_Description):
     check_units: bool = True
 
     _parents: tuple[int, ...] = field(default=(), init=False)
+    # where each body starts among the nodes, modes, joint positions, joint velocities
     _node_offset: tuple[int, ...] = field(default=(), init=False)
+    _modes_at: tuple[int, ...] = field(default=(), init=False)
+    _position_at: tuple[int, ...] = field(default=(), init=False)
+    _velocity_at: tuple[int, ...] = field(default=(), init=False)
     _model: Model = field(default=None, init=False)  # type: ignore[assignment]
     tip_node: int = field(default=0, init=False)
 
@@ -173,7 +175,6 @@ class Arm(_Description):
         bodies = tuple(self.bodies)
         parents = _find_parents(bodies)
         _check_mass(bodies, parents)
-        offsets = np.cumsum([0] + [b.n_nodes for b in bodies])
         tip = self.tip
         if tip is None:
             tip = (bodies[-1].name, bodies[-1].n_nodes - 1)
@@ -186,30 +187,33 @@ class Arm(_Description):
             bodies=bodies,
             gravity=as_array("gravity of the arm", self.gravity, (3,)),
             _parents=parents,
-            _node_offset=tuple(int(x) for x in offsets),
+            _node_offset=_starts(b.n_nodes for b in bodies),
+            _modes_at=_starts(b.n_modes for b in bodies),
+            _position_at=_starts(b.joint.n_positions for b in bodies),
+            _velocity_at=_starts(b.joint.n_dof for b in bodies),
             tip=tuple(tip),
         )
         self._set(tip_node=self.node(*self.tip))
         if self.check_units:
             check_units_of_arm(self)
-        self._set(_model=Model(*self.pack()))
+        self._set(_model=Model(*pack(self)))
 
     # sizes, names and indices
 
     @property
     def nq(self) -> int:
-        """Number of position coordinates."""
-        return self.nv
+        """Number of position coordinates; more than `nv` with quaternions."""
+        return self._position_at[-1] + self._modes_at[-1]
 
     @property
     def nv(self) -> int:
-        """Number of velocity coordinates."""
-        return self.nu + int(sum(b.n_modes for b in self.bodies))
+        """Number of velocity coordinates, degrees of freedom."""
+        return self._velocity_at[-1] + self._modes_at[-1]
 
     @property
     def nu(self) -> int:
         """Number of actuated joint coordinates."""
-        return int(sum(b.joint.n_dof for b in self.bodies))
+        return self._velocity_at[-1]
 
     @property
     def n_nodes(self) -> int:
@@ -217,13 +221,27 @@ class Arm(_Description):
         return self._node_offset[-1]
 
     @property
+    def neutral(self) -> Array:
+        """Positions of the undeformed arm with all bodies in their joint frames, (nq,).
+
+        All zero but for the first entry of each quaternion, which is one.
+        """
+        joints = [body.joint.neutral for body in self.bodies]
+        return np.concatenate([*joints, np.zeros(self._modes_at[-1])])
+
+    @property
     def joint_slice(self) -> slice:
-        """Where the joint coordinates stand in q."""
+        """Where the joints stand in velocities, accelerations and forces."""
         return slice(0, self.nu)
 
     @property
+    def joint_position_slice(self) -> slice:
+        """Where the joints stand in q."""
+        return slice(0, self._position_at[-1])
+
+    @property
     def motor_slice(self) -> slice:
-        """Where the motor coordinates stand in q (none without flexible joints)."""
+        """Where the motor coordinates stand (none without flexible joints)."""
         return slice(self.nu, self.nu)
 
     def body_index(self, body: str | int) -> int:
@@ -241,18 +259,36 @@ class Arm(_Description):
             )
         return int(body) % len(names)
 
-    def mode_slice(self, body: str | int) -> slice:
-        """Where the modal coordinates of a body stand in q."""
+    def mode_slice(self, body: str | int, *, positions: bool = False) -> slice:
+        """Where the modes of a body stand in velocities and forces, or in q."""
         index = self.body_index(body)
-        start = self.nu + sum(b.n_modes for b in self.bodies[:index])
-        return slice(start, start + self.bodies[index].n_modes)
+        joints = self._position_at[-1] if positions else self._velocity_at[-1]
+        return slice(joints + self._modes_at[index], joints + self._modes_at[index + 1])
+
+    def body_joint_slice(self, body: str | int, *, positions: bool = False) -> slice:
+        """Where the joint of a body stands in velocities and forces, or in q."""
+        index = self.body_index(body)
+        at = self._position_at if positions else self._velocity_at
+        return slice(at[index], at[index + 1])
+
+    def _names(self, joints: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
+        first = [
+            f"{body}.{name}" if name else body
+            for body, names in joints
+            for name in names
+        ]
+        modes = [f"{b.name}.{mode}" for b in self.bodies for mode in b.mode_names]
+        return (*first, *modes)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Name of each coordinate: the body of the joint, or body and mode."""
-        joints = [b.name for b in self.bodies if b.joint.n_dof]
-        modes = [f"{b.name}.{mode}" for b in self.bodies for mode in b.mode_names]
-        return (*joints, *modes)
+        """Name of each velocity (and force): body and what it is, or body and mode."""
+        return self._names((b.name, b.joint.velocity_names) for b in self.bodies)
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """Name of each position coordinate, those of quaternions included."""
+        return self._names((b.name, b.joint.position_names) for b in self.bodies)
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -287,7 +323,7 @@ class Arm(_Description):
     def damping_matrix(self) -> Array:
         """Viscous friction of the joints and modal damping, (nv, nv)."""
         result = self._blocks("damping")
-        joints = [b.joint.damping for b in self.bodies if b.joint.n_dof]
+        joints = np.concatenate([b.joint.friction for b in self.bodies])
         result[self.joint_slice, self.joint_slice] = np.diag(joints)
         return result
 
@@ -295,39 +331,7 @@ class Arm(_Description):
 
     def pack(self) -> Packed:
         """Return the arm as the plain arrays from which the C model is built."""
-        topology, joints, nodes, modal = [], [], [], []
-        for body, parent in zip(self.bodies, self._parents, strict=True):
-            joint = body.joint
-            node = -1
-            if parent >= 0:
-                node = self._node_offset[parent]
-                node += self.bodies[parent].node_index(joint.node)
-            kind = JOINT_KINDS.index(joint.kind)
-            topology.append((parent, node, kind, body.n_modes, body.n_nodes))
-            joints.append(
-                (*joint.axis, *joint.position, *joint.rotation.ravel(), joint.damping)
-            )
-            inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
-            nodes.append(
-                np.hstack(
-                    [
-                        body.node_mass[:, np.newaxis],
-                        body.node_com,
-                        inertia,
-                        body.node_position,
-                        body.node_translation.reshape(body.n_nodes, -1),
-                        body.node_rotation.reshape(body.n_nodes, -1),
-                    ]
-                ).ravel()
-            )
-            modal += [body.stiffness.ravel(), body.damping.ravel()]
-        return Packed(
-            np.array(topology, dtype=np.intc),
-            np.array(joints, dtype=np.float64),
-            np.concatenate(nodes),
-            np.concatenate(modal),
-            self.gravity,
-        )
+        return pack(self)
 
     # printing
 

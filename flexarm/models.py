@@ -1,15 +1,13 @@
-"""Joints and bodies: frozen dataclasses, checked in words.
+"""Rigid and flexible bodies: frozen dataclasses, checked in words.
 
-Each body carries a frame fixed to its inboard
-attachment, a set of nodes (mass, centre of mass, inertia, undeformed position)
-and, if it is flexible, mode shapes at these nodes (design section 2).  A rigid body
-is one without modes.  All vectors of a body are in its own frame.
+Each body carries a frame fixed to its inboard attachment, a set of nodes (mass, centre
+of mass, inertia, undeformed position) and, if it is flexible, mode shapes at these
+nodes (design section 2).  A rigid body is one without modes.  All vectors of a body are
+in its own frame.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,126 +19,19 @@ from ._checks import (
     MAX_MODES,
     as_array,
     check_inertia,
-    check_rotation,
     check_square,
     inertia_matrix,
 )
+from ._description import Description
 from .errors import ModelError
+from .joints import Joint
 
 Array = NDArray[np.float64]
 
-JOINT_KINDS = ("fixed", "revolute", "prismatic")  # the order is that of fa_model.h
 GROUND = "ground"
 
 
-class _Description:
-    """Equality, hash and replacement by content, for dataclasses that hold arrays."""
-
-    def _content(self) -> tuple[Any, ...]:
-        def plain(value: Any) -> Any:
-            if isinstance(value, np.ndarray):
-                return (value.shape, value.tobytes())
-            return value
-
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return tuple(plain(getattr(self, f.name)) for f in fields if f.init)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._content() == other._content()
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, self._content()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # through the constructor, which checks and makes the arrays read-only again
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
-
-    def replace(self, **changes: Any) -> Any:
-        """Return a copy with the named fields changed."""
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True, eq=False)
-class Joint(_Description):
-    """Connection of a body to a node of its parent.
-
-    Parameters
-    ----------
-    kind : {"revolute", "prismatic", "fixed"}
-        What the joint lets the body do.
-    axis : (3,) array_like of float
-        Direction of motion in the frame of the body; normalized here.
-    parent : str, optional
-        Name of the parent body, or ``"ground"``.  By default the body that is
-        listed before this one, and the ground for the first.
-    node : str or int
-        Node of the parent at which the joint sits.
-    position : (3,) array_like of float
-        Origin of the joint frame in the frame of the node, in m.  The frame of the
-        node turns and moves with the deformed body.
-    rotation : (3, 3) array_like of float
-        Orientation of the joint frame: takes its components to those of the node.
-    damping : float
-        Viscous friction, in N m s (revolute) or N s/m (prismatic).
-
-    Notes
-    -----
-    At coordinate zero the frame of the body coincides with the joint frame.
-    """
-
-    kind: str = "revolute"
-    axis: Any = (0.0, 0.0, 1.0)
-    parent: str | None = None
-    node: str | int = "tip"
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = field(default_factory=lambda: np.eye(3))
-    damping: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.kind not in JOINT_KINDS:
-            near = difflib.get_close_matches(str(self.kind), JOINT_KINDS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ModelError(
-                f"unknown joint kind {self.kind!r}, expected one of "
-                f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
-            )
-        axis = as_array("axis of the joint", self.axis, (3,))
-        length = float(np.linalg.norm(axis))
-        if not length > 0.0:
-            raise ModelError(
-                "axis of the joint is zero, expected a direction such as (0, 0, 1)"
-            )
-        rotation = as_array("rotation of the joint", self.rotation, (3, 3))
-        check_rotation("rotation of the joint", rotation)
-        damping = float(as_array("damping of the joint", self.damping, ()))
-        if damping < 0.0:
-            raise ModelError(
-                f"damping of the joint is {damping:g}, expected zero or more"
-            )
-        # a unit vector stays as it is, so that copies are equal bit for bit
-        unit = axis if abs(length - 1.0) < 1e-15 else axis / length
-        unit.flags.writeable = False
-        self._set(
-            axis=unit,
-            position=as_array("position of the joint", self.position, (3,)),
-            rotation=rotation,
-            damping=damping,
-        )
-
-    @property
-    def n_dof(self) -> int:
-        """Number of coordinates, 0 or 1."""
-        return 0 if self.kind == "fixed" else 1
-
-
-class _Body(_Description):
+class _Body(Description):
     """What rigid and flexible bodies have in common, node by node."""
 
     name: str

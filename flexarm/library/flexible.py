@@ -9,7 +9,8 @@ import numpy as np
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
 from ..errors import ModelError
-from ..models import Body, Joint
+from ..joints import Joint
+from ..models import Body
 from .planar import rigid_rod
 
 _DLS_LENGTH = 0.5  # m

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..arm import Arm
 from ..errors import ModelError
-from ..models import Body, FlexibleBody, Joint, RigidBody
+from ..joints import Joint
+from ..models import Body, FlexibleBody, RigidBody
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator

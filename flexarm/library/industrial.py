@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arm import Arm
-from ..models import Joint, RigidBody
+from ..joints import Joint
+from ..models import RigidBody
 
 
 def _turn_x(quarters: int) -> np.ndarray:

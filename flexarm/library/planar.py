@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
 from ..errors import ModelError
-from ..models import Body, Joint, RigidBody
+from ..joints import Joint
+from ..models import Body, RigidBody
 
 Array = NDArray[np.float64]
 

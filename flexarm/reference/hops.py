@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .rotations import exponential, left_jacobian, left_jacobian_rate, skew
 
 if TYPE_CHECKING:
-    from ..models import Body, Joint
+    from ..joints import Joint
+    from ..models import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 

@@ -1,0 +1,112 @@
+"""An arm as plain arrays, in the layout that ``fa_model.h`` reads.
+
+The C model knows joints of one screw and poses.  A joint that is a product of several
+screws becomes a chain: massless bodies without nodes carry all screws but the last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .joints import Joint
+
+if TYPE_CHECKING:
+    from .arm import Arm
+    from .models import Body
+
+Array = NDArray[np.float64]
+
+# the order of fa_joint
+_KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose")
+_MOST_DOF = 6
+
+
+class Packed(NamedTuple):
+    """The arrays; bodies include those that a joint of several screws puts between."""
+
+    topology: NDArray[np.intc]  # (n, 6): parent, its node, kind, modes, nodes, dof
+    joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
+    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
+    modal: Array  # per body: stiffness, damping
+    gravity: Array  # (3,)
+
+
+def _kind(joint: Joint, screw: Array) -> str:
+    """Kind of the C model for a pose, or for one screw of a product."""
+    if joint.has_pose:
+        return "spherical" if joint.kind == "spherical" else "pose"
+    if not screw.any():
+        return "fixed"
+    if not screw[:3].any():
+        return "prismatic"
+    return "helical" if screw[3:].any() else "revolute"
+
+
+def _joint_rows(joint: Joint) -> list[tuple[int, int, Array]]:
+    """Kind, freedom and constants of each link of the chain that a joint becomes."""
+    S, d = joint.screws, joint.friction
+    links = range(1) if joint.has_pose else range(max(joint.n_dof, 1))
+    rows = []
+    for i in links:
+        at = slice(None) if joint.has_pose else slice(i, i + 1)
+        screws, damping = S[:, at], d[at]
+        kind = _kind(joint, screws)
+        axis = np.array([0.0, 0.0, 1.0]) if joint.has_pose else joint.axis
+        if not joint.has_pose and joint.n_dof:
+            axis = screws[:3, 0] if screws[:3].any() else screws[3:, 0]
+        first = i == 0
+        row = np.zeros(15 + _MOST_DOF + 6 * _MOST_DOF)
+        row[:3] = axis
+        row[3:6] = joint.position if first else 0.0
+        row[6:15] = (joint.rotation if first else np.eye(3)).ravel()
+        row[15 : 15 + len(damping)] = damping
+        row[21 : 21 + screws.size] = screws.T.ravel()
+        rows.append((_KINDS.index(kind), screws.shape[1], row))
+    return rows
+
+
+def _node_rows(body: Body) -> Array:
+    inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    return np.hstack(
+        [
+            body.node_mass[:, np.newaxis],
+            body.node_com,
+            inertia,
+            body.node_position,
+            body.node_translation.reshape(body.n_nodes, -1),
+            body.node_rotation.reshape(body.n_nodes, -1),
+        ]
+    ).ravel()
+
+
+def pack(arm: Arm) -> Packed:
+    """Return an arm as the plain arrays from which its C model is built."""
+    topology: list[tuple[int, ...]] = []
+    joints, nodes, modal = [], [], []
+    place: list[int] = []  # of each body among those of the C model
+    for body, p in zip(arm.bodies, arm._parents, strict=True):
+        joint = body.joint
+        parent, node = -1, -1
+        if p >= 0:
+            parent = place[p]
+            node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
+        rows = _joint_rows(joint)
+        for i, (kind, n_dof, row) in enumerate(rows):
+            last = i == len(rows) - 1
+            n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof))
+            joints.append(row)
+            parent, node = len(topology) - 1, -1
+        place.append(parent)
+        nodes.append(_node_rows(body))
+        modal += [body.stiffness.ravel(), body.damping.ravel()]
+    return Packed(
+        np.array(topology, dtype=np.intc),
+        np.array(joints, dtype=np.float64),
+        np.concatenate(nodes),
+        np.concatenate(modal),
+        arm.gravity,
+    )

@@ -1,0 +1,296 @@
+r"""Joints: how a body moves on the node that carries it.
+
+A joint is one of two things.
+
+* A **product of screws**: the body is displaced by ``exp(S_1 q_1) ... exp(S_n q_n)``,
+  each coordinate turns or slides, velocities are the rates of the coordinates.
+* A **pose**: the position coordinates are a unit quaternion ``(w, x, y, z)`` and, but
+  for the spherical joint, a translation; the twist of the body in its own axes is
+  ``S v`` with a constant `S` and fewer, freely chosen velocities `v` than positions.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._checks import as_array, check_rotation
+from ._description import Description
+from .errors import ModelError
+
+Array = NDArray[np.float64]
+
+# names of the coordinates; nothing where there is but one
+_PRODUCTS: dict[str, tuple[str, ...]] = {
+    "fixed": (),
+    "revolute": ("",),
+    "prismatic": ("",),
+    "helical": ("",),
+    "cylindrical": ("rotation", "translation"),
+    "universal": ("rotation 1", "rotation 2"),
+    "planar": ("translation 1", "translation 2", "rotation"),
+}
+_QUATERNION = ("qw", "qx", "qy", "qz")
+_TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
+_POSES = ("spherical", "free", "subspace")
+JOINT_KINDS = (*_PRODUCTS, *_POSES)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Description):
+    """Connection of a body to a node of its parent.
+
+    Parameters
+    ----------
+    kind : str
+        What the joint lets the body do; positions and velocities below.
+    axis : (3,) array_like of float
+        Direction of motion in the frame of the body; normalized here.  Normal of a
+        planar joint, first axis of a universal one.
+    parent : str, optional
+        Name of the parent body, or ``"ground"``.  By default the body that is
+        listed before this one, and the ground for the first.
+    node : str or int
+        Node of the parent at which the joint sits.
+    position : (3,) array_like of float
+        Origin of the joint frame in the frame of the node, in m.  The frame of the
+        node turns and moves with the deformed body.
+    rotation : (3, 3) array_like of float
+        Orientation of the joint frame: takes its components to those of the node.
+    damping : float or (n_dof,) array_like of float
+        Viscous friction of all velocities or of each, in N m s (turning) or N s/m
+        (sliding).
+    axis2 : (3,) array_like of float, optional
+        Second axis of a universal joint, or first direction in the plane of a planar
+        one; normalized here.  By default the coordinate direction that is closest to
+        the plane across `axis`, made perpendicular to it: x for the axis z.
+    pitch : float
+        Advance of a helical joint, in m per rad.
+    subspace : (6, n_dof) array_like of float, optional
+        Of a joint ``"subspace"``: twists (angular; linear) of the body, in its own
+        axes, that the joint allows.
+
+    Notes
+    -----
+    At neutral coordinates the frame of the body coincides with the joint frame.
+
+    ==============  =====================================  ============================
+    kind            positions                              velocities
+    ==============  =====================================  ============================
+    fixed
+    revolute        angle                                  its rate
+    prismatic       displacement                           its rate
+    helical         angle; slides `pitch` times that       its rate
+    cylindrical     angle, displacement along one axis     their rates
+    universal       angle about `axis`, then about         their rates
+                    `axis2` as turned by it
+    planar          two displacements in the plane, in     their rates
+                    fixed directions, then the angle
+    spherical       quaternion (w, x, y, z)                angular velocity of the body
+                                                           relative to its parent, in
+                                                           its own axes
+    free            quaternion, origin of the body in      twist of the body relative to
+                    joint axes                             its parent, in its own axes
+    subspace        the same seven                         amplitudes of the columns of
+                                                           `subspace`
+    ==============  =====================================  ============================
+
+    A quaternion of any length but zero stands for the rotation of its direction.  A
+    subspace that is no Lie algebra is a nonholonomic joint: a body that rolls.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.Joint("universal", axis=(1, 0, 0), axis2=(0, 1, 0)).n_dof
+    2
+    >>> fa.Joint("free").neutral
+    array([1., 0., 0., 0., 0., 0., 0.])
+    """
+
+    kind: str = "revolute"
+    axis: Any = (0.0, 0.0, 1.0)
+    parent: str | None = None
+    node: str | int = "tip"
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = field(default_factory=lambda: np.eye(3))
+    damping: Any = 0.0
+    axis2: Any = None
+    pitch: Any = 0.0
+    subspace: Any = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in JOINT_KINDS:
+            near = difflib.get_close_matches(str(self.kind), JOINT_KINDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ModelError(
+                f"unknown joint kind {self.kind!r}, expected one of "
+                f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
+            )
+        rotation = as_array("rotation of the joint", self.rotation, (3, 3))
+        check_rotation("rotation of the joint", rotation)
+        self._set(
+            axis=_unit("axis of the joint", self.axis),
+            position=as_array("position of the joint", self.position, (3,)),
+            rotation=rotation,
+            pitch=float(as_array("pitch of the joint", self.pitch, ())),
+            subspace=self._check_subspace(),
+        )
+        self._refuse_unused()
+        self._set(axis2=self._check_axis2(), damping=self._check_damping())
+
+    def _check_subspace(self) -> Array | None:
+        if (self.subspace is None) != (self.kind != "subspace"):
+            raise ModelError(
+                "a joint 'subspace' has no subspace, expected a 6 x n matrix of twists"
+                if self.subspace is None
+                else f"a {self.kind} joint has a subspace, expected it of kind "
+                "'subspace' alone"
+            )
+        if self.subspace is None:
+            return None
+        S = as_array("subspace of the joint", self.subspace, (6, None))
+        n = S.shape[1]
+        if not 1 <= n <= 6:
+            raise ModelError(
+                f"subspace of the joint has {n} columns, expected between 1 and 6"
+            )
+        sizes = np.linalg.svd(S, compute_uv=False)
+        if not sizes[-1] > 1e-12 * sizes[0]:
+            raise ModelError(
+                f"subspace of the joint has rank {np.linalg.matrix_rank(S)} with {n} "
+                "columns, expected independent ones; leave some out"
+            )
+        return S
+
+    def _refuse_unused(self) -> None:
+        """Refuse what the kind of joint would ignore."""
+        if self.pitch != 0.0 and self.kind != "helical":
+            raise ModelError(
+                f"a {self.kind} joint has the pitch {self.pitch:g} m/rad, expected it "
+                "of a helical joint alone"
+            )
+        if self.axis2 is not None and self.kind not in ("universal", "planar"):
+            raise ModelError(
+                f"a {self.kind} joint has a second axis, expected it of a universal or "
+                "planar joint alone"
+            )
+        if self.kind in _POSES and self.axis.tolist() != [0.0, 0.0, 1.0]:
+            raise ModelError(
+                f"a {self.kind} joint has the axis {self.axis.tolist()}, but it moves "
+                "in all directions; leave it out"
+            )
+
+    def _check_axis2(self) -> Array | None:
+        if self.kind not in ("universal", "planar"):
+            return None
+        if self.axis2 is None:
+            nearest = np.eye(3)[int(np.argmin(np.abs(self.axis)))]
+            return _unit("", nearest - (nearest @ self.axis) * self.axis)
+        axis2 = _unit("axis2 of the joint", self.axis2)
+        cosine = float(axis2 @ self.axis)
+        if self.kind == "planar" and abs(cosine) > 1e-9:
+            raise ModelError(
+                f"axis2 of the planar joint is {np.degrees(np.arccos(cosine)):.6g} "
+                "degrees from its axis, expected a direction in the plane, 90 degrees"
+            )
+        if float(np.linalg.norm(np.cross(self.axis, axis2))) < 1e-9:
+            raise ModelError(
+                "the two axes of the universal joint are parallel, expected different "
+                "directions"
+            )
+        return axis2
+
+    def _check_damping(self) -> Any:
+        shape = () if np.ndim(self.damping) == 0 else (self.n_dof,)
+        damping = as_array("damping of the joint", self.damping, shape)
+        if damping.min(initial=0.0) < 0.0:
+            raise ModelError(
+                f"damping of the joint is {damping.min():g}, expected zero or more"
+            )
+        return damping if shape else float(damping)
+
+    @property
+    def has_pose(self) -> bool:
+        """Whether the positions are a quaternion and a translation."""
+        return self.kind in _POSES
+
+    @property
+    def screws(self) -> Array:
+        """Columns S_1 ... S_n of the product of screws, or S of a pose, (6, n_dof)."""
+        turn = np.concatenate([self.axis, np.zeros(3)])
+        slide = np.concatenate([np.zeros(3), self.axis])
+        first = second = np.zeros(6)
+        if self.axis2 is not None:
+            first = np.concatenate([np.zeros(3), self.axis2])
+            across = np.cross(self.axis, self.axis2)
+            second = np.concatenate([np.zeros(3), across])
+        columns: dict[str, list[Array]] = {
+            "fixed": [],
+            "revolute": [turn],
+            "prismatic": [slide],
+            "helical": [turn + self.pitch * slide],
+            "cylindrical": [turn, slide],
+            "universal": [turn, np.roll(first, 3)],
+            "planar": [first, second, turn],
+            "spherical": list(np.eye(6)[:3]),
+            "free": list(np.eye(6)),
+        }
+        if self.kind == "subspace":
+            return np.array(self.subspace)
+        return np.array(columns[self.kind]).reshape(-1, 6).T
+
+    @property
+    def n_dof(self) -> int:
+        """Number of velocities, 0 to 6."""
+        if self.kind == "subspace":
+            return int(self.subspace.shape[1])
+        free = {"spherical": 3, "free": 6}
+        return free[self.kind] if self.has_pose else len(_PRODUCTS[self.kind])
+
+    @property
+    def n_positions(self) -> int:
+        """Number of position coordinates, 0 to 7."""
+        if self.has_pose:
+            return 4 if self.kind == "spherical" else 7
+        return self.n_dof
+
+    @property
+    def neutral(self) -> Array:
+        """Positions at which the body sits in the joint frame."""
+        neutral = np.zeros(self.n_positions)
+        neutral[:1] = float(self.has_pose)  # of the quaternion
+        return neutral
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """Names of the position coordinates; empty where there is but one."""
+        if self.kind == "spherical":
+            return _QUATERNION
+        return (*_QUATERNION, "x", "y", "z") if self.has_pose else self.velocity_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the velocities; empty where there is but one."""
+        if self.kind == "subspace":
+            return tuple(f"rate {i + 1}" for i in range(self.n_dof))
+        return _TWIST[: self.n_dof] if self.has_pose else _PRODUCTS[self.kind]
+
+    @property
+    def friction(self) -> Array:
+        """Viscous friction of each velocity, (n_dof,)."""
+        return np.broadcast_to(self.damping, (self.n_dof,)).astype(np.float64)
+
+
+def _unit(what: str, value: Any) -> Array:
+    """Read-only unit vector; one that is unit already stays as it is, bit for bit."""
+    vector = as_array(what, value, (3,))
+    length = float(np.linalg.norm(vector))
+    if not length > 0.0:
+        raise ModelError(f"{what} is zero, expected a direction such as (0, 0, 1)")
+    unit = vector if abs(length - 1.0) < 1e-15 else vector / length
+    unit.flags.writeable = False
+    return unit
