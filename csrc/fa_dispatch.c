@@ -25,6 +25,8 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_KINETIC_ENERGY:
     case FA_NODE_VELOCITY:
     case FA_WRENCH_FORCES:
+    case FA_INTEGRATE:
+    case FA_POSITION_RATES:
         return 2;
     default:
         return 1;

@@ -16,7 +16,7 @@
 #include "fa_model.h"
 #include <stdint.h>
 
-/* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the bodies */
+/* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the links */
 typedef enum {
     FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
     FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
@@ -36,6 +36,8 @@ typedef enum {
     FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
     FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
     FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
+    FA_INTEGRATE,          /* q (nq), dq (nv) -> (nq) */
+    FA_POSITION_RATES,     /* q (nq), qd (nv) -> (nq) */
     FA_N_KERNELS
 } fa_kernel;
 
@@ -62,7 +64,7 @@ typedef enum {
 
 /*
  * fa_torque_call: forces at time t for every state.
- *   q, qd  [count][nv]  current states; tau [count][n_tau] to be filled.
+ *   q, qd  [count][nq], [count][nv]  current states; tau [count][n_tau] to be filled.
  * Returns nonzero to stop the run.
  */
 typedef int (*fa_torque_call)(void *context, double t, const double *q,
@@ -84,7 +86,8 @@ typedef struct {
     fa_torque_call call;
     fa_tick tick;
     void *context;
-    double *q, *qd;  /* [count][n_samples][nv]; sample 0 is the initial state */
+    /* [count][n_samples][nq], [nv]; sample 0 is the initial state */
+    double *q, *qd;
     double *tau_out; /* [count][n_samples][n_tau] or NULL */
 } fa_rollout;
 

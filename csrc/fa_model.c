@@ -82,6 +82,24 @@ static void model_turn_node(int n, const double *C, const double *node, double *
     }
 }
 
+/* whether the number of velocities is one that the kind of joint has */
+static int model_dof_fits(const int *topology)
+{
+    const int n = topology[FA_TOPO_DOF];
+
+    switch (topology[FA_TOPO_JOINT]) {
+    case FA_JOINT_FIXED:
+    case FA_JOINT_FLOATING:
+        return n == 0;
+    case FA_JOINT_SPHERICAL:
+        return n == 3;
+    case FA_JOINT_POSE:
+        return n >= 1 && n <= 6;
+    default:
+        return n == 1;
+    }
+}
+
 /* sizes and refusals, before any memory is taken */
 static fa_status model_check(const fa_description *d, size_t *n_nodes,
                              size_t *constants)
@@ -99,14 +117,14 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k) {
             return FA_BAD_TOPOLOGY;
         }
-        if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED ||
-            t[FA_TOPO_JOINT] > FA_JOINT_PRISMATIC) {
+        if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED || t[FA_TOPO_JOINT] > FA_JOINT_FLOATING ||
+            !model_dof_fits(t)) {
             return FA_BAD_JOINT;
         }
         if (n < 0 || n > FA_MAX_MODES) {
             return FA_TOO_MANY_MODES;
         }
-        if (t[FA_TOPO_NODES] < 1 || t[FA_TOPO_NODES] > (1 << 24)) {
+        if (t[FA_TOPO_NODES] < (n > 0) || t[FA_TOPO_NODES] > (1 << 24)) {
             return FA_BAD_SIZE;
         }
         *n_nodes += (size_t)t[FA_TOPO_NODES];
@@ -125,50 +143,95 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
     return FA_OK;
 }
 
+/* where body k hangs; all bodies before it have their places */
+static fa_status model_hang(fa_model *model, const fa_body *bodies, int node,
+                            fa_body *b)
+{
+    const fa_body *p = b->parent < 0 ? NULL : bodies + b->parent;
+    const int first =
+        b->joint == FA_JOINT_FLOATING || !p ? b->first_node : p->first_node;
+    const int n = b->joint == FA_JOINT_FLOATING || !p ? b->n_nodes : p->n_nodes;
+
+    if (b->joint == FA_JOINT_FLOATING) {
+        if (!p || p->n_modes > 0 || node < first || node >= first + n) {
+            return FA_BAD_TOPOLOGY;
+        }
+        b->own_node = node;
+        model->sum_parent_modes += b->n_modes;
+        model->any_floating = 1;
+    } else if (p) {
+        const int on_frame = node == -1 && p->n_modes == 0;
+        if (!on_frame && (node < first || node >= first + n)) {
+            return FA_BAD_TOPOLOGY;
+        }
+        b->attach = node;
+        b->parent_modes = p->n_modes;
+        model->sum_parent_modes += p->n_modes;
+    }
+    return FA_OK;
+}
+
 /* places of the coordinates and of the scratch of every body */
 static fa_status model_places(const fa_description *d, fa_model *model, fa_body *bodies)
 {
-    int node = 0, modes = 0;
+    int node = 0, modes = 0, positions = 0, wide = 0, wide_triangles = 0;
 
     for (int k = 0; k < d->n_bodies; k++) {
         const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
+        const fa_joint joint = (fa_joint)t[FA_TOPO_JOINT];
         fa_body *b = bodies + k;
 
         *b = (fa_body){.parent = t[FA_TOPO_PARENT],
-                       .attach = t[FA_TOPO_NODE],
-                       .joint = (fa_joint)t[FA_TOPO_JOINT],
+                       .link = t[FA_TOPO_NODES] > 0 ? model->n_links++ : -1,
+                       .attach = -1,
+                       .own_node = -1,
+                       .joint = joint,
+                       .wide = joint >= FA_JOINT_HELICAL && joint <= FA_JOINT_POSE,
                        .n_modes = t[FA_TOPO_MODES],
+                       .n_dof = t[FA_TOPO_DOF],
                        .n_nodes = t[FA_TOPO_NODES],
                        .first_node = node,
-                       .joint_at = -1,
+                       .joint_at = t[FA_TOPO_DOF] > 0 ? model->nu : -1,
+                       .position_at = positions,
                        .own_at = modes,
                        .hop_at = model->sum_parent_modes,
-                       .tri_at = model->sum_triangles};
-        if (b->joint != FA_JOINT_FIXED) {
-            b->joint_at = model->nu++;
+                       .tri_at = model->sum_triangles,
+                       .wide_at = wide,
+                       .wide_tri_at = wide_triangles};
+        const fa_status status = model_hang(model, bodies, t[FA_TOPO_NODE], b);
+        if (status != FA_OK) {
+            return status;
         }
-        if (b->parent >= 0) {
-            const fa_body *p = bodies + b->parent;
-            if (b->attach < p->first_node || b->attach >= p->first_node + p->n_nodes) {
-                return FA_BAD_TOPOLOGY;
-            }
-            b->parent_modes = p->n_modes;
-            model->sum_parent_modes += p->n_modes;
+        model->nu += b->n_dof;
+        positions += joint == FA_JOINT_SPHERICAL ? 4
+                     : joint == FA_JOINT_POSE    ? 7
+                                                 : b->n_dof;
+        if (b->wide) {
+            wide += b->n_dof;
+            wide_triangles += b->n_dof * (b->n_dof + 1) / 2;
+            model->any_wide = 1;
+            model->any_pose |= joint != FA_JOINT_HELICAL;
         }
         modes += b->n_modes;
         node += b->n_nodes;
         model->sum_triangles += b->n_modes * (b->n_modes + 1) / 2;
     }
     model->n_modes = modes;
-    model->nv = model->nq = model->nu + modes;
+    model->n_rows = modes + wide;
+    model->nv = model->nu + modes;
+    model->nq = positions + modes;
     for (int k = 0; k < d->n_bodies; k++) {
-        bodies[k].mode_at = model->nu + bodies[k].own_at;
-    }
-    for (int k = 0; k < d->n_bodies; k++) {
-        if (bodies[k].parent >= 0) {
-            bodies[k].parent_mode_at = bodies[bodies[k].parent].mode_at;
+        fa_body *b = bodies + k;
+        b->mode_at = model->nu + b->own_at;
+        b->eta_at = positions + b->own_at;
+        b->wide_at += modes;
+        b->wide_tri_at += model->sum_triangles;
+        if (b->parent >= 0) {
+            b->parent_mode_at = bodies[b->parent].mode_at;
+            b->parent_eta_at = bodies[b->parent].eta_at;
         }
     }
+    model->sum_triangles += wide_triangles;
     return FA_OK;
 }
 
@@ -179,7 +242,13 @@ static void model_joint(const double *joint, const fa_body *parent, fa_body *b)
     const double *Cp = parent ? parent->frame : one;
     double turned[9];
 
-    b->damping = b->joint == FA_JOINT_FIXED ? 0.0 : joint[FA_DAMPING];
+    for (int j = 0; j < b->n_dof; j++) {
+        b->damping[j] = joint[FA_DAMPING + j];
+        for (int half = 0; half < 6; half += 3) {
+            model_turn(b->frame, joint + FA_SUBSPACE + 6 * j + half, 1,
+                       b->S + 6 * j + half, 1);
+        }
+    }
     model_turn(Cp, joint + FA_POSITION, 1, b->pos, 1);
     model_mul(joint + FA_ROTATION, b->frame, turned);
     for (int j = 0; j < 3; j++) {

@@ -9,7 +9,8 @@
  *             along +z (identity where the user's axis is already +z): the motion
  *             subspace of every joint is then a unit vector. fa_body.frame takes
  *             these components back to those of the user.
- * Coordinates joints in the order of the bodies, then the modes body by body.
+ * Coordinates joints in the order of the bodies, then the modes body by body; q has
+ *             more joint positions than qd has joint velocities where quaternions are.
  * Units       SI; modal coordinates have the unit their normalization gives them.
  */
 #ifndef FA_MODEL_H
@@ -19,7 +20,24 @@
 
 enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
 
-typedef enum { FA_JOINT_FIXED, FA_JOINT_REVOLUTE, FA_JOINT_PRISMATIC } fa_joint;
+/*
+ * What a joint lets a body do. The first three are those of the fast paths; the wide
+ * ones have a constant 6 x n_dof motion subspace S in the axes of the body:
+ *   helical    one screw along z
+ *   spherical  positions: a quaternion (w, x, y, z) of any length but zero
+ *   pose       positions: a quaternion, and the origin of the body in joint axes
+ * A floating body has no joint: its parent, a massless body without nodes, sits on one
+ * of its own nodes, which its modes move (Jain and Rodriguez, Pi^d).
+ */
+typedef enum {
+    FA_JOINT_FIXED,
+    FA_JOINT_REVOLUTE,
+    FA_JOINT_PRISMATIC,
+    FA_JOINT_HELICAL,
+    FA_JOINT_SPHERICAL,
+    FA_JOINT_POSE,
+    FA_JOINT_FLOATING
+} fa_joint;
 
 typedef enum {
     FA_OK = 0,
@@ -34,13 +52,21 @@ typedef enum {
 /* description of one body: columns of the topology, then of the joint table */
 enum {
     FA_TOPO_PARENT,
-    FA_TOPO_NODE,
+    FA_TOPO_NODE, /* of the parent, or -1: its frame; of the body itself if floating */
     FA_TOPO_JOINT,
     FA_TOPO_MODES,
-    FA_TOPO_NODES,
+    FA_TOPO_NODES, /* 0: a massless carrier, no link of the user's */
+    FA_TOPO_DOF,
     FA_TOPO_SIZE
 };
-enum { FA_AXIS = 0, FA_POSITION = 3, FA_ROTATION = 6, FA_DAMPING = 15, FA_JOINT_SIZE };
+enum {
+    FA_AXIS = 0,
+    FA_POSITION = 3,
+    FA_ROTATION = 6,
+    FA_DAMPING = 15,  /* [6] */
+    FA_SUBSPACE = 21, /* [6][6], column by column */
+    FA_JOINT_SIZE = 57
+};
 
 /* description of one node with n modes; gamma and lambda are 3 x n by rows */
 enum {
@@ -81,23 +107,32 @@ typedef struct {
 
 typedef struct {
     int parent;       /* body, or -1 for the ground */
+    int link;         /* number among the bodies of the user, -1 for a carrier */
     int parent_modes; /* modes of the parent */
-    int attach;       /* node of the parent, over all bodies, or -1 */
+    int attach;       /* node of the parent, over all bodies, or -1: its frame */
+    int own_node;     /* floating: the node of its own on which it is carried */
     fa_joint joint;
-    int n_modes;
-    int joint_at;       /* place of the joint coordinate, -1 if fixed */
-    int mode_at;        /* place of the first modal coordinate */
-    int parent_mode_at; /* that of the parent */
+    int wide; /* helical, spherical or pose */
+    int n_modes, n_dof;
+    int joint_at;       /* place of the first joint velocity, -1 if there is none */
+    int position_at;    /* place of the first joint position in q */
+    int mode_at;        /* place of the first modal velocity */
+    int eta_at;         /* place of the first modal coordinate in q */
+    int parent_mode_at; /* those of the parent */
+    int parent_eta_at;
     int first_node, n_nodes;
     int node_is_offset; /* E != mp1: gravity needs its own modal term (B4) */
     /* places in the scratch arrays of all bodies, counted in modes */
-    int hop_at;      /* modes of the parents before */
+    int hop_at;      /* modes of the parents (own ones if floating) before */
     int own_at;      /* modes of the bodies before */
     int tri_at;      /* triangles of modes of the bodies before */
+    int wide_at;     /* freedoms of wide joints before, after all modes */
+    int wide_tri_at; /* their triangles, after those of all modes */
     double rot[9];   /* joint frame in the axes of the parent's node, R_f */
     double pos[3];   /* its origin, x_f */
     double frame[9]; /* user components = frame * internal components */
-    double damping;
+    double damping[6];
+    double S[36];               /* motion subspace of a wide joint, column by column */
     double mass, mp0[3], J0[6]; /* undeformed body about its frame */
     fa_modal modal;
 } fa_body;
@@ -111,10 +146,13 @@ typedef struct {
 
 typedef struct {
     int n_bodies, n_nodes;
-    int nu, nv, nq;       /* joint coordinates, all velocities, all positions */
+    int n_links;          /* bodies of the user: all but the carriers */
+    int nu, nv, nq;       /* joint velocities, all velocities, all positions */
     int n_modes;          /* nv - nu */
-    int sum_parent_modes; /* totals of hop_at, tri_at */
+    int n_rows;           /* modes and freedoms of wide joints */
+    int sum_parent_modes; /* totals of hop_at, wide_tri_at */
     int sum_triangles;
+    int any_wide, any_pose, any_floating;
     int any_offset; /* some body has node_is_offset */
     double gravity[3];
     const fa_body *bodies;

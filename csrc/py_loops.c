@@ -47,6 +47,8 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {"node_velocity", 1, {"Q", "V", "6"}},
     [FA_JACOBIAN] = {"jacobian", 1, {"Q", "6V"}},
     [FA_WRENCH_FORCES] = {"wrench_forces", 1, {"Q", "6", "V"}},
+    [FA_INTEGRATE] = {"integrate", 0, {"Q", "V", "Q"}},
+    [FA_POSITION_RATES] = {"position_rates", 0, {"Q", "V", "Q"}},
 };
 
 /* everything one gufunc needs, in one block that NumPy frees with the gufunc */
@@ -76,7 +78,7 @@ static int loop_dim(const fa_model *model, char letter)
     case 'V':
         return model->nv;
     case 'B':
-        return model->n_bodies;
+        return model->n_links;
     case 'N':
         return model->n_nodes;
     default:

@@ -208,6 +208,8 @@ static PyMemberDef model_members[] = {
     MODEL_GUFUNC("node_velocity", FA_NODE_VELOCITY),
     MODEL_GUFUNC("jacobian", FA_JACOBIAN),
     MODEL_GUFUNC("wrench_forces", FA_WRENCH_FORCES),
+    MODEL_GUFUNC("integrate", FA_INTEGRATE),
+    MODEL_GUFUNC("position_rates", FA_POSITION_RATES),
     {NULL, 0, 0, 0, NULL},
 };
 

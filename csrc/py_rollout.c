@@ -11,7 +11,7 @@
 enum { ROLLOUT_ALIGN = 64 };
 
 typedef struct {
-    npy_intp count, nv, n_tau;
+    npy_intp count, nq, nv, n_tau;
     PyObject *torque; /* callable(t, q, qd) -> tau, or NULL */
     PyObject *tick;   /* callable(steps) -> stop, or NULL */
 } rollout_context;
@@ -33,7 +33,7 @@ static int rollout_torque(void *context, double t, const double *q, const double
 {
     const rollout_context *c = context;
     const PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *a = rollout_copy(q, c->count, c->nv);
+    PyObject *a = rollout_copy(q, c->count, c->nq);
     PyObject *b = rollout_copy(qd, c->count, c->nv);
     PyObject *given = a && b ? PyObject_CallFunction(c->torque, "dOO", t, a, b) : NULL;
     PyObject *array =
@@ -93,16 +93,16 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
                         PyObject *q, PyObject *qd, PyArrayObject *t, PyObject *tau,
                         PyObject *tau_out)
 {
-    npy_intp shape[3], other[3];
+    npy_intp shape[3], rates[3], other[3];
 
     run->q = rollout_data(q, "q", 1, shape);
-    run->qd = run->q ? rollout_data(qd, "qd", 1, other) : NULL;
+    run->qd = run->q ? rollout_data(qd, "qd", 1, rates) : NULL;
     run->tau_out = run->qd ? rollout_data(tau_out, "tau_out", 1, other) : NULL;
     if (!run->tau_out) {
         return -1;
     }
-    if (shape[2] != model->nv || PyArray_SIZE(t) != shape[1] || shape[1] < 1 ||
-        PyArray_SIZE((PyArrayObject *)qd) != PyArray_SIZE((PyArrayObject *)q) ||
+    if (shape[2] != model->nq || PyArray_SIZE(t) != shape[1] || shape[1] < 1 ||
+        rates[0] != shape[0] || rates[1] != shape[1] || rates[2] != model->nv ||
         other[0] != shape[0] || other[1] != shape[1] ||
         (other[2] != model->nu && other[2] != model->nv)) {
         PyErr_SetString(PyExc_ValueError, "arrays of a rollout do not fit together");
@@ -112,7 +112,7 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     run->n_samples = (size_t)shape[1];
     run->n_tau = (int)other[2];
     run->t = PyArray_DATA(t);
-    *c = (rollout_context){shape[0], shape[2], other[2], NULL, c->tick};
+    *c = (rollout_context){shape[0], shape[2], rates[2], other[2], NULL, c->tick};
     if (tau == Py_None) {
         run->kind = FA_TORQUE_ZERO;
     } else if (PyCallable_Check(tau)) {
@@ -140,7 +140,7 @@ PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs
                             "hold", "tick", "tau_out", NULL};
     PyObject *q, *qd, *t, *tau, *tick, *tau_out;
     int substeps, hold;
-    rollout_context context = {0, 0, 0, NULL, NULL};
+    rollout_context context = {0, 0, 0, 0, NULL, NULL};
     fa_rollout run = {.tick = rollout_tick};
 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOiOpOO:rollout_rk4", names, &q,

@@ -39,6 +39,7 @@ from .mass import (
 )
 from .models import FlexibleBody, RigidBody
 from .operators import SpatialOperators, operators
+from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
 
 __all__ = [
@@ -60,9 +61,11 @@ __all__ = [
     "beams",
     "bias_forces",
     "build_info",
+    "difference",
     "energy",
     "forward_dynamics",
     "gravity_forces",
+    "integrate",
     "inverse_dynamics",
     "jacobian",
     "kinetic_energy",
@@ -76,6 +79,7 @@ __all__ = [
     "node_velocity",
     "operators",
     "plotting",
+    "position_rates",
     "potential_energy",
     "reference",
     "simulate",

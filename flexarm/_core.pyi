@@ -53,6 +53,8 @@ class Model:
     node_velocity: Final[np.ufunc]  # (),(nq),(nv)->(6)
     jacobian: Final[np.ufunc]  # (),(nq)->(6,nv)
     wrench_forces: Final[np.ufunc]  # (),(nq),(6)->(nv)
+    integrate: Final[np.ufunc]  # (nq),(nv)->(nq)
+    position_rates: Final[np.ufunc]  # (nq),(nv)->(nq)
 
     def quiet(self, name: str, /) -> np.ufunc: ...
     def rollout_rk4(

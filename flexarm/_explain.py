@@ -38,15 +38,23 @@ def _short(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
+# arguments with nq entries
+POSITIONS = ("q", "q0", "q1")
+
 # kernels that fail where the mass matrix is singular
 _INVERSES = ("mass_matrix_inverse", "apply_mass_matrix_inverse", "log_det_mass_matrix")
 
 
-def _expected(arm: Arm, name: str) -> dict[int, str]:
+def expected(arm: Arm, name: str) -> dict[int, str]:
     """Lengths that the last axis of an argument may have, in words."""
     modes = arm.nv - arm.nu
     coordinates = "; see arm.coordinate_names"
     counted = f"{arm.nv} coordinates ({arm.nu} joints, {modes} modes){coordinates}"
+    if name in POSITIONS and arm.nq != arm.nv:
+        counted = (
+            f"{arm.nq} positions ({arm.nq - modes} of joints, with quaternions, "
+            f"{modes} modes); see arm.position_names"
+        )
     if name == "wrench":
         return {6: "6 numbers, the moment and the force"}
     if name == "tau":
@@ -54,23 +62,23 @@ def _expected(arm: Arm, name: str) -> dict[int, str]:
         if modes == 0:
             return {arm.nu: joints + coordinates}
         return {arm.nu: joints, arm.nv: f"{arm.nv} (joints and modes){coordinates}"}
-    return {arm.nq if name == "q" else arm.nv: counted}
+    return {arm.nq if name in POSITIONS else arm.nv: counted}
 
 
-def _leading(
+def leading(
     arm: Arm, arrays: dict[str, Any], extra: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Batch shape of all arguments; refuses what does not fit."""
     for name, array in arrays.items():
-        expected = _expected(arm, name)
-        if array.ndim == 0 or array.shape[-1] not in expected:
+        fitting = expected(arm, name)
+        if array.ndim == 0 or array.shape[-1] not in fitting:
             given = (
                 "is a single number"
                 if array.ndim == 0
                 else f"has a last axis of length {array.shape[-1]}"
             )
             raise ArgumentError(
-                f"{name} {given}, expected {' or '.join(expected.values())}"
+                f"{name} {given}, expected {' or '.join(fitting.values())}"
             )
     shapes = {name: array.shape[:-1] for name, array in arrays.items()}
     if extra:
@@ -105,7 +113,19 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
         raise ArgumentError(f"out is of type {out.dtype}, expected float64")
 
 
-def _not_finite(
+def _zero_quaternion(arm: Arm, name: str, array: Any) -> str:
+    """Where positions have the first quaternion without a direction, or nothing."""
+    for k, body in enumerate(arm.bodies):
+        if name in POSITIONS and body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True).start
+            zero = np.argwhere(~array[..., at : at + 4].any(axis=-1))
+            if len(zero):
+                index = [*map(int, zero[0]), f"{at}:{at + 4}"]
+                return f"{name}[{', '.join(map(str, index))}]"
+    return ""
+
+
+def not_finite(
     arm: Arm,
     kernel: str,
     arrays: dict[str, Any],
@@ -151,6 +171,13 @@ def _not_finite(
             return NotFiniteError(
                 f"{failed}{spot} is {array[at]}, expected finite numbers{rest}", **told
             )
+        spot = _zero_quaternion(arm, key, array)
+        if spot and key not in lost:
+            return NotFiniteError(
+                f"{failed}{spot} is a quaternion of length zero, expected one that "
+                f"names a rotation, such as that of arm.neutral{rest}",
+                **told,
+            )
     why = "numbers overflow"
     if lost:
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
@@ -195,7 +222,7 @@ def explain(
         return error  # no refusal of NumPy or of a kernel, MemoryError for one
     try:
         arrays = {name: real_array(name, value) for name, value in given.items()}
-        batch = _leading(arm, arrays, extra)
+        batch = leading(arm, arrays, extra)
         if isinstance(error, ArgumentError):
             return error
         gufunc = arm._model.quiet(kernel)
@@ -212,4 +239,4 @@ def explain(
     def repeat() -> Any:
         return gufunc(*extra, *arrays.values(), out=out)
 
-    return _not_finite(arm, kernel, arrays, core, again or repeat, out)
+    return not_finite(arm, kernel, arrays, core, again or repeat, out)

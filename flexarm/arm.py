@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import dynamics, kinematics, mass
+from . import dynamics, kinematics, mass, positions
 from . import energy as _energy
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
@@ -392,3 +392,6 @@ class Arm(Description):
     jacobian = kinematics.jacobian
     node_velocity = kinematics.node_velocity
     operators = _operators.operators
+    integrate = positions.integrate
+    difference = positions.difference
+    position_rates = positions.position_rates

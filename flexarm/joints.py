@@ -240,8 +240,9 @@ class Joint(Description):
             "free": list(np.eye(6)),
         }
         if self.kind == "subspace":
-            return np.array(self.subspace)
-        return np.array(columns[self.kind]).reshape(-1, 6).T
+            columns["subspace"] = list(self.subspace.T)
+        result: Array = np.array(columns[self.kind]).reshape(-1, 6).T
+        return result
 
     @property
     def n_dof(self) -> int:

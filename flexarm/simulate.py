@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._explain import real_array
+from ._explain import expected, real_array
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Trajectory:
         The arm.
     t : (n,) ndarray of float
         Times in s.
-    q, qd : (..., n, nv) ndarray of float
-        Coordinates and their time derivatives.
+    q, qd : (..., n, nq), (..., n, nv) ndarray of float
+        Positions and velocities.
     tau : (..., n, nu or nv) ndarray of float
         Forces that acted, in N m or N.
     method : str
@@ -118,8 +118,9 @@ def simulate(
     Parameters
     ----------
     arm : Arm
-        Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
-    q0, qd0 : (..., nv) array_like of float
+        Arm with ``nq`` positions and ``nv`` velocities, ``nu`` of them of actuated
+        joints.
+    q0, qd0 : (..., nq), (..., nv) array_like of float
         Initial state.  Leading axes broadcast; a batch runs in SIMD lanes at once.
     t : (n,) array_like of float
         Times of the samples in s, increasing; the first is that of `q0`.
@@ -251,11 +252,10 @@ def _times(t: Any) -> Array:
 
 def _state(arm: Arm, name: str, value: Any) -> Array:
     array = np.array(real_array(name, value))
-    if array.ndim == 0 or array.shape[-1] != arm.nv:
+    ((size, counted),) = expected(arm, name).items()
+    if array.ndim == 0 or array.shape[-1] != size:
         raise ArgumentError(
-            f"{name} has shape {array.shape}, expected a last axis of {arm.nv} "
-            f"coordinates ({arm.nu} joints, {arm.nv - arm.nu} modes); see "
-            "arm.coordinate_names"
+            f"{name} has shape {array.shape}, expected a last axis of {counted}"
         )
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
@@ -290,9 +290,9 @@ class _Run:
                 + ", expected equal lengths or 1"
             ) from None
         count, n = int(np.prod(self.batch, dtype=int)), len(t)
-        self.q = np.full((count, n, arm.nv), np.nan)
+        self.q = np.full((count, n, arm.nq), np.nan)
         self.qd = np.full((count, n, arm.nv), np.nan)
-        self.q[:, 0] = np.broadcast_to(q0, (*self.batch, arm.nv)).reshape(count, arm.nv)
+        self.q[:, 0] = np.broadcast_to(q0, (*self.batch, arm.nq)).reshape(count, arm.nq)
         self.qd[:, 0] = np.broadcast_to(qd0, (*self.batch, arm.nv)).reshape(
             count, arm.nv
         )
@@ -324,8 +324,11 @@ class _Run:
     def call(self, t: float, q: Array, qd: Array) -> Array:
         """The user's torque function on the batch in the user's shape."""
         assert self.function is not None
-        shape = (*self.batch, self.q.shape[-1])
-        given = self.function(t, q.reshape(shape).copy(), qd.reshape(shape).copy())
+        given = self.function(
+            t,
+            q.reshape(*self.batch, self.arm.nq).copy(),
+            qd.reshape(*self.batch, self.arm.nv).copy(),
+        )
         tau = real_array(f"result of the torque function at t = {t:g}", given)
         try:
             if tau.ndim == 0 or tau.shape[-1] not in self.widths:
@@ -357,9 +360,9 @@ class _Run:
 
     def torque(self, index: int, t: float, y: Array) -> Array:
         """Force on one trajectory at any time and state, for the SciPy solvers."""
-        nv = self.arm.nv
+        nq = self.arm.nq
         if self.function is not None:
-            return np.asarray(self.call(t, y[np.newaxis, :nv], y[np.newaxis, nv:])[0])
+            return np.asarray(self.call(t, y[np.newaxis, :nq], y[np.newaxis, nq:])[0])
         return (
             self.sampled(index, t)
             if self.samples is not None
@@ -472,21 +475,23 @@ def _run_scipy(
 ) -> str:
     from scipy import integrate
 
-    nv, t = run.arm.nv, run.t
+    nq, t = run.arm.nq, run.t
     span = float(t[-1] - t[0])
     if max_step is None:
         # a step across a corner of the sampled torque would miss it
         sampled = run.samples is not None and len(t) > 1
         max_step = float(np.diff(t).max()) if sampled else np.inf
     forward = run.arm._model.quiet("forward_dynamics")
+    rates = run.arm._model.quiet("position_rates")
     bar = _bar(len(run.q) * span, progress, "s")
     notes = []
     try:
         for i in range(len(run.q)):
 
             def rate(t: float, y: Array, i: int = i) -> Array:
+                q, qd = y[:nq], y[nq:]
                 return np.concatenate(
-                    [y[nv:], forward(y[:nv], y[nv:], run.torque(i, t, y))]
+                    [rates(q, qd), forward(q, qd, run.torque(i, t, y))]
                 )
 
             start = np.concatenate([run.q[i, 0], run.qd[i, 0]])
@@ -511,7 +516,7 @@ def _run_scipy(
 
 def _advance(run: _Run, i: int, solver: Any, bar: Any, before: float) -> str:
     """One trajectory by a solver of SciPy; returns why it failed, or nothing."""
-    done, nv = 1, run.arm.nv
+    done, nq = 1, run.arm.nq
     while solver.status == "running":
         try:
             message = solver.step()
@@ -526,7 +531,7 @@ def _advance(run: _Run, i: int, solver: Any, bar: Any, before: float) -> str:
             y = solver.dense_output()(run.t[done:reached])
             for k in range(done, reached):
                 run.tau[i, k] = run.torque(i, float(run.t[k]), y[:, k - done])
-            run.q[i, done:reached], run.qd[i, done:reached] = y[:nv].T, y[nv:].T
+            run.q[i, done:reached], run.qd[i, done:reached] = y[:nq].T, y[nq:].T
             done = reached
         if bar is not None:
             bar.update(before + float(solver.t - run.t[0]) - bar.n)

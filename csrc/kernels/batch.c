@@ -31,6 +31,8 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
     [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
     [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
+    [FA_INTEGRATE] = {pos_integrate, pos_work_size},
+    [FA_POSITION_RATES] = {pos_position_rates, pos_work_size},
 };
 
 /* lanes of one operand; forward dynamics widens tau from nu to nv entries */

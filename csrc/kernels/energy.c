@@ -31,7 +31,7 @@ FA_INLINE fa_real en_kinetic_body(const fa_body *b, const int n, const fa_real *
 
     fa_zero(modal, n);
     fa_zero(momentum, 6);
-    body_shape(b, n, q + b->mode_at, &shape);
+    body_shape(b, n, q + b->eta_at, &shape);
     body_mass_mul_add(b, n, &shape, etad, V, modal, momentum);
     sum = fa_dot(momentum, V) + fa_dot(momentum + 3, V + 3);
     for (int r = 0; r < n; r++) {
@@ -69,7 +69,7 @@ static void en_potential(const fa_model *model, const fa_call *call)
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        const fa_real *eta = q + b->mode_at;
+        const fa_real *eta = q + b->eta_at;
         en_body *self = bodies + k;
         fa_real *at = columns + 6 * b->hop_at, g[3], mp[3], height = {0};
 

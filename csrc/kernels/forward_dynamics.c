@@ -13,6 +13,8 @@
  *             z_R+ = z_R + G_R eps_R                                           (A8)
  *             outward: qdd = nu_R - G_R' alpha+, alpha = alpha+ + S qdd + c,
  *                      etadd = nu_f - g' alpha                                 (A9)
+ *             A wide joint is freed like modes are, with P_ff = S' P_R S and
+ *             P_rf = P_R S. A floating body first changes to the pair (etad; V_O'), F4.
  *             g is never formed: with D_f = L D L', Y = L^-1 P_fr, e = L^-1 eps_f,
  *                 g P_rf' = Y' D^-1 Y,  g eps_f = Y' D^-1 e,
  *                 etadd = L'^-1 D^-1 (e - Y alpha).
@@ -38,16 +40,17 @@ typedef struct {
 typedef struct {
     fd_body *body;
     fa_real *columns; /* [6 sum_parent_modes]  Lambda, U of each hop */
-    fa_real *z_f;     /* [n_modes]  z_f, then e = L^-1 eps_f */
-    fa_real *pivot;   /* [n_modes]  D^-1 */
-    fa_real *Y;       /* [6 n_modes]  P_rf mode by mode, then Y */
-    fa_real *L;       /* [sum_triangles]  P_ff, then L */
+    /* rows: the modes of all bodies, then the freedoms of all wide joints */
+    fa_real *z_f;   /* [n_rows]  z_f, then e = L^-1 eps_f */
+    fa_real *pivot; /* [n_rows]  D^-1 */
+    fa_real *Y;     /* [6 n_rows]  P_rf row by row, then Y */
+    fa_real *L;     /* [sum_triangles]  P_ff, then L */
 } fd_work;
 
 static size_t fd_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
-           6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_modes +
+           6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
            (size_t)model->sum_triangles;
 }
 
@@ -57,9 +60,9 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     w.body = (fd_body *)work;
     w.columns = (fa_real *)(w.body + model->n_bodies);
     w.z_f = w.columns + 6 * model->sum_parent_modes;
-    w.pivot = w.z_f + model->n_modes;
-    w.Y = w.pivot + model->n_modes;
-    w.L = w.Y + 6 * model->n_modes;
+    w.pivot = w.z_f + model->n_rows;
+    w.Y = w.pivot + model->n_rows;
+    w.L = w.Y + 6 * model->n_rows;
     return w;
 }
 
@@ -88,9 +91,9 @@ FA_INLINE void fd_body_start(const fa_body *b, const int n, const fa_real *q,
     fa_real *z_f = w->z_f + b->own_at;
     fa_shape shape;
 
-    body_shape(b, n, q + b->mode_at, &shape);
+    body_shape(b, n, q + b->eta_at, &shape);
     body_bias(b, n, &shape, qd + b->mode_at, self->V, z_f, self->z);
-    body_elastic_add(b, n, q + b->mode_at, qd + b->mode_at, z_f);
+    body_elastic_add(b, n, q + b->eta_at, qd + b->mode_at, z_f);
     if (b->node_is_offset) {
         body_offset_gravity_add(b, n, self->g, z_f);
     }
@@ -119,13 +122,15 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
     }
 }
 
-/* eliminates the modes of one body: P_rr becomes P_R, z becomes z_r + g eps_f (A2, A3,
- * A6, A7) */
-FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *tau,
-                                  const fd_work *w, fd_body *self)
+/*
+ * Eliminates n rows, from row `at` on, with their triangle from `tri`: P_rr becomes P_R,
+ * z becomes z_r + g eps_f (A2, A3, A6, A7).
+ */
+FA_INLINE void fd_eliminate(const int n, int at, int tri, const fa_real *tau,
+                            const fd_work *w, fd_body *self)
 {
-    fa_real *e = w->z_f + b->own_at, *Y = w->Y + 6 * b->own_at;
-    fa_real *L = w->L + b->tri_at, *pivot = w->pivot + b->own_at;
+    fa_real *e = w->z_f + at, *Y = w->Y + 6 * at;
+    fa_real *L = w->L + tri, *pivot = w->pivot + at;
     fa_inertia *P = &self->P;
 
     for (int r = 0; r < n; r++) {
@@ -174,6 +179,65 @@ FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *
     }
 }
 
+/* the pair (etad; V_O') of a floating body in place of (etad; V) (F4) */
+FA_NOINLINE void fd_float(const fa_body *b, const fd_work *w, fd_body *self)
+{
+    const int n = b->n_modes;
+    const fa_real *columns = w->columns + 6 * b->hop_at;
+    fa_real *Y = w->Y + 6 * b->own_at, *L = w->L + b->tri_at;
+
+    floating_force(b, columns, self->z, w->z_f + b->own_at);
+    for (int s = 0; s < n; s++) {
+        fa_real motion[6], force[6];
+        for (int i = 0; i < 3; i++) {
+            motion[i] = columns[3 * s + i];
+            motion[3 + i] = columns[3 * (n + s) + i];
+        }
+        fa_inertia_mul(force, &self->P, motion);
+        for (int r = s; r < n; r++) { /* Pi_s' P_rf(r), r not yet changed */
+            L[fa_tri(r, s)] -= floating_project(b, columns, s, Y + 6 * r);
+        }
+        for (int i = 0; i < 6; i++) {
+            Y[6 * s + i] -= force[i];
+        }
+        for (int r = s; r < n; r++) { /* Pi_r' P_rf(s), changed */
+            L[fa_tri(r, s)] -= floating_project(b, columns, r, Y + 6 * s);
+        }
+    }
+}
+
+/* eliminates the modes of one body (A2, A3, A6, A7) */
+FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *tau,
+                                  const fd_work *w, fd_body *self)
+{
+    if (b->joint == FA_JOINT_FLOATING) {
+        fd_float(b, w, self);
+    }
+    fd_eliminate(n, b->own_at, b->tri_at, tau, w, self);
+}
+
+/* eliminates a wide joint: rows P_R S, triangle S' P_R S, S' z_R + d qd (A4, A8) */
+FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
+                                   const fa_real *tau, const fd_work *w, fd_body *self)
+{
+    const int n = b->n_dof;
+    fa_real *Y = w->Y + 6 * b->wide_at, *L = w->L + b->wide_tri_at;
+
+    for (int j = 0; j < n; j++) {
+        fa_real S[6];
+        for (int i = 0; i < 6; i++) {
+            S[i] = fa_splat(b->S[6 * j + i]);
+        }
+        fa_inertia_mul(Y + 6 * j, &self->P, S);
+        for (int k = 0; k <= j; k++) {
+            L[fa_tri(j, k)] = joint_project(b, k, Y + 6 * j);
+        }
+        w->z_f[b->wide_at + j] =
+            joint_project(b, j, self->z) + b->damping[j] * qd[b->joint_at + j];
+    }
+    fd_eliminate(n, b->wide_at, b->wide_tri_at, tau + b->joint_at, w, self);
+}
+
 /*
  * P -= G D_R G' = U G' (A4), but for the row and column of a revolute joint, which
  * become zero and are not looked at again.
@@ -197,7 +261,7 @@ FA_INLINE void fd_free_joint(fa_inertia *P, const int axis, const fa_real *U,
 
 /* eliminates the joint of one body: P_R becomes P_R+, z_R becomes z_R+ (A4, A7, A8) */
 FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
-                                  const fa_real *tau, fd_body *self)
+                                  const fa_real *tau, const fd_work *w, fd_body *self)
 {
     fa_inertia *P = &self->P;
     fa_real Pc[6], U[6];
@@ -209,6 +273,10 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
     if (b->joint_at < 0) {
         return;
     }
+    if (b->wide) {
+        fd_eliminate_wide(b, qd, tau, w, self);
+        return;
+    }
     const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
     for (int i = 0; i < 3; i++) {
         U[i] = axis == 2 ? P->A[FA_SYM[i][2]] : P->B[3 * i + 2];
@@ -216,7 +284,8 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
     }
     const fa_real inverse = fa_pivot(U[axis]);
     self->inverse = inverse;
-    const fa_real eps = tau[b->joint_at] - b->damping * qd[b->joint_at] - self->z[axis];
+    const fa_real eps =
+        tau[b->joint_at] - b->damping[0] * qd[b->joint_at] - self->z[axis];
     for (int i = 0; i < 6; i++) {
         self->G[i] = U[i] * inverse;
         self->z[i] += self->G[i] * eps;
@@ -265,6 +334,39 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                   w->z_f + bp->own_at);
 }
 
+/* accelerations of n eliminated rows, that of the frame given: L'^-1 D^-1 (e - Y a) */
+FA_INLINE void fd_accelerate_rows(const int n, int at, int tri, const fd_work *w,
+                                  const fa_real *a, fa_real *qdd)
+{
+    const fa_real *e = w->z_f + at, *Y = w->Y + 6 * at;
+    const fa_real *L = w->L + tri, *pivot = w->pivot + at;
+
+    for (int r = n - 1; r >= 0; r--) {
+        fa_real x = e[r];
+        for (int i = 0; i < 6; i++) {
+            x -= Y[6 * r + i] * a[i];
+        }
+        x *= pivot[r];
+        for (int s = r + 1; s < n; s++) {
+            x -= L[fa_tri(s, r)] * qdd[s];
+        }
+        qdd[r] = x;
+    }
+}
+
+/* a wide joint: its accelerations, and alpha+ + S qdd (A9) */
+FA_NOINLINE void fd_accelerate_wide(const fa_body *b, const fd_work *w, fd_body *self,
+                                    fa_real *qdd)
+{
+    fa_real s[6];
+
+    fd_accelerate_rows(b->n_dof, b->wide_at, b->wide_tri_at, w, self->a, qdd);
+    joint_motion(b, qdd, s);
+    for (int i = 0; i < 6; i++) {
+        self->a[i] += s[i];
+    }
+}
+
 /* acceleration of one body and its joint, that of the base given (A9, first half) */
 FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
                              const fd_work *w, fd_body *self, fa_real *qdd)
@@ -274,7 +376,9 @@ FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base
     hop_motion(&self->hop, np, slope, shift,
                b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
                self->a);
-    if (b->joint_at >= 0) {
+    if (b->wide) {
+        fd_accelerate_wide(b, w, self, qdd + b->joint_at);
+    } else if (b->joint_at >= 0) {
         fa_real s = self->nu;
         for (int i = 0; i < 6; i++) {
             s -= self->G[i] * self->a[i];
@@ -289,21 +393,11 @@ FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base
 
 /* modal accelerations of one body (A9, second half) */
 FA_INLINE void fd_accelerate_modes(const fa_body *b, const int n, const fd_work *w,
-                                   const fd_body *self, fa_real *qdd)
+                                   fd_body *self, fa_real *qdd)
 {
-    const fa_real *e = w->z_f + b->own_at, *Y = w->Y + 6 * b->own_at;
-    const fa_real *L = w->L + b->tri_at, *pivot = w->pivot + b->own_at;
-
-    for (int r = n - 1; r >= 0; r--) {
-        fa_real x = e[r];
-        for (int i = 0; i < 6; i++) {
-            x -= Y[6 * r + i] * self->a[i];
-        }
-        x *= pivot[r];
-        for (int s = r + 1; s < n; s++) {
-            x -= L[fa_tri(s, r)] * qdd[s];
-        }
-        qdd[r] = x;
+    fd_accelerate_rows(n, b->own_at, b->tri_at, w, self->a, qdd);
+    if (b->joint == FA_JOINT_FLOATING) {
+        floating_accelerate(b, w->columns + 6 * b->hop_at, qdd, self->a);
     }
 }
 
@@ -333,7 +427,7 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
         const fa_body *b = model->bodies + k;
 #define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, &w, w.body + k)
         FA_SWITCH_MODES(b->n_modes, FD_MODES)
-        fd_eliminate_joint(b, qd, tau, w.body + k);
+        fd_eliminate_joint(b, qd, tau, &w, w.body + k);
         if (b->parent >= 0) {
 #define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
             FA_SWITCH_MODES(b->parent_modes, FD_INWARD)

@@ -13,6 +13,8 @@
  *             c_k = R' beta + V_k x S qd                                        (K7)
  *             omega, v: twist of the parent in its own axes. exp and J_l are exact,
  *             so the attachment's velocity is the derivative of its pose.
+ *             rot_z, e_z q and S are those of the joint; wide joints in joint.h. A
+ *             floating body hangs on its own moving node, in floating.h.
  * Lanes       one state each; the modes of the parent are a compile-time constant.
  * Source      A. Jain, G. Rodriguez, US patent 5,546,508, eqs. 5-10 and 87-91; the
  *             acceleration is taken component by component (R. Featherstone, Rigid
@@ -22,95 +24,8 @@
 #ifndef FA_HOP_H
 #define FA_HOP_H
 
-#include "../fa_math.h"
-#include "../fa_model.h"
-#include "../fa_spatial.h"
-
-/* pose of a child relative to its parent */
-typedef struct {
-    fa_real R[9], r[3];
-} fa_hop;
-
-/* rotation of a node, and what its rates need of it */
-typedef struct {
-    fa_real x[3];           /* from the node to the origin of the child, parent axes */
-    fa_real phi[3];         /* rotation vector of the node */
-    fa_real c2, c3, c4, c5; /* Stumpff functions of phi.phi */
-} fa_turn;
-
-/* y = c2 phi x a + c3 phi x (phi x a) + a, the left Jacobian of SO(3) on a vector */
-FA_INLINE void hop_left_jacobian(const fa_turn *t, const fa_real *a, fa_real *y)
-{
-    fa_real once[3], twice[3];
-    fa_cross(once, t->phi, a);
-    fa_cross(twice, t->phi, once);
-    for (int i = 0; i < 3; i++) {
-        y[i] = a[i] + t->c2 * once[i] + t->c3 * twice[i];
-    }
-}
-
-/* R_n = exp(phi~), and the functions that its Jacobian needs (K1) */
-FA_INLINE void hop_turn(fa_turn *t, fa_real *Rn)
-{
-    const fa_real *p = t->phi;
-    const fa_stumpff f = fa_stumpff_at(fa_dot(p, p));
-    const fa_real xy = f.c2 * p[0] * p[1], xz = f.c2 * p[0] * p[2];
-    const fa_real yz = f.c2 * p[1] * p[2];
-
-    Rn[0] = f.c0 + f.c2 * p[0] * p[0];
-    Rn[4] = f.c0 + f.c2 * p[1] * p[1];
-    Rn[8] = f.c0 + f.c2 * p[2] * p[2];
-    Rn[1] = xy - f.c1 * p[2];
-    Rn[3] = xy + f.c1 * p[2];
-    Rn[2] = xz + f.c1 * p[1];
-    Rn[6] = xz - f.c1 * p[1];
-    Rn[5] = yz - f.c1 * p[0];
-    Rn[7] = yz + f.c1 * p[0];
-    t->c2 = f.c2;
-    t->c3 = f.c3;
-    t->c4 = f.c4;
-    t->c5 = f.c5;
-}
-
-/* position and rotation of a node with n modes in its body (K1) */
-FA_INLINE void hop_node(const fa_node *node, const int n, const fa_real *eta,
-                        fa_turn *t, fa_real *Rn, fa_real *l)
-{
-    for (int i = 0; i < 3; i++) {
-        l[i] = fa_splat(node->position[i]);
-        t->phi[i] = (fa_real){0};
-    }
-    for (int s = 0; s < n; s++) {
-        for (int i = 0; i < 3; i++) {
-            l[i] += node->gamma[3 * s + i] * eta[s];
-            t->phi[i] += node->lambda[3 * s + i] * eta[s];
-        }
-    }
-    hop_turn(t, Rn);
-}
-
-/*
- * Columns (Lambda; U) of a node about the point x away from it (K3).
- *   t     rotation of the node by hop_node
- *   x     [3] or NULL for the node itself
- *   slope, shift  [3 n] Lambda and U, mode by mode
- */
-FA_INLINE void hop_columns(const fa_node *node, const int n, const fa_turn *t,
-                           const fa_real *x, fa_real *slope, fa_real *shift)
-{
-    for (int s = 0; s < n; s++) {
-        const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
-                                   fa_splat(node->lambda[3 * s + 1]),
-                                   fa_splat(node->lambda[3 * s + 2])};
-        hop_left_jacobian(t, lambda, slope + 3 * s);
-        for (int i = 0; i < 3; i++) {
-            shift[3 * s + i] = fa_splat(node->gamma[3 * s + i]);
-        }
-        if (x) {
-            fa_cross_add(shift + 3 * s, slope + 3 * s, x);
-        }
-    }
-}
+#include "floating.h"
+#include "joint.h"
 
 /*
  * Pose of a body in its parent (K1 to K3).
@@ -127,20 +42,26 @@ FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
 {
     fa_real base[9], l[3], arm[3];
 
+    if (b->joint == FA_JOINT_FLOATING) {
+        floating_pose(model, b, q, h, t, slope);
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         arm[i] = fa_splat(b->pos[i]);
     }
     if (b->joint == FA_JOINT_PRISMATIC) {
         for (int i = 0; i < 3; i++) {
-            arm[i] += b->rot[3 * i + 2] * q[b->joint_at];
+            arm[i] += b->rot[3 * i + 2] * q[b->position_at];
         }
+    } else if (b->wide) {
+        joint_displace(b, q, arm);
     }
     if (np > 0) {
         const fa_node *node = model->nodes + b->attach;
         fa_real Rn[9];
-        hop_node(node, np, q + b->parent_mode_at, t, Rn, l);
+        node_place(node, np, q + b->parent_eta_at, t, Rn, l);
         fa_rotate(t->x, Rn, arm);
-        hop_columns(node, np, t, t->x, slope, shift);
+        node_columns(node, np, t, t->x, slope, shift);
         fa_mat_mul_const(base, Rn, b->rot);
         for (int i = 0; i < 3; i++) {
             h->r[i] = l[i] + t->x[i];
@@ -156,12 +77,14 @@ FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
     }
     if (b->joint == FA_JOINT_REVOLUTE) {
         fa_real s, c;
-        fa_sincos(q[b->joint_at], &s, &c);
+        fa_sincos(q[b->position_at], &s, &c);
         for (int i = 0; i < 3; i++) {
             h->R[3 * i] = base[3 * i] * c + base[3 * i + 1] * s;
             h->R[3 * i + 1] = base[3 * i + 1] * c - base[3 * i] * s;
             h->R[3 * i + 2] = base[3 * i + 2];
         }
+    } else if (b->wide) {
+        joint_turn(b, q, base, h->R);
     } else {
         memcpy(h->R, base, sizeof base);
     }
@@ -187,24 +110,10 @@ FA_INLINE void hop_motion(const fa_hop *h, const int np, const fa_real *slope,
     fa_rotate_t(child + 3, h->R, a + 3);
 }
 
-/* wdot: angular acceleration of the node at constant rates etad (K6) */
-FA_INLINE void hop_node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
-{
-    const fa_real rate = 2.0 * fa_dot(t->phi, phid);
-    const fa_real c2_dot = 0.5 * (2.0 * t->c4 - t->c3) * rate;
-    const fa_real c3_dot = 0.5 * (3.0 * t->c5 - t->c4) * rate;
-    fa_real once[3], twice[3], turn[3];
-
-    fa_cross(once, t->phi, phid);
-    fa_cross(twice, t->phi, once);
-    fa_cross(turn, phid, once);
-    for (int i = 0; i < 3; i++) {
-        wdot[i] = c2_dot * once[i] + c3_dot * twice[i] + t->c3 * turn[i];
-    }
-}
-
-/* S qd and V x S qd for the joint along z: adds to V and to c (K5, K7) */
-FA_INLINE void hop_joint(const fa_body *b, const fa_real *qd, fa_real *V, fa_real *c)
+/* S qd and V x S qd, for joints along z: adds to V and to c (K5, K7) */
+FA_INLINE void hop_joint(const fa_model *model, const fa_body *b, const fa_turn *t,
+                         const fa_real *columns, const fa_real *qd, fa_real *V,
+                         fa_real *c)
 {
     if (b->joint == FA_JOINT_REVOLUTE) {
         const fa_real s = qd[b->joint_at];
@@ -218,6 +127,10 @@ FA_INLINE void hop_joint(const fa_body *b, const fa_real *qd, fa_real *V, fa_rea
         V[5] += s;
         c[3] += V[1] * s;
         c[4] -= V[0] * s;
+    } else if (b->wide) {
+        joint_velocity(b, qd, V, c);
+    } else if (b->joint == FA_JOINT_FLOATING) {
+        floating_velocity(model, b, t, columns, qd, V, c);
     }
 }
 
@@ -255,7 +168,7 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
                 u[i] += shift[3 * s + i] * rates[s];
             }
         }
-        hop_node_wdot(t, phid, wdot);
+        node_wdot(t, phid, wdot);
 
         /* v = v_p + omega x r + u of the child's origin, minus w x x for the bracket
          * w x (w x x - v) of beta */
@@ -275,7 +188,7 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
         fa_rotate_t(c, h->R, beta);
         fa_rotate_t(c + 3, h->R, beta + 3);
     }
-    hop_joint(b, qd, V, c);
+    hop_joint(model, b, t, slope, qd, V, c);
 }
 
 /*

@@ -28,6 +28,23 @@ static size_t id_work(const fa_model *model)
            6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
 }
 
+/* the part of the joint's, or of a floating body's modes, in the acceleration (K7) */
+FA_INLINE void id_joint_accelerate(const fa_body *b, const fa_real *columns,
+                                   const fa_real *qdd, fa_real *a)
+{
+    if (b->wide) {
+        fa_real s[6];
+        joint_motion(b, qdd + b->joint_at, s);
+        for (int i = 0; i < 6; i++) {
+            a[i] += s[i];
+        }
+    } else if (b->joint_at >= 0) {
+        a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];
+    } else if (b->joint == FA_JOINT_FLOATING) {
+        floating_accelerate(b, columns, qdd + b->mode_at, a);
+    }
+}
+
 /* K1 to K7 of one body; np modes of the parent */
 FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
                           const int what, const fa_real *q, const fa_real *qd,
@@ -56,8 +73,8 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
             w->a[i] += c[i];
         }
     }
-    if ((what & ID_ACCELERATION) && b->joint_at >= 0) {
-        w->a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];
+    if (what & ID_ACCELERATION) {
+        id_joint_accelerate(b, columns, qdd, w->a);
     }
     if (model->any_offset) {
         fa_real g[3];
@@ -72,7 +89,7 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
 FA_INLINE void id_force(const fa_body *b, const int n, const int what, const fa_real *q,
                         const fa_real *qd, const fa_real *qdd, id_body *w, fa_real *z_f)
 {
-    const fa_real *eta = q + b->mode_at;
+    const fa_real *eta = q + b->eta_at;
     fa_real rates[FA_MAX_MODES];
     fa_shape shape;
 
@@ -90,6 +107,26 @@ FA_INLINE void id_force(const fa_body *b, const int n, const int what, const fa_
     body_mass_mul_add(b, n, &shape, rates, w->a, z_f, w->f);
     if (b->node_is_offset) {
         body_offset_gravity_add(b, n, w->g, z_f);
+    }
+}
+
+/* S'f + d qd of the joint, and the modal rows (I3) */
+FA_INLINE void id_project(const fa_body *b, const int what, const fa_real *qd,
+                          const fa_real *columns, const id_body *w, fa_real *z_f,
+                          fa_real *tau)
+{
+    if (b->joint == FA_JOINT_FLOATING) {
+        floating_force(b, columns, w->f, z_f);
+    }
+    for (int r = 0; r < b->n_modes; r++) {
+        tau[b->mode_at + r] = z_f[r];
+    }
+    for (int j = 0; j < b->n_dof; j++) {
+        tau[b->joint_at + j] = b->wide ? joint_project(b, j, w->f)
+                                       : w->f[b->joint == FA_JOINT_REVOLUTE ? 2 : 5];
+        if (what & ID_MOTION) {
+            tau[b->joint_at + j] += b->damping[j] * qd[b->joint_at + j];
+        }
     }
 }
 
@@ -116,18 +153,11 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
         const id_body *w = bodies + k;
-        for (int r = 0; r < b->n_modes; r++) {
-            tau[b->mode_at + r] = z_f[b->own_at + r];
-        }
-        if (b->joint_at >= 0) {
-            tau[b->joint_at] = w->f[b->joint == FA_JOINT_REVOLUTE ? 2 : 5];
-            if (what & ID_MOTION) {
-                tau[b->joint_at] += b->damping * qd[b->joint_at];
-            }
-        }
+        const fa_real *slope = columns + 6 * b->hop_at;
+
+        id_project(b, what, qd, slope, w, z_f + b->own_at, tau);
         if (b->parent >= 0) {
             const int np = b->parent_modes;
-            const fa_real *slope = columns + 6 * b->hop_at;
             hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f, bodies[b->parent].f,
                           z_f + model->bodies[b->parent].own_at);
         }

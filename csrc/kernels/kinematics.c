@@ -81,7 +81,10 @@ static void kin_link_poses(const fa_model *model, const fa_call *call)
 {
     const kin_body *bodies = kin_bodies(model, call->in[0], call->work);
     for (int k = 0; k < model->n_bodies; k++) {
-        kin_store(model->bodies + k, bodies[k].R, bodies[k].x, call->out + 16 * k);
+        const fa_body *b = model->bodies + k;
+        if (b->link >= 0) {
+            kin_store(b, bodies[k].R, bodies[k].x, call->out + 16 * b->link);
+        }
     }
 }
 
@@ -95,7 +98,7 @@ static void kin_node_poses(const fa_model *model, const fa_call *call)
         fa_real Rn[9], R[9], l[3], x[3];
         fa_turn turn;
 
-        hop_node(node, b->n_modes, call->in[0] + b->mode_at, &turn, Rn, l);
+        node_place(node, b->n_modes, call->in[0] + b->eta_at, &turn, Rn, l);
         fa_mat_mul(R, p->R, Rn);
         fa_rotate(x, p->R, l);
         for (int i = 0; i < 3; i++) {
@@ -110,14 +113,14 @@ static void kin_node_pose(const fa_model *model, const fa_call *call)
     const fa_node *node = model->nodes + call->index;
     const fa_body *b = model->bodies + node->body, *own = b;
     const fa_real *q = call->in[0];
-    fa_real R[9], x[3], slope[3 * FA_MAX_MODES], shift[3 * FA_MAX_MODES];
+    fa_real R[9], x[3], *columns = call->work;
     fa_hop h;
     fa_turn turn;
 
-    hop_node(node, b->n_modes, q + b->mode_at, &turn, R, x);
+    node_place(node, b->n_modes, q + b->eta_at, &turn, R, x);
     for (;;) {
         fa_real turned[9], moved[3];
-        hop_pose_any(model, b, q, &h, &turn, slope, shift);
+        hop_pose_any(model, b, q, &h, &turn, columns, columns + 3 * b->parent_modes);
         fa_mat_mul(turned, h.R, R);
         fa_rotate(moved, h.R, x);
         for (int i = 0; i < 3; i++) {
@@ -133,7 +136,7 @@ static void kin_node_pose(const fa_model *model, const fa_call *call)
 }
 
 /*
- * Takes the column of coordinate i: twist (omega; v) at the node, in body axes.
+ * Adds to the column of coordinate i: twist (omega; v) at the node, in body axes.
  *   Rc    [9]  body components to node components
  *   with  qd [nv] or wrench [6], as `what` needs
  *   out   (6, nv) columns, (6) velocity or (nv) forces
@@ -146,15 +149,52 @@ FA_INLINE void kin_column(const int what, int nv, int i, const fa_real *Rc,
     fa_rotate(column, Rc, omega);
     fa_rotate(column + 3, Rc, v);
     if (what == KIN_FORCES) {
-        out[i] = fa_dot(column, with) + fa_dot(column + 3, with + 3);
+        out[i] += fa_dot(column, with) + fa_dot(column + 3, with + 3);
         return;
     }
     for (int j = 0; j < 6; j++) {
         if (what == KIN_VELOCITY) {
             out[j] += column[j] * with[i];
         } else {
-            out[j * nv + i] = column[j];
+            out[j * nv + i] += column[j];
         }
+    }
+}
+
+/*
+ * Columns of the joint of a body, or of the modes of a floating one, whose frame goes
+ * back where the attachment goes forth (F2).
+ *   Rc, rho   axes and place of the node in the body
+ *   columns   by hop_pose
+ */
+FA_INLINE void kin_joint(const int what, const fa_model *model, const fa_body *b,
+                         const fa_real *Rc, const fa_real *rho, const fa_real *columns,
+                         const fa_real *with, fa_real *out)
+{
+    const fa_real zero = {0}, one = fa_splat(1.0);
+    const fa_real axis[3] = {zero, zero, one}, none[3] = {zero, zero, zero};
+    const fa_real lever[3] = {-rho[1], rho[0], zero};
+    fa_real S[6];
+
+    if (b->joint == FA_JOINT_REVOLUTE) {
+        kin_column(what, model->nv, b->joint_at, Rc, axis, lever, with, out);
+    } else if (b->joint == FA_JOINT_PRISMATIC) {
+        kin_column(what, model->nv, b->joint_at, Rc, none, axis, with, out);
+    }
+    for (int j = 0; j < (b->wide ? b->n_dof : 0); j++) {
+        for (int i = 0; i < 6; i++) {
+            S[i] = fa_splat(b->S[6 * j + i]);
+        }
+        fa_cross_add(S + 3, S, rho);
+        kin_column(what, model->nv, b->joint_at + j, Rc, S, S + 3, with, out);
+    }
+    for (int s = 0; s < (b->joint == FA_JOINT_FLOATING ? b->n_modes : 0); s++) {
+        for (int i = 0; i < 3; i++) {
+            S[i] = -columns[3 * s + i];
+            S[3 + i] = -columns[3 * (b->n_modes + s) + i];
+        }
+        fa_cross_add(S + 3, S, rho);
+        kin_column(what, model->nv, b->mode_at + s, Rc, S, S + 3, with, out);
     }
 }
 
@@ -172,8 +212,8 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
     fa_zero(call->out, what == KIN_COLUMNS    ? 6 * model->nv
                        : what == KIN_VELOCITY ? 6
                                               : model->nv);
-    hop_node(node, n, q + b->mode_at, &turn, Rn, rho);
-    hop_columns(node, n, &turn, NULL, slope, slope + 3 * n);
+    node_place(node, n, q + b->eta_at, &turn, Rn, rho);
+    node_columns(node, n, &turn, NULL, slope, slope + 3 * n);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             Rc[3 * i + j] = b->frame[3 * i] * Rn[3 * j] +
@@ -186,21 +226,16 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
                    slope + 3 * (n + s), with, call->out);
     }
     for (;;) {
-        const fa_real zero = {0}, one = fa_splat(1.0);
-        const fa_real axis[3] = {zero, zero, one}, none[3] = {zero, zero, zero};
-        const fa_real lever[3] = {-rho[1], rho[0], zero};
+        fa_real moved[3], turned[9];
 
-        if (b->joint == FA_JOINT_REVOLUTE) {
-            kin_column(what, model->nv, b->joint_at, Rc, axis, lever, with, call->out);
-        } else if (b->joint == FA_JOINT_PRISMATIC) {
-            kin_column(what, model->nv, b->joint_at, Rc, none, axis, with, call->out);
+        n = b->parent_modes;
+        if (b->parent >= 0) {
+            hop_pose_any(model, b, q, &h, &turn, slope, slope + 3 * n);
         }
+        kin_joint(what, model, b, Rc, rho, slope, with, call->out);
         if (b->parent < 0) {
             return;
         }
-        fa_real moved[3], turned[9];
-        n = b->parent_modes;
-        hop_pose_any(model, b, q, &h, &turn, slope, slope + 3 * n);
         fa_rotate(moved, h.R, rho);
         for (int i = 0; i < 3; i++) {
             rho[i] = h.r[i] + moved[i];

@@ -41,7 +41,7 @@ FA_INLINE void mi_start(const fa_model *model, const fa_body *b, const fa_real *
     fa_turn turn;
 
     hop_pose_any(model, b, q, &self->hop, &turn, slope, slope + 3 * b->parent_modes);
-    body_shape(b, b->n_modes, q + b->mode_at, &shape);
+    body_shape(b, b->n_modes, q + b->eta_at, &shape);
     fd_body_inertia(b, b->n_modes, &shape, w, self);
     fa_zero(w->z_f + b->own_at, b->n_modes);
     fa_zero(self->z, 6);
@@ -60,9 +60,27 @@ FA_NOINLINE void mi_factor(const fa_model *model, const fa_real *q, const mi_wor
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
         fd_eliminate_modes(b, b->n_modes, m->x + b->mode_at, w, w->body + k);
-        fd_eliminate_joint(b, m->x, m->x, w->body + k);
+        fd_eliminate_joint(b, m->x, m->x, w, w->body + k);
         if (b->parent >= 0) {
             fd_inward(model, b, b->parent_modes, w, w->body + k);
+        }
+    }
+}
+
+/* n rows on the way inward: e = L^-1 (x - z_f), z += Y' D^-1 e (A6, A7) */
+FA_INLINE void mi_rows(const int n, int at, int tri, const fa_real *x, const fd_work *w,
+                       fa_real *z)
+{
+    fa_real *e = w->z_f + at;
+    const fa_real *Y = w->Y + 6 * at, *L = w->L + tri, *pivot = w->pivot + at;
+
+    for (int r = 0; r < n; r++) {
+        e[r] = x[r] - e[r];
+        for (int s = 0; s < r; s++) {
+            e[r] -= L[fa_tri(r, s)] * e[s];
+        }
+        for (int i = 0; i < 6; i++) {
+            z[i] += Y[6 * r + i] * pivot[r] * e[r];
         }
     }
 }
@@ -71,21 +89,18 @@ FA_NOINLINE void mi_factor(const fa_model *model, const fa_real *q, const mi_wor
 FA_INLINE void mi_inward(const fa_model *model, const fa_body *b, const fa_real *x,
                          const fd_work *w, fd_body *self)
 {
-    fa_real *e = w->z_f + b->own_at;
-    const fa_real *Y = w->Y + 6 * b->own_at, *L = w->L + b->tri_at;
-    const fa_real *pivot = w->pivot + b->own_at;
     const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
 
-    for (int r = 0; r < b->n_modes; r++) {
-        e[r] = x[b->mode_at + r] - e[r];
-        for (int s = 0; s < r; s++) {
-            e[r] -= L[fa_tri(r, s)] * e[s];
-        }
-        for (int i = 0; i < 6; i++) {
-            self->z[i] += Y[6 * r + i] * pivot[r] * e[r];
-        }
+    if (b->joint == FA_JOINT_FLOATING) {
+        floating_force(b, w->columns + 6 * b->hop_at, self->z, w->z_f + b->own_at);
     }
-    if (b->joint_at >= 0) {
+    mi_rows(b->n_modes, b->own_at, b->tri_at, x + b->mode_at, w, self->z);
+    if (b->wide) {
+        for (int j = 0; j < b->n_dof; j++) {
+            w->z_f[b->wide_at + j] = joint_project(b, j, self->z);
+        }
+        mi_rows(b->n_dof, b->wide_at, b->wide_tri_at, x + b->joint_at, w, self->z);
+    } else if (b->joint_at >= 0) {
         const fa_real eps = x[b->joint_at] - self->z[axis];
         self->nu = self->inverse * eps;
         for (int i = 0; i < 6; i++) {
@@ -172,7 +187,11 @@ static void mi_log_det(const fa_model *model, const fa_call *call)
     mi_factor(model, call->in[0], &m);
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        if (b->joint_at >= 0) {
+        if (b->wide) {
+            for (int j = 0; j < b->n_dof; j++) {
+                sum -= mi_log(m.w.pivot[b->wide_at + j]);
+            }
+        } else if (b->joint_at >= 0) {
             sum -= mi_log(m.w.body[k].inverse);
         }
         for (int r = 0; r < b->n_modes; r++) {

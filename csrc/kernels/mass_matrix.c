@@ -51,7 +51,7 @@ FA_INLINE void mm_start(const fa_body *b, const int n, const fa_real *q,
     fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
     fa_shape shape;
 
-    body_shape(b, n, q + b->mode_at, &shape);
+    body_shape(b, n, q + b->eta_at, &shape);
     self->m = fa_splat(b->mass);
     memcpy(self->h, shape.mp, sizeof self->h);
     memcpy(self->J, shape.J, sizeof self->J);
@@ -132,10 +132,56 @@ FA_INLINE void mm_climb(const fa_body *b, const int np, const mm_work *w,
                fa_dot(slope + 3 * s, F) + fa_dot(shift + 3 * s, F + 3));
     }
     fa_cross_add(F, self->hop.r, F + 3);
-    if (bp->joint_at >= 0) {
-        mm_set(M, nv, bp->joint_at, column, F[bp->joint == FA_JOINT_REVOLUTE ? 2 : 5]);
+    if (bp->joint == FA_JOINT_FLOATING) {
+        const fa_real *own = w->columns + 6 * bp->hop_at;
+        for (int s = 0; s < np; s++) {
+            M[column * nv + bp->mode_at + s] -= floating_project(bp, own, s, F);
+            M[(bp->mode_at + s) * nv + column] = M[column * nv + bp->mode_at + s];
+        }
+    }
+    for (int j = 0; j < bp->n_dof; j++) {
+        mm_set(M, nv, bp->joint_at + j, column,
+               bp->wide ? joint_project(bp, j, F)
+                        : F[bp->joint == FA_JOINT_REVOLUTE ? 2 : 5]);
     }
     memcpy(X, F, sizeof F);
+}
+
+/* force of the composite body on a motion of its frame: R_rr motion */
+FA_INLINE void mm_rigid_mul(const mm_body *self, const fa_real *motion, fa_real *force)
+{
+    fa_sym_mul(force, self->J, motion);
+    fa_cross_add(force, self->h, motion + 3);
+    for (int i = 0; i < 3; i++) {
+        force[3 + i] = self->m * motion[3 + i];
+    }
+    fa_cross_add(force + 3, motion, self->h);
+}
+
+/* the pair (etad; V_O') of a floating body in place of (etad; V) (F4) */
+FA_NOINLINE void mm_float(const fa_body *b, const mm_work *w, const mm_body *self)
+{
+    const int n = b->n_modes;
+    const fa_real *columns = w->columns + 6 * b->hop_at;
+    fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
+
+    for (int s = 0; s < n; s++) {
+        fa_real motion[6], force[6];
+        for (int i = 0; i < 3; i++) {
+            motion[i] = columns[3 * s + i];
+            motion[3 + i] = columns[3 * (n + s) + i];
+        }
+        mm_rigid_mul(self, motion, force);
+        for (int r = s; r < n; r++) { /* Pi_s' R_rf(r), r not yet changed */
+            ff[fa_tri(r, s)] -= floating_project(b, columns, s, X + 6 * r);
+        }
+        for (int i = 0; i < 6; i++) {
+            X[6 * s + i] -= force[i];
+        }
+        for (int r = s; r < n; r++) { /* Pi_r' R_rf(s), changed */
+            ff[fa_tri(r, s)] -= floating_project(b, columns, r, X + 6 * s);
+        }
+    }
 }
 
 static void mm_column(const fa_model *model, const mm_work *w, int k, int column,
@@ -146,6 +192,25 @@ static void mm_column(const fa_model *model, const mm_work *w, int k, int column
 #define MM_CLIMB(np) mm_climb(b, np, w, w->body + k, bp, column, X, M, model->nv)
         FA_SWITCH_RIGID(b->parent_modes, MM_CLIMB)
         k = b->parent;
+    }
+}
+
+/* columns R_rr S of a wide joint (C2) */
+FA_NOINLINE void mm_wide(const fa_model *model, const mm_work *w, int k, fa_real *M)
+{
+    const fa_body *b = model->bodies + k;
+
+    for (int j = 0; j < b->n_dof; j++) {
+        fa_real S[6], X[6];
+        for (int i = 0; i < 6; i++) {
+            S[i] = fa_splat(b->S[6 * j + i]);
+        }
+        mm_rigid_mul(w->body + k, S, X);
+        for (int i = 0; i <= j; i++) {
+            mm_set(M, model->nv, b->joint_at + i, b->joint_at + j,
+                   joint_project(b, i, X));
+        }
+        mm_column(model, w, k, b->joint_at + j, X, M);
     }
 }
 
@@ -172,6 +237,9 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
         const mm_body *self = w.body + k;
         fa_real X[6];
 
+        if (b->joint == FA_JOINT_FLOATING) {
+            mm_float(b, &w, self);
+        }
         if (b->parent >= 0) {
 #define MM_INWARD(np) mm_inward(model, b, np, &w, self)
             FA_SWITCH_RIGID(b->parent_modes, MM_INWARD)
@@ -183,12 +251,15 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
             for (int s = 0; s <= r; s++) {
                 mm_set(M, nv, b->mode_at + s, column, w.ff[b->tri_at + fa_tri(r, s)]);
             }
-            if (b->joint_at >= 0) {
-                mm_set(M, nv, b->joint_at, column, X[axis]);
+            for (int j = 0; j < b->n_dof; j++) {
+                mm_set(M, nv, b->joint_at + j, column,
+                       b->wide ? joint_project(b, j, X) : X[axis]);
             }
             mm_column(model, &w, k, column, X, M);
         }
-        if (b->joint_at >= 0) {
+        if (b->wide) {
+            mm_wide(model, &w, k, M);
+        } else if (b->joint_at >= 0) {
             const fa_real *h = self->h, *J = self->J, zero = {0};
             const fa_real turn[6] = {J[2], J[4], J[5], -h[1], h[0], zero};
             const fa_real slide[6] = {h[1], -h[0], zero, zero, zero, self->m};

@@ -4,11 +4,14 @@
  *             y = (q, qd), k1 = f(t, y), k2 = f(t + h/2, y + h/2 k1),
  *             k3 = f(t + h/2, y + h/2 k2), k4 = f(t + h, y + h k3),
  *             y += h/6 (k1 + 2 k2 + 2 k3 + k4)
+ *             Poses are no vectors: there y is the displacement u from the start of the
+ *             step, k = u_dot of Q3, and q moves along u by Q2 (positions.c).
  * Torque      none; held or linear between samples, each block of lanes then runs
  *             alone; or a function that sees all trajectories at each stage, all
  *             blocks then step together.
  * Source      E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential
- *             Equations I (1993), sec. II.1.
+ *             Equations I (1993), sec. II.1; H. Munthe-Kaas, Applied Numerical
+ *             Mathematics 29 (1999) for poses.
  * Checked by  tests/test_simulate.py: closed form runs, order four, equal bits with a
  *             loop over the batch.
  */
@@ -16,10 +19,13 @@
 
 enum { RK4_TICK = 256 }; /* steps of one block between two looks at Ctrl-C */
 
-/* one block of FA_LANES trajectories; each array nv wide but tau */
+/* one block of FA_LANES trajectories; each array nq wide, the widest of all sizes */
 typedef struct {
     fa_real *q, *qd, *stage_q, *stage_qd, *tau, *qdd, *sum_q, *sum_qd;
+    fa_real *u, *u_rate; /* with poses: displacement of the stage; sum_q is then one */
 } rk4_block;
+
+enum { RK4_ARRAYS = 10 };
 
 typedef struct {
     const fa_model *model;
@@ -44,11 +50,12 @@ static size_t rk4_together(const fa_rollout *run)
 /* in units of fa_real: dynamics, states, block headers, arrays for the callback */
 static size_t rk4_work_size(const fa_model *model, const fa_rollout *run)
 {
-    const size_t n = rk4_together(run), nv = (size_t)model->nv;
-    const size_t called = run->kind == FA_TORQUE_CALL ? n * 3 * nv : 0;
+    const size_t n = rk4_together(run), nq = (size_t)model->nq;
+    const size_t called = run->kind == FA_TORQUE_CALL ? n * 3 * nq : 0;
     const size_t headers =
         (n * sizeof(rk4_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
-    return (fd_work_size(model) + n * 8 * nv + headers + called) * sizeof(fa_real);
+    return (fd_work_size(model) + n * RK4_ARRAYS * nq + headers + called) *
+           sizeof(fa_real);
 }
 
 /* trajectory number of a lane; the lanes past the end repeat the last one */
@@ -60,13 +67,12 @@ static size_t rk4_at(const rk4_group *g, size_t block, size_t lane)
 
 /* samples between lanes and (count, n_samples, size) arrays */
 static void rk4_read(const rk4_group *g, size_t block, const double *from,
-                     size_t sample, fa_real *lanes)
+                     size_t sample, size_t size, fa_real *lanes)
 {
-    const size_t nv = (size_t)g->model->nv;
     for (size_t w = 0; w < FA_LANES; w++) {
         const double *x =
-            from + (rk4_at(g, block, w) * g->run->n_samples + sample) * nv;
-        for (size_t i = 0; i < nv; i++) {
+            from + (rk4_at(g, block, w) * g->run->n_samples + sample) * size;
+        for (size_t i = 0; i < size; i++) {
             lanes[i][w] = x[i];
         }
     }
@@ -106,12 +112,13 @@ static void rk4_sampled(const rk4_group *g, size_t block, size_t k, double phase
 static int rk4_torque(rk4_group *g, double t, size_t k, double phase, int first_stage)
 {
     const fa_rollout *run = g->run;
-    const size_t nv = (size_t)g->model->nv, n = (size_t)run->n_tau;
+    const size_t nv = (size_t)g->model->nv, nq = (size_t)g->model->nq;
+    const size_t n = (size_t)run->n_tau;
 
     if (run->kind == FA_TORQUE_CALL) {
         for (size_t b = 0; b < g->n_blocks; b++) {
             const rk4_block *s = g->blocks + b;
-            rk4_write(g, b, first_stage ? s->q : s->stage_q, nv, g->call_q, nv);
+            rk4_write(g, b, first_stage ? s->q : s->stage_q, nq, g->call_q, nq);
             rk4_write(g, b, first_stage ? s->qd : s->stage_qd, nv, g->call_qd, nv);
         }
         if (run->call(run->context, t, g->call_q, g->call_qd, g->call_tau)) {
@@ -134,6 +141,21 @@ static int rk4_torque(rk4_group *g, double t, size_t k, double phase, int first_
     return 0;
 }
 
+/* the positions of one stage by displacements from the start of the step (Q2, Q3) */
+static void rk4_stage_poses(const fa_model *model, rk4_block *s, const fa_real *qd,
+                            int first_stage, double sum_weight, double ahead)
+{
+    const int n = pos_total(model);
+
+    pos_rates(model, first_stage ? NULL : s->u, qd, s->u_rate);
+    for (int i = 0; i < n; i++) {
+        const fa_real before = first_stage ? (fa_real){0} : s->sum_q[i];
+        s->sum_q[i] = before + sum_weight * s->u_rate[i];
+        s->u[i] = ahead * s->u_rate[i];
+    }
+    pos_step(model, s->q, s->u, s->stage_q);
+}
+
 /*
  * One stage of one block: f at (q, qd), summed with weight `sum_weight`, and the next
  * stage's state at `ahead`.
@@ -146,15 +168,19 @@ static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage,
     const fa_real *qd = first_stage ? s->qd : s->stage_qd;
 
     fd_run(g->model, q, qd, s->tau, g->work, s->qdd);
+    if (g->model->any_pose) {
+        rk4_stage_poses(g->model, s, qd, first_stage, sum_weight, ahead);
+    }
     for (int i = 0; i < nv; i++) {
         const fa_real rate = qd[i], acceleration = s->qdd[i];
         if (first_stage) {
-            s->sum_q[i] = s->q[i];
             s->sum_qd[i] = s->qd[i];
         }
-        s->sum_q[i] += sum_weight * rate;
+        if (!g->model->any_pose) {
+            s->sum_q[i] = (first_stage ? s->q[i] : s->sum_q[i]) + sum_weight * rate;
+            s->stage_q[i] = s->q[i] + ahead * rate;
+        }
         s->sum_qd[i] += sum_weight * acceleration;
-        s->stage_q[i] = s->q[i] + ahead * rate;
         s->stage_qd[i] = s->qd[i] + ahead * acceleration;
     }
 }
@@ -162,11 +188,12 @@ static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage,
 static void rk4_save(rk4_group *g, size_t sample)
 {
     const fa_rollout *run = g->run;
-    const size_t nv = (size_t)g->model->nv, stride = run->n_samples * nv;
+    const size_t nv = (size_t)g->model->nv, nq = (size_t)g->model->nq;
+    const size_t n = run->n_samples;
 
     for (size_t b = 0; b < g->n_blocks; b++) {
-        rk4_write(g, b, g->blocks[b].q, nv, run->q + sample * nv, stride);
-        rk4_write(g, b, g->blocks[b].qd, nv, run->qd + sample * nv, stride);
+        rk4_write(g, b, g->blocks[b].q, nq, run->q + sample * nq, n * nq);
+        rk4_write(g, b, g->blocks[b].qd, nv, run->qd + sample * nv, n * nv);
     }
 }
 
@@ -203,7 +230,11 @@ static int rk4_step(rk4_group *g, double t, double h, size_t k, double phase,
     }
     for (size_t b = 0; b < g->n_blocks; b++) {
         rk4_block *s = g->blocks + b;
-        memcpy(s->q, s->sum_q, (size_t)g->model->nv * sizeof(fa_real));
+        if (g->model->any_pose) {
+            pos_step(g->model, s->q, s->sum_q, s->stage_q);
+        }
+        memcpy(s->q, g->model->any_pose ? s->stage_q : s->sum_q,
+               (size_t)g->model->nq * sizeof(fa_real));
         memcpy(s->qd, s->sum_qd, (size_t)g->model->nv * sizeof(fa_real));
     }
     return 0;
@@ -216,8 +247,8 @@ static int rk4_group_run(rk4_group *g)
     const size_t last = run->n_samples - 1;
 
     for (size_t b = 0; b < g->n_blocks; b++) {
-        rk4_read(g, b, run->q, 0, g->blocks[b].q);
-        rk4_read(g, b, run->qd, 0, g->blocks[b].qd);
+        rk4_read(g, b, run->q, 0, (size_t)g->model->nq, g->blocks[b].q);
+        rk4_read(g, b, run->qd, 0, (size_t)g->model->nv, g->blocks[b].qd);
     }
     for (size_t k = 0; k < last; k++) {
         const double h = (run->t[k + 1] - run->t[k]) / run->substeps;
@@ -250,21 +281,22 @@ static int rk4_group_run(rk4_group *g)
  */
 static int rk4_run(const fa_model *model, const fa_rollout *run, void *work)
 {
-    const size_t together = rk4_together(run), nv = (size_t)model->nv;
+    const size_t together = rk4_together(run), nq = (size_t)model->nq;
     rk4_group g = {.model = model, .run = run, .work = work, .n_blocks = together};
 
     fa_real *states = g.work + fd_work_size(model);
-    fa_real *next = states + together * 8 * nv;
+    fa_real *next = states + together * RK4_ARRAYS * nq;
     g.blocks = (rk4_block *)next;
     next += (together * sizeof(rk4_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
     g.call_q = (double *)next;
-    g.call_qd = g.call_q + together * FA_LANES * nv;
-    g.call_tau = g.call_qd + together * FA_LANES * nv;
+    g.call_qd = g.call_q + together * FA_LANES * nq;
+    g.call_tau = g.call_qd + together * FA_LANES * nq;
     for (size_t b = 0; b < together; b++) {
-        fa_real *s = states + b * 8 * nv;
-        g.blocks[b] = (rk4_block){s,          s + nv,     s + 2 * nv, s + 3 * nv,
-                                  s + 4 * nv, s + 5 * nv, s + 6 * nv, s + 7 * nv};
-        fa_zero(g.blocks[b].tau, (int)nv);
+        fa_real *s = states + b * RK4_ARRAYS * nq;
+        g.blocks[b] =
+            (rk4_block){s,          s + nq,     s + 2 * nq, s + 3 * nq, s + 4 * nq,
+                        s + 5 * nq, s + 6 * nq, s + 7 * nq, s + 8 * nq, s + 9 * nq};
+        fa_zero(g.blocks[b].tau, (int)nq);
     }
     for (g.first = 0; g.first < rk4_blocks(run); g.first += together) {
         if (rk4_group_run(&g)) {

@@ -10,17 +10,26 @@
 #include <string.h>
 
 /*
- * A chain of three bodies: a rigid one on a revolute joint about y, a flexible one with
- * two modes on a revolute joint about z, a rigid one on a slide along x. Two nodes each,
- * attached at the second.
+ * A tree of six links: a rigid one on a revolute joint about y, a flexible one with two
+ * modes on a revolute joint about z; on that a rigid one on a slide along x with a ball
+ * on a spherical joint, and a massless carrier on a pose with two freedoms, on which a
+ * flexible body floats by its second node; on that one a rigid body on a screw. Two nodes
+ * each but the carrier, attached at the second.
  */
-enum { ARM_BODIES = 3, ARM_NV = 5, ARM_NODES = 6 };
+enum {
+    ARM_BODIES = 7,
+    ARM_LINKS = 6,
+    ARM_NU = 9,
+    ARM_NV = ARM_NU + 4,
+    ARM_NQ = ARM_NV + 1 + 5,
+    ARM_NODES = 12
+};
 
 typedef struct {
     int topology[ARM_BODIES * FA_TOPO_SIZE];
     double joints[ARM_BODIES * FA_JOINT_SIZE];
-    double nodes[2 * (FA_NODE_SIZE(0) + FA_NODE_SIZE(2) + FA_NODE_SIZE(0))];
-    double modal[8];
+    double nodes[8 * FA_NODE_SIZE(0) + 4 * FA_NODE_SIZE(2)];
+    double modal[16];
     double gravity[3];
     fa_description description;
 } test_arm;
@@ -39,34 +48,46 @@ static inline void test_arm_node(double *node, double mass, double x)
 
 static inline void test_arm_fill(test_arm *arm)
 {
-    static const int topology[] = {-1, -1, FA_JOINT_REVOLUTE,  0, 2,
-                                   0,  1,  FA_JOINT_REVOLUTE,  2, 2,
-                                   1,  3,  FA_JOINT_PRISMATIC, 0, 2};
-    static const double axes[] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+    static const int topology[ARM_BODIES][FA_TOPO_SIZE] = {
+        {-1, -1, FA_JOINT_REVOLUTE, 0, 2, 1}, {0, 1, FA_JOINT_REVOLUTE, 2, 2, 1},
+        {1, 3, FA_JOINT_PRISMATIC, 0, 2, 1},  {2, 5, FA_JOINT_SPHERICAL, 0, 2, 3},
+        {1, 3, FA_JOINT_POSE, 0, 0, 2},       {4, 9, FA_JOINT_FLOATING, 2, 2, 0},
+        {5, 8, FA_JOINT_HELICAL, 0, 2, 1},
+    };
+    static const double axes[ARM_BODIES][3] = {
+        {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {0, 0, 1}, {0, 0, 1}, {0, 0, 1}, {0, 1, 0}};
+    static const double pose[12] = {1, 0, 0, 0, 0.2, 0, 0, 0.5, 1, 0, 0, 0.3};
+    static const double screw[6] = {0, 1, 0, 0, 0.1, 0};
     static const double shapes[12] = {0.1, 0.0, 0.5, 0.2,  0.0, 0.6,
                                       0.0, 0.3, 0.2, -0.4, 0.7, 0.1};
-    const int size0 = FA_NODE_SIZE(0), size2 = FA_NODE_SIZE(2);
+    double *node = arm->nodes;
 
     memset(arm, 0, sizeof *arm);
     memcpy(arm->topology, topology, sizeof topology);
     for (int k = 0; k < ARM_BODIES; k++) {
         double *joint = arm->joints + k * FA_JOINT_SIZE;
-        memcpy(joint + FA_AXIS, axes + 3 * k, 3 * sizeof(double));
+        memcpy(joint + FA_AXIS, axes[k], 3 * sizeof(double));
         joint[FA_ROTATION] = joint[FA_ROTATION + 4] = joint[FA_ROTATION + 8] = 1.0;
         joint[FA_DAMPING] = 0.1 * k;
-    }
-    for (int j = 0; j < 2; j++) {
-        double *flexible = arm->nodes + 2 * size0 + j * size2;
-        test_arm_node(arm->nodes + j * size0, 1.0 + j, 0.5 * j);
-        test_arm_node(flexible, 1.0 + j, 0.6 * j);
-        test_arm_node(arm->nodes + 2 * size0 + 2 * size2 + j * size0, 0.5, 0.2 * j);
-        if (j == 1) {
-            memcpy(flexible + FA_NODE_GAMMA, shapes, sizeof shapes);
+        for (int j = 0; j < topology[k][FA_TOPO_NODES]; j++) {
+            const int n = topology[k][FA_TOPO_MODES];
+            test_arm_node(node, 1.0 + 0.3 * k + j, 0.5 * j);
+            if (n > 0 && j == 1) {
+                memcpy(node + FA_NODE_GAMMA, shapes, sizeof shapes);
+            }
+            node += FA_NODE_SIZE(n);
         }
     }
-    arm->modal[0] = 50.0;
-    arm->modal[3] = 400.0;
-    arm->modal[4] = arm->modal[7] = 0.2;
+    for (int i = 0; i < 6; i++) {
+        arm->joints[3 * FA_JOINT_SIZE + FA_SUBSPACE + 6 * (i % 3) + i % 3] = 1.0;
+    }
+    memcpy(arm->joints + 4 * FA_JOINT_SIZE + FA_SUBSPACE, pose, sizeof pose);
+    memcpy(arm->joints + 6 * FA_JOINT_SIZE + FA_SUBSPACE, screw, sizeof screw);
+    for (int body = 0; body < 16; body += 8) {
+        arm->modal[body] = 50.0;
+        arm->modal[body + 3] = 400.0;
+        arm->modal[body + 4] = arm->modal[body + 7] = 0.2;
+    }
     arm->gravity[2] = -9.81;
     arm->description = (fa_description){
         .n_bodies = ARM_BODIES,
@@ -76,7 +97,7 @@ static inline void test_arm_fill(test_arm *arm)
         .modal = arm->modal,
         .gravity = arm->gravity,
         .nodes_size = sizeof arm->nodes / sizeof(double),
-        .modal_size = 8,
+        .modal_size = 16,
     };
 }
 

@@ -23,8 +23,8 @@ static double *filled(int count, int size, double phase)
 /* forward dynamics undoes inverse dynamics, by both methods, for any batch size */
 static void check_round_trip(int count)
 {
-    const int sizes[4] = {ARM_NV, ARM_NV, ARM_NV, ARM_NV};
-    double *q = filled(count, ARM_NV, 0.0), *qd = filled(count, ARM_NV, 1.0);
+    const int sizes[4] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV};
+    double *q = filled(count, ARM_NQ, 0.0), *qd = filled(count, ARM_NV, 1.0);
     double *qdd = filled(count, ARM_NV, 2.0), *tau = filled(count, ARM_NV, 0.0);
     double *again = filled(count, ARM_NV, 0.0);
     double *const inverse[4] = {q, qd, qdd, tau}, *const forward[4] = {q, qd, tau,
@@ -75,24 +75,26 @@ static void check_alone(fa_kernel kernel, const int64_t *nodes, const int *sizes
 static void check_every_kernel(void)
 {
     static const int sizes[FA_N_KERNELS][4] = {
-        [FA_INVERSE_DYNAMICS] = {ARM_NV, ARM_NV, ARM_NV, ARM_NV},
-        [FA_BIAS_FORCES] = {ARM_NV, ARM_NV, ARM_NV},
-        [FA_GRAVITY_FORCES] = {ARM_NV, ARM_NV},
-        [FA_FORWARD_DYNAMICS] = {ARM_NV, ARM_NV, 3, ARM_NV},
-        [FA_FORWARD_COMPOSITE] = {ARM_NV, ARM_NV, 3, ARM_NV},
-        [FA_MASS_MATRIX] = {ARM_NV, ARM_NV * ARM_NV},
-        [FA_MASS_INVERSE] = {ARM_NV, ARM_NV * ARM_NV},
-        [FA_APPLY_MASS] = {ARM_NV, ARM_NV, ARM_NV},
-        [FA_APPLY_MASS_INVERSE] = {ARM_NV, ARM_NV, ARM_NV},
-        [FA_LOG_DET_MASS] = {ARM_NV, 1},
-        [FA_KINETIC_ENERGY] = {ARM_NV, ARM_NV, 1},
-        [FA_POTENTIAL_ENERGY] = {ARM_NV, 1},
-        [FA_LINK_POSES] = {ARM_NV, 16 * ARM_BODIES},
-        [FA_NODE_POSES] = {ARM_NV, 16 * ARM_NODES},
-        [FA_NODE_POSE] = {ARM_NV, 16},
-        [FA_NODE_VELOCITY] = {ARM_NV, ARM_NV, 6},
-        [FA_JACOBIAN] = {ARM_NV, 6 * ARM_NV},
-        [FA_WRENCH_FORCES] = {ARM_NV, 6, ARM_NV},
+        [FA_INVERSE_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV},
+        [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
+        [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},
+        [FA_FORWARD_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
+        [FA_FORWARD_COMPOSITE] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
+        [FA_MASS_MATRIX] = {ARM_NQ, ARM_NV * ARM_NV},
+        [FA_MASS_INVERSE] = {ARM_NQ, ARM_NV * ARM_NV},
+        [FA_APPLY_MASS] = {ARM_NQ, ARM_NV, ARM_NV},
+        [FA_APPLY_MASS_INVERSE] = {ARM_NQ, ARM_NV, ARM_NV},
+        [FA_LOG_DET_MASS] = {ARM_NQ, 1},
+        [FA_KINETIC_ENERGY] = {ARM_NQ, ARM_NV, 1},
+        [FA_POTENTIAL_ENERGY] = {ARM_NQ, 1},
+        [FA_LINK_POSES] = {ARM_NQ, 16 * ARM_LINKS},
+        [FA_NODE_POSES] = {ARM_NQ, 16 * ARM_NODES},
+        [FA_NODE_POSE] = {ARM_NQ, 16},
+        [FA_NODE_VELOCITY] = {ARM_NQ, ARM_NV, 6},
+        [FA_JACOBIAN] = {ARM_NQ, 6 * ARM_NV},
+        [FA_WRENCH_FORCES] = {ARM_NQ, 6, ARM_NV},
+        [FA_INTEGRATE] = {ARM_NQ, ARM_NV, ARM_NQ},
+        [FA_POSITION_RATES] = {ARM_NQ, ARM_NV, ARM_NQ},
     };
     int64_t nodes[MOST];
 
@@ -100,22 +102,23 @@ static void check_every_kernel(void)
         nodes[i] = (i / 3) % ARM_NODES;
     }
     for (int k = 0; k < FA_N_KERNELS; k++) {
+        const int is_of_node = k >= FA_NODE_POSE && k <= FA_WRENCH_FORCES;
         CHECK(sizes[k][0] > 0); /* a new kernel needs its row here */
-        check_alone((fa_kernel)k, k >= FA_NODE_POSE ? nodes : NULL, sizes[k]);
+        check_alone((fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
     }
 }
 
 /* a NaN is counted, found, and stays in its state */
 static void check_failures_are_counted(void)
 {
-    const int sizes[2] = {ARM_NV, ARM_NV};
-    double *q = filled(MOST, ARM_NV, 0.0), *clean = filled(MOST, ARM_NV, 0.0);
+    const int sizes[2] = {ARM_NQ, ARM_NV};
+    double *q = filled(MOST, ARM_NQ, 0.0), *clean = filled(MOST, ARM_NV, 0.0);
     double *tau = filled(MOST, ARM_NV, 0.0);
     double *const good[2] = {q, clean}, *const spoilt[2] = {q, tau};
 
     test_batch(model, FA_GRAVITY_FORCES, MOST, NULL, good, sizes);
-    q[5 * ARM_NV + 2] = (double)NAN;
-    q[11 * ARM_NV] = (double)INFINITY;
+    q[5 * ARM_NQ + 2] = (double)NAN;
+    q[11 * ARM_NQ] = (double)INFINITY;
     const fa_failures bad =
         test_batch(model, FA_GRAVITY_FORCES, MOST, NULL, spoilt, sizes);
     CHECK(bad.count == 2 && bad.first == 5);
@@ -132,9 +135,10 @@ static void check_failures_are_counted(void)
 static void check_rollout(void)
 {
     enum { COUNT = 11, SAMPLES = 21 };
-    const size_t size = (size_t)COUNT * SAMPLES * ARM_NV;
-    double *q = calloc(size, sizeof *q), *qd = calloc(size, sizeof *qd);
-    double t[SAMPLES], tau[SAMPLES * 3], energy[2];
+    const size_t samples = (size_t)COUNT * SAMPLES;
+    double *q = calloc(samples * ARM_NQ, sizeof *q);
+    double *qd = calloc(samples * ARM_NV, sizeof *qd);
+    double t[SAMPLES], tau[SAMPLES * ARM_NU], energy[2];
     const fa_kernels *kernels = test_kernels();
 
     for (int i = 0; i < SAMPLES; i++) {
@@ -142,12 +146,14 @@ static void check_rollout(void)
     }
     memset(tau, 0, sizeof tau);
     for (int i = 0; i < COUNT; i++) {
-        q[(size_t)i * SAMPLES * ARM_NV] = 0.1 * i;
+        double *start = q + (size_t)i * SAMPLES * ARM_NQ;
+        start[0] = 0.1 * i;
+        start[3] = start[7] = 1.0; /* quaternions */
     }
     const fa_rollout run = {.count = COUNT,
                             .n_samples = SAMPLES,
                             .substeps = 2,
-                            .n_tau = 3,
+                            .n_tau = ARM_NU,
                             .t = t,
                             .kind = FA_TORQUE_LINEAR,
                             .tau = tau,
@@ -158,11 +164,11 @@ static void check_rollout(void)
     CHECK(kernels->rollout_rk4(model, &run, work) == 0);
     free(work);
     for (int i = 0; i < 2; i++) {
-        const size_t at = (3 * SAMPLES + (size_t)i * (SAMPLES - 1)) * ARM_NV;
+        const size_t at = 3 * SAMPLES + (size_t)i * (SAMPLES - 1);
+        double *qi = q + at * ARM_NQ, *qdi = qd + at * ARM_NV;
         double T, V;
-        double *const kinetic[3] = {q + at, qd + at, &T}, *const potential[2] = {q + at,
-                                                                                 &V};
-        const int sizes[3] = {ARM_NV, ARM_NV, 1}, two[2] = {ARM_NV, 1};
+        double *const kinetic[3] = {qi, qdi, &T}, *const potential[2] = {qi, &V};
+        const int sizes[3] = {ARM_NQ, ARM_NV, 1}, two[2] = {ARM_NQ, 1};
         test_batch(model, FA_KINETIC_ENERGY, 1, NULL, kinetic, sizes);
         test_batch(model, FA_POTENTIAL_ENERGY, 1, NULL, potential, two);
         energy[i] = T + V;

@@ -9,8 +9,12 @@ static void check_places(void)
 
     test_arm_fill(&arm);
     CHECK(fa_model_build(&arm.description, &model) == FA_OK);
-    CHECK(model->nu == 3 && model->nv == ARM_NV && model->n_nodes == ARM_NODES);
-    CHECK(model->bodies[2].joint_at == 2 && model->bodies[1].mode_at == 3);
+    CHECK(model->nu == ARM_NU && model->nv == ARM_NV && model->nq == ARM_NQ);
+    CHECK(model->n_nodes == ARM_NODES && model->n_links == ARM_LINKS);
+    CHECK(model->bodies[2].joint_at == 2 && model->bodies[1].mode_at == ARM_NU);
+    CHECK(model->bodies[3].position_at == 3 && model->bodies[6].position_at == 14);
+    CHECK(model->bodies[1].eta_at == 15 && model->bodies[5].eta_at == 17);
+    CHECK(model->bodies[4].link == -1 && model->bodies[5].own_node == 9);
     CHECK(model->bodies[2].parent_modes == 2 && model->bodies[2].attach == 3);
     CHECK(model->any_offset && model->bodies[1].node_is_offset);
     CHECK_CLOSE(model->bodies[0].mass, 3.0, 0.0);
@@ -51,8 +55,17 @@ static void check_refusals(void)
     arm.topology[FA_TOPO_SIZE + FA_TOPO_NODE] = 2;
     CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
     test_arm_fill(&arm);
-    arm.topology[FA_TOPO_JOINT] = 3;
+    arm.topology[FA_TOPO_JOINT] = FA_JOINT_FLOATING + 1;
     CHECK(refusal(&arm) == FA_BAD_JOINT);
+    test_arm_fill(&arm);
+    arm.topology[4 * FA_TOPO_SIZE + FA_TOPO_DOF] = 7;
+    CHECK(refusal(&arm) == FA_BAD_JOINT);
+    test_arm_fill(&arm); /* a floating body on a node of another one */
+    arm.topology[5 * FA_TOPO_SIZE + FA_TOPO_NODE] = 3;
+    CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
+    test_arm_fill(&arm); /* modes without nodes */
+    arm.topology[4 * FA_TOPO_SIZE + FA_TOPO_MODES] = 1;
+    CHECK(refusal(&arm) == FA_BAD_SIZE);
     test_arm_fill(&arm);
     arm.topology[FA_TOPO_MODES] = FA_MAX_MODES + 1;
     CHECK(refusal(&arm) == FA_TOO_MANY_MODES);

@@ -1,0 +1,119 @@
+/*
+ * node.h -- a node of a deformed body: place, rotation, and their rates (K1, K3)
+ *
+ * Equations   phi = lambda eta, R_n = exp(phi~), l = l0 + gamma eta             (K1)
+ *             Lambda = J_l(phi) lambda, U = gamma + Lambda x x                  (K3)
+ *             wdot = d/dt(J_l) lambda etad                                      (K6)
+ *             exp and J_l are exact, from Stumpff functions of phi.phi.
+ * Checked by  tests/test_kinematics.py (any angle), tests/test_dynamics.py.
+ */
+#ifndef FA_NODE_H
+#define FA_NODE_H
+
+#include "../fa_math.h"
+#include "../fa_model.h"
+#include "../fa_spatial.h"
+
+/* pose of a child relative to its parent */
+typedef struct {
+    fa_real R[9], r[3];
+} fa_hop;
+
+/* rotation of a node, and what its rates need of it */
+typedef struct {
+    fa_real x[3];           /* from the node to the origin of the child, parent axes */
+    fa_real phi[3];         /* rotation vector of the node */
+    fa_real c2, c3, c4, c5; /* Stumpff functions of phi.phi */
+} fa_turn;
+
+/* y = c2 phi x a + c3 phi x (phi x a) + a, the left Jacobian of SO(3) on a vector */
+FA_INLINE void node_left_jacobian(const fa_turn *t, const fa_real *a, fa_real *y)
+{
+    fa_real once[3], twice[3];
+    fa_cross(once, t->phi, a);
+    fa_cross(twice, t->phi, once);
+    for (int i = 0; i < 3; i++) {
+        y[i] = a[i] + t->c2 * once[i] + t->c3 * twice[i];
+    }
+}
+
+/* R_n = exp(phi~), and the functions that its Jacobian needs (K1) */
+FA_INLINE void node_turn(fa_turn *t, fa_real *Rn)
+{
+    const fa_real *p = t->phi;
+    const fa_stumpff f = fa_stumpff_at(fa_dot(p, p));
+    const fa_real xy = f.c2 * p[0] * p[1], xz = f.c2 * p[0] * p[2];
+    const fa_real yz = f.c2 * p[1] * p[2];
+
+    Rn[0] = f.c0 + f.c2 * p[0] * p[0];
+    Rn[4] = f.c0 + f.c2 * p[1] * p[1];
+    Rn[8] = f.c0 + f.c2 * p[2] * p[2];
+    Rn[1] = xy - f.c1 * p[2];
+    Rn[3] = xy + f.c1 * p[2];
+    Rn[2] = xz + f.c1 * p[1];
+    Rn[6] = xz - f.c1 * p[1];
+    Rn[5] = yz - f.c1 * p[0];
+    Rn[7] = yz + f.c1 * p[0];
+    t->c2 = f.c2;
+    t->c3 = f.c3;
+    t->c4 = f.c4;
+    t->c5 = f.c5;
+}
+
+/* position and rotation of a node with n modes in its body (K1) */
+FA_INLINE void node_place(const fa_node *node, const int n, const fa_real *eta,
+                          fa_turn *t, fa_real *Rn, fa_real *l)
+{
+    for (int i = 0; i < 3; i++) {
+        l[i] = fa_splat(node->position[i]);
+        t->phi[i] = (fa_real){0};
+    }
+    for (int s = 0; s < n; s++) {
+        for (int i = 0; i < 3; i++) {
+            l[i] += node->gamma[3 * s + i] * eta[s];
+            t->phi[i] += node->lambda[3 * s + i] * eta[s];
+        }
+    }
+    node_turn(t, Rn);
+}
+
+/*
+ * Columns (Lambda; U) of a node about the point x away from it (K3).
+ *   t     rotation of the node by node_place
+ *   x     [3] or NULL for the node itself
+ *   slope, shift  [3 n] Lambda and U, mode by mode
+ */
+FA_INLINE void node_columns(const fa_node *node, const int n, const fa_turn *t,
+                            const fa_real *x, fa_real *slope, fa_real *shift)
+{
+    for (int s = 0; s < n; s++) {
+        const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
+                                   fa_splat(node->lambda[3 * s + 1]),
+                                   fa_splat(node->lambda[3 * s + 2])};
+        node_left_jacobian(t, lambda, slope + 3 * s);
+        for (int i = 0; i < 3; i++) {
+            shift[3 * s + i] = fa_splat(node->gamma[3 * s + i]);
+        }
+        if (x) {
+            fa_cross_add(shift + 3 * s, slope + 3 * s, x);
+        }
+    }
+}
+
+/* wdot: angular acceleration of the node at constant rates etad (K6) */
+FA_INLINE void node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
+{
+    const fa_real rate = 2.0 * fa_dot(t->phi, phid);
+    const fa_real c2_dot = 0.5 * (2.0 * t->c4 - t->c3) * rate;
+    const fa_real c3_dot = 0.5 * (3.0 * t->c5 - t->c4) * rate;
+    fa_real once[3], twice[3], turn[3];
+
+    fa_cross(once, t->phi, phid);
+    fa_cross(twice, t->phi, once);
+    fa_cross(turn, phid, once);
+    for (int i = 0; i < 3; i++) {
+        wdot[i] = c2_dot * once[i] + c3_dot * twice[i] + t->c3 * turn[i];
+    }
+}
+
+#endif

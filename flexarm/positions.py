@@ -1,0 +1,221 @@
+"""Positions as points of a manifold: steps along velocities, differences, rates.
+
+Arms whose joints have quaternions have more positions than velocities (``nq > nv``);
+these functions lead from one to the other.  For all other arms they are sums.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._explain import check_out, explain, leading, not_finite, real_array
+
+if TYPE_CHECKING:
+    from .arm import Arm
+    from .joints import Joint
+
+Array = NDArray[np.float64]
+
+
+def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None) -> Any:
+    r"""Positions after a unit of time at constant velocities.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` positions and ``nv`` velocities.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    dq : (..., nv) array_like of float
+        Velocities times their duration: ``qd * dt``.
+    out : (..., nq) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    moved : (..., nq) ndarray of float
+        Poses times the exponential of their twist, quaternions of unit length; sums of
+        all other coordinates.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    difference : the inverse.
+    position_rates : time derivative of the positions.
+
+    Notes
+    -----
+    The exponential map of SE(3) (A. Mueller, Multibody System Dynamics 43, 2018).
+
+    Examples
+    --------
+    A quarter turn of a free body about its z axis, while it moves along its x axis:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.Arm([fa.RigidBody("box", fa.Joint("free"), mass=1, inertia=(1, 1, 1))])
+    >>> fa.integrate(arm, arm.neutral, [0, 0, np.pi / 2, np.pi / 2, 0, 0]).round(3)
+    array([0.707, 0.   , 0.   , 0.707, 1.   , 1.   , 0.   ])
+    """
+    try:
+        return arm._model.integrate(q, dq, out)
+    except Exception as error:
+        raise explain(arm, "integrate", error, out=out, q=q, dq=dq) from None
+
+
+def position_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+    """Time derivative of the positions at given velocities.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` positions and ``nv`` velocities.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    out : (..., nq) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    rates : (..., nq) ndarray of float
+        Velocities where they are rates, half the product of quaternion and angular
+        velocity, and linear velocities in the axes of the joint.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    J. Stuelpnagel, SIAM Review 6(4), 1964.  The length of a quaternion does not change.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1, inertia=(1, 1, 1))
+    >>> fa.position_rates(fa.Arm([ball]), [1, 0, 0, 0], [2, 4, 6])
+    array([0., 1., 2., 3.])
+    """
+    try:
+        return arm._model.position_rates(q, qd, out)
+    except Exception as error:
+        raise explain(arm, "position_rates", error, out=out, q=q, qd=qd) from None
+
+
+def _rotation(q: Array) -> Any:
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(q[:, [1, 2, 3, 0]])
+
+
+def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
+    """Velocities that lead from a pose to another in a unit of time."""
+    start = _rotation(q0)
+    turn = (start.inv() * _rotation(q1)).as_rotvec()
+    twist = np.zeros((len(turn), 6))
+    twist[:, :3] = turn
+    if joint.kind != "spherical":
+        # V = J_left(turn)^-1 R0' (x1 - x0)
+        angle = np.linalg.norm(turn, axis=1)[:, np.newaxis]
+        half = np.minimum(angle / 2.0, np.pi / 2.0)
+        series = 1.0 / 12.0 + angle**2 / 720.0 + angle**4 / 30240.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            closed = (1.0 - half / np.tan(half)) / angle**2
+        factor = np.where(angle < 0.05, series, closed)
+        v = start.inv().apply((q1 - q0)[:, 4:])
+        once = np.cross(turn, v)
+        twist[:, 3:] = v - 0.5 * once + factor * np.cross(turn, once)
+    S = joint.screws
+    return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
+
+
+def difference(arm: Arm, q0: Any, q1: Any, *, out: Any = None) -> Any:
+    """Velocities that lead from one position to another in a unit of time.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` positions and ``nv`` velocities.
+    q0, q1 : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    dq : (..., nv) ndarray of float
+        ``integrate(arm, q0, dq)`` is `q1`, the short way round.  Where the joint of a
+        given subspace cannot reach `q1` so, the nearest in the sense of least squares.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a position is not finite or a quaternion is zero.
+
+    See Also
+    --------
+    integrate : the inverse.
+
+    Notes
+    -----
+    The logarithm of SE(3) (A. Mueller, Multibody System Dynamics 43, 2018).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.difference(arm, [0.1, 0.2], [0.4, 0.0]).round(3)
+    array([ 0.3, -0.2])
+    """
+    arrays = {"q0": real_array("q0", q0), "q1": real_array("q1", q1)}
+    batch = leading(arm, arrays, ())
+    if out is not None:
+        check_out(out, batch, (arm.nv,))
+    a, b = (np.broadcast_to(x, (*batch, arm.nq)) for x in arrays.values())
+    dq = np.full((*batch, arm.nv), np.nan)
+    fine = np.isfinite(a).all(-1) & np.isfinite(b).all(-1)
+    for k in _poses(arm):
+        at = arm.body_joint_slice(k, positions=True).start
+        fine &= a[..., at : at + 4].any(-1) & b[..., at : at + 4].any(-1)
+    dq[fine] = _difference(arm, a[fine], b[fine])
+    result = dq
+    if out is not None:
+        np.copyto(out, dq, casting="same_kind")
+        result = out
+    if not np.isfinite(dq).all():
+        raise not_finite(arm, "difference", arrays, (arm.nv,), lambda: dq, None)
+    return result
+
+
+def _poses(arm: Arm) -> list[int]:
+    return [k for k, body in enumerate(arm.bodies) if body.joint.has_pose]
+
+
+def _difference(arm: Arm, a: Array, b: Array) -> Array:
+    """Difference of finite positions, (n, nq) to (n, nv)."""
+    result = np.empty((len(a), arm.nv))
+    for k, body in enumerate(arm.bodies):
+        p, v = arm.body_joint_slice(k, positions=True), arm.body_joint_slice(k)
+        if body.joint.has_pose and len(a):
+            result[:, v] = _pose_difference(body.joint, a[:, p], b[:, p])
+        elif not body.joint.has_pose:
+            result[:, v] = b[:, p] - a[:, p]
+    modes = arm.nv - arm.nu
+    result[:, arm.nu :] = (b - a)[:, arm.nq - modes :]
+    return result
