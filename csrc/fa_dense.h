@@ -1,5 +1,5 @@
 /*
- * fa_dense.h -- the one place that calls LAPACK (OpenBLAS)
+ * fa_dense.h -- dense linear algebra; the one place that calls LAPACK (OpenBLAS)
  *
  * For dense solves of whole systems; never inside the per-body recursions, where
  * blocks are too small for it.
@@ -8,12 +8,26 @@
 #define FA_DENSE_H
 
 /*
- * Solves A x = b for a symmetric positive definite A.
+ * Solves A x = b for a symmetric positive definite A, by LAPACK.
  *
- *   n   size
- *   a   [n][n]  the matrix; overwritten by its Cholesky factor
- *   b   [n]     right side; the solution on return, NaN if A is not positive definite
+ *   n, n_rhs  size, number of right sides
+ *   a   [n][n]      the matrix; overwritten by its Cholesky factor
+ *   b   [n_rhs][n]  right sides; the solutions on return, NaN if A is not positive
+ *                   definite
  */
-void fa_dense_solve(int n, double *a, double *b);
+void fa_dense_solve(int n, int n_rhs, double *a, double *b);
+
+/*
+ * Solves A x = b for a symmetric positive semidefinite A by a Cholesky factor with
+ * diagonal pivots. Unknowns whose pivot, relative to their diagonal entry, is below
+ * 1e-10 depend on the others and become zero.
+ *
+ *   n        size
+ *   a        [n][n]  the matrix; destroyed
+ *   x        [n]     right side; the solution on return, NaN if A has a NaN
+ *   scratch  [2 n]
+ * Returns the rank.
+ */
+int fa_dense_solve_semidefinite(int n, double *a, double *x, double *scratch);
 
 #endif

@@ -18,6 +18,8 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_INVERSE_DYNAMICS:
     case FA_FORWARD_DYNAMICS:
     case FA_FORWARD_COMPOSITE:
+    case FA_NODE_ACCELERATION:
+    case FA_CONSTRAINT_FORCES:
         return 3;
     case FA_BIAS_FORCES:
     case FA_APPLY_MASS:
@@ -27,10 +29,23 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_WRENCH_FORCES:
     case FA_INTEGRATE:
     case FA_POSITION_RATES:
+    case FA_MOMENTUM:
         return 2;
     default:
         return 1;
     }
+}
+
+int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
+{
+    return model->n_constraints > 0 || kernel < FA_CONSTRAINT_VIOLATION ||
+           kernel > FA_CONSTRAINT_FORCES;
+}
+
+int fa_kernel_takes_tau(fa_kernel kernel)
+{
+    return kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_COMPOSITE ||
+           kernel == FA_CONSTRAINT_FORCES;
 }
 
 const fa_kernels *fa_kernels_named(const char *name)

@@ -36,8 +36,15 @@ typedef enum {
     FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
     FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
     FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
+    FA_NODE_ACCELERATION,  /* node, q (nq), qd (nv), qdd (nv) -> (6) */
+    FA_MOMENTUM,           /* q (nq), qd (nv) -> (6) */
+    FA_CENTER_OF_MASS,     /* q (nq) -> (3) */
     FA_INTEGRATE,          /* q (nq), dq (nv) -> (nq) */
     FA_POSITION_RATES,     /* q (nq), qd (nv) -> (nq) */
+    /* only of arms with constraints, m of them */
+    FA_CONSTRAINT_VIOLATION, /* q (nq) -> (m) */
+    FA_CONSTRAINT_JACOBIAN,  /* q (nq) -> (m, nv) */
+    FA_CONSTRAINT_FORCES,    /* q (nq), qd (nv), tau (nu or nv) -> (m) */
     FA_N_KERNELS
 } fa_kernel;
 
@@ -109,6 +116,12 @@ typedef struct {
      * left as they were */
     int (*rollout_rk4)(const fa_model *, const fa_rollout *, void *work);
 } fa_kernels;
+
+/* whether a kernel has a meaning for an arm: some need constraints */
+int fa_kernel_applies(const fa_model *model, fa_kernel kernel);
+
+/* whether the third input of a kernel is tau, of nu or nv entries */
+int fa_kernel_takes_tau(fa_kernel kernel);
 
 /* number of inputs of a kernel, without the node number */
 int fa_kernel_inputs(fa_kernel kernel);

@@ -107,7 +107,8 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
     size_t nodes_size = 0, modal_size = 0;
 
     *n_nodes = *constants = 0;
-    if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES) {
+    if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
+        d->n_couplings < 0) {
         return FA_BAD_SIZE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
@@ -284,6 +285,81 @@ static double *model_nodes(const double *nodes, const double *modal, fa_body *b,
     return constants;
 }
 
+/*
+ * Rotations of a loop, axes i, j, k in cyclic order: of one locked axis i, a_k . b_j; of
+ * two with k free, a_j . b_k and a_i . b_k; of three, the skew part of the relative
+ * rotation. Each is the angle about its axis to first order.
+ */
+static void model_locks(int directions, fa_loop *loop)
+{
+    const int turns = directions & 7;
+
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        fa_lock lock = {.axis = -1, .n_terms = 1, .weight = {1.0, 0.0}};
+
+        if (!(turns & (1 << i))) {
+            continue;
+        }
+        lock.p[0] = k;
+        lock.q[0] = j;
+        if (turns == 7) {
+            lock.n_terms = 2;
+            lock.p[1] = j;
+            lock.q[1] = k;
+            lock.weight[0] = 0.5;
+            lock.weight[1] = -0.5;
+        } else if (turns & (1 << j)) { /* k is free */
+            lock.p[0] = j;
+            lock.q[0] = k;
+            lock.weight[0] = -1.0;
+        }
+        loop->locks[loop->n_rows++] = lock;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (directions & (8 << i)) {
+            loop->locks[loop->n_rows++] = (fa_lock){.axis = i};
+        }
+    }
+}
+
+/* loops and couplings; storage for both is in place */
+static fa_status model_constraints(const fa_description *d, fa_model *model,
+                                   fa_loop *loops, double *couplings)
+{
+    const size_t columns = (size_t)model->nu + 1;
+
+    if (d->couplings_size != (size_t)d->n_couplings * columns) {
+        return FA_BAD_SIZE;
+    }
+    for (int k = 0; k < d->n_loops; k++) {
+        const int *given = d->loops + (size_t)k * FA_LOOP_SIZE;
+        fa_loop *loop = loops + k;
+
+        *loop = (fa_loop){.node = {given[FA_LOOP_FIRST], given[FA_LOOP_SECOND]}};
+        for (int side = 0; side < 2; side++) {
+            const double *frame = d->frames + (size_t)(2 * k + side) * FA_FRAME_SIZE;
+            if (loop->node[side] < -1 || loop->node[side] >= model->n_nodes) {
+                return FA_BAD_LOOP;
+            }
+            memcpy(loop->position[side], frame + FA_FRAME_POSITION, 3 * sizeof *frame);
+            memcpy(loop->rotation[side], frame + FA_FRAME_ROTATION, 9 * sizeof *frame);
+        }
+        model_locks(given[FA_LOOP_DIRECTIONS], loop);
+        model->n_constraints += loop->n_rows;
+    }
+    if (d->n_couplings > 0) {
+        memcpy(couplings, d->couplings, d->couplings_size * sizeof(double));
+    }
+    model->n_constraints += d->n_couplings;
+    model->n_loops = d->n_loops;
+    model->n_couplings = d->n_couplings;
+    model->loops = loops;
+    model->couplings = couplings;
+    model->stabilization = d->stabilization;
+    return FA_OK;
+}
+
 fa_status fa_model_build(const fa_description *d, fa_model **result)
 {
     size_t n_nodes, n_constants;
@@ -295,7 +371,9 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     /* one block: model, bodies, nodes, constants (all of pointer or double size) */
     const size_t bodies_at = sizeof(fa_model);
     const size_t nodes_at = bodies_at + (size_t)d->n_bodies * sizeof(fa_body);
-    const size_t constants_at = nodes_at + n_nodes * sizeof(fa_node);
+    const size_t loops_at = nodes_at + n_nodes * sizeof(fa_node);
+    const size_t constants_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    n_constants += d->couplings_size;
     char *block = calloc(1, constants_at + n_constants * sizeof(double));
     double *scratch = malloc((d->nodes_size + 1) * sizeof(double));
     if (!block || !scratch) {
@@ -329,6 +407,10 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
         modal += 2 * (size_t)(b->n_modes * b->n_modes);
     }
     free(scratch);
+    if (status == FA_OK) {
+        status = model_constraints(d, model, (fa_loop *)(void *)(block + loops_at),
+                                   constants);
+    }
     if (status != FA_OK) {
         free(block);
         return status;

@@ -44,6 +44,7 @@ typedef enum {
     FA_NO_MEMORY,
     FA_BAD_TOPOLOGY, /* parent not before its child, or a node of another body */
     FA_BAD_JOINT,
+    FA_BAD_LOOP,
     FA_TOO_MANY_MODES,
     FA_BAD_SIZE, /* an array shorter or longer than the topology says */
     FA_NOT_FINITE
@@ -78,6 +79,14 @@ enum {
 };
 #define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
 
+/*
+ * Description of a loop: two nodes (-1: the ground), which directions it locks, and a
+ * frame on each node (position [3], rotation [9]). Bits of the directions: rotations
+ * about x, y, z, then translations along them, in the axes of the first frame.
+ */
+enum { FA_LOOP_FIRST, FA_LOOP_SECOND, FA_LOOP_DIRECTIONS, FA_LOOP_SIZE };
+enum { FA_FRAME_POSITION = 0, FA_FRAME_ROTATION = 3, FA_FRAME_SIZE = 12 };
+
 typedef struct {
     int n_bodies;
     const int *topology;   /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
@@ -86,6 +95,12 @@ typedef struct {
     const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes] */
     const double *gravity; /* [3] */
     size_t nodes_size, modal_size; /* lengths of the two arrays above */
+    int n_loops, n_couplings;
+    const int *loops;        /* [n_loops][FA_LOOP_SIZE] */
+    const double *frames;    /* [n_loops][2][FA_FRAME_SIZE] */
+    const double *couplings; /* [n_couplings][nu + 1]: coefficients, constant */
+    size_t couplings_size;
+    double stabilization; /* rate at which violations decay, 1/s */
 } fa_description;
 
 /*
@@ -144,6 +159,23 @@ typedef struct {
     const double *lambda;   /* [n][3] */
 } fa_node;
 
+/*
+ * One locked direction of a loop with frames A (axes a_1..3) and B: along axis i, or, a
+ * rotation, up to two terms  weight a_p . b_q  that vanish (constraints.c).
+ */
+typedef struct {
+    int axis; /* of a translation, or -1 */
+    int n_terms, p[2], q[2];
+    double weight[2];
+} fa_lock;
+
+typedef struct {
+    int node[2]; /* or -1, the ground */
+    double position[2][3], rotation[2][9];
+    int n_rows;
+    fa_lock locks[6];
+} fa_loop;
+
 typedef struct {
     int n_bodies, n_nodes;
     int n_links;          /* bodies of the user: all but the carriers */
@@ -157,6 +189,11 @@ typedef struct {
     double gravity[3];
     const fa_body *bodies;
     const fa_node *nodes;
+    /* constraints: the rows of all loops, then the couplings sum c_i q_i = constant */
+    int n_loops, n_couplings, n_constraints;
+    const fa_loop *loops;
+    const double *couplings; /* [n_couplings][nu + 1] */
+    double stabilization;
 } fa_model;
 
 /*

@@ -19,7 +19,8 @@
 enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS = 5 };
 
 /*
- * Core dimensions of an operand: Q nq, V nv, T nu or nv, 4, 6, N nodes, B bodies; one
+ * Core dimensions of an operand: Q nq, V nv, T nu or nv, digits, N nodes, B links, C
+ * constraints; one
  * letter each, "" for a scalar. Node kernels have an integer operand in front.
  */
 typedef struct {
@@ -47,8 +48,14 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {"node_velocity", 1, {"Q", "V", "6"}},
     [FA_JACOBIAN] = {"jacobian", 1, {"Q", "6V"}},
     [FA_WRENCH_FORCES] = {"wrench_forces", 1, {"Q", "6", "V"}},
+    [FA_NODE_ACCELERATION] = {"node_acceleration", 1, {"Q", "V", "V", "6"}},
+    [FA_MOMENTUM] = {"momentum", 0, {"Q", "V", "6"}},
+    [FA_CENTER_OF_MASS] = {"center_of_mass", 0, {"Q", "3"}},
     [FA_INTEGRATE] = {"integrate", 0, {"Q", "V", "Q"}},
     [FA_POSITION_RATES] = {"position_rates", 0, {"Q", "V", "Q"}},
+    [FA_CONSTRAINT_VIOLATION] = {"constraint_violation", 0, {"Q", "C"}},
+    [FA_CONSTRAINT_JACOBIAN] = {"constraint_jacobian", 0, {"Q", "CV"}},
+    [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
 };
 
 /* everything one gufunc needs, in one block that NumPy frees with the gufunc */
@@ -79,6 +86,8 @@ static int loop_dim(const fa_model *model, char letter)
         return model->nv;
     case 'B':
         return model->n_links;
+    case 'C':
+        return model->n_constraints;
     case 'N':
         return model->n_nodes;
     default:

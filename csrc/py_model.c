@@ -16,7 +16,7 @@ static const char MODEL_CAPSULE[] = "flexarm.fa_model";
 
 typedef struct {
     PyObject_HEAD PyObject *capsule;
-    PyObject *arrays; /* tuple of the five arrays, for pickling */
+    PyObject *arrays; /* tuple of the arrays, for pickling */
     PyObject *gufuncs[FA_N_KERNELS];
 } model_object;
 
@@ -42,6 +42,8 @@ static const char *model_refusal(fa_status status)
         return "a body has more modes than supported";
     case FA_BAD_SIZE:
         return "an array has another length than the topology says";
+    case FA_BAD_LOOP:
+        return "a loop closes at a node that the arm does not have";
     case FA_NOT_FINITE:
         return "a node has a number that is not finite";
     default:
@@ -49,20 +51,23 @@ static const char *model_refusal(fa_status status)
     }
 }
 
-/* the five arrays as contiguous read-only copies, in a new tuple */
+enum { MODEL_ARRAYS = 8 };
+
+/* the arrays as contiguous read-only copies, in a new tuple */
 static PyObject *model_arrays(PyObject *args)
 {
-    static const int types[5] = {NPY_INT, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE,
-                                 NPY_DOUBLE};
-    static const int ndims[5] = {2, 2, 1, 1, 1};
-    PyObject *given[5], *tuple;
+    static const int types[MODEL_ARRAYS] = {NPY_INT,    NPY_DOUBLE, NPY_DOUBLE,
+                                            NPY_DOUBLE, NPY_DOUBLE, NPY_INT,
+                                            NPY_DOUBLE, NPY_DOUBLE};
+    static const int ndims[MODEL_ARRAYS] = {2, 2, 1, 1, 1, 2, 3, 2};
+    PyObject *given[MODEL_ARRAYS], *tuple;
 
-    if (!PyArg_ParseTuple(args, "OOOOO:Model", given, given + 1, given + 2, given + 3,
-                          given + 4)) {
+    if (!PyArg_ParseTuple(args, "OOOOOOOO:Model", given, given + 1, given + 2,
+                          given + 3, given + 4, given + 5, given + 6, given + 7)) {
         return NULL;
     }
-    tuple = PyTuple_New(5);
-    for (int i = 0; tuple && i < 5; i++) {
+    tuple = PyTuple_New(MODEL_ARRAYS);
+    for (int i = 0; tuple && i < MODEL_ARRAYS; i++) {
         PyObject *array = PyArray_FROMANY(given[i], types[i], ndims[i], ndims[i],
                                           NPY_ARRAY_IN_ARRAY | NPY_ARRAY_ENSURECOPY);
         if (!array) {
@@ -77,16 +82,19 @@ static PyObject *model_arrays(PyObject *args)
 
 static PyObject *model_build(PyObject *arrays)
 {
-    PyArrayObject *a[5];
+    PyArrayObject *a[MODEL_ARRAYS];
     fa_model *model = NULL;
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < MODEL_ARRAYS; i++) {
         a[i] = (PyArrayObject *)PyTuple_GET_ITEM(arrays, i);
     }
     const npy_intp n = PyArray_DIM(a[0], 0);
     if (PyArray_DIM(a[0], 1) != FA_TOPO_SIZE || PyArray_DIM(a[1], 0) != n ||
-        PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 3 ||
-        n > FA_MAX_BODIES) {
+        PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 4 ||
+        PyArray_DIM(a[5], 1) != FA_LOOP_SIZE ||
+        PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || PyArray_DIM(a[6], 1) != 2 ||
+        PyArray_DIM(a[6], 2) != FA_FRAME_SIZE || n > FA_MAX_BODIES ||
+        PyArray_DIM(a[5], 0) > FA_MAX_BODIES || PyArray_DIM(a[7], 0) > FA_MAX_BODIES) {
         PyErr_Format(
             PyExc_ValueError,
             "the arrays of a model have the wrong shape or more than %d bodies",
@@ -102,6 +110,13 @@ static PyObject *model_build(PyObject *arrays)
         .gravity = PyArray_DATA(a[4]),
         .nodes_size = (size_t)PyArray_SIZE(a[2]),
         .modal_size = (size_t)PyArray_SIZE(a[3]),
+        .n_loops = (int)PyArray_DIM(a[5], 0),
+        .loops = PyArray_DATA(a[5]),
+        .frames = PyArray_DATA(a[6]),
+        .n_couplings = (int)PyArray_DIM(a[7], 0),
+        .couplings = PyArray_DATA(a[7]),
+        .couplings_size = (size_t)PyArray_SIZE(a[7]),
+        .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
     };
     const fa_status status = fa_model_build(&description, &model);
     if (status == FA_NO_MEMORY) {
@@ -135,6 +150,9 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     for (int i = 0; i < FA_N_KERNELS; i++) {
+        if (!fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
+            continue;
+        }
         self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0);
         if (!self->gufuncs[i]) {
             Py_DECREF(self);
@@ -170,7 +188,8 @@ static PyObject *model_quiet(PyObject *object, PyObject *name)
     const char *text = PyUnicode_AsUTF8(name);
 
     for (int i = 0; text && i < FA_N_KERNELS; i++) {
-        if (strcmp(text, py_kernel_name((fa_kernel)i)) == 0) {
+        if (strcmp(text, py_kernel_name((fa_kernel)i)) == 0 &&
+            fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
             return py_make_gufunc(self->capsule, (fa_kernel)i, 1);
         }
     }
@@ -208,8 +227,14 @@ static PyMemberDef model_members[] = {
     MODEL_GUFUNC("node_velocity", FA_NODE_VELOCITY),
     MODEL_GUFUNC("jacobian", FA_JACOBIAN),
     MODEL_GUFUNC("wrench_forces", FA_WRENCH_FORCES),
+    MODEL_GUFUNC("node_acceleration", FA_NODE_ACCELERATION),
+    MODEL_GUFUNC("momentum", FA_MOMENTUM),
+    MODEL_GUFUNC("center_of_mass", FA_CENTER_OF_MASS),
     MODEL_GUFUNC("integrate", FA_INTEGRATE),
     MODEL_GUFUNC("position_rates", FA_POSITION_RATES),
+    MODEL_GUFUNC("constraint_violation", FA_CONSTRAINT_VIOLATION),
+    MODEL_GUFUNC("constraint_jacobian", FA_CONSTRAINT_JACOBIAN),
+    MODEL_GUFUNC("constraint_forces", FA_CONSTRAINT_FORCES),
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -226,7 +251,8 @@ static PyMethodDef model_methods[] = {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 static PyType_Slot model_slots[] = {
-    {Py_tp_doc, "Model(topology, joints, nodes, modal, gravity): an arm in C."},
+    {Py_tp_doc, "Model(topology, joints, nodes, modal, constants, loops, frames, "
+                "couplings): an arm in C."},
     {Py_tp_new, model_new},
     {Py_tp_dealloc, model_dealloc},
     {Py_tp_members, model_members},

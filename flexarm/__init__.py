@@ -10,6 +10,15 @@ from . import beams, library, plotting, reference, testing
 from ._core import build_info
 from ._version import __version__
 from .arm import Arm
+from .constraints import (
+    Coupling,
+    Loop,
+    close_loops,
+    constraint_forces,
+    constraint_jacobian,
+    constraint_violation,
+    redundant_constraints,
+)
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
 from .energy import energy, kinetic_energy, potential_energy
 from .errors import (
@@ -22,8 +31,11 @@ from .errors import (
 )
 from .joints import Joint
 from .kinematics import (
+    center_of_mass,
     jacobian,
     link_poses,
+    momentum,
+    node_acceleration,
     node_pose,
     node_poses,
     node_velocity,
@@ -46,9 +58,11 @@ __all__ = [
     "ArgumentError",
     "Arm",
     "ConvergenceError",
+    "Coupling",
     "FlexarmError",
     "FlexibleBody",
     "Joint",
+    "Loop",
     "ModelError",
     "NotFiniteError",
     "RigidBody",
@@ -61,6 +75,11 @@ __all__ = [
     "beams",
     "bias_forces",
     "build_info",
+    "center_of_mass",
+    "close_loops",
+    "constraint_forces",
+    "constraint_jacobian",
+    "constraint_violation",
     "difference",
     "energy",
     "forward_dynamics",
@@ -74,6 +93,8 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
+    "momentum",
+    "node_acceleration",
     "node_pose",
     "node_poses",
     "node_velocity",
@@ -81,6 +102,7 @@ __all__ = [
     "plotting",
     "position_rates",
     "potential_energy",
+    "redundant_constraints",
     "reference",
     "simulate",
     "testing",

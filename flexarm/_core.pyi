@@ -31,7 +31,10 @@ class Model:
         joints: NDArray[np.float64],
         nodes: NDArray[np.float64],
         modal: NDArray[np.float64],
-        gravity: NDArray[np.float64],
+        constants: NDArray[np.float64],
+        loops: NDArray[np.intc],
+        frames: NDArray[np.float64],
+        couplings: NDArray[np.float64],
         /,
     ) -> None: ...
 
@@ -55,6 +58,13 @@ class Model:
     wrench_forces: Final[np.ufunc]  # (),(nq),(6)->(nv)
     integrate: Final[np.ufunc]  # (nq),(nv)->(nq)
     position_rates: Final[np.ufunc]  # (nq),(nv)->(nq)
+    node_acceleration: Final[np.ufunc]  # (),(nq),(nv),(nv)->(6)
+    momentum: Final[np.ufunc]  # (nq),(nv)->(6)
+    center_of_mass: Final[np.ufunc]  # (nq)->(3)
+    # only of arms with constraints, m rows
+    constraint_violation: Final[np.ufunc]  # (nq)->(m)
+    constraint_jacobian: Final[np.ufunc]  # (nq)->(m,nv)
+    constraint_forces: Final[np.ufunc]  # (nq),(nv),(t)->(m)
 
     def quiet(self, name: str, /) -> np.ufunc: ...
     def rollout_rk4(

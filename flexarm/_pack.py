@@ -1,7 +1,8 @@
 """An arm as plain arrays, in the layout that ``fa_model.h`` reads.
 
 The C model knows joints of one screw and poses.  A joint that is a product of several
-screws becomes a chain: massless bodies without nodes carry all screws but the last.
+screws becomes a chain: massless bodies without nodes carry all screws but the last.  A
+body that floats gets such a carrier for its joint, and hangs on it by its own node.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .constraints import pack_constraints
 from .joints import Joint
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 # the order of fa_joint
-_KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose")
+_KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose", "floating")
 _MOST_DOF = 6
 
 
@@ -31,7 +33,10 @@ class Packed(NamedTuple):
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
     modal: Array  # per body: stiffness, damping
-    gravity: Array  # (3,)
+    constants: Array  # (4,): gravity, rate of stabilization
+    loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
+    frames: Array  # (l, 2, 12): position, rotation
+    couplings: Array  # (c, nu + 1): coefficients, constant
 
 
 def _kind(joint: Joint, screw: Array) -> str:
@@ -82,6 +87,12 @@ def _node_rows(body: Body) -> Array:
     ).ravel()
 
 
+def _attachment(body: Body) -> int | None:
+    """Node by which a floating body is held, or None."""
+    node = getattr(body, "attachment", None)
+    return None if node is None else body.node_index(node)
+
+
 def pack(arm: Arm) -> Packed:
     """Return an arm as the plain arrays from which its C model is built."""
     topology: list[tuple[int, ...]] = []
@@ -94,9 +105,17 @@ def pack(arm: Arm) -> Packed:
             parent = place[p]
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
         rows = _joint_rows(joint)
+        own = _attachment(body)
+        if own is not None:
+            rows += _joint_rows(Joint("fixed"))
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
+            if last and own is not None:
+                kind, node = (
+                    _KINDS.index("floating"),
+                    arm._node_offset[len(place)] + own,
+                )
             topology.append((parent, node, kind, n_modes, n_nodes, n_dof))
             joints.append(row)
             parent, node = len(topology) - 1, -1
@@ -108,5 +127,6 @@ def pack(arm: Arm) -> Packed:
         np.array(joints, dtype=np.float64),
         np.concatenate(nodes),
         np.concatenate(modal),
-        arm.gravity,
+        np.append(arm.gravity, arm.stabilization),
+        *pack_constraints(arm),
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import constraints as _constraints
 from . import dynamics, kinematics, mass, positions
 from . import energy as _energy
 from . import operators as _operators
@@ -132,6 +133,12 @@ class Arm(Description):
         last body.
     check_units : bool
         Refuse sizes that look like mm or g; ``False`` if they are meant.
+    constraints : sequence of Loop or Coupling
+        What closes loops or couples joints.  Forward dynamics and simulation obey them;
+        inverse dynamics, mass matrix and energies are those of the tree.
+    stabilization : float
+        Rate s in 1/s at which forward dynamics lets violations of the constraints
+        decay, by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
 
     Raises
     ------
@@ -156,6 +163,8 @@ class Arm(Description):
     name: str = "arm"
     tip: Any = None
     check_units: bool = True
+    constraints: Any = ()
+    stabilization: float = 10.0
 
     _parents: tuple[int, ...] = field(default=(), init=False)
     # where each body starts among the nodes, modes, joint positions, joint velocities
@@ -194,9 +203,24 @@ class Arm(Description):
             tip=tuple(tip),
         )
         self._set(tip_node=self.node(*self.tip))
+        self._set_constraints()
         if self.check_units:
             check_units_of_arm(self)
         self._set(_model=Model(*pack(self)))
+
+    def _set_constraints(self) -> None:
+        if not isinstance(self.constraints, Iterable):
+            raise ModelError(
+                f"constraints of the arm is {type(self.constraints).__name__}, "
+                "expected a sequence of Loop or Coupling"
+            )
+        rate = float(as_array("stabilization of the arm", self.stabilization, ()))
+        if rate < 0.0:
+            raise ModelError(
+                f"stabilization of the arm is {rate:g} 1/s, expected zero or more"
+            )
+        self._set(constraints=tuple(self.constraints), stabilization=rate)
+        _constraints.check_constraints(self)
 
     # sizes, names and indices
 
@@ -289,6 +313,11 @@ class Arm(Description):
     def position_names(self) -> tuple[str, ...]:
         """Name of each position coordinate, those of quaternions included."""
         return self._names((b.name, b.joint.position_names) for b in self.bodies)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Name of each constraint row: loop and direction, or coupling."""
+        return _constraints.constraint_names(self)
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -395,3 +424,10 @@ class Arm(Description):
     integrate = positions.integrate
     difference = positions.difference
     position_rates = positions.position_rates
+    node_acceleration = kinematics.node_acceleration
+    momentum = kinematics.momentum
+    center_of_mass = kinematics.center_of_mass
+    constraint_violation = _constraints.constraint_violation
+    constraint_jacobian = _constraints.constraint_jacobian
+    constraint_forces = _constraints.constraint_forces
+    close_loops = _constraints.close_loops

@@ -257,8 +257,9 @@ class FlexibleBody(_Body):
     """Body that deforms in a few assumed modes.
 
     Node ``j`` sits at ``node_position[j] + node_translation[j] @ eta`` and is turned
-    by ``exp(node_rotation[j] @ eta)``, in the frame of the body, which is fixed to the
-    inboard attachment.
+    by ``exp(node_rotation[j] @ eta)``, in the frame of the body.  That frame is fixed
+    to the inboard attachment (clamped modes) unless `attachment` names a node that the
+    modes move: then it floats (free or pinned modes).
 
     Parameters
     ----------
@@ -285,6 +286,19 @@ class FlexibleBody(_Body):
     node_names, mode_names : sequence of str, optional
         Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node where no
         node has that name.
+    attachment : str or int, optional
+        Node by which the joint holds the body.  The joint moves that node, with axes
+        parallel to the frame of the body when it is not deformed; frame and other nodes
+        follow by the exact displacement of the node.  By default the joint holds the
+        frame itself.
+
+    Notes
+    -----
+    Reference conditions say what the frame of a deformed body is: that of a clamped
+    beam is its tangent at the root, of a pinned one the chord, with
+    ``attachment="base"`` and modes that turn but do not move that node, and of a free
+    one the undeformed body with no node at rest.  Modes must not contain a motion of
+    the rigid body, which the joint has already.
     """
 
     name: str
@@ -299,6 +313,7 @@ class FlexibleBody(_Body):
     node_inertia: Any = None
     node_names: tuple[str, ...] = ()
     mode_names: tuple[str, ...] = ()
+    attachment: str | int | None = None
 
     def __post_init__(self) -> None:
         name = _check_name("body", self.name)
@@ -334,6 +349,8 @@ class FlexibleBody(_Body):
             mode_names=self._names("mode", self.mode_names, m),
         )
         self._check_nodes()
+        if self.attachment is not None:
+            self._set(attachment=self.node_names[self.node_index(self.attachment)])
         if m:
             values, vectors = np.linalg.eigh(self.modal_mass())
             if not values[0] > 1e-14 * max(values[-1], 0.0):

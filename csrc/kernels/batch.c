@@ -16,8 +16,8 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
     [FA_BIAS_FORCES] = {id_bias_forces, id_work},
     [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
-    [FA_FORWARD_DYNAMICS] = {fd_forward_dynamics, fd_work_size},
-    [FA_FORWARD_COMPOSITE] = {mm_forward_composite, mm_composite_work_size},
+    [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
+    [FA_FORWARD_COMPOSITE] = {co_forward_dynamics, co_work_size},
     [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
     [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},
     [FA_APPLY_MASS] = {mi_apply, id_work},
@@ -31,17 +31,21 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
     [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
     [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
+    [FA_NODE_ACCELERATION] = {mo_node_acceleration, mo_work_size},
+    [FA_MOMENTUM] = {mo_momentum, mo_work_size},
+    [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
     [FA_INTEGRATE] = {pos_integrate, pos_work_size},
     [FA_POSITION_RATES] = {pos_position_rates, pos_work_size},
+    [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
+    [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
+    [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
 };
 
-/* lanes of one operand; forward dynamics widens tau from nu to nv entries */
+/* lanes of one operand; tau is widened from nu to nv entries */
 static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
                           const int *sizes)
 {
-    const int widened =
-        i == 2 && sizes[2] < model->nv &&
-        (kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_COMPOSITE);
+    const int widened = i == 2 && sizes[2] < model->nv && fa_kernel_takes_tau(kernel);
     return (size_t)(widened ? model->nv : sizes[i]);
 }
 

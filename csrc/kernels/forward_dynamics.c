@@ -447,8 +447,3 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
         FA_SWITCH_MODES(b->n_modes, FD_RATES)
     }
 }
-
-static void fd_forward_dynamics(const fa_model *model, const fa_call *call)
-{
-    fd_run(model, call->in[0], call->in[1], call->in[2], call->work, call->out);
-}

@@ -1,5 +1,5 @@
 /*
- * mass_matrix.c -- M(q) by the composite-body recursion, and forward dynamics with it
+ * mass_matrix.c -- M(q) by the composite-body recursion
  *
  * Recursion   R_rr(k) = M_rr + phi R_rr(child) phi', R_rf, R_ff likewise         (C1)
  *             columns X = R_rf (modes) and R_rr S (joint) walk to the root; every
@@ -7,11 +7,10 @@
  *             R_rr is the inertia of everything outboard with all joints and modes
  *             frozen, a rigid one: mass, first moment and 3 x 3 inertia suffice.
  * Result      the full symmetric matrix, rows of the joints first, then the modes.
- * Cost        O(bodies^2 * modes^2); the dense solve O(nv^3).
- * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 46, 47 and 50.
+ * Cost        O(bodies^2 * modes^2).
+ * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 47 and 50.
  * Checked by  tests/test_dynamics.py: Lagrangian, twin, ID with unit accelerations.
  */
-#include "../fa_dense.h"
 #include "body.h"
 #include "hop.h"
 
@@ -273,45 +272,4 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
 static void mm_mass_matrix(const fa_model *model, const fa_call *call)
 {
     mm_run(model, call->in[0], call->work, call->out);
-}
-
-/* a matrix and a vector of doubles, in fa_real */
-static size_t mm_dense_size(size_t nv)
-{
-    return (nv * nv + nv + FA_LANES - 1) / FA_LANES;
-}
-
-static size_t mm_composite_work_size(const fa_model *model)
-{
-    const size_t nv = (size_t)model->nv;
-    const size_t larger =
-        id_work(model) > mm_work_size(model) ? id_work(model) : mm_work_size(model);
-    return larger + nv * nv + nv + mm_dense_size(nv);
-}
-
-/* qdd = M^-1 (tau - C), M by C1 and C2, C by inverse dynamics, LAPACK lane by lane */
-static void mm_forward_composite(const fa_model *model, const fa_call *call)
-{
-    const int nv = model->nv;
-    fa_real *M = call->work, *C = M + nv * nv, *dense = C + nv;
-    fa_real *rest = dense + mm_dense_size((size_t)nv);
-    double *a = (double *)dense, *x = a + nv * nv;
-
-    id_run(model, ID_MOTION, call->in[0], call->in[1], NULL, rest, C);
-    mm_run(model, call->in[0], rest, M);
-    for (int i = 0; i < nv; i++) {
-        C[i] = call->in[2][i] - C[i];
-    }
-    for (int w = 0; w < FA_LANES; w++) {
-        for (int i = 0; i < nv * nv; i++) {
-            a[i] = M[i][w];
-        }
-        for (int i = 0; i < nv; i++) {
-            x[i] = C[i][w];
-        }
-        fa_dense_solve(nv, a, x);
-        for (int i = 0; i < nv; i++) {
-            call->out[i][w] = x[i];
-        }
-    }
 }

@@ -5,7 +5,8 @@
  *             k3 = f(t + h/2, y + h/2 k2), k4 = f(t + h, y + h k3),
  *             y += h/6 (k1 + 2 k2 + 2 k3 + k4)
  *             Poses are no vectors: there y is the displacement u from the start of the
- *             step, k = u_dot of Q3, and q moves along u by Q2 (positions.c).
+ *             step, k = u_dot of Q3, and q moves along u by Q2 (positions.c). With
+ *             constraints each step ends with one of L5 (constraints.c).
  * Torque      none; held or linear between samples, each block of lanes then runs
  *             alone; or a function that sees all trajectories at each stage, all
  *             blocks then step together.
@@ -47,6 +48,14 @@ static size_t rk4_together(const fa_rollout *run)
     return run->kind == FA_TORQUE_CALL ? rk4_blocks(run) : 1;
 }
 
+/* scratch of the kernels that a step calls */
+static size_t rk4_kernel_size(const fa_model *model)
+{
+    const size_t forward = cn_forward_work_size(model);
+    const size_t project = model->n_constraints ? cn_project_work_size(model) : 0;
+    return forward > project ? forward : project;
+}
+
 /* in units of fa_real: dynamics, states, block headers, arrays for the callback */
 static size_t rk4_work_size(const fa_model *model, const fa_rollout *run)
 {
@@ -54,7 +63,7 @@ static size_t rk4_work_size(const fa_model *model, const fa_rollout *run)
     const size_t called = run->kind == FA_TORQUE_CALL ? n * 3 * nq : 0;
     const size_t headers =
         (n * sizeof(rk4_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
-    return (fd_work_size(model) + n * RK4_ARRAYS * nq + headers + called) *
+    return (rk4_kernel_size(model) + n * RK4_ARRAYS * nq + headers + called) *
            sizeof(fa_real);
 }
 
@@ -167,7 +176,7 @@ static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage,
     const fa_real *q = first_stage ? s->q : s->stage_q;
     const fa_real *qd = first_stage ? s->qd : s->stage_qd;
 
-    fd_run(g->model, q, qd, s->tau, g->work, s->qdd);
+    cn_forward(g->model, q, qd, s->tau, g->work, s->qdd);
     if (g->model->any_pose) {
         rk4_stage_poses(g->model, s, qd, first_stage, sum_weight, ahead);
     }
@@ -208,6 +217,17 @@ static void rk4_save_torque(rk4_group *g, size_t sample)
     }
 }
 
+/* back on the constraints at the end of a step (L5) */
+static void rk4_project(const rk4_group *g, rk4_block *s)
+{
+    const fa_model *model = g->model;
+
+    cn_step_positions(model, s->q, g->work, s->stage_q);
+    memcpy(s->q, s->stage_q, (size_t)model->nq * sizeof(fa_real));
+    cn_step_velocities(model, s->q, s->qd, g->work, s->stage_qd);
+    memcpy(s->qd, s->stage_qd, (size_t)model->nv * sizeof(fa_real));
+}
+
 static int rk4_step(rk4_group *g, double t, double h, size_t k, double phase,
                     double phase_step)
 {
@@ -236,6 +256,9 @@ static int rk4_step(rk4_group *g, double t, double h, size_t k, double phase,
         memcpy(s->q, g->model->any_pose ? s->stage_q : s->sum_q,
                (size_t)g->model->nq * sizeof(fa_real));
         memcpy(s->qd, s->sum_qd, (size_t)g->model->nv * sizeof(fa_real));
+        if (g->model->n_constraints > 0) {
+            rk4_project(g, s);
+        }
     }
     return 0;
 }
@@ -284,7 +307,7 @@ static int rk4_run(const fa_model *model, const fa_rollout *run, void *work)
     const size_t together = rk4_together(run), nq = (size_t)model->nq;
     rk4_group g = {.model = model, .run = run, .work = work, .n_blocks = together};
 
-    fa_real *states = g.work + fd_work_size(model);
+    fa_real *states = g.work + rk4_kernel_size(model);
     fa_real *next = states + together * RK4_ARRAYS * nq;
     g.blocks = (rk4_block *)next;
     next += (together * sizeof(rk4_block) + sizeof(fa_real) - 1) / sizeof(fa_real);

@@ -22,7 +22,8 @@ enum {
     ARM_NU = 9,
     ARM_NV = ARM_NU + 4,
     ARM_NQ = ARM_NV + 1 + 5,
-    ARM_NODES = 12
+    ARM_NODES = 12,
+    ARM_ROWS = 6 + 5 + 1 /* two loops, one coupling */
 };
 
 typedef struct {
@@ -31,6 +32,9 @@ typedef struct {
     double nodes[8 * FA_NODE_SIZE(0) + 4 * FA_NODE_SIZE(2)];
     double modal[16];
     double gravity[3];
+    int loops[2 * FA_LOOP_SIZE];
+    double frames[4 * FA_FRAME_SIZE];
+    double couplings[ARM_NU + 1];
     fa_description description;
 } test_arm;
 
@@ -99,6 +103,32 @@ static inline void test_arm_fill(test_arm *arm)
         .nodes_size = sizeof arm->nodes / sizeof(double),
         .modal_size = 16,
     };
+}
+
+/*
+ * The same arm with its last body held to the ground in all directions, a loop between
+ * two nodes in five, and a coupling of the first two joints.
+ */
+static inline void test_arm_close(test_arm *arm)
+{
+    static const int loops[] = {11, -1, 63, 7, 8, 59};
+
+    memcpy(arm->loops, loops, sizeof loops);
+    for (int i = 0; i < 4; i++) {
+        double *frame = arm->frames + i * FA_FRAME_SIZE;
+        frame[FA_FRAME_POSITION + i % 3] = 0.1;
+        frame[FA_FRAME_ROTATION] = frame[FA_FRAME_ROTATION + 4] = 1.0;
+        frame[FA_FRAME_ROTATION + 8] = 1.0;
+    }
+    arm->couplings[0] = 1.0;
+    arm->couplings[1] = -2.0;
+    arm->description.n_loops = 2;
+    arm->description.loops = arm->loops;
+    arm->description.frames = arm->frames;
+    arm->description.n_couplings = 1;
+    arm->description.couplings = arm->couplings;
+    arm->description.couplings_size = ARM_NU + 1;
+    arm->description.stabilization = 5.0;
 }
 
 /* the instruction set that FLEXARM_ISA names, or the best */

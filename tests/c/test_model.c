@@ -78,6 +78,15 @@ static void check_refusals(void)
     test_arm_fill(&arm);
     arm.nodes[3] = (double)NAN;
     CHECK(refusal(&arm) == FA_NOT_FINITE);
+    test_arm_fill(&arm);
+    test_arm_close(&arm);
+    CHECK(refusal(&arm) == FA_OK);
+    arm.loops[FA_LOOP_SECOND] = ARM_NODES;
+    CHECK(refusal(&arm) == FA_BAD_LOOP);
+    test_arm_fill(&arm);
+    test_arm_close(&arm);
+    arm.description.couplings_size--;
+    CHECK(refusal(&arm) == FA_BAD_SIZE);
     fa_model_free(NULL);
 }
 

@@ -1,0 +1,208 @@
+/*
+ * motion.c -- velocity and acceleration of bodies and nodes, momentum of the arm
+ *
+ * Equations   K1 to K7 outward without gravity, then the node itself (K5, K7 without a
+ *             joint); the acceleration of a point is alpha + omega x v in place of the
+ *             component-wise alpha.
+ *             momentum: sum over bodies of M_m (etad; V), moved to the base frame.
+ * Frames      results in the axes of the base, about the node; momentum about the
+ *             origin of the base.
+ * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 23 to 28.
+ * Checked by  tests/test_motion.py: finite differences, the Lagrangian, momentum.
+ */
+#include "body.h"
+#include "hop.h"
+
+typedef struct {
+    fa_hop hop;
+    fa_real V[6], a[6], c[6]; /* twist, its rate, in the axes of the body */
+    fa_real R[9], x[3];       /* pose in the base */
+} mo_body;
+
+/* a node, or a frame on it, in the axes of the base */
+typedef struct {
+    fa_real R[9], x[3];             /* axes of the user */
+    fa_real omega[3], v[3];         /* velocities */
+    fa_real omega_dot[3], v_dot[3]; /* their rates */
+} mo_node;
+
+static size_t mo_work_size(const fa_model *model)
+{
+    return (size_t)model->n_bodies * (sizeof(mo_body) / sizeof(fa_real)) +
+           6 * (size_t)model->sum_parent_modes;
+}
+
+/* all bodies; qdd may be NULL for zero */
+FA_NOINLINE void mo_run(const fa_model *model, const fa_real *q, const fa_real *qd,
+                        const fa_real *qdd, fa_real *work)
+{
+    const fa_real still[6] = {{0}};
+    mo_body *bodies = (mo_body *)work;
+    fa_real *columns = (fa_real *)(bodies + model->n_bodies);
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const mo_body *p = b->parent < 0 ? NULL : bodies + b->parent;
+        const int np = b->parent_modes;
+        fa_real *slope = columns + 6 * b->hop_at, *shift = slope + 3 * np;
+        mo_body *self = bodies + k;
+        fa_turn turn = {0};
+
+        hop_pose_any(model, b, q, &self->hop, &turn, slope, shift);
+        hop_velocity(model, b, np, &self->hop, &turn, slope, shift, p ? p->V : NULL, qd,
+                     self->V, self->c);
+        hop_motion(&self->hop, qdd ? np : 0, slope, shift, p ? p->a : still,
+                   qdd ? qdd + b->parent_mode_at : NULL, self->a);
+        for (int i = 0; i < 6; i++) {
+            self->a[i] += self->c[i];
+        }
+        if (qdd) {
+            id_joint_accelerate(b, slope, qdd, self->a);
+        }
+        memcpy(self->R, self->hop.R, sizeof self->R);
+        memcpy(self->x, self->hop.r, sizeof self->x);
+        if (p) {
+            fa_mat_mul(self->R, p->R, self->hop.R);
+            fa_rotate(self->x, p->R, self->hop.r);
+            for (int i = 0; i < 3; i++) {
+                self->x[i] += p->x[i];
+            }
+        }
+    }
+}
+
+/* omega, v and their rates at a node, in the axes of its body (K5 to K7, no joint) */
+FA_INLINE void mo_node_rates(const fa_node *node, const fa_body *b, const mo_body *p,
+                             const fa_turn *t, const fa_real *l, const fa_real *qd,
+                             const fa_real *qdd, mo_node *o)
+{
+    const fa_real *etad = qd + b->mode_at;
+    fa_real phid[3] = {{0}}, phidd[3] = {{0}}, u[3] = {{0}}, w[3], turning[3], wdot[3];
+    fa_real swing[3];
+
+    memcpy(o->v, p->V + 3, sizeof o->v);
+    fa_cross(o->v_dot, p->V, p->V + 3); /* of the frame of the body, as a point */
+    for (int i = 0; i < 3; i++) {
+        o->v_dot[i] += p->a[3 + i];
+    }
+    for (int s = 0; s < b->n_modes; s++) {
+        for (int i = 0; i < 3; i++) {
+            phid[i] += node->lambda[3 * s + i] * etad[s];
+            u[i] += node->gamma[3 * s + i] * etad[s];
+            if (qdd) {
+                phidd[i] += node->lambda[3 * s + i] * qdd[b->mode_at + s];
+                o->v_dot[i] += node->gamma[3 * s + i] * qdd[b->mode_at + s];
+            }
+        }
+    }
+    node_left_jacobian(t, phid, w);
+    node_left_jacobian(t, phidd, turning);
+    node_wdot(t, phid, wdot);
+    fa_cross(o->omega_dot, p->V, w);
+    fa_cross(swing, p->V, l);
+    for (int i = 0; i < 3; i++) {
+        o->omega[i] = p->V[i] + w[i];
+        o->omega_dot[i] += p->a[i] + wdot[i] + turning[i];
+        o->v[i] += swing[i] + u[i];
+        swing[i] += 2.0 * u[i];
+    }
+    fa_cross_add(o->v_dot, p->a, l);
+    fa_cross_add(o->v_dot, p->V, swing);
+}
+
+/* one node after mo_run, in the axes of the base; qdd may be NULL */
+FA_NOINLINE void mo_node_at(const fa_model *model, int index, const fa_real *q,
+                            const fa_real *qd, const fa_real *qdd, const fa_real *work,
+                            mo_node *o)
+{
+    const fa_node *node = model->nodes + index;
+    const fa_body *b = model->bodies + node->body;
+    const mo_body *p = (const mo_body *)work + node->body;
+    fa_real Rn[9], R[9], l[3], pose[16];
+    fa_turn turn;
+    mo_node local;
+
+    node_place(node, b->n_modes, q + b->eta_at, &turn, Rn, l);
+    mo_node_rates(node, b, p, &turn, l, qd, qdd, &local);
+    fa_mat_mul(R, p->R, Rn);
+    fa_rotate(o->x, p->R, l);
+    for (int i = 0; i < 3; i++) {
+        o->x[i] += p->x[i];
+    }
+    kin_store(b, R, o->x, pose);
+    for (int i = 0; i < 9; i++) {
+        o->R[i] = pose[4 * (i / 3) + i % 3];
+    }
+    fa_rotate(o->omega, p->R, local.omega);
+    fa_rotate(o->v, p->R, local.v);
+    fa_rotate(o->omega_dot, p->R, local.omega_dot);
+    fa_rotate(o->v_dot, p->R, local.v_dot);
+}
+
+/* (omega_dot; v_dot) of a node at q, qd, qdd, in the axes of the node */
+static void mo_node_acceleration(const fa_model *model, const fa_call *call)
+{
+    mo_node o;
+
+    mo_run(model, call->in[0], call->in[1], call->in[2], call->work);
+    mo_node_at(model, call->index, call->in[0], call->in[1], call->in[2], call->work,
+               &o);
+    fa_rotate_t(call->out, o.R, o.omega_dot);
+    fa_rotate_t(call->out + 3, o.R, o.v_dot);
+}
+
+/* momentum (angular about the origin of the base; linear) at q, qd */
+static void mo_momentum(const fa_model *model, const fa_call *call)
+{
+    const fa_real *q = call->in[0], *qd = call->in[1];
+    const mo_body *bodies = (const mo_body *)call->work;
+
+    mo_run(model, q, qd, NULL, call->work);
+    fa_zero(call->out, 6);
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        fa_real modal[FA_MAX_MODES], momentum[6], turned[6];
+        fa_shape shape;
+
+        fa_zero(modal, b->n_modes);
+        fa_zero(momentum, 6);
+        body_shape(b, b->n_modes, q + b->eta_at, &shape);
+        body_mass_mul_add(b, b->n_modes, &shape, qd + b->mode_at, bodies[k].V, modal,
+                          momentum);
+        fa_rotate(turned, bodies[k].R, momentum);
+        fa_rotate(turned + 3, bodies[k].R, momentum + 3);
+        fa_cross_add(turned, bodies[k].x, turned + 3);
+        for (int i = 0; i < 6; i++) {
+            call->out[i] += turned[i];
+        }
+    }
+}
+
+/* centre of mass in the base frame at q */
+static void mo_center_of_mass(const fa_model *model, const fa_call *call)
+{
+    const kin_body *bodies = kin_bodies(model, call->in[0], call->work);
+    double mass = 0.0;
+
+    fa_zero(call->out, 3);
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const fa_real *eta = call->in[0] + b->eta_at;
+        fa_real mp[3], turned[3];
+
+        for (int i = 0; i < 3; i++) {
+            mp[i] = fa_splat(b->mp0[i]);
+            for (int r = 0; r < b->n_modes; r++) {
+                mp[i] += b->modal.mp1[3 * r + i] * eta[r];
+            }
+        }
+        fa_rotate(turned, bodies[k].R, mp);
+        mass += b->mass;
+        for (int i = 0; i < 3; i++) {
+            call->out[i] += turned[i] + b->mass * bodies[k].x[i];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        call->out[i] /= mass;
+    }
+}

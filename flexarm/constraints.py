@@ -1,0 +1,622 @@
+"""Closed loops and couplings of joints: what a tree of bodies must also satisfy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._checks import as_array, check_rotation
+from ._description import Description
+from ._explain import explain, real_array
+from .errors import ArgumentError, ConvergenceError, ModelError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")  # the order of the bits in fa_model.h
+_KINDS: dict[str, tuple[str, ...]] = {
+    "fixed": DIRECTIONS,
+    "revolute": ("rx", "ry", "x", "y", "z"),
+    "prismatic": ("rx", "ry", "rz", "x", "y"),
+    "cylindrical": ("rx", "ry", "x", "y"),
+    "universal": ("rz", "x", "y", "z"),
+    "planar": ("rx", "ry", "z"),
+    "spherical": ("x", "y", "z"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Loop(Description):
+    """Connection of two nodes that closes a loop.
+
+    Parameters
+    ----------
+    first : (str, str or int)
+        Body and node that carry the first frame.
+    second : (str, str or int) or "ground"
+        Body and node that carry the second frame.
+    kind : str
+        What the connection lets the frames do: ``"fixed"``, ``"revolute"`` (about their
+        z axes), ``"prismatic"``, ``"cylindrical"`` (along z), ``"universal"`` (y of the
+        first stays perpendicular to x of the second), ``"planar"`` (x and y, turning
+        about z), ``"spherical"``.
+    directions : sequence of str, optional
+        In place of `kind`: what is locked, of ``"rx"``, ``"ry"``, ``"rz"`` (rotations)
+        and ``"x"``, ``"y"``, ``"z"`` (translations), in the axes of the first frame.
+    position, rotation : (3,), (3, 3) array_like of float
+        Frame on the first node: origin in m, and axes, in those of the node.
+    position2, rotation2 : (3,), (3, 3) array_like of float
+        The same on the second node, or in the base frame.
+    name : str, optional
+        Name in `Arm.constraint_names`.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.Loop(("rod", "tip"), "ground", "revolute", position2=(1, 0, 0)).locked
+    ('rx', 'ry', 'x', 'y', 'z')
+    """
+
+    first: Any
+    second: Any = "ground"
+    kind: str = "fixed"
+    directions: Any = None
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = field(default_factory=lambda: np.eye(3))
+    position2: Any = (0.0, 0.0, 0.0)
+    rotation2: Any = field(default_factory=lambda: np.eye(3))
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in _KINDS:
+            raise ModelError(
+                f"kind of the loop is {self.kind!r}, expected one of "
+                f"{', '.join(map(repr, _KINDS))}"
+            )
+        if self.directions is not None:
+            given = tuple(self.directions)
+            if not given or any(d not in DIRECTIONS for d in given):
+                raise ModelError(
+                    f"directions of the loop are {given}, expected some of "
+                    f"{', '.join(map(repr, DIRECTIONS))}"
+                )
+            self._set(directions=tuple(d for d in DIRECTIONS if d in given))
+        for name in ("first", "second"):
+            end = getattr(self, name)
+            if name == "second" and end == "ground":
+                continue
+            if not isinstance(end, list | tuple) or len(end) != 2:
+                raise ModelError(
+                    f"{name} end of the loop is {end!r}, expected a pair (body, node)"
+                    + (" or 'ground'" if name == "second" else "")
+                )
+            self._set(**{name: tuple(end)})
+        for name in ("position", "position2"):
+            value = as_array(f"{name} of the loop", getattr(self, name), (3,))
+            self._set(**{name: value})
+        for name in ("rotation", "rotation2"):
+            value = as_array(f"{name} of the loop", getattr(self, name), (3, 3))
+            check_rotation(f"{name} of the loop", value)
+            self._set(**{name: value})
+        if not self.name:
+            ends = ["ground" if e == "ground" else e[0] for e in self._ends]
+            self._set(name="-".join(ends))
+
+    @property
+    def _ends(self) -> tuple[Any, Any]:
+        return self.first, self.second
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """Directions that are locked, rotations first."""
+        return _KINDS[self.kind] if self.directions is None else tuple(self.directions)
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Description):
+    """Linear relation of joint coordinates: gears, belts, differentials.
+
+    Parameters
+    ----------
+    coefficients : mapping of str to float
+        Coefficient of each joint coordinate, by its name in `Arm.coordinate_names`; not
+        of spherical, free or subspace joints, whose positions are no numbers to add.
+    constant : float
+        The sum of coefficients times coordinates.
+    name : str, optional
+        Name in `Arm.constraint_names`.
+
+    Examples
+    --------
+    A second joint that turns back by half the angle of the first:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> geared = arm.replace(constraints=[fa.Coupling({"link1": 0.5, "link2": 1.0})])
+    >>> geared.constraint_names
+    ('link1-link2',)
+    """
+
+    coefficients: Any
+    constant: float = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping | tuple) or not self.coefficients:
+            raise ModelError(
+                f"coefficients of the coupling are {self.coefficients!r}, expected a "
+                "mapping of coordinate names to numbers"
+            )
+        pairs = tuple(
+            (str(key), float(as_array(f"coefficient of {key!r}", value, ())))
+            for key, value in dict(self.coefficients).items()
+        )
+        if not any(value for _, value in pairs):
+            raise ModelError(
+                "coefficients of the coupling are all zero, expected at least one other"
+            )
+        constant = float(as_array("constant of the coupling", self.constant, ()))
+        name = self.name or "-".join(key for key, _ in pairs)
+        self._set(coefficients=pairs, constant=constant, name=name)
+
+
+def check_constraints(arm: Arm) -> None:
+    """Refuse what the arm does not have or what cannot be constrained."""
+    for constraint in arm.constraints:
+        if isinstance(constraint, Coupling):
+            _coupling_row(arm, constraint)
+        elif isinstance(constraint, Loop):
+            _check_loop(arm, constraint)
+        else:
+            raise ModelError(
+                f"a constraint of the arm is {type(constraint).__name__}, expected "
+                "flexarm.Loop or flexarm.Coupling"
+            )
+
+
+def _path(arm: Arm, end: Any) -> list[int]:
+    """Bodies from one end of a loop to the ground."""
+    path = [] if end == "ground" else [arm.body_index(end[0])]
+    while path and arm._parents[path[-1]] >= 0:
+        path.append(arm._parents[path[-1]])
+    return path
+
+
+def _check_loop(arm: Arm, loop: Loop) -> None:
+    for end in loop._ends:
+        if end != "ground":
+            arm.node(*end)
+    first, second = (_path(arm, end) for end in loop._ends)
+    common = set(first) & set(second)
+    apart = [k for k in first + second if k not in common]
+    moves = any(arm.bodies[k].joint.n_dof + arm.bodies[k].n_modes for k in apart)
+    inside = [arm.bodies[arm.body_index(e[0])] for e in loop._ends if e != "ground"]
+    bends = any(body.n_modes for body in inside)
+    if not moves and not bends:
+        raise ModelError(
+            f"nothing can move between the two ends of loop {loop.name!r}, expected a "
+            "joint or a mode between them; leave the loop out"
+        )
+
+
+def _coupling_row(arm: Arm, coupling: Coupling) -> Array:
+    """Coefficients of all joint velocities, then the constant."""
+    row = np.zeros(arm.nu + 1)
+    names = arm.coordinate_names[: arm.nu]
+    plain = [
+        not body.joint.has_pose for body in arm.bodies for _ in range(body.joint.n_dof)
+    ]
+    for key, value in coupling.coefficients:
+        if key not in names or not plain[names.index(key)]:
+            fitting = [n for n, fits in zip(names, plain, strict=True) if fits]
+            raise ModelError(
+                f"coupling {coupling.name!r} names the coordinate {key!r}, expected "
+                f"one of {', '.join(map(repr, fitting)) or 'none: no joint has any'}"
+            )
+        row[names.index(key)] = value
+    row[-1] = coupling.constant
+    return row
+
+
+def pack_constraints(arm: Arm) -> tuple[NDArray[np.intc], Array, Array]:
+    """Loops, their frames and couplings in the layout of ``fa_model.h``."""
+    loops, frames, couplings = [], [], []
+    for constraint in arm.constraints:
+        if isinstance(constraint, Coupling):
+            couplings.append(_coupling_row(arm, constraint))
+            continue
+        nodes = [-1 if e == "ground" else arm.node(*e) for e in constraint._ends]
+        bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
+        loops.append((*nodes, bits))
+        frames.append(
+            [
+                [*constraint.position, *constraint.rotation.ravel()],
+                [*constraint.position2, *constraint.rotation2.ravel()],
+            ]
+        )
+    return (
+        np.array(loops, dtype=np.intc).reshape(-1, 3),
+        np.array(frames, dtype=np.float64).reshape(-1, 2, 12),
+        np.array(couplings, dtype=np.float64).reshape(-1, arm.nu + 1),
+    )
+
+
+def constraint_names(arm: Arm) -> tuple[str, ...]:
+    """Name of each row: loop and direction, then the couplings."""
+    loops = [c for c in arm.constraints if isinstance(c, Loop)]
+    rows = [f"{loop.name}.{direction}" for loop in loops for direction in loop.locked]
+    return (*rows, *(c.name for c in arm.constraints if isinstance(c, Coupling)))
+
+
+def _need_constraints(arm: Arm) -> None:
+    if not arm.constraints:
+        raise ArgumentError(
+            f"{arm!r} has no constraints, expected an arm with loops or couplings; "
+            "give it some by arm.replace(constraints=[...])"
+        )
+
+
+def constraint_violation(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """How far the loops are open: distances in m, angles in rad to first order.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``m`` constraint rows, see ``arm.constraint_names``.
+    q : (..., nq) array_like of float
+        Positions.
+    out : (..., m) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    phi : (..., m) ndarray of float
+        Zero where all loops are closed.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length or the arm has no constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    close_loops : makes it zero.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), section 9: a closed chain is a tree with closures.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
+    ...     constraints=[fa.Loop(("link2", "tip"), directions=["x", "y"])]
+    ... )
+    >>> fa.constraint_violation(arm, [0.0, 0.0])  # in the axes of the tip
+    array([-2.,  0.])
+    """
+    _need_constraints(arm)
+    try:
+        return arm._model.constraint_violation(q, out)
+    except Exception as error:
+        raise explain(arm, "constraint_violation", error, out=out, q=q) from None
+
+
+def constraint_jacobian(arm: Arm, q: Any, *, out: Any = None) -> Any:
+    """Derivative of `constraint_violation` along the velocities.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``m`` constraint rows, see ``arm.constraint_names``.
+    q : (..., nq) array_like of float
+        Positions.
+    out : (..., m, nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    A : (..., m, nv) ndarray of float
+        ``A @ qd`` is the rate of the violation; forces on the rows act as ``A.T @ f``.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length or the arm has no constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    The operator Q J of Jain and Rodriguez (1996), section 9.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
+    ...     constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})]
+    ... )
+    >>> fa.constraint_jacobian(arm, [0.0, 0.0])
+    array([[ 1., -2.]])
+    """
+    _need_constraints(arm)
+    try:
+        return arm._model.constraint_jacobian(q, out)
+    except Exception as error:
+        raise explain(arm, "constraint_jacobian", error, out=out, q=q) from None
+
+
+def constraint_forces(arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None) -> Any:
+    """Forces on the constraints: what keeps the loops closed.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``m`` constraint rows, see ``arm.constraint_names``.
+    q : (..., nq) array_like of float
+        Positions.
+    qd : (..., nv) array_like of float
+        Velocities.
+    tau : (..., nu) or (..., nv) array_like of float
+        Forces on the joints, or on all coordinates.
+    out : (..., m) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    f : (..., m) ndarray of float
+        Force in N or moment in N m along each row, by the first frame on the second.
+        Rows that others imply have none.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length or the arm has no constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    redundant_constraints : the rows that others imply.
+
+    Notes
+    -----
+    ``(A M^-1 A') f = -(A qdd_free + dA/dt qd)`` with the inertia of the arm as the
+    constraints meet it (Jain and Rodriguez 1996, section 9), and the stabilization of
+    J. Baumgarte (1972) at the rate ``arm.stabilization``.
+
+    Examples
+    --------
+    A mass of 2 kg that is held by a loop instead of a joint:
+
+    >>> import flexarm as fa
+    >>> ball = fa.RigidBody("ball", fa.Joint("free"), mass=2.0, inertia=(1, 1, 1))
+    >>> held = fa.Arm([ball], constraints=[fa.Loop(("ball", "base"), kind="spherical")])
+    >>> fa.constraint_forces(held, held.neutral, [0.0] * 6, [0.0] * 6).round(2) + 0.0
+    array([  0.  ,   0.  , -19.62])
+    """
+    _need_constraints(arm)
+    try:
+        return arm._model.constraint_forces(q, qd, tau, out)
+    except Exception as error:
+        raise explain(
+            arm, "constraint_forces", error, out=out, q=q, qd=qd, tau=tau
+        ) from None
+
+
+def close_loops(
+    arm: Arm,
+    q: Any,
+    qd: Any = None,
+    *,
+    hold: Sequence[str] = (),
+    modes: bool = False,
+    tol: float = 1e-12,
+    max_steps: int = 50,
+) -> Any:
+    """Nearest positions, and velocities, that satisfy the constraints.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with constraints.
+    q : (..., nq) array_like of float
+        Positions to start from.
+    qd : (..., nv) array_like of float, optional
+        Velocities.
+    hold : sequence of str
+        Coordinates that keep what is given, by their names in `Arm.coordinate_names`:
+        the crank of a mechanism, for instance.
+    modes : bool
+        Whether modes may help; by default bodies keep their shape.
+    tol : float
+        Largest violation that is accepted, in m and rad.
+    max_steps : int
+        Most Newton steps.
+
+    Returns
+    -------
+    q : (..., nq) ndarray of float
+        Positions with closed loops.
+    qd : (..., nv) ndarray of float
+        Velocities that keep them closed; only if `qd` is given.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, a name is unknown, or the arm has no
+        constraints.
+    ConvergenceError
+        If a loop cannot be closed from there; the message says which, the error holds
+        the nearest positions as ``error.result``.
+
+    Notes
+    -----
+    Newton steps in the metric of the mass matrix: heavy parts move least (E. Bayo,
+    R. Ledesma, Nonlinear Dynamics 9, 1996).
+
+    Examples
+    --------
+    A chain of two links whose tip is to sit at (1, 0):
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
+    ...     constraints=[
+    ...         fa.Loop(("link2", "tip"), directions="xy", position2=(1, 0, 0))
+    ...     ]
+    ... )
+    >>> q = fa.close_loops(arm, [0.9, -2.0])
+    >>> fa.tip_pose(arm, q)[:3, 3].round(9) + 0.0
+    array([1., 0., 0.])
+    """
+    _need_constraints(arm)
+    constraint_violation(arm, q)  # refuses what is no position, in words
+    move = _free_coordinates(arm, hold, modes)
+    given = np.array(real_array("q", q))
+    best = given.reshape(-1, arm.nq)
+    size = _largest(arm, best)
+    reach = np.ones(len(best))  # part of the Newton step, halved where it goes wrong
+    for _ in range(max_steps):
+        busy = np.flatnonzero(~(size <= tol))
+        if len(busy) == 0:
+            break
+        step = _toward(
+            arm, best[busy], arm._model.constraint_violation(best[busy]), move
+        )
+        moved = arm._model.quiet("integrate")(
+            best[busy], reach[busy, np.newaxis] * step
+        )
+        closer = _largest(arm, moved)
+        better = closer < size[busy]
+        best[busy[better]], size[busy[better]] = moved[better], closer[better]
+        reach[busy] = np.where(better, 1.0, 0.25 * reach[busy])
+    q = best.reshape(given.shape)
+    if not (size <= tol).all():
+        raise _stays_open(arm, q, tol, max_steps)
+    if qd is None:
+        return q
+    return q, _nearest_velocities(arm, q, qd, move)
+
+
+def _largest(arm: Arm, q: Array) -> Array:
+    """Largest violation of each state, (n, nq) to (n,)."""
+    violation = arm._model.quiet("constraint_violation")(q)
+    return np.asarray(np.abs(violation).max(axis=-1))
+
+
+def _free_coordinates(arm: Arm, hold: Sequence[str], modes: bool) -> Array:
+    names = arm.coordinate_names
+    for name in hold:
+        if name not in names:
+            raise ArgumentError(
+                f"hold names the coordinate {name!r}, expected some of "
+                f"{', '.join(map(repr, names))}"
+            )
+    return np.array(
+        [name not in hold and (modes or i < arm.nu) for i, name in enumerate(names)]
+    )
+
+
+def _toward(arm: Arm, q: Array, rows: Array, move: Array) -> Array:
+    """Velocities of the free coordinates with ``A dq = -rows``, least in the mass."""
+    M, A = arm._model.mass_matrix(q), arm._model.constraint_jacobian(q)
+    dq = np.zeros((*q.shape[:-1], arm.nv))
+    L = np.linalg.cholesky(M[..., move, :][..., move])
+    B = np.swapaxes(np.linalg.solve(L, np.swapaxes(A[..., move], -1, -2)), -1, -2)
+    part = np.linalg.pinv(B, rcond=1e-9) @ -rows[..., np.newaxis]
+    dq[..., move] = np.linalg.solve(np.swapaxes(L, -1, -2), part)[..., 0]
+    return dq
+
+
+def _nearest_velocities(arm: Arm, q: Array, qd: Any, move: Array) -> Array:
+    try:
+        moving = arm._model.position_rates(q, qd)  # refuses what is no velocity
+    except Exception as error:
+        raise explain(arm, "position_rates", error, q=q, qd=qd) from None
+    batch = moving.shape[:-1]
+    q = np.broadcast_to(q, (*batch, arm.nq))
+    qd = np.broadcast_to(real_array("qd", qd), (*batch, arm.nv))
+    rate = (arm._model.constraint_jacobian(q) @ qd[..., np.newaxis])[..., 0]
+    return np.asarray(qd + _toward(arm, q, rate, move))
+
+
+def _stays_open(arm: Arm, q: Array, tol: float, steps: int) -> ConvergenceError:
+    violation = np.abs(arm._model.quiet("constraint_violation")(q))
+    failed = ~(violation.max(axis=-1) <= tol)
+    at = tuple(int(i) for i in np.argwhere(failed)[0])
+    row = int(np.argmax(violation[at]))
+    where = f" in {int(failed.sum())} of {failed.size} states, first at index {at}"
+    error = ConvergenceError(
+        f"close_loops cannot close the arm{where if at else ''}: "
+        f"{arm.constraint_names[row]!r} stays open by {violation[at][row]:.3g} after "
+        f"{steps} steps; start from other positions, check the lengths, or let modes "
+        "help"
+    )
+    error.result = q  # type: ignore[attr-defined]
+    return error
+
+
+def redundant_constraints(arm: Arm, q: Any) -> tuple[str, ...]:
+    """Names of the constraint rows that others imply at one position.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with constraints.
+    q : (nq,) array_like of float
+        Positions with closed loops.
+
+    Returns
+    -------
+    names : tuple of str
+        Rows of `Arm.constraint_names` that could be left out: those of a planar loop
+        that hold it in its plane, for instance.
+
+    Raises
+    ------
+    ArgumentError
+        If `q` has the wrong shape or the arm has no constraints.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(3, length=1.0).replace(
+    ...     constraints=[
+    ...         fa.Loop(("link3", "tip"), kind="revolute", position2=(1, 0, 0))
+    ...     ]
+    ... )
+    >>> q = fa.close_loops(arm, [2.0, -1.5, -1.5])
+    >>> fa.redundant_constraints(arm, q)
+    ('link3-ground.rx', 'link3-ground.ry', 'link3-ground.z')
+    """
+    from scipy.linalg import qr
+
+    A = constraint_jacobian(arm, q)
+    if A.ndim != 2:
+        raise ArgumentError(
+            f"q has shape {np.shape(q)}, expected one state, ({arm.nq},)"
+        )
+    size = np.linalg.norm(A, axis=1)
+    rows = A / np.where(size > 0.0, size, 1.0)[:, np.newaxis]
+    R, order = qr(rows.T, mode="r", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > 1e-9).sum())
+    return tuple(arm.constraint_names[i] for i in sorted(order[rank:]))
+
+
+__all__: Sequence[str] = [
+    "Coupling",
+    "Loop",
+    "close_loops",
+    "constraint_forces",
+    "constraint_jacobian",
+    "constraint_violation",
+    "redundant_constraints",
+]
