@@ -6,7 +6,7 @@
 (6,)
 """
 
-from . import beams, library, plotting, reference, testing
+from . import beams, control, library, plotting, reference, testing
 from ._core import build_info
 from ._version import __version__
 from .arm import Arm
@@ -80,6 +80,7 @@ __all__ = [
     "constraint_forces",
     "constraint_jacobian",
     "constraint_violation",
+    "control",
     "difference",
     "energy",
     "forward_dynamics",

@@ -1,0 +1,276 @@
+"""What a controller compares: desired motion, joint readings, node deformations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._explain import real_array
+from .errors import ArgumentError
+from .simulate import simulate
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+ORDINARY = 1e100  # a state beyond it diverges, and its squares must not overflow
+
+
+class Motion(NamedTuple):
+    """Desired motion of the joints, and of the nodes if wanted, at one time.
+
+    Attributes
+    ----------
+    q : (..., n_positions) array_like of float
+        Joint positions in rad or m.
+    qd, qdd : (..., nu) array_like of float
+        Joint velocities and accelerations.
+    deformation : (..., n_nodes, 6) array_like of float, optional
+        Deformation of each node, see `node_deformations`; NaN where none is desired.
+    """
+
+    q: Any
+    qd: Any
+    qdd: Any
+    deformation: Any = None
+
+
+class Sensed(NamedTuple):
+    """Reading of the joint sensors.
+
+    Attributes
+    ----------
+    q : (..., n_positions) array_like of float
+        Joint positions in rad or m.
+    qd : (..., nu) array_like of float
+        Joint velocities.
+    """
+
+    q: Any
+    qd: Any
+
+
+@dataclass(frozen=True)
+class RestToRest:
+    """Motion of the joints from rest to rest, a polynomial of degree five in time.
+
+    Velocities and accelerations are zero at both ends; before and after the arm rests.
+
+    Parameters
+    ----------
+    start, end : (..., nu) array_like of float
+        Joint positions in rad or m, one coordinate per joint.
+    duration : float
+        Time from rest to rest, in s.
+    begin : float
+        Time at which the motion begins, in s.
+
+    Raises
+    ------
+    ArgumentError
+        If the duration is not positive, or a position is not finite.
+
+    Examples
+    --------
+    Half of the way at half of the time, with 15/8 of the mean velocity:
+
+    >>> import flexarm as fa
+    >>> motion = fa.control.RestToRest([0.0], [1.0], duration=2.0)
+    >>> q, qd, qdd, _ = motion(1.0)
+    >>> q, qd, qdd
+    (array([0.5]), array([0.9375]), array([0.]))
+
+    >>> fa.control.RestToRest([[0.0], [1.0]], [2.0], 1.0)(0.3).q.shape
+    (2, 1)
+    """
+
+    start: Any
+    end: Any
+    duration: float
+    begin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.duration < np.inf:
+            raise ArgumentError(
+                f"duration is {self.duration!r}, expected a positive time in s"
+            )
+        for name in ("start", "end"):
+            array = np.array(real_array(name, getattr(self, name)))
+            if array.ndim == 0 or not np.isfinite(array).all():
+                raise ArgumentError(
+                    f"{name} is {array}, expected finite joint positions, one per joint"
+                )
+            object.__setattr__(self, name, array)
+
+    def __call__(self, t: float) -> Motion:
+        """Motion at the time `t` in s."""
+        s = min(max((t - self.begin) / self.duration, 0.0), 1.0)
+        way, T = self.end - self.start, self.duration
+        return Motion(
+            self.start + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s**2)),
+            way * (30.0 * (s * (1.0 - s)) ** 2 / T),
+            way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / T**2),
+        )
+
+
+def node_deformations(arm: Arm, q: Any) -> Array:
+    r"""Rotation and displacement of every node by the modes of its body.
+
+    :math:`u = \Pi \eta`, the modal spatial influence vectors times the modal
+    coordinates [1]_; rigid bodies have zeros.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``n_nodes`` nodes.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+
+    Returns
+    -------
+    u : (..., n_nodes, 6) ndarray of float
+        Rotation in rad and displacement in m, in the axes of the body.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 1 and 2.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> u = fa.control.node_deformations(arm, [0.0, 0.0, 0.0, 0.0, 0.1, 0.0])
+    >>> u[arm.node("link2", "tip"), 4].round(4)   # 0.1 * 0.883
+    np.float64(0.0883)
+    >>> fa.control.node_deformations(arm, [[0.0] * 6] * 3).shape
+    (3, 14, 6)
+    """
+    q = real_array("q", q)
+    if q.ndim == 0 or q.shape[-1] != arm.nq:
+        raise ArgumentError(
+            f"q has shape {q.shape}, expected a last axis of {arm.nq} coordinates; see "
+            "arm.coordinate_names"
+        )
+    return np.asarray(deform(influence(arm), q[..., n_positions(arm) :]))
+
+
+def influence(arm: Arm) -> Array:
+    """Modal spatial influence of all modes on all nodes, (n_nodes, 6, n_modes)."""
+    result = np.zeros((arm.n_nodes, 6, arm.nv - arm.nu))
+    for body in arm.bodies:
+        at = arm.mode_slice(body.name)
+        modes = slice(at.start - arm.nu, at.stop - arm.nu)
+        nodes = arm.node_slice(body.name)
+        result[nodes, :3, modes] = body.node_rotation
+        result[nodes, 3:, modes] = body.node_translation
+    return result
+
+
+def deform(Pi: Array, eta: Array) -> Array:
+    """Node deformations (..., n_nodes, 6) of modal coordinates (..., n_modes)."""
+    return np.asarray((Pi @ eta[..., np.newaxis, :, np.newaxis])[..., 0])
+
+
+# positions have nq coordinates and velocities nv: the three places that know how
+
+
+def n_positions(arm: Arm) -> int:
+    """Number of position coordinates of the joints, which stand first in q."""
+    return arm.nq - (arm.nv - arm.nu)
+
+
+def advance(arm: Arm, q: Array, dq: Array) -> Array:
+    """Positions q (..., nq) moved by dq (..., nv)."""
+    return q + dq
+
+
+def difference(arm: Arm, q: Array, wanted: Array) -> Array:
+    """Displacement (..., nv) that leads from the positions q to the wanted ones."""
+    return wanted - q
+
+
+def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
+    """Displacement (..., nu) of the joints between positions (..., n_positions)."""
+    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nu))
+
+    def full(joints: Array) -> Array:
+        return np.concatenate([joints, modes], axis=-1)
+
+    return difference(arm, full(q), full(wanted))[..., : arm.nu]
+
+
+def hold(
+    arm: Arm,
+    q: Array,
+    qd: Array,
+    tau: Array,
+    span: tuple[float, float],
+    max_step: float | None,
+) -> tuple[Array, Array]:
+    """State after a span of time under a force that is held; NaN what diverges."""
+    alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
+    mask = alive[..., np.newaxis]
+    rest, calm, tau = np.where(mask, q, 0.0), np.where(mask, qd, 0.0), np.array(tau)
+    tau[~alive] = 0.0
+    run = simulate(
+        arm,
+        rest,
+        calm,
+        span,
+        torque=np.stack([tau, tau], axis=-2),
+        interpolation="hold",
+        max_step=max_step,
+        progress=False,
+    )
+    if run.message.startswith("interrupted"):
+        raise KeyboardInterrupt
+    q, qd = run.q[..., -1, :], run.qd[..., -1, :]
+    lost = ~(alive & is_ordinary(q, qd))
+    q[lost] = qd[lost] = np.nan
+    return q, qd
+
+
+def is_ordinary(q: Array, qd: Array) -> Any:
+    """Which states (...) are finite and of ordinary size."""
+    return (abs(q) < ORDINARY).all(-1) & (abs(qd) < ORDINARY).all(-1)
+
+
+def check_rows(
+    what: str, value: Any, batch: tuple[int, ...], width: int, unit: str
+) -> Array:
+    """Return a new array (*batch, width), or refuse the shape in words."""
+    array = real_array(what, value)
+    try:
+        if array.ndim == 0 or array.shape[-1] != width:
+            raise ValueError
+        return np.array(np.broadcast_to(array, (*batch, width)))
+    except ValueError:
+        raise ArgumentError(
+            f"{what} has shape {array.shape}, expected {(*batch, width)}, {unit}"
+        ) from None
+
+
+def check_finite(what: str, rows: Array, alive: Any) -> None:
+    """Refuse rows that are not finite where the state is."""
+    bad = np.argwhere(alive & ~np.isfinite(rows).all(-1))
+    if len(bad):
+        index = tuple(int(i) for i in bad[0])
+        which = f" for the state at index {index}" if index else ""
+        raise ArgumentError(f"{what} is {rows[index]}{which}, expected finite numbers")
+
+
+def check_callable(what: str, value: Any, signature: str) -> None:
+    """Refuse what cannot be called."""
+    if value is not None and not callable(value):
+        raise ArgumentError(
+            f"{what} is {type(value).__name__}, expected a function {signature}"
+        )

@@ -1,0 +1,210 @@
+"""Correction of the specified forces: what a policy sees, and the usual policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._control_motion import Motion, influence
+from ._explain import real_array
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Computed and desired motion at one time step, as a correction sees them.
+
+    Attributes
+    ----------
+    arm : Arm
+        The model.
+    t : float
+        Time in s.
+    q : (..., nq) ndarray
+        Configuration: joints sensed or integrated, modes integrated.
+    qd : (..., nv) ndarray
+        Its velocities.
+    tau : (..., nu) ndarray
+        Specified joint forces in N m or N.
+    qdd : (..., nv) ndarray
+        Accelerations of joints and modes that the specified forces would give.
+    desired : Motion
+        Desired motion, arrays with the batch axes.
+    position_error, rate_error, acceleration_error : (..., nu) ndarray
+        Desired less computed motion of the joints.
+    deformation_error : (..., n_nodes, 6) ndarray or None
+        Desired less computed node deformations, NaN where none is desired.
+    """
+
+    arm: Arm
+    t: float
+    q: Array
+    qd: Array
+    tau: Array
+    qdd: Array
+    desired: Motion
+    position_error: Array
+    rate_error: Array
+    acceleration_error: Array
+    deformation_error: Array | None = None
+
+
+@dataclass(frozen=True)
+class ComputedTorque:
+    r"""Joint forces that give the joints the desired acceleration, in one step.
+
+    Joint accelerations are affine in the joint forces while nothing acts on the
+    modes, :math:`T^f = 0`, so that the missing acceleration tells the missing force:
+
+    .. math::
+       \Delta\tau = S \left( \ddot q_d - \ddot q + 2 \zeta \omega (\dot q_d - \dot q)
+           + \omega^2 (q_d - q) + a_u \right), \qquad
+       S^{-1} = \left( M^{-1} \right)_{jj}, \qquad
+       S = M_{jj} - M_{jf} M_{ff}^{-1} M_{fj} .
+
+    The joint block of the inverse mass matrix comes from the innovations
+    factorization [1]_.  Without modes this is the computed torque of rigid arms, with
+    them the collocated partial feedback linearization [2]_, or inversion for the joint
+    motion [3]_.
+
+    Parameters
+    ----------
+    bandwidth : float or (..., nu) array_like of float
+        :math:`\omega` in rad/s; zero compares accelerations alone, as the source has
+        it, and then any error of the motion stays.
+    damping_ratio : float or (..., nu) array_like of float
+        :math:`\zeta`.
+    deformation_stiffness : float or (..., nu) array_like of float
+        :math:`\kappa_p` in 1/s^2, acts on the deformation error, if there is one.
+    deformation_damping : float or (..., nu) array_like of float
+        :math:`\kappa_v` in 1/s, acts on the rates of the modes, for desired
+        deformations that stay.
+
+    Raises
+    ------
+    ArgumentError
+        If a gain is negative or not finite.
+
+    Notes
+    -----
+    *What is stable.*  When the joints follow exactly, what remains are the vibrations
+    of the links with locked joints.  They are never unstable and decay with the modal
+    damping alone, so forcing the *joints* is safe.  The tip and the other nodes are not
+    collocated with the forces: seen from there the arm is non-minimum phase, and
+    forcing their accelerations by inversion diverges.  There are also fewer forces than
+    modes, so that no force makes all deformations follow.  Therefore the deformation
+    error only bends the joint motion,
+
+    .. math::
+       a_u = - M_{jj}^{-1} M_{jf} \left( \kappa_p (\eta_d - \eta)
+             - \kappa_v \dot\eta \right),
+
+    where :math:`\eta_d - \eta` fits the deformation error of the nodes by least squares
+    (rad and m alike).  For joints that follow this acceleration it adds
+    :math:`\kappa_p M_{fj} M_{jj}^{-1} M_{jf}` to the stiffness of the modes, and
+    :math:`\kappa_v` times the same matrix to their damping.  The joints leave their
+    path for it, and the modal coordinates are those of the model, which nothing
+    measures: keep both gains small and try them on a plant that differs.
+
+    *Sampling.*  The force is held for a time step h.  The loop wants
+    :math:`\omega h` well below one, and a delay of the sensors counts like h.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eq. 56.
+    .. [2] M. W. Spong, "Partial feedback linearization of underactuated mechanical
+       systems", *Proc. IROS*, 1994, 314-321.
+    .. [3] A. De Luca, B. Siciliano, "Inversion-based nonlinear control of robot arms
+       with flexible links", *J. Guidance, Control, and Dynamics* 16 (1993), 1169-1176.
+
+    Examples
+    --------
+    A pendulum of 2 kg m^2 that should turn with 3 rad/s^2 and does not:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=1.0)
+    >>> still = fa.control.Motion([0.0], [0.0], [3.0])
+    >>> controller = fa.control.ManipulatorController(
+    ...     arm, lambda t: still, [0.0], [0.0], specified=[19.62],
+    ...     correction=fa.control.ComputedTorque(bandwidth=0.0),
+    ... )
+    >>> controller.step(0.0).tau   # 2 * 1 * 9.81 + 2 * 3
+    array([25.62])
+
+    Gains of a hundred controllers at once:
+
+    >>> fa.control.ComputedTorque(np.linspace(1.0, 20.0, 100)[:, np.newaxis])
+    ComputedTorque(bandwidth=(100, 1) array, damping_ratio=1.0, ...)
+    """
+
+    bandwidth: Any = 10.0
+    damping_ratio: Any = 1.0
+    deformation_stiffness: Any = 0.0
+    deformation_damping: Any = 0.0
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            gain = np.array(real_array(name, getattr(self, name)))
+            if not ((gain >= 0.0) & (gain < np.inf)).all():
+                raise ArgumentError(f"{name} is {gain}, expected zero or more")
+            gain.flags.writeable = False
+            object.__setattr__(self, name, gain)
+
+    def __repr__(self) -> str:
+        told = [
+            f"{name}={f'{gain.shape} array' if gain.ndim else gain}"
+            for name in self.__dataclass_fields__
+            for gain in [getattr(self, name)]
+        ]
+        return f"ComputedTorque({', '.join(told)})"
+
+    def __call__(self, step: Comparison) -> Array:
+        """Corrected joint forces (..., nu) in N m or N."""
+        w = self.bandwidth
+        missing = (
+            step.acceleration_error
+            + 2.0 * self.damping_ratio * w * step.rate_error
+            + w**2 * step.position_error
+        )
+        if self.deformation_stiffness.any() or self.deformation_damping.any():
+            missing = missing + self._bend(step)
+        nu = step.arm.nu
+        inverse = step.arm._model.quiet("mass_matrix_inverse")(step.q)
+        return np.asarray(step.tau + _solve(inverse[..., :nu, :nu], missing))
+
+    def _bend(self, step: Comparison) -> Array:
+        """Acceleration of the joints against deformation errors, (..., nu)."""
+        arm, nu = step.arm, step.arm.nu
+        M = step.arm._model.quiet("mass_matrix")(step.q)
+
+        def seen(eta: Array) -> Array:  # through M_jj^-1 M_jf
+            force = M[..., :nu, nu:] @ eta[..., np.newaxis]
+            return -_solve(M[..., :nu, :nu], force[..., 0])
+
+        rate = np.asarray(-step.qd[..., nu:], dtype=np.float64)
+        result = self.deformation_damping * seen(rate)
+        if step.deformation_error is not None:
+            error = step.deformation_error.reshape(*step.q.shape[:-1], -1)
+            wanted = np.isfinite(error)
+            rows = influence(arm).reshape(-1, arm.nv - nu) * wanted[..., np.newaxis]
+            rest = np.where(wanted, error, 0.0)[..., np.newaxis]
+            eta = (np.linalg.pinv(rows) @ rest)[..., 0]
+            result = result + self.deformation_stiffness * seen(eta)
+        return np.asarray(result)
+
+
+def _solve(matrix: Array, right: Array) -> Array:
+    """Solve for each state, NaN for those that are lost."""
+    alive = np.asarray(np.isfinite(matrix).all((-1, -2)) & np.isfinite(right).all(-1))
+    safe = np.where(alive[..., np.newaxis, np.newaxis], matrix, np.eye(len(matrix.T)))
+    rest = np.where(alive[..., np.newaxis], right, np.nan)
+    return np.asarray(np.linalg.solve(safe, rest[..., np.newaxis])[..., 0])

@@ -1,0 +1,276 @@
+"""A plant to try controllers on: another arm, integrated between time steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._control_motion import (
+    Sensed,
+    advance,
+    check_callable,
+    check_finite,
+    check_rows,
+    hold,
+    is_ordinary,
+    n_positions,
+)
+from ._explain import real_array
+from .errors import ArgumentError
+from .simulate import Trajectory
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JointSensors:
+    """Joint sensors and what is wrong with them; by default nothing.
+
+    Parameters
+    ----------
+    resolution, rate_resolution : float
+        Steps to which positions (rad or m) and velocities (per s) are rounded.
+    noise, rate_noise : float
+        Standard deviations of white noise, in the same units, before the rounding.
+    delay : int
+        How many readings late each one comes.
+    seed : int
+        Seed of the noise.  A batch draws all its members from one stream.
+
+    Raises
+    ------
+    ArgumentError
+        If a size is negative, or the delay is no whole number.
+
+    Examples
+    --------
+    An encoder of 4096 lines, read four times each, and a tachometer:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> sensors = fa.control.JointSensors(
+    ...     resolution=2 * np.pi / 16384, rate_noise=0.01, delay=1
+    ... )
+    """
+
+    resolution: float = 0.0
+    rate_resolution: float = 0.0
+    noise: float = 0.0
+    rate_noise: float = 0.0
+    delay: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("resolution", "rate_resolution", "noise", "rate_noise"):
+            value = getattr(self, name)
+            size = float(value) if isinstance(value, Real) else np.nan
+            if not 0.0 <= size < np.inf:
+                raise ArgumentError(f"{name} is {value!r}, expected zero or more")
+        for name in ("delay", "seed"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < 0:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a whole number, zero or more"
+                )
+
+    def read(self, arm: Arm, q: Array, qd: Array, random: Any) -> Sensed:
+        """Reading of a state, without the delay.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm.
+        q : (..., nq) ndarray of float
+            Positions.
+        qd : (..., nv) ndarray of float
+            Velocities.
+        random : numpy.random.Generator
+            Source of the noise.
+
+        Returns
+        -------
+        Sensed
+            Joint positions and velocities.
+        """
+        nu = arm.nu
+        moved = np.zeros_like(qd)
+        rate = np.array(qd[..., :nu])
+        if self.noise:
+            moved[..., :nu] = self.noise * random.standard_normal(rate.shape)
+        if self.rate_noise:
+            rate += self.rate_noise * random.standard_normal(rate.shape)
+        position = np.array(advance(arm, q, moved)[..., : n_positions(arm)])
+        if self.resolution:
+            position = self.resolution * np.round(position / self.resolution)
+        if self.rate_resolution:
+            rate = self.rate_resolution * np.round(rate / self.rate_resolution)
+        return Sensed(position, rate)
+
+
+class SimulatedPlant:
+    """An arm that stands for the real one: commands in, joint readings out.
+
+    Parameters
+    ----------
+    arm : Arm
+        The plant, with its own payload and modes.
+    q0 : (..., nq) array_like of float
+        Initial positions.
+    qd0 : (..., nv) array_like of float
+        Initial velocities; leading axes broadcast.
+    sensors : JointSensors
+        Joint sensors; by default exact.
+    servo : callable, optional
+        ``servo(command)`` returns the joint forces ``(..., nu)`` that the servos make
+        of a command: a torque constant, a limit.  By default the command itself.
+    max_step : float, optional
+        Longest step of the integrator (Runge-Kutta of order four) in s.  By default
+        one step from call to call.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has the wrong shape or value.
+
+    Notes
+    -----
+    ``plant(t, command)`` moves the arm to the time `t` under the command, held since
+    the call before, and returns the reading at `t`.  The first call sets the time and
+    moves nothing; a command of ``None`` leaves the one before in force.  Members of a
+    batch that diverge are NaN from there on.
+
+    Examples
+    --------
+    A point mass of 2 kg on a rod of 0.5 m, released level:
+
+    >>> import flexarm as fa
+    >>> plant = fa.control.SimulatedPlant(
+    ...     fa.library.pendulum(mass=2.0, com=0.5), [0.0], [0.0]
+    ... )
+    >>> plant(0.0, [0.0]).q
+    array([0.])
+    >>> plant(0.01, [0.0]).qd.round(4)    # -9.81 / 0.5 * 0.01
+    array([-0.1962])
+    >>> plant.trajectory.q.shape
+    (2, 1)
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        q0: Any,
+        qd0: Any,
+        *,
+        sensors: JointSensors | None = None,
+        servo: Callable[[Any], Any] | None = None,
+        max_step: float | None = None,
+    ) -> None:
+        self.arm = arm
+        self.sensors = JointSensors() if sensors is None else sensors
+        if not isinstance(self.sensors, JointSensors):
+            raise ArgumentError(
+                f"sensors is {type(sensors).__name__}, expected a JointSensors"
+            )
+        check_callable("servo", servo, "of a command that returns joint forces")
+        self.servo = servo
+        self.max_step = max_step
+        self._start = start_state(arm, q0, qd0)
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the initial state, without a past."""
+        q, qd = self._start
+        self._random = np.random.default_rng(self.sensors.seed)
+        self._q, self._qd = q.copy(), qd.copy()
+        self._tau = np.zeros((*q.shape[:-1], self.arm.nu))
+        self._past: list[tuple[float, Array, Array]] = []
+        self._forces: list[Array] = []
+        self._readings: list[Sensed] = []
+
+    def __call__(self, t: float, command: Any = None) -> Sensed:
+        """Move to the time `t` under a command and read the sensors."""
+        t = float(t)
+        if self._past:
+            before = self._past[-1][0]
+            if not t > before:
+                raise ArgumentError(
+                    f"t is {t:g} s and the plant is at {before:g} s, expected a later "
+                    "time; plant.reset() goes back to the start"
+                )
+            if command is not None:
+                self._tau = self._force(t, command)
+            self._q, self._qd = hold(
+                self.arm, self._q, self._qd, self._tau, (before, t), self.max_step
+            )
+            self._forces.append(self._tau)
+        self._past.append((t, self._q, self._qd))
+        reading = self.sensors.read(self.arm, self._q, self._qd, self._random)
+        self._readings.append(reading)
+        late = self._readings[-1 - self.sensors.delay :]
+        self._readings = late
+        return Sensed(late[0].q.copy(), late[0].qd.copy())
+
+    def _force(self, t: float, command: Any) -> Array:
+        given = command if self.servo is None else self.servo(command)
+        what = f"joint force of the plant at t = {t:g}"
+        unit = "one force per joint"
+        tau = check_rows(what, given, self._q.shape[:-1], self.arm.nu, unit)
+        check_finite(what, tau, is_ordinary(self._q, self._qd))
+        return tau
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """What the plant did, at the times of the calls; forces held in between."""
+        if not self._past:
+            raise ArgumentError(
+                "the plant has no past, expected at least one call; run a controller "
+                "on it first"
+            )
+        tau = [*self._forces, self._tau]
+        q = np.stack([q for _, q, _ in self._past], axis=-2)
+        lost = int((~np.isfinite(q).all((-1, -2))).sum())
+        return Trajectory(
+            self.arm,
+            np.array([t for t, _, _ in self._past]),
+            q,
+            np.stack([qd for _, _, qd in self._past], axis=-2),
+            np.stack(tau, axis=-2),
+            success=lost == 0,
+            message=f"the state became infinite: {lost} trajectories are incomplete"
+            if lost
+            else "reached the last time",
+        )
+
+    def __repr__(self) -> str:
+        now = f"at {self._past[-1][0]:g} s" if self._past else "not started"
+        batch = " x ".join(map(str, self._q.shape[:-1]))
+        return (
+            f"<SimulatedPlant of {self.arm.name!r}: {f'{batch} arms, ' * bool(batch)}"
+            f"{now}>"
+        )
+
+
+def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
+    """Initial state with the batch axes of both, or a refusal."""
+    q, qd = real_array("q0", q0), real_array("qd0", qd0)
+    try:
+        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
+    except ValueError:
+        raise ArgumentError(
+            f"leading axes do not broadcast: q0 {q.shape[:-1]}, qd0 {qd.shape[:-1]}, "
+            "expected equal lengths or 1"
+        ) from None
+    unit = f"{arm.nu} joints and {arm.nv - arm.nu} modes; see arm.coordinate_names"
+    q = check_rows("q0", q, batch, arm.nq, unit)
+    qd = check_rows("qd0", qd, batch, arm.nv, unit)
+    for name, array in (("q0", q), ("qd0", qd)):
+        check_finite(name, array, True)
+    return q, qd

@@ -1,0 +1,541 @@
+r"""Control of an arm by its own dynamics, the loop of Jain and Rodriguez.
+
+`ManipulatorController` repeats at each time step what FIGS. 4 and 6 of their patent
+show [1]_; numbers in parentheses are those of the figures:
+
+1. configuration of the model: joints from the sensors (142), or from integrating the
+   accelerations of the step before (140); the modes always by integration,
+2. velocity terms (130), articulated quantities (125) and the accelerations of joints
+   and modes that the *specified* forces give (135),
+3. comparison with the desired motion (144),
+4. correction of the specified forces (144), by `ComputedTorque` or any function,
+5. conversion of the corrected forces to servo commands (146), sent at once or stored.
+
+.. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
+   Embodying the Invention", claims 1, 6, 7, 16 and 31.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._control_motion import (
+    Motion,
+    RestToRest,
+    Sensed,
+    advance,
+    check_callable,
+    check_finite,
+    check_rows,
+    deform,
+    hold,
+    influence,
+    is_ordinary,
+    joint_difference,
+    n_positions,
+    node_deformations,
+)
+from ._control_run import ControlRun, Record
+from ._explain import real_array
+from ._force_correction import Comparison, ComputedTorque
+from ._simulated_plant import JointSensors, SimulatedPlant, start_state
+from .errors import ArgumentError, NotFiniteError
+from .simulate import _times
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+__all__ = [
+    "Comparison",
+    "ComputedTorque",
+    "ControlRun",
+    "ControlStep",
+    "JointSensors",
+    "ManipulatorController",
+    "Motion",
+    "RestToRest",
+    "Sensed",
+    "SimulatedPlant",
+    "node_deformations",
+]
+
+Array = NDArray[np.float64]
+
+_INTEGRATORS = ("rk4", "euler")
+
+
+class ControlStep(NamedTuple):
+    """Outcome of one time step.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Computed and desired motion.
+    tau : (..., nu) ndarray
+        Corrected joint forces in N m or N.
+    command : (..., k) ndarray or None
+        What the servos were told; ``None`` if it is stored.
+    """
+
+    comparison: Comparison
+    tau: Array
+    command: Array | None
+
+
+class _Lost(NotFiniteError):
+    """No member of the batch is finite any more."""
+
+
+class ManipulatorController:
+    r"""Controller that computes on a model of the arm, and keeps its state.
+
+    Parameters
+    ----------
+    arm : Arm
+        The model, in general not the arm that is controlled.
+    desired : callable
+        ``desired(t)`` returns the desired motion: a `Motion`, or a tuple of joint
+        positions, velocities, accelerations and, if wanted, node deformations.
+    q0 : (..., nq) array_like of float
+        Estimate of the initial positions.
+    qd0 : (..., nv) array_like of float
+        Estimate of the initial velocities.  Leading axes broadcast: a batch of loops.
+    correction : callable, optional
+        ``correction(comparison)`` returns the corrected joint forces ``(..., nu)`` of
+        a `Comparison`; by default ``ComputedTorque()``.
+    specified : None, (..., nu) array_like of float, or callable
+        Specified joint forces in N m or N: constant, a function of time, or those
+        that the step before corrected, beginning with zero.
+    integrator : {"rk4", "euler"}
+        How the configuration follows from the step before: Runge-Kutta of order four
+        in C, with the corrected forces held; or the accelerations of the step before
+        held, velocities first (semi-implicit), one evaluation, as in FIG. 4.
+    max_step : float, optional
+        Longest step of ``"rk4"`` in s; by default one from time step to time step.
+    convert : callable, optional
+        ``convert(tau)`` returns the servo commands ``(..., k)`` of the forces; by
+        default the forces themselves.
+    servo : callable, optional
+        ``servo(t, command)`` sends a command.
+    store : bool
+        Store the corrected forces; `send_next` converts and sends them later.
+
+    Attributes
+    ----------
+    t : float or None
+        Time of the last step in s.
+    stored : list of tuple
+        Times and forces that are still to be sent.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has the wrong shape or value.
+
+    See Also
+    --------
+    SimulatedPlant : something to control.
+
+    Notes
+    -----
+    The articulated quantities live in the kernels of `flexarm.forward_dynamics` and
+    `flexarm.mass_matrix_inverse`; `flexarm.operators` shows them as arrays.  They are
+    computed anew at each step (claims 6, 21 and 36 speak of using them twice).
+
+    Without sensors the loop corrects the motion of the *model*: it cannot know what
+    the plant does.  The modes are never measured.  Their estimate is the answer of the
+    model to the commanded forces; with sensors it decays to the truth, up to the errors
+    of the model, as fast as the modal damping lets it.
+
+    What stability needs is in the notes of `ComputedTorque`.
+
+    Examples
+    --------
+    A pendulum of 1 kg lifted by 0.5 rad, on a model of 0.8 kg:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> model = fa.library.pendulum(mass=0.8, com=0.5)
+    >>> truth = fa.library.pendulum(mass=1.0, com=0.5)
+    >>> controller = fa.control.ManipulatorController(
+    ...     model, fa.control.RestToRest([0.0], [0.5], duration=1.0), [0.0], [0.0]
+    ... )
+    >>> t = np.linspace(0.0, 1.0, 201)
+    >>> plant = fa.control.SimulatedPlant(truth, [0.0], [0.0])
+    >>> loop = controller.run(plant, t)
+    >>> float(abs(loop.tracking_error).max().round(3))
+    0.043
+
+    Blind, it falls:
+
+    >>> plant.reset()
+    >>> blind = controller.run(plant, t, sensors=False)
+    >>> float(abs(blind.tracking_error).max().round(1))
+    1.8
+
+    Three loops at once, one for each bandwidth:
+
+    >>> gains = fa.control.ComputedTorque([[5.0], [10.0], [20.0]])
+    >>> start = np.zeros((3, 1))
+    >>> controller = fa.control.ManipulatorController(
+    ...     model, controller.desired, start, start, correction=gains
+    ... )
+    >>> loops = controller.run(fa.control.SimulatedPlant(truth, start, start), t)
+    >>> abs(loops.tracking_error).max((1, 2)).round(3)
+    array([0.119, 0.043, 0.012])
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        desired: Callable[[float], Any],
+        q0: Any,
+        qd0: Any,
+        *,
+        correction: Callable[[Comparison], Any] | None = None,
+        specified: Any = None,
+        integrator: str = "rk4",
+        max_step: float | None = None,
+        convert: Callable[[Array], Any] | None = None,
+        servo: Callable[[float, Array], Any] | None = None,
+        store: bool = False,
+    ) -> None:
+        for name, value, signature in (
+            ("desired", desired, "of t that returns joint q, qd, qdd"),
+            ("correction", correction, "of a Comparison that returns joint forces"),
+            ("convert", convert, "of joint forces that returns commands"),
+            ("servo", servo, "of t and command"),
+        ):
+            check_callable(name, value, signature)
+        if desired is None:
+            raise ArgumentError(
+                "desired is None, expected a function of t that returns joint q, qd, "
+                "qdd, such as control.RestToRest"
+            )
+        if integrator not in _INTEGRATORS:
+            raise ArgumentError(
+                f"integrator is {integrator!r}, expected one of "
+                f"{', '.join(map(repr, _INTEGRATORS))}"
+            )
+        self.arm, self.desired = arm, desired
+        self.correction = ComputedTorque() if correction is None else correction
+        self.specified, self.integrator, self.max_step = specified, integrator, max_step
+        self.convert, self.servo, self.store = convert, servo, bool(store)
+        self._start = start_state(arm, q0, qd0)
+        self._Pi = influence(arm)
+        self.reset()
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading axes of the initial state."""
+        return tuple(self._q.shape[:-1])
+
+    def reset(self) -> None:
+        """Back to the initial estimate; forgets what is stored."""
+        self._q, self._qd = (array.copy() for array in self._start)
+        self._tau = np.zeros((*self._q.shape[:-1], self.arm.nu))
+        self.t: float | None = None
+        self.stored: list[tuple[float, Array]] = []
+        self._width = 0  # of the commands, unknown before the first
+
+    # one time step
+
+    def step(self, t: float, sensed: Any = None) -> ControlStep:
+        """Do one time step.
+
+        Parameters
+        ----------
+        t : float
+            Time in s, later than that of the step before.
+        sensed : tuple of array_like, optional
+            Joint positions (..., n_positions) and velocities (..., nu), as in
+            `Sensed`; without them the configuration is integrated.
+
+        Returns
+        -------
+        ControlStep
+            Comparison, corrected forces and command.
+
+        Raises
+        ------
+        ArgumentError
+            If the time does not increase, or something given or returned has the wrong
+            shape or is not finite.
+        NotFiniteError
+            If no member of the batch is finite any more; nothing is sent then.
+        """
+        if isinstance(t, bool) or not isinstance(t, Real) or not np.isfinite(t):
+            raise ArgumentError(f"t is {t!r}, expected a time in s")
+        comparison = self._compare(float(t), self._reading(float(t), sensed))
+        tau = self._correct(comparison)
+        return ControlStep(comparison, tau, self._finish(comparison, tau))
+
+    def send_next(self) -> tuple[float, Array]:
+        """Convert and send the oldest forces that are stored.
+
+        Returns
+        -------
+        t : float
+            Time of their step in s.
+        command : (..., k) ndarray
+            What the servos were told.
+
+        Raises
+        ------
+        ArgumentError
+            If nothing is stored, or the conversion returns the wrong shape.
+        """
+        if not self.stored:
+            raise ArgumentError(
+                "nothing is stored, expected steps of a controller with store=True"
+            )
+        t, tau = self.stored[0]
+        command = self._send(t, tau)
+        del self.stored[0]  # only now: a servo that refuses can be asked again
+        return t, command
+
+    def run(
+        self, plant: Callable[[float, Any], Any], t: Any, *, sensors: bool | None = None
+    ) -> ControlRun:
+        """Run the loop on a plant, from the initial estimate.
+
+        Parameters
+        ----------
+        plant : callable
+            ``plant(t, command)`` brings the plant to the time `t` under the command of
+            the step before (``None`` at first) and returns the reading of the joint
+            sensors at `t`, as in `Sensed`, or ``None``.  `SimulatedPlant` is one.
+        t : (n,) array_like of float
+            Times of the steps in s, increasing.
+        sensors : bool, optional
+            Take the joints from the readings (claim 7), or only record them and
+            integrate (claim 6).  By default taken, unless commands are stored.
+
+        Returns
+        -------
+        ControlRun
+            Everything sensed, computed and sent.  A run that is interrupted by Ctrl-C
+            or diverges returns what it has, NaN after that, with ``success=False``.
+
+        Raises
+        ------
+        ArgumentError
+            If the times, or what the plant returns, have the wrong shape.
+
+        Notes
+        -----
+        The last command is computed, and nobody waits for its effect.  With
+        ``store=True`` all steps are computed first, then the commands are replayed to
+        the plant: open loop.
+
+        An exception in the plant, the correction or the servo passes through and
+        carries what was reached as its attribute ``run``.
+        """
+        t = _times(t)
+        if sensors is None:
+            sensors = not self.store
+        if sensors and self.store:
+            raise ArgumentError(
+                "sensors is True and the commands are stored, expected one of them: "
+                "nothing moves, so nothing is sensed, before they are sent"
+            )
+        check_callable("plant", plant, "of t and command that returns a reading")
+        self.reset()
+        record = Record(self.arm, t, self.batch)
+        note = ""
+        try:
+            if self.store:
+                self._replay(plant, t, record)
+            else:
+                self._loop(plant, t, record, sensors)
+        except KeyboardInterrupt:
+            note = "interrupted"
+        except _Lost as error:
+            note = str(error)
+        except Exception as error:
+            error.run = record.result("stopped by an exception")  # type: ignore[attr-defined]
+            raise
+        return record.result(note)
+
+    def _loop(self, plant: Any, t: Array, record: Record, sensors: bool) -> None:
+        command = None
+        for k, time in enumerate(t.tolist()):
+            reading = self._reading(time, plant(time, command))
+            record.sense(k, reading)
+            comparison = self._compare(time, reading if sensors else None)
+            record.compare(k, comparison)
+            tau = self._correct(comparison)
+            record.correct(k, tau)
+            command = self._finish(comparison, tau)
+            assert command is not None
+            record.send(k, command)
+
+    def _replay(self, plant: Any, t: Array, record: Record) -> None:
+        for k, time in enumerate(t.tolist()):
+            step = self.step(time)
+            record.compare(k, step.comparison)
+            record.correct(k, step.tau)
+        command = None
+        for k, time in enumerate(t.tolist()):
+            record.sense(k, self._reading(time, plant(time, command)))
+            record.track(k)
+            _, command = self.send_next()
+            record.send(k, command)
+
+    # its parts, in the order of FIG. 4
+
+    def _reading(self, t: float, given: Any) -> Sensed | None:
+        """What the joint sensors told, unit 142; NaN loses a member of a batch."""
+        if given is None:
+            return None
+        what = f"joint reading at t = {t:g}"
+        if not isinstance(given, list | tuple) or len(given) != 2:
+            raise ArgumentError(
+                f"{what} is {type(given).__name__}, expected a pair of joint positions "
+                "and velocities, or None"
+            )
+        arm, unit = self.arm, "the joints of the model"
+        return Sensed(
+            check_rows(
+                f"q of the {what}", given[0], self.batch, n_positions(arm), unit
+            ),
+            check_rows(f"qd of the {what}", given[1], self.batch, arm.nu, unit),
+        )
+
+    def _configure(self, t: float, sensed: Sensed | None) -> tuple[Array, Array]:
+        """Configuration at a time, units 140 and 142."""
+        if self.t is None:
+            q, qd = self._q.copy(), self._qd.copy()
+        elif t > self.t:
+            q, qd = self._integrate(self.t, t)
+        else:
+            raise ArgumentError(
+                f"t is {t:g} s and the controller is at {self.t:g} s, expected a later "
+                "time; reset() goes back to the start"
+            )
+        if sensed is not None:
+            q[..., : n_positions(self.arm)] = sensed.q
+            qd[..., : self.arm.nu] = sensed.qd
+        lost = ~is_ordinary(q, qd)
+        q[lost] = qd[lost] = np.nan
+        return q, qd
+
+    def _integrate(self, before: float, t: float) -> tuple[Array, Array]:
+        arm, q, qd, tau = self.arm, self._q, self._qd, self._tau
+        if self.integrator == "rk4":
+            return hold(arm, q, qd, tau, (before, t), self.max_step)
+        qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
+        rate = qd + (t - before) * qdd
+        return advance(arm, q, (t - before) * rate), rate
+
+    def _specify(self, t: float) -> Array:
+        """Specified forces at a time."""
+        if self.specified is None:
+            return self._tau
+        given = self.specified(t) if callable(self.specified) else self.specified
+        what = f"specified force at t = {t:g}"
+        tau = check_rows(what, given, self.batch, self.arm.nu, "one force per joint")
+        check_finite(what, tau, True)
+        return tau
+
+    def _want(self, t: float) -> Motion:
+        """Desired motion at a time, with the axes of the batch."""
+        given, arm, batch = self.desired(t), self.arm, self.batch
+        what = f"desired motion at t = {t:g}"
+        if not isinstance(given, list | tuple) or len(given) not in (3, 4):
+            raise ArgumentError(
+                f"{what} is {type(given).__name__}, expected joint positions, "
+                "velocities and accelerations, such as a control.Motion"
+            )
+        rows = []
+        for name, value, width in zip(
+            ("q", "qd", "qdd"), given, (n_positions(arm), arm.nu, arm.nu), strict=False
+        ):
+            rows.append(
+                check_rows(f"{name} of the {what}", value, batch, width, "the joints")
+            )
+            check_finite(f"{name} of the {what}", rows[-1], True)
+        if len(given) == 3 or given[3] is None:
+            return Motion(rows[0], rows[1], rows[2])
+        nodes = real_array(f"deformation of the {what}", given[3])
+        shape = (*batch, arm.n_nodes, 6)
+        try:
+            return Motion(
+                rows[0], rows[1], rows[2], np.array(np.broadcast_to(nodes, shape))
+            )
+        except ValueError:
+            raise ArgumentError(
+                f"deformation of the {what} has shape {nodes.shape}, expected {shape}, "
+                "NaN where none is desired"
+            ) from None
+
+    def _compare(self, t: float, sensed: Sensed | None) -> Comparison:
+        """Units 130, 125, 135 on the specified forces, and the comparison of 144."""
+        arm, nu, joints = self.arm, self.arm.nu, n_positions(self.arm)
+        q, qd = self._configure(t, sensed)
+        desired, tau = self._want(t), self._specify(t)
+        qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
+        deformation = None
+        if desired.deformation is not None:
+            deformation = desired.deformation - deform(self._Pi, q[..., joints:])
+        return Comparison(
+            arm,
+            t,
+            q,
+            qd,
+            tau.copy(),
+            qdd,
+            desired,
+            joint_difference(arm, q[..., :joints], desired.q),
+            desired.qd - qd[..., :nu],
+            desired.qdd - qdd[..., :nu],
+            deformation,
+        )
+
+    def _correct(self, comparison: Comparison) -> Array:
+        """Corrected forces, unit 144."""
+        t = comparison.t
+        alive = np.isfinite(comparison.qdd).all(-1)
+        if alive.size and not alive.any():
+            raise _Lost(
+                f"no state is finite at t = {t:g} s, look at the readings of the "
+                "sensors, or try smaller gains or steps",
+                result=comparison.qdd,
+                count=alive.size,
+            )
+        what = f"corrected force at t = {t:g}"
+        unit = "one force per joint"
+        tau = check_rows(
+            what, self.correction(comparison), self.batch, self.arm.nu, unit
+        )
+        check_finite(what, tau, alive)
+        tau[~alive] = np.nan
+        return tau
+
+    def _finish(self, comparison: Comparison, tau: Array) -> Array | None:
+        """Take over the new state, then store the forces or send the command."""
+        self.t, self._q, self._qd = comparison.t, comparison.q, comparison.qd
+        self._tau = tau
+        if self.store:
+            self.stored.append((comparison.t, tau))
+            return None
+        return self._send(comparison.t, tau)
+
+    def _send(self, t: float, tau: Array) -> Array:
+        """Convert forces to commands and send them, unit 146."""
+        what = f"servo command at t = {t:g}"
+        given = tau.copy() if self.convert is None else self.convert(tau.copy())
+        command = real_array(what, given)
+        width = command.shape[-1] if command.ndim else 0
+        unit = "as many at each step"
+        command = check_rows(what, command, self.batch, self._width or width, unit)
+        check_finite(what, command, np.isfinite(tau).all(-1))
+        self._width = width
+        if self.servo is not None:
+            self.servo(t, command.copy())
+        return command
