@@ -208,33 +208,46 @@ def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
     return difference(arm, full(q), full(wanted))[..., : arm.nu]
 
 
-def hold(
+INTEGRATORS = ("rk4", "euler")
+
+
+def integrate(
     arm: Arm,
     q: Array,
     qd: Array,
     tau: Array,
     span: tuple[float, float],
-    max_step: float | None,
+    integrator: str = "rk4",
+    max_step: float | None = None,
 ) -> tuple[Array, Array]:
-    """State after a span of time under a force that is held; NaN what diverges."""
+    """State after a span of time under a force that is held; NaN what diverges.
+
+    Leading axes broadcast.  ``"euler"`` is semi-implicit: velocities first.
+    """
+    batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], tau.shape[:-1])
     alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
     mask = alive[..., np.newaxis]
-    rest, calm, tau = np.where(mask, q, 0.0), np.where(mask, qd, 0.0), np.array(tau)
-    tau[~alive] = 0.0
-    run = simulate(
-        arm,
-        rest,
-        calm,
-        span,
-        torque=np.stack([tau, tau], axis=-2),
-        interpolation="hold",
-        max_step=max_step,
-        progress=False,
-    )
-    if run.message.startswith("interrupted"):
-        raise KeyboardInterrupt
-    q, qd = run.q[..., -1, :], run.qd[..., -1, :]
-    lost = ~(alive & is_ordinary(q, qd))
+    # a lost member must not stop the others, it rests meanwhile
+    q, qd, tau = (np.where(mask, x, 0.0) for x in (q, qd, tau))
+    if integrator == "euler":
+        h = span[1] - span[0]
+        qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
+        q = advance(arm, q, h * qd)
+    else:
+        run = simulate(
+            arm,
+            q,
+            qd,
+            span,
+            torque=np.stack([tau, tau], axis=-2),
+            interpolation="hold",
+            max_step=max_step,
+            progress=False,
+        )
+        if run.message.startswith("interrupted"):
+            raise KeyboardInterrupt
+        q, qd = run.q[..., -1, :], run.qd[..., -1, :]
+    lost = ~(np.broadcast_to(alive, batch) & is_ordinary(q, qd))
     q[lost] = qd[lost] = np.nan
     return q, qd
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._control_motion import Motion, influence
+from ._control_motion import Motion, influence, integrate
 from ._explain import real_array
 from .errors import ArgumentError
 
@@ -42,6 +42,14 @@ class Comparison:
         Desired less computed motion of the joints.
     deformation_error : (..., n_nodes, 6) ndarray or None
         Desired less computed node deformations, NaN where none is desired.
+    span : float
+        For how long the corrected forces will be held, in s; zero if not known.
+    desired_next : Motion or None
+        Desired motion after that time, if known.
+    integrator : str
+        Integrator of the model.
+    max_step : float or None
+        Its longest step in s.
     """
 
     arm: Arm
@@ -55,6 +63,45 @@ class Comparison:
     rate_error: Array
     acceleration_error: Array
     deformation_error: Array | None = None
+    span: float = 0.0
+    desired_next: Motion | None = None
+    integrator: str = "rk4"
+    max_step: float | None = None
+
+    def predict(self, tau: Any) -> tuple[Array, Array]:
+        """State of the model after `span` under joint forces that are held.
+
+        Parameters
+        ----------
+        tau : (..., nu) array_like of float
+            Joint forces in N m or N; more leading axes try several ones at once.
+
+        Returns
+        -------
+        q : (..., nq) ndarray of float
+            Positions, NaN where they diverge.
+        qd : (..., nv) ndarray of float
+            Velocities.
+
+        Raises
+        ------
+        ArgumentError
+            If the span is not known.
+        """
+        if not self.span > 0.0:
+            raise ArgumentError(
+                "span is zero, expected the time for which the forces are held; give "
+                "it to the step of the controller"
+            )
+        return integrate(
+            self.arm,
+            self.q,
+            self.qd,
+            real_array("tau", tau),
+            (self.t, self.t + self.span),
+            self.integrator,
+            self.max_step,
+        )
 
 
 @dataclass(frozen=True)
@@ -74,6 +121,12 @@ class ComputedTorque:
     factorization [1]_.  Without modes this is the computed torque of rigid arms, with
     them the collocated partial feedback linearization [2]_, or inversion for the joint
     motion [3]_.
+
+    That is for the instant.  A force that is held for a time h meets in a flexible arm
+    another inertia than the S of its first instant.  When h is known (`run` knows it),
+    the mean accelerations over h take the place of :math:`\ddot q`,
+    :math:`\ddot q_d` and S; the integrator of the model tells them, for the specified
+    forces and for one trial per joint, in one call.
 
     Parameters
     ----------
@@ -114,8 +167,10 @@ class ComputedTorque:
     path for it, and the modal coordinates are those of the model, which nothing
     measures: keep both gains small and try them on a plant that differs.
 
-    *Sampling.*  The force is held for a time step h.  The loop wants
-    :math:`\omega h` well below one, and a delay of the sensors counts like h.
+    *Sampling.*  Accelerations that are right in the first instant of each step, and
+    not in the mean, drive those vibrations with locked joints; with mean accelerations
+    that does not happen.  Feedback wants :math:`\omega h` well below one, and a delay
+    of the sensors counts like h.
 
     References
     ----------
@@ -170,28 +225,42 @@ class ComputedTorque:
     def __call__(self, step: Comparison) -> Array:
         """Corrected joint forces (..., nu) in N m or N."""
         w = self.bandwidth
-        missing = (
-            step.acceleration_error
-            + 2.0 * self.damping_ratio * w * step.rate_error
-            + w**2 * step.position_error
+        wanted = (
+            2.0 * self.damping_ratio * w * step.rate_error + w**2 * step.position_error
         )
         if self.deformation_stiffness.any() or self.deformation_damping.any():
-            missing = missing + self._bend(step)
-        nu = step.arm.nu
-        inverse = step.arm._model.quiet("mass_matrix_inverse")(step.q)
-        return np.asarray(step.tau + _solve(inverse[..., :nu, :nu], missing))
+            wanted = wanted + self._bend(step)
+        if step.span == 0.0:
+            missing = wanted + step.acceleration_error
+            return np.asarray(step.tau + _solve(_joint_block(step), missing))
+        return np.asarray(step.tau + self._over_span(step, wanted))
+
+    def _over_span(self, step: Comparison, wanted: Array) -> Array:
+        """Change of the forces that gives mean accelerations while it is held."""
+        nu, h, after = step.arm.nu, step.span, step.desired_next
+        ahead = step.desired.qdd
+        if after is not None:
+            ahead = (after.qd - step.desired.qd) / h
+        # one trial for each joint, each of 1 rad/s^2 or so; the model is affine in the
+        # force but for what the velocities do within the span
+        trial = 1.0 / np.diagonal(_joint_block(step), axis1=-2, axis2=-1)
+        change = np.eye(nu).reshape(nu, *(1,) * (step.tau.ndim - 1), nu) * trial
+        _, rate = step.predict(step.tau + np.concatenate([0.0 * change[:1], change]))
+        mean = (rate[0, ..., :nu] - step.qd[..., :nu]) / h
+        rise = np.moveaxis(rate[1:, ..., :nu] - rate[:1, ..., :nu], 0, -1) / h
+        response = rise / trial[..., np.newaxis, :]
+        return _solve(response, wanted + ahead - mean)
 
     def _bend(self, step: Comparison) -> Array:
         """Acceleration of the joints against deformation errors, (..., nu)."""
         arm, nu = step.arm, step.arm.nu
         M = step.arm._model.quiet("mass_matrix")(step.q)
 
-        def seen(eta: Array) -> Array:  # through M_jj^-1 M_jf
+        def seen(eta: Any) -> Array:  # through M_jj^-1 M_jf
             force = M[..., :nu, nu:] @ eta[..., np.newaxis]
             return -_solve(M[..., :nu, :nu], force[..., 0])
 
-        rate = np.asarray(-step.qd[..., nu:], dtype=np.float64)
-        result = self.deformation_damping * seen(rate)
+        result = self.deformation_damping * seen(-step.qd[..., nu:])
         if step.deformation_error is not None:
             error = step.deformation_error.reshape(*step.q.shape[:-1], -1)
             wanted = np.isfinite(error)
@@ -200,6 +269,13 @@ class ComputedTorque:
             eta = (np.linalg.pinv(rows) @ rest)[..., 0]
             result = result + self.deformation_stiffness * seen(eta)
         return np.asarray(result)
+
+
+def _joint_block(step: Comparison) -> Array:
+    """Joint block of the inverse mass matrix, (..., nu, nu)."""
+    nu = step.arm.nu
+    inverse = step.arm._model.quiet("mass_matrix_inverse")(step.q)
+    return np.asarray(inverse[..., :nu, :nu])
 
 
 def _solve(matrix: Array, right: Array) -> Array:

@@ -16,7 +16,7 @@ from ._control_motion import (
     check_callable,
     check_finite,
     check_rows,
-    hold,
+    integrate,
     is_ordinary,
     n_positions,
 )
@@ -207,8 +207,13 @@ class SimulatedPlant:
                 )
             if command is not None:
                 self._tau = self._force(t, command)
-            self._q, self._qd = hold(
-                self.arm, self._q, self._qd, self._tau, (before, t), self.max_step
+            self._q, self._qd = integrate(
+                self.arm,
+                self._q,
+                self._qd,
+                self._tau,
+                (before, t),
+                max_step=self.max_step,
             )
             self._forces.append(self._tau)
         self._past.append((t, self._q, self._qd))

@@ -25,16 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._control_motion import (
+    INTEGRATORS,
     Motion,
     RestToRest,
     Sensed,
-    advance,
     check_callable,
     check_finite,
     check_rows,
     deform,
-    hold,
     influence,
+    integrate,
     is_ordinary,
     joint_difference,
     n_positions,
@@ -65,8 +65,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-
-_INTEGRATORS = ("rk4", "euler")
 
 
 class ControlStep(NamedTuple):
@@ -217,10 +215,10 @@ class ManipulatorController:
                 "desired is None, expected a function of t that returns joint q, qd, "
                 "qdd, such as control.RestToRest"
             )
-        if integrator not in _INTEGRATORS:
+        if integrator not in INTEGRATORS:
             raise ArgumentError(
                 f"integrator is {integrator!r}, expected one of "
-                f"{', '.join(map(repr, _INTEGRATORS))}"
+                f"{', '.join(map(repr, INTEGRATORS))}"
             )
         self.arm, self.desired = arm, desired
         self.correction = ComputedTorque() if correction is None else correction
@@ -245,7 +243,9 @@ class ManipulatorController:
 
     # one time step
 
-    def step(self, t: float, sensed: Any = None) -> ControlStep:
+    def step(
+        self, t: float, sensed: Any = None, *, span: float | None = None
+    ) -> ControlStep:
         """Do one time step.
 
         Parameters
@@ -255,6 +255,9 @@ class ManipulatorController:
         sensed : tuple of array_like, optional
             Joint positions (..., n_positions) and velocities (..., nu), as in
             `Sensed`; without them the configuration is integrated.
+        span : float, optional
+            For how long the forces will be held, in s; by default the time since the
+            step before, at first zero, which means not known.
 
         Returns
         -------
@@ -271,7 +274,12 @@ class ManipulatorController:
         """
         if isinstance(t, bool) or not isinstance(t, Real) or not np.isfinite(t):
             raise ArgumentError(f"t is {t!r}, expected a time in s")
-        comparison = self._compare(float(t), self._reading(float(t), sensed))
+        t = float(t)
+        if span is None:
+            span = 0.0 if self.t is None else t - self.t
+        elif not isinstance(span, Real) or not 0.0 <= float(span) < np.inf:
+            raise ArgumentError(f"span is {span!r}, expected a time in s, or zero")
+        comparison = self._compare(t, self._reading(t, sensed), float(span))
         tau = self._correct(comparison)
         return ControlStep(comparison, tau, self._finish(comparison, tau))
 
@@ -367,25 +375,31 @@ class ManipulatorController:
         for k, time in enumerate(t.tolist()):
             reading = self._reading(time, plant(time, command))
             record.sense(k, reading)
-            comparison = self._compare(time, reading if sensors else None)
-            record.compare(k, comparison)
-            tau = self._correct(comparison)
-            record.correct(k, tau)
-            command = self._finish(comparison, tau)
-            assert command is not None
-            record.send(k, command)
+            command = self._recorded(k, reading if sensors else None, record)
 
     def _replay(self, plant: Any, t: Array, record: Record) -> None:
-        for k, time in enumerate(t.tolist()):
-            step = self.step(time)
-            record.compare(k, step.comparison)
-            record.correct(k, step.tau)
+        for k in range(len(t)):
+            self._recorded(k, None, record)
         command = None
         for k, time in enumerate(t.tolist()):
             record.sense(k, self._reading(time, plant(time, command)))
             record.track(k)
             _, command = self.send_next()
             record.send(k, command)
+
+    def _recorded(self, k: int, sensed: Sensed | None, record: Record) -> Array | None:
+        """Step number k of a run; what is reached is stored before what may fail."""
+        t, last = record.t, k == len(record.t) - 1
+        spans = np.diff(t[max(k - 1, 0) :] if last else t[k:])[:1]
+        span = float(spans.sum())  # zero if there is one time only
+        comparison = self._compare(float(t[k]), sensed, span, last)
+        record.compare(k, comparison)
+        tau = self._correct(comparison)
+        record.correct(k, tau)
+        command = self._finish(comparison, tau)
+        if command is not None:
+            record.send(k, command)
+        return command
 
     # its parts, in the order of FIG. 4
 
@@ -412,7 +426,15 @@ class ManipulatorController:
         if self.t is None:
             q, qd = self._q.copy(), self._qd.copy()
         elif t > self.t:
-            q, qd = self._integrate(self.t, t)
+            q, qd = integrate(
+                self.arm,
+                self._q,
+                self._qd,
+                self._tau,
+                (self.t, t),
+                self.integrator,
+                self.max_step,
+            )
         else:
             raise ArgumentError(
                 f"t is {t:g} s and the controller is at {self.t:g} s, expected a later "
@@ -424,14 +446,6 @@ class ManipulatorController:
         lost = ~is_ordinary(q, qd)
         q[lost] = qd[lost] = np.nan
         return q, qd
-
-    def _integrate(self, before: float, t: float) -> tuple[Array, Array]:
-        arm, q, qd, tau = self.arm, self._q, self._qd, self._tau
-        if self.integrator == "rk4":
-            return hold(arm, q, qd, tau, (before, t), self.max_step)
-        qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
-        rate = qd + (t - before) * qdd
-        return advance(arm, q, (t - before) * rate), rate
 
     def _specify(self, t: float) -> Array:
         """Specified forces at a time."""
@@ -474,7 +488,9 @@ class ManipulatorController:
                 "NaN where none is desired"
             ) from None
 
-    def _compare(self, t: float, sensed: Sensed | None) -> Comparison:
+    def _compare(
+        self, t: float, sensed: Sensed | None, span: float, last: bool = False
+    ) -> Comparison:
         """Units 130, 125, 135 on the specified forces, and the comparison of 144."""
         arm, nu, joints = self.arm, self.arm.nu, n_positions(self.arm)
         q, qd = self._configure(t, sensed)
@@ -495,26 +511,30 @@ class ManipulatorController:
             desired.qd - qd[..., :nu],
             desired.qdd - qdd[..., :nu],
             deformation,
+            span=span,
+            # of a motion that is given up to the last time only
+            desired_next=None if last or span == 0.0 else self._want(t + span),
+            integrator=self.integrator,
+            max_step=self.max_step,
         )
 
     def _correct(self, comparison: Comparison) -> Array:
-        """Corrected forces, unit 144."""
-        t = comparison.t
-        alive = np.isfinite(comparison.qdd).all(-1)
+        """Corrected forces, unit 144; without finite ones a member is lost."""
+        t, alive = comparison.t, np.isfinite(comparison.qdd).all(-1)
+        tau = comparison.tau
+        if alive.any() or not alive.size:
+            what, unit = f"corrected force at t = {t:g}", "one force per joint"
+            given = self.correction(comparison)
+            tau = check_rows(what, given, self.batch, self.arm.nu, unit)
+            alive = alive & np.isfinite(tau).all(-1)
+            tau[~alive] = np.nan
         if alive.size and not alive.any():
             raise _Lost(
-                f"no state is finite at t = {t:g} s, look at the readings of the "
-                "sensors, or try smaller gains or steps",
-                result=comparison.qdd,
+                f"no corrected force is finite at t = {t:g} s, look at the readings of "
+                "the sensors and the correction, or try smaller gains or steps",
+                result=tau,
                 count=alive.size,
             )
-        what = f"corrected force at t = {t:g}"
-        unit = "one force per joint"
-        tau = check_rows(
-            what, self.correction(comparison), self.batch, self.arm.nu, unit
-        )
-        check_finite(what, tau, alive)
-        tau[~alive] = np.nan
         return tau
 
     def _finish(self, comparison: Comparison, tau: Array) -> Array | None:
