@@ -142,7 +142,7 @@ def node_deformations(arm: Arm, q: Any) -> Array:
 
     References
     ----------
-    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 1 and 2.
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eq. 21.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def node_deformations(arm: Arm, q: Any) -> Array:
     >>> u[arm.node("link2", "tip"), 4].round(4)   # 0.1 * 0.883
     np.float64(0.0883)
     >>> fa.control.node_deformations(arm, [[0.0] * 6] * 3).shape
-    (3, 14, 6)
+    (3, 25, 6)
     """
     q = real_array("q", q)
     if q.ndim == 0 or q.shape[-1] != arm.nq:

@@ -168,9 +168,11 @@ class ComputedTorque:
     measures: keep both gains small and try them on a plant that differs.
 
     *Sampling.*  Accelerations that are right in the first instant of each step, and
-    not in the mean, drive those vibrations with locked joints; with mean accelerations
-    that does not happen.  Feedback wants :math:`\omega h` well below one, and a delay
-    of the sensors counts like h.
+    not in the mean, drive those vibrations with locked joints.  Mean accelerations do
+    not, as long as h is shorter than half a period of the fastest vibration of the
+    model with *free* joints; otherwise the loop diverges even on its own model.  Leave
+    out faster modes, or take a shorter step.  Feedback wants :math:`\omega h` well
+    below one, and a delay of the sensors counts like h.
 
     References
     ----------

@@ -10,6 +10,7 @@ from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
 from ._modes import mode_shapes
 from ._snapshots import snapshots
+from ._tracking import tracking
 
 __all__ = [
     "Animation",
@@ -22,4 +23,5 @@ __all__ = [
     "mode_shapes",
     "snapshots",
     "tip",
+    "tracking",
 ]
