@@ -163,9 +163,13 @@ class ComputedTorque:
     where :math:`\eta_d - \eta` fits the deformation error of the nodes by least squares
     (rad and m alike).  For joints that follow this acceleration it adds
     :math:`\kappa_p M_{fj} M_{jj}^{-1} M_{jf}` to the stiffness of the modes, and
-    :math:`\kappa_v` times the same matrix to their damping.  The joints leave their
-    path for it, and the modal coordinates are those of the model, which nothing
-    measures: keep both gains small and try them on a plant that differs.
+    :math:`\kappa_v` times the same matrix to their damping.  The feedback of the joint
+    motion takes back a part of it: for a vibration of :math:`\Omega` the share
+    :math:`(\Omega^2 - \omega^2)` of either effect is left, up to a positive factor, so
+    that both act on vibrations faster than :math:`\omega` alone and push slower ones
+    the wrong way.  The joints leave their path, and the modal coordinates are those of
+    the model, which nothing measures: keep both gains small and try them on a plant
+    that differs.
 
     *Sampling.*  Accelerations that are right in the first instant of each step, and
     not in the mean, drive those vibrations with locked joints.  Mean accelerations do

@@ -74,7 +74,9 @@ def tracking(
         lines = _draw(ax, run.t, run.command, _command_names(run))
         for line in lines:
             line.set_drawstyle("steps-post")
-        finish(ax, "time (s)", "servo command (N m or own unit)", legend=True)
+        plain = np.array_equal(run.command, run.tau, equal_nan=True)
+        unit = " (N m)" * all(_angular(run.arm)) if plain else ""
+        finish(ax, "time (s)", f"servo command{unit}", legend=True)
         return lines
     sensed = bool(np.isfinite(run.sensed_q).any())
     angular = _angular(run.arm)

@@ -1,0 +1,35 @@
+"""Arms, motions and loops that the tests of the control loop share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import flexarm as fa
+
+# the arm of the library, and the real one: 30 % more payload, one more mode per link
+MODEL = fa.library.de_luca_siciliano(damping=True)
+TRUTH = fa.library.de_luca_siciliano(
+    damping=True, n_modes=3, payload_mass=0.13, payload_inertia=0.00065
+)
+LIFT = fa.control.RestToRest([0.0, 0.0], [0.5, 0.4], duration=3.0)
+STEP = 1e-3  # of the integrator on MODEL
+
+
+def loop(desired: Any = LIFT, **options: Any) -> fa.control.ManipulatorController:
+    """Controller on the model, from rest."""
+    options = {"max_step": STEP} | options
+    zero = np.zeros(MODEL.nv)
+    return fa.control.ManipulatorController(MODEL, desired, zero, zero, **options)
+
+
+def plant(arm: fa.Arm = MODEL, **options: Any) -> fa.control.SimulatedPlant:
+    """Plant at rest."""
+    options = {"max_step": STEP if arm is MODEL else 2e-4} | options
+    zero = np.zeros(arm.nv)
+    return fa.control.SimulatedPlant(arm, zero, zero, **options)
+
+
+def times(last: float, step: float) -> Any:
+    return np.linspace(0.0, last, round(last / step) + 1)
