@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -286,7 +287,19 @@ def _joint_block(step: Comparison) -> Array:
 
 def _solve(matrix: Array, right: Array) -> Array:
     """Solve for each state, NaN for those that are lost."""
-    alive = np.asarray(np.isfinite(matrix).all((-1, -2)) & np.isfinite(right).all(-1))
-    safe = np.where(alive[..., np.newaxis, np.newaxis], matrix, np.eye(len(matrix.T)))
-    rest = np.where(alive[..., np.newaxis], right, np.nan)
-    return np.asarray(np.linalg.solve(safe, rest[..., np.newaxis])[..., 0])
+    alive = np.isfinite(matrix).all((-1, -2)) & np.isfinite(right).all(-1)
+    batch = np.shape(alive)
+    result = np.full((*batch, right.shape[-1]), np.nan)
+    safe = np.broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
+    rest = np.broadcast_to(right, result.shape)
+    try:
+        result[alive] = _solve_all(safe[alive], rest[alive])
+    except np.linalg.LinAlgError:  # of one member, the others must go on
+        for i in map(tuple, np.argwhere(alive)):
+            with suppress(np.linalg.LinAlgError):
+                result[i] = _solve_all(safe[i], rest[i])
+    return result
+
+
+def _solve_all(matrix: Array, right: Array) -> Array:
+    return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])

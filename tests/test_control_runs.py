@@ -16,6 +16,7 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import ArgumentError, control
+from flexarm import _force_correction as force_correction
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -209,6 +210,17 @@ def test_a_member_that_diverges_is_nan_and_the_others_go_on() -> None:
     assert not real.trajectory.success
     alone = loop(correction=control.ComputedTorque(5.0)).run(plant(TRUTH), run.t)
     assert_same_bits(run.tau[0], alone.tau)
+
+
+def test_a_singular_member_is_lost_alone() -> None:
+    """A response of the model that is zero has no force; seen with diverging loops."""
+    matrix = np.array([[[2.0, 0.0], [0.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    right = np.array([1.0, 1.0])
+    assert_same_bits(
+        force_correction._solve(matrix, right), [[0.5, 0.25], [np.nan, np.nan]]
+    )
+    right = np.array([[np.nan, 1.0], [1.0, 1.0]])
+    assert np.isnan(force_correction._solve(matrix, right)).all()
 
 
 def test_empty_batch_and_single_time() -> None:
