@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ class Sensed(NamedTuple):
     qd: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RestToRest:
     """Motion of the joints from rest to rest, a polynomial of degree five in time.
 
@@ -72,7 +73,7 @@ class RestToRest:
     Raises
     ------
     ArgumentError
-        If the duration is not positive, or a position is not finite.
+        If the duration is not positive, or the positions are not finite or do not fit.
 
     Examples
     --------
@@ -94,10 +95,12 @@ class RestToRest:
     begin: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.duration < np.inf:
-            raise ArgumentError(
-                f"duration is {self.duration!r}, expected a positive time in s"
-            )
+        for name, least in (("duration", 0.0), ("begin", -np.inf)):
+            value = getattr(self, name)
+            number = float(value) if isinstance(value, Real) else np.nan
+            if not least < number < np.inf:
+                kind = "a positive time" if least == 0.0 else "a time"
+                raise ArgumentError(f"{name} is {value!r}, expected {kind} in s")
         for name in ("start", "end"):
             array = np.array(real_array(name, getattr(self, name)))
             if array.ndim == 0 or not np.isfinite(array).all():
@@ -105,6 +108,13 @@ class RestToRest:
                     f"{name} is {array}, expected finite joint positions, one per joint"
                 )
             object.__setattr__(self, name, array)
+        try:
+            np.broadcast_shapes(self.start.shape, self.end.shape)
+        except ValueError:
+            raise ArgumentError(
+                f"start has shape {self.start.shape} and end {self.end.shape}, expected "
+                "one position per joint in both"
+            ) from None
 
     def __call__(self, t: float) -> Motion:
         """Motion at the time `t` in s."""
@@ -166,12 +176,13 @@ def node_deformations(arm: Arm, q: Any) -> Array:
 def influence(arm: Arm) -> Array:
     """Modal spatial influence of all modes on all nodes, (n_nodes, 6, n_modes)."""
     result = np.zeros((arm.n_nodes, 6, arm.nv - arm.nu))
+    start = 0
     for body in arm.bodies:
-        at = arm.mode_slice(body.name)
-        modes = slice(at.start - arm.nu, at.stop - arm.nu)
+        modes = slice(start, start + body.n_modes)
         nodes = arm.node_slice(body.name)
         result[nodes, :3, modes] = body.node_rotation
         result[nodes, 3:, modes] = body.node_translation
+        start += body.n_modes
     return result
 
 
@@ -262,6 +273,8 @@ def check_rows(
 ) -> Array:
     """Return a new array (*batch, width), or refuse the shape in words."""
     array = real_array(what, value)
+    if array.shape == (*batch, width):
+        return np.array(array)
     try:
         if array.ndim == 0 or array.shape[-1] != width:
             raise ValueError
@@ -274,6 +287,8 @@ def check_rows(
 
 def check_finite(what: str, rows: Array, alive: Any) -> None:
     """Refuse rows that are not finite where the state is."""
+    if np.isfinite(rows).all():
+        return
     bad = np.argwhere(alive & ~np.isfinite(rows).all(-1))
     if len(bad):
         index = tuple(int(i) for i in bad[0])

@@ -105,7 +105,7 @@ class Comparison:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ComputedTorque:
     r"""Joint forces that give the joints the desired acceleration, in one step.
 
@@ -150,9 +150,10 @@ class ComputedTorque:
     Notes
     -----
     *What is stable.*  When the joints follow exactly, what remains are the vibrations
-    of the links with locked joints.  They are never unstable and decay with the modal
-    damping alone, so forcing the *joints* is safe.  The tip and the other nodes are not
-    collocated with the forces: seen from there the arm is non-minimum phase, and
+    of the links with locked joints.  Around rest these are stable, and decay with the
+    modal damping alone, so forcing the *joints* is safe on an exact model.  On a plant
+    that differs :math:`\omega` has a limit; try it.  The tip and the other nodes are
+    not collocated with the forces: seen from there the arm is non-minimum phase, and
     forcing their accelerations by inversion diverges.  There are also fewer forces than
     modes, so that no force makes all deformations follow.  Therefore the deformation
     error only bends the joint motion,

@@ -147,8 +147,8 @@ class ManipulatorController:
 
     Without sensors the loop corrects the motion of the *model*: it cannot know what
     the plant does.  The modes are never measured.  Their estimate is the answer of the
-    model to the commanded forces; with sensors it decays to the truth, up to the errors
-    of the model, as fast as the modal damping lets it.
+    model to the commanded forces.  On an exact model with sensors its error vibrates
+    as the arm does with free joints, and decays with the damping of that alone.
 
     What stability needs is in the notes of `ComputedTorque`.
 

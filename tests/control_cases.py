@@ -17,18 +17,20 @@ LIFT = fa.control.RestToRest([0.0, 0.0], [0.5, 0.4], duration=3.0)
 STEP = 1e-3  # of the integrator on MODEL
 
 
+def rest(arm: fa.Arm) -> tuple[Any, Any]:
+    return np.zeros(arm.nq), np.zeros(arm.nv)
+
+
 def loop(desired: Any = LIFT, **options: Any) -> fa.control.ManipulatorController:
     """Controller on the model, from rest."""
     options = {"max_step": STEP} | options
-    zero = np.zeros(MODEL.nv)
-    return fa.control.ManipulatorController(MODEL, desired, zero, zero, **options)
+    return fa.control.ManipulatorController(MODEL, desired, *rest(MODEL), **options)
 
 
 def plant(arm: fa.Arm = MODEL, **options: Any) -> fa.control.SimulatedPlant:
     """Plant at rest."""
     options = {"max_step": STEP if arm is MODEL else 2e-4} | options
-    zero = np.zeros(arm.nv)
-    return fa.control.SimulatedPlant(arm, zero, zero, **options)
+    return fa.control.SimulatedPlant(arm, *rest(arm), **options)
 
 
 def times(last: float, step: float) -> Any:

@@ -146,6 +146,22 @@ def test_own_flexible_model_is_followed() -> None:
     assert worst(first).max() > 100.0 * worst(run).max()
 
 
+def test_a_wrong_estimate_of_the_modes_decays_as_with_free_joints() -> None:
+    q0 = np.zeros(N)
+    q0[MODEL.mode_slice("link1")] = [0.01, 0.0]
+    still = control.Motion([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    controller = control.ManipulatorController(
+        MODEL, lambda t: still, q0, np.zeros(N), max_step=STEP
+    )
+    real, t = plant(), times(2.0, 5e-3)
+    run = controller.run(real, t)
+    error = run.q[:, U:] - real.trajectory.q[:, U:]
+    # the same arm, free and without control: both are linear for such deflections
+    free = fa.simulate(MODEL, q0, np.zeros(N), t, max_step=STEP).q[:, U:]
+    assert_allclose(error, free, atol=0.01 * abs(q0).max())
+    assert abs(error[-1]).max() < 0.01 * abs(q0).max()
+
+
 # corrections
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from control_cases import LIFT, MODEL, STEP, TRUTH, loop, plant, times
 from gufuncs import ARMS, assert_same_bits
+from interrupts import interrupt_after
 from numpy.testing import assert_allclose
 from refusals import refused
 
@@ -298,6 +299,16 @@ def test_ctrl_c_returns_what_was_reached() -> None:
     assert np.isfinite(run.sensed_q[:13]).all() and np.isnan(run.sensed_q[13:]).all()
 
 
+def test_a_signal_while_the_plant_moves() -> None:
+    real = plant(max_step=1e-7)  # 50,000 steps from one command to the next
+    with interrupt_after(0.3):
+        run = loop().run(real, times(10.0, 5e-3))
+    assert not run.success
+    assert run.message.startswith("interrupted: 1 of 1 loops")
+    assert 1 <= run.completed < 100
+    assert np.isnan(run.q[run.completed :]).all()
+
+
 def test_nothing_is_sent_when_all_is_lost() -> None:
     sent: list[Any] = []
     controller = loop(servo=lambda t, command: sent.append(command))
@@ -419,7 +430,10 @@ def test_refused_steps(options: dict[str, Any], words: list[str]) -> None:
         (lambda: loop(store=True).run(plant(), T, sensors=True), ["stored", "sensed"]),
         (lambda: loop().step(0.0).comparison.predict([0.0, 0.0]), ["span is zero"]),
         (lambda: control.RestToRest([0.0], [1.0], 0.0), ["duration is 0.0"]),
+        (lambda: control.RestToRest([0.0], [1.0], "long"), ["duration is 'long'"]),
+        (lambda: control.RestToRest([0.0], [1.0], 1.0, np.nan), ["begin is nan"]),
         (lambda: control.RestToRest([np.nan], [1.0], 1.0), ["start is [nan]"]),
+        (lambda: control.RestToRest([0.0] * 2, [1.0] * 3, 1.0), ["(2,) and end (3,)"]),
         (lambda: control.ComputedTorque(-1.0), ["bandwidth is -1.0"]),
         (lambda: control.ComputedTorque("x"), ["bandwidth is 'x'"]),
         (lambda: control.JointSensors(noise=-1.0), ["noise is -1.0"]),
