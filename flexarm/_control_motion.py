@@ -112,8 +112,8 @@ class RestToRest:
             np.broadcast_shapes(self.start.shape, self.end.shape)
         except ValueError:
             raise ArgumentError(
-                f"start has shape {self.start.shape} and end {self.end.shape}, expected "
-                "one position per joint in both"
+                f"start has shape {self.start.shape} and end {self.end.shape}, "
+                "expected one position per joint in both"
             ) from None
 
     def __call__(self, t: float) -> Motion:
