@@ -17,6 +17,7 @@ int fa_kernel_inputs(fa_kernel kernel)
     switch (kernel) {
     case FA_INVERSE_DYNAMICS:
     case FA_FORWARD_DYNAMICS:
+    case FA_FORWARD_BASIC:
     case FA_FORWARD_COMPOSITE:
     case FA_NODE_ACCELERATION:
     case FA_CONSTRAINT_FORCES:
@@ -44,8 +45,8 @@ int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
 
 int fa_kernel_takes_tau(fa_kernel kernel)
 {
-    return kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_COMPOSITE ||
-           kernel == FA_CONSTRAINT_FORCES;
+    return kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_BASIC ||
+           kernel == FA_FORWARD_COMPOSITE || kernel == FA_CONSTRAINT_FORCES;
 }
 
 const fa_kernels *fa_kernels_named(const char *name)

@@ -34,6 +34,7 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_BIAS_FORCES] = {"bias_forces", 0, {"Q", "V", "V"}},
     [FA_GRAVITY_FORCES] = {"gravity_forces", 0, {"Q", "V"}},
     [FA_FORWARD_DYNAMICS] = {"forward_dynamics", 0, {"Q", "V", "T", "V"}},
+    [FA_FORWARD_BASIC] = {"forward_dynamics_basic", 0, {"Q", "V", "T", "V"}},
     [FA_FORWARD_COMPOSITE] = {"forward_dynamics_composite", 0, {"Q", "V", "T", "V"}},
     [FA_MASS_MATRIX] = {"mass_matrix", 0, {"Q", "VV"}},
     [FA_MASS_INVERSE] = {"mass_matrix_inverse", 0, {"Q", "VV"}},
@@ -438,7 +439,9 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
         b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
     }
     snprintf(b->doc, sizeof b->doc, "See flexarm.%s; bound to one arm.",
-             kernel == FA_FORWARD_COMPOSITE ? "forward_dynamics" : row->name);
+             fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
+                 ? "forward_dynamics"
+                 : row->name);
     PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
         b->function, b->data, b->types, 1, n_in, 1, PyUFunc_None, row->name, b->doc, 0,
         signature);

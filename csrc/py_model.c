@@ -213,6 +213,7 @@ static PyMemberDef model_members[] = {
     MODEL_GUFUNC("bias_forces", FA_BIAS_FORCES),
     MODEL_GUFUNC("gravity_forces", FA_GRAVITY_FORCES),
     MODEL_GUFUNC("forward_dynamics", FA_FORWARD_DYNAMICS),
+    MODEL_GUFUNC("forward_dynamics_basic", FA_FORWARD_BASIC),
     MODEL_GUFUNC("forward_dynamics_composite", FA_FORWARD_COMPOSITE),
     MODEL_GUFUNC("mass_matrix", FA_MASS_MATRIX),
     MODEL_GUFUNC("mass_matrix_inverse", FA_MASS_INVERSE),

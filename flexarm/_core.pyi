@@ -42,6 +42,7 @@ class Model:
     bias_forces: Final[np.ufunc]  # (nq),(nv)->(nv)
     gravity_forces: Final[np.ufunc]  # (nq)->(nv)
     forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
+    forward_dynamics_basic: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     mass_matrix: Final[np.ufunc]  # (nq)->(nv,nv)
     mass_matrix_inverse: Final[np.ufunc]  # (nq)->(nv,nv)

@@ -151,7 +151,7 @@ def not_finite(
     result[bad] = np.nan
     count, states = int(bad.sum()), int(bad.size)
     index = tuple(int(i) for i in np.argwhere(bad)[0]) if count and bad.ndim else ()
-    name = kernel.removesuffix("_composite")
+    name = kernel.removesuffix("_composite").removesuffix("_basic")
     where = f"{count} of {states} states" + (
         f", first at index {index}" if index else ""
     )

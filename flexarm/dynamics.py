@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .arm import Arm
 
 
-_METHODS = ("articulated", "composite")
+# and what follows "forward_dynamics" in the names of their kernels
+_METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
 
 
 def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) -> Any:
@@ -103,10 +104,12 @@ def forward_dynamics(
         Time derivatives of `q`.
     tau : (..., nu) or (..., nv) array_like of float
         Joint forces in N m or N, or all generalized forces with the modal ones.
-    method : {"articulated", "composite"}
-        Articulated-body recursion, O(N), without a mass matrix [1]_; or mass matrix
-        by composite bodies and a dense solve by LAPACK [2]_, whose last digits may
-        depend on the threads of OpenBLAS from some hundred coordinates on.
+    method : {"articulated", "basic", "composite"}
+        Articulated-body recursion, O(N), without a mass matrix, which frees the modes
+        of a body and then its joint [1]_; its basic form, which frees both at once
+        [2]_; or mass matrix by composite bodies and a dense solve by LAPACK [3]_, whose
+        last digits may depend on the threads of OpenBLAS from some hundred coordinates
+        on.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
 
@@ -129,7 +132,8 @@ def forward_dynamics(
     References
     ----------
     .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 63 and 64.
-    .. [2] The same, eqs. 46 and 50.
+    .. [2] The same, eqs. 51 and 58.
+    .. [3] The same, eqs. 46 and 50.
 
     Examples
     --------
@@ -150,10 +154,12 @@ def forward_dynamics(
     try:
         if method == "articulated":
             return arm._model.forward_dynamics(q, qd, tau, out)
+        if method == "basic":
+            return arm._model.forward_dynamics_basic(q, qd, tau, out)
         if method == "composite":
             return arm._model.forward_dynamics_composite(q, qd, tau, out)
     except Exception as error:
-        name = "forward_dynamics" + ("_composite" if method == "composite" else "")
+        name = "forward_dynamics" + _METHODS[method]
         raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
     raise ArgumentError(
         f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"

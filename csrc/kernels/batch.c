@@ -17,6 +17,7 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_BIAS_FORCES] = {id_bias_forces, id_work},
     [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
     [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
+    [FA_FORWARD_BASIC] = {ba_forward_dynamics, ba_work_size},
     [FA_FORWARD_COMPOSITE] = {co_forward_dynamics, co_work_size},
     [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
     [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},

@@ -32,8 +32,8 @@ static void check_round_trip(int count)
 
     CHECK(test_batch(model, FA_INVERSE_DYNAMICS, (size_t)count, NULL, inverse, sizes)
               .count == 0);
-    for (int method = 0; method < 2; method++) {
-        const fa_kernel kernel = method ? FA_FORWARD_COMPOSITE : FA_FORWARD_DYNAMICS;
+    for (fa_kernel kernel = FA_FORWARD_DYNAMICS; kernel <= FA_FORWARD_COMPOSITE;
+         kernel++) {
         CHECK(test_batch(model, kernel, (size_t)count, NULL, forward, sizes).count ==
               0);
         for (int i = 0; i < count * ARM_NV; i++) {
@@ -80,6 +80,7 @@ static void check_every_kernel(void)
         [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
         [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},
         [FA_FORWARD_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
+        [FA_FORWARD_BASIC] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
         [FA_FORWARD_COMPOSITE] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
         [FA_MASS_MATRIX] = {ARM_NQ, ARM_NV * ARM_NV},
         [FA_MASS_INVERSE] = {ARM_NQ, ARM_NV * ARM_NV},
