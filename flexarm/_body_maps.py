@@ -50,6 +50,64 @@ def rotation(phi: Array) -> tuple[Array, Array]:
     return np.eye(3) + c1 * x + c2 * x @ x, np.eye(3) + c2 * x + c3 * x @ x
 
 
+def quaternion_rotation(quaternion: Array) -> Array:
+    """Rotations of the directions of quaternions (w, x, y, z), (..., 3, 3)."""
+    unit = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    x = cross_matrix(unit[..., 1:])
+    return np.asarray(np.eye(3) + 2.0 * (unit[..., :1, np.newaxis] * x + x @ x))
+
+
+def _screw(screw: Array, q: Array) -> tuple[Array, Array]:
+    """Displacement by a screw (6,) for coordinates (...): rotation and origin."""
+    R, jacobian = rotation(q[..., np.newaxis] * screw[:3])
+    slide = q[..., np.newaxis, np.newaxis] * screw[3:, np.newaxis]
+    return R, (jacobian @ slide)[..., 0]
+
+
+def joint_displacement(joint: Joint, q: Array) -> tuple[Array, Array]:
+    """Rotation and origin of a child in the joint frame, (..., 3, 3) and (..., 3).
+
+    Parameters
+    ----------
+    joint : Joint
+        Joint of the child.
+    q : (..., n_positions) ndarray
+        Positions of the joint.
+    """
+    at_origin = np.zeros((*q.shape[:-1], 3))
+    if joint.has_pose:
+        x = at_origin if joint.kind == "spherical" else q[..., 4:]
+        return quaternion_rotation(q[..., :4]), x
+    R, x = np.broadcast_to(np.eye(3), (*at_origin.shape, 3)), at_origin
+    for i, screw in enumerate(joint.screws.T):
+        R_i, x_i = _screw(screw, q[..., i])
+        R, x = R @ R_i, x + (R @ x_i[..., np.newaxis])[..., 0]
+    return R, x
+
+
+def motion_subspace(joint: Joint, q: Array) -> Array:
+    """Twist of a child in its own axes per joint velocity, (..., 6, n_dof).
+
+    Parameters
+    ----------
+    joint : Joint
+        Joint of the child.
+    q : (..., n_positions) ndarray
+        Positions of the joint: each screw of a product is carried through those behind
+        it, the subspace of a pose is constant.
+    """
+    screws = joint.screws
+    S = np.array(np.broadcast_to(screws, (*q.shape[:-1], *screws.shape)))
+    if not joint.has_pose:
+        for i in range(1, joint.n_dof):
+            R, x = _screw(screws[:, i], q[..., i])
+            before = S[..., :i]
+            linear = before[..., 3:, :] - cross_matrix(x) @ before[..., :3, :]
+            S[..., 3:, :i] = transpose(R) @ linear
+            S[..., :3, :i] = transpose(R) @ before[..., :3, :]
+    return S
+
+
 def node_place(body: Body, node: int, eta: Array) -> Array:
     """Position of a node of the deformed body in its frame, (..., 3), in m (K1)."""
     return np.asarray(body.node_position[node] + eta @ body.node_translation[node].T)
@@ -60,7 +118,7 @@ def twist_map(
     node: int,
     eta: Array,
     joint: Joint | None = None,
-    motion: Array | None = None,
+    q: Array | None = None,
 ) -> Array:
     """Twist of a node, or of the child that hangs on it, per rate of a body (K1-K5).
 
@@ -74,8 +132,8 @@ def twist_map(
         Modal coordinates.
     joint : Joint, optional
         Joint of the child, locked; without it the twist is that of the node.
-    motion : (..., 6) ndarray, optional
-        Displacement in the joint, ``S q``.
+    q : (..., n_positions) ndarray, optional
+        Positions of that joint.
 
     Returns
     -------
@@ -87,10 +145,11 @@ def twist_map(
     R, jacobian = rotation(eta @ lam.T)  # (K1)
     Lambda = U = jacobian @ lam  # (K3)
     U = np.broadcast_to(gamma, U.shape)
-    if joint is not None and motion is not None:
-        offset = joint.position + motion[..., 3:] @ joint.rotation.T
+    if joint is not None and q is not None:
+        R_J, x_J = joint_displacement(joint, q)
+        offset = joint.position + x_J @ joint.rotation.T
         x = (R @ offset[..., np.newaxis])[..., 0]  # (K2)
-        R = R @ joint.rotation @ rotation(motion[..., :3])[0]
+        R = R @ joint.rotation @ R_J
         r = r + x
         U = U - cross_matrix(x) @ Lambda
 

@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._body_maps import cross_matrix, modal_mass, node_place, twist_map
+from ._body_maps import (
+    cross_matrix,
+    modal_mass,
+    motion_subspace,
+    node_place,
+    twist_map,
+)
 from ._body_maps import transpose as _t
 from .errors import ArgumentError, SingularityError
 from .kinematics import _node
-from .reference.hops import motion_subspace
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -39,32 +44,34 @@ def minimal_rows(arm: Arm) -> list[slice]:
 
 def minimal_order(arm: Arm) -> NDArray[np.intp]:
     """Coordinate of the arm that belongs to each minimal row, (N,)."""
-    coordinates, order, first = np.arange(arm.nv), [], 0
-    for k, body in enumerate(arm.bodies):
-        last = first + body.joint.n_dof
-        order += [coordinates[arm.mode_slice(k)], coordinates[first:last]]
-        first = last
+    coordinates = np.arange(arm.nv)
+    order = []
+    for k in range(len(arm.bodies)):
+        order += [coordinates[arm.mode_slice(k)], coordinates[arm.body_joint_slice(k)]]
     return np.concatenate(order)
+
+
+def _modal(arm: Arm, q: Array, body: int) -> Array:
+    """Modal coordinates of a body, (..., n)."""
+    return q[..., arm.mode_slice(body, positions=True)]
 
 
 def local_operators(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     """Joint map, shift to the parent and inertia of every body: H, E_Phi, M_m."""
-    at, own, first = maximal_rows(arm), minimal_rows(arm), 0
+    at, own = maximal_rows(arm), minimal_rows(arm)
     H = np.zeros((*q.shape[:-1], own[-1].stop, at[-1].stop))
     E_Phi = np.zeros((*q.shape[:-1], at[-1].stop, at[-1].stop))
     M_m = np.zeros_like(E_Phi)
     for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        S, n = motion_subspace(body.joint), body.n_modes
+        joint, n = body.joint, body.n_modes
+        q_k = q[..., arm.body_joint_slice(k, positions=True)]
         H[..., own[k], at[k]][..., :n, :n] = np.eye(n)  # (13), Pi^d = 0
-        H[..., own[k], at[k]][..., n:, n:] = S.T
-        M_m[..., at[k], at[k]] = modal_mass(body, q[..., arm.mode_slice(k)])
+        H[..., own[k], at[k]][..., n:, n:] = _t(motion_subspace(joint, q_k))
+        M_m[..., at[k], at[k]] = modal_mass(body, _modal(arm, q, k))
         if p >= 0:
-            node = arm.bodies[p].node_index(body.joint.node)
-            motion = q[..., first : first + body.joint.n_dof] @ S.T
-            eta = q[..., arm.mode_slice(p)]
-            A = twist_map(arm.bodies[p], node, eta, body.joint, motion)
+            node = arm.bodies[p].node_index(joint.node)
+            A = twist_map(arm.bodies[p], node, _modal(arm, q, p), joint, q_k)
             E_Phi[..., at[p], at[k]][..., n:] = _t(A)  # (12)
-        first += body.joint.n_dof
     return H, E_Phi, M_m
 
 
@@ -131,7 +138,7 @@ def pick_off(operators: SpatialOperators, nodes: list[Any]) -> Array:
                 f"node is {number}, expected a number below {arm.n_nodes}"
             )
         k = int(np.searchsorted(arm._node_offset, number, side="right")) - 1
-        eta = operators.q[..., arm.mode_slice(k)]
+        eta = _modal(arm, operators.q, k)
         A = twist_map(arm.bodies[k], number - arm._node_offset[k], eta)
         B[..., operators.rows(k), 6 * i : 6 * i + 6] = _t(A)
     return B
@@ -207,7 +214,7 @@ def split_quantities(operators: SpatialOperators) -> dict[str, SplitQuantities]:
             A = block("E_Phi", p, k)[..., n:]
             P[p] += A @ P_R_plus @ _t(A)
             parent = arm.bodies[p]
-            eta = operators.q[..., arm.mode_slice(p)]
+            eta = _modal(arm, operators.q, p)
             place = node_place(parent, parent.node_index(body.joint.node), eta)
             phi = A[..., -6:, :].copy()
             phi[..., :3, :] -= cross_matrix(place) @ phi[..., 3:, :]

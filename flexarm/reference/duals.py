@@ -43,6 +43,13 @@ def skew(x: Array) -> Array:
     return result
 
 
+def hat(twists: Array) -> Array:
+    """Elements of se(3) from twists (angular; linear), (..., 6) to (..., 4, 4)."""
+    result = np.zeros((*twists.shape[:-1], 4, 4), dtype=twists.dtype)
+    result[..., :3, :3], result[..., :3, 3] = skew(twists[..., :3]), twists[..., 3:]
+    return result
+
+
 def twist_of(matrix: Array) -> Array:
     """Twist (angular; linear) of elements of se(3), (..., 4, 4) to (..., 6)."""
     parts = [matrix[..., 2, 1], matrix[..., 0, 2], matrix[..., 1, 0]]
@@ -83,16 +90,22 @@ def homogeneous(rotation: Dual, position: Dual) -> Dual:
     return Dual(value, partials)
 
 
-def affine(offset: Array, columns: Array, q: Array, where: Sequence[int]) -> Dual:
-    """Column ``offset + columns @ q[where]`` with its derivatives."""
-    value = offset + columns @ q[where]
-    partials = np.zeros((len(q), len(offset), 1))
+def affine(offset: Array, columns: Array, x: Array, where: Sequence[int]) -> Dual:
+    """Column ``offset + columns @ x[where]`` with its derivatives."""
+    value = offset + columns @ x[where]
+    partials = np.zeros((len(x), len(offset), 1))
     partials[where, :, 0] = columns.T
     return Dual(value[:, None], partials)
 
 
-def rotation_of(columns: Array, q: Array, where: Sequence[int]) -> Dual:
-    """Rotation ``exp(skew(columns @ q[where]))`` with its derivatives."""
-    vector = affine(np.zeros(3), columns, q, where)
+def rotation_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
+    """Rotation ``exp(skew(columns @ x[where]))`` with its derivatives."""
+    vector = affine(np.zeros(3), columns, x, where)
     angle = Dual(skew(vector.value[:, 0]), skew(vector.partials[:, :, 0]))
     return exponential(angle)
+
+
+def displacement_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
+    """Displacement ``exp(hat(columns @ x[where]))`` with its derivatives."""
+    twist = affine(np.zeros(6), columns, x, where)
+    return exponential(Dual(hat(twist.value[:, 0]), hat(twist.partials[:, :, 0])))

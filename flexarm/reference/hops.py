@@ -2,6 +2,18 @@ r"""From a parent to the child that hangs on one of its nodes (K1-K7).
 
 The node moves by ``gamma eta`` and turns by ``exp(lambda eta)``; its angular velocity
 is the exact rate of that rotation, so it carries the left Jacobian.
+
+The joint adds the displacement :math:`g(q)` and the twist :math:`S(q)\,v` in the axes
+of the child.  A product of screws :math:`g = e^{S_1 q_1} \cdots e^{S_n q_n}` has the
+columns of S carried through the screws behind them; with the Lie bracket
+:math:`\times`,
+
+.. math:: S_i(q) = \mathrm{Ad}(h_i)^{-1} S_i, \quad
+   h_i = e^{S_{i+1} q_{i+1}} \cdots e^{S_n q_n}, \qquad
+   \dot S v = \sum_{i<j} S_i(q) \times S_j(q)\, v_i v_j.
+
+This takes all freedoms of a joint at once.  (The C kernels put massless bodies between
+its screws.)  The S of a pose is constant.
 """
 
 from __future__ import annotations
@@ -32,7 +44,7 @@ class Hop:
     Y : (6, n) ndarray
         From the n modal rates of the parent to the twist of the body.
     S : (6, n_dof) ndarray
-        Motion subspace of the joint.
+        Motion subspace of the joint, in this state.
     V : (6,) ndarray
         Twist of the body, in rad/s and m/s.
     c : (6,) ndarray
@@ -65,19 +77,112 @@ def node_of(body: Body, node: int) -> Node:
     )
 
 
-def motion_subspace(joint: Joint) -> Array:
-    """Twist of the body per unit of joint rate, (6, n_dof)."""
-    S = np.zeros((6, joint.n_dof))
-    if joint.n_dof:
-        first = 0 if joint.kind == "revolute" else 3
-        S[first : first + 3, 0] = joint.axis
-    return S
-
-
 def cross_motion(a: Array, b: Array) -> Array:
     """Spatial cross product of two motion vectors, (6,)."""
     linear = np.cross(a[:3], b[3:]) + np.cross(a[3:], b[:3])
     return np.concatenate([np.cross(a[:3], b[:3]), linear])
+
+
+@dataclass(frozen=True)
+class JointMotion:
+    """What a joint does to the child.
+
+    Attributes
+    ----------
+    R : (3, 3) ndarray
+        Takes components in the frame of the child to those in the joint frame.
+    x : (3,) ndarray
+        Origin of the child in the joint frame, in m.
+    S : (6, n_dof) ndarray
+        Motion subspace: twist of the child, in its axes, per joint velocity.
+    rate : (6,) ndarray
+        ``dS/dt v``, component by component.
+    """
+
+    R: Array
+    x: Array
+    S: Array
+    rate: Array
+
+
+def rotation_of_quaternion(quaternion: Array) -> Array:
+    """Rotation of the direction of a quaternion (w, x, y, z), (4,) to (3, 3)."""
+    w, u = quaternion[0], quaternion[1:]
+    turn = (w * w - u @ u) * np.eye(3) + 2.0 * (np.outer(u, u) + w * skew(u))
+    return np.asarray(turn / (quaternion @ quaternion))
+
+
+def adjoint_inverse(R: Array, x: Array) -> Array:
+    """From twists in a frame to those in one displaced by ``(R, x)``, (6, 6)."""
+    shift = np.block([[np.eye(3), np.zeros((3, 3))], [-skew(x), np.eye(3)]])
+    return np.asarray(np.kron(np.eye(2), R.T) @ shift)
+
+
+def joint_motion(joint: Joint, q: Array, qd: Array) -> JointMotion:
+    """Displacement of a child by its joint, and how it moves it.
+
+    Parameters
+    ----------
+    joint : Joint
+        Joint of the child.
+    q : (n_positions,) ndarray
+        Its position coordinates.
+    qd : (n_dof,) ndarray
+        Its velocities.
+
+    Returns
+    -------
+    motion : JointMotion
+        Displacement, motion subspace and its rate.
+    """
+    S = joint.screws
+    if joint.has_pose:
+        R = rotation_of_quaternion(q[:4])
+        x = np.zeros(3) if joint.kind == "spherical" else q[4:]
+        return JointMotion(R, x, S, np.zeros(6))
+
+    # outward over the screws; each carries what lies before it to its own frame
+    R, x, carried = np.eye(3), np.zeros(3), np.zeros((6, 0))
+    twist, rate = np.zeros(6), np.zeros(6)
+    for i in range(joint.n_dof):
+        angle, slide = S[:3, i] * q[i], S[3:, i] * q[i]
+        R_i, x_i = exponential(angle), left_jacobian(angle) @ slide
+        X_i = adjoint_inverse(R_i, x_i)
+        R, x = R @ R_i, x + R @ x_i
+        carried = np.column_stack([X_i @ carried, S[:, i]])
+        twist, own = X_i @ twist, S[:, i] * qd[i]
+        rate = X_i @ rate + cross_motion(twist, own)
+        twist = twist + own
+    return JointMotion(R, x, carried, rate)
+
+
+def position_rates(joint: Joint, q: Array, qd: Array) -> Array:
+    """Time derivative of the position coordinates of a joint, (n_positions,).
+
+    Parameters
+    ----------
+    joint : Joint
+        Joint of a body.
+    q : (n_positions,) ndarray
+        Its position coordinates.
+    qd : (n_dof,) ndarray
+        Its velocities.
+
+    Returns
+    -------
+    rates : (n_positions,) ndarray
+        The velocities themselves for a product of screws.  For a pose with the twist
+        ``(omega; v) = S qd`` of the body in its own axes: of the quaternion, half its
+        product with ``(0, omega)``, which keeps its length; of the origin, ``R v``.
+    """
+    if not joint.has_pose:
+        return np.asarray(qd)
+    twist, w, u = joint.screws @ qd, q[0], q[1:4]
+    omega = twist[:3]
+    spin = np.concatenate([[-u @ omega], w * omega + np.cross(u, omega)]) / 2.0
+    if joint.kind == "spherical":
+        return np.asarray(spin)
+    return np.concatenate([spin, rotation_of_quaternion(q[:4]) @ twist[3:]])
 
 
 def hop(
@@ -96,8 +201,8 @@ def hop(
         Joint of the child.
     parent : tuple of (n,), (n,) and (6,) ndarray
         Modal coordinates, modal rates and twist of the parent.
-    own : tuple of two (n_dof,) ndarray
-        Joint coordinate and joint rate of the child.
+    own : tuple of (n_positions,) and (n_dof,) ndarray
+        Positions and velocities of the joint of the child.
 
     Returns
     -------
@@ -105,14 +210,14 @@ def hop(
         Everything that passes between the two.
     """
     (eta, etad, V_p), (q, qd) = parent, own
-    S = motion_subspace(joint)
+    motion = joint_motion(joint, q, qd)
+    S = motion.S
 
     # pose of the child in the parent
     phi, phid = node.lam @ eta, node.lam @ etad
     R_n, place = exponential(phi), node.l0 + node.gamma @ eta  # (K1)
-    motion = S @ q
-    R = R_n @ joint.rotation @ exponential(motion[:3])  # (K2)
-    x = R_n @ (joint.position + joint.rotation @ motion[3:])
+    R = R_n @ joint.rotation @ motion.R  # (K2)
+    x = R_n @ (joint.position + joint.rotation @ motion.x)
     r = place + x
 
     # what the modes of the parent do to the attachment, and through it to the child
@@ -120,9 +225,8 @@ def hop(
     U = node.gamma - skew(x) @ Lambda
     w, u = Lambda @ etad, U @ etad  # (K4)
 
-    turn = np.kron(np.eye(2), R.T)
-    shift = np.block([[np.eye(3), np.zeros((3, 3))], [-skew(r), np.eye(3)]])
-    X, Y = turn @ shift, turn @ np.concatenate([Lambda, U])
+    turn, X = np.kron(np.eye(2), R.T), adjoint_inverse(R, r)
+    Y = turn @ np.concatenate([Lambda, U])
     V = X @ V_p + Y @ etad + S @ qd  # (K5)
 
     # acceleration without those of the parent, of the modes and of the joint
@@ -138,7 +242,7 @@ def hop(
             - np.cross(w, velocity),
         ]
     )
-    c = turn @ beta + cross_motion(V, S @ qd)  # (K7)
+    c = turn @ beta + cross_motion(V, S @ qd) + motion.rate  # (K7)
     return Hop(X, Y, S, V, c, R)
 
 

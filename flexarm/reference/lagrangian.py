@@ -6,9 +6,20 @@ derivatives come from arithmetic:
 
 * **dual numbers** carry the derivatives of each pose with respect to all coordinates
   through the same products;
-* a **complex step** on top (:math:`q + \mathrm{i} h \dot q` with
+* a **complex step** on top (:math:`\delta = \mathrm{i} h \dot q` with
   :math:`h = 10^{-40}`) puts the time derivative of all of these into the imaginary
   parts, without cancellation.
+
+The coordinates are local, :math:`\delta` (nv) around the positions q (nq): where q is
+plain, :math:`q + \delta`; where it holds a quaternion, the displacement of q times
+:math:`\exp(\widehat{S\delta})`.  At :math:`\delta = 0` the twist in such a joint,
+:math:`\mathrm{dexp}_{-S\delta}(S\dot\delta) = (1 - \tfrac12 \mathrm{ad}_{S\delta} +
+\ldots)\, S\dot\delta`, and its rate are :math:`S\dot\delta` and :math:`S\ddot\delta`,
+for :math:`\mathrm{ad}_{S\dot\delta} S\dot\delta = 0`.  Lagrange's equations in
+:math:`\delta` are therefore the equations of motion in the velocities v of the joint.
+They are so even for a subspace that is no Lie algebra, a nonholonomic joint:
+d'Alembert's principle knows nothing but accelerations and virtual displacements of this
+instant, and both are those of the family of poses :math:`\exp(\widehat{S\delta})`.
 
 With both at hand, the kinetic energy (design section 2), a sum over the nodes of all
 bodies,
@@ -30,15 +41,15 @@ give Lagrange's equations term by term,
    \qquad (L3)
 
 All functions take one state.  `poses`, `node_poses`, `mass_matrix` and the energies
-also accept complex numbers, so that they can be differentiated once more.
+also accept complex numbers, so that they can be differentiated once more: the argument
+`delta` moves them along the velocities, ``delta=1j * h * qd``.
 
 Units are SI; spatial vectors are [angular; linear].
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +59,7 @@ from .duals import (
     Dual,
     affine,
     constant,
+    displacement_of,
     homogeneous,
     inverse_of,
     multiply,
@@ -63,73 +75,126 @@ if TYPE_CHECKING:
 COMPLEX_STEP = 1e-40  # the imaginary part never meets the real one, so any size will do
 
 
-def _mode_columns(arm: Arm, body: int) -> list[int]:
-    """Where the modal coordinates of a body stand in q."""
-    where = arm.mode_slice(body)
+class _State(NamedTuple):
+    """Positions, and local coordinates around them by which all is differentiated."""
+
+    q: Array  # (nq,)
+    delta: Array  # (nv,)
+
+
+def _state(arm: Arm, q: ArrayLike, delta: ArrayLike | None = None) -> _State:
+    return _State(
+        np.asarray(q), np.zeros(arm.nv) if delta is None else np.asarray(delta)
+    )
+
+
+def _columns(where: slice) -> list[int]:
     return list(range(where.start, where.stop))
 
 
+def _mode_columns(arm: Arm, body: int) -> list[int]:
+    """Where the modal coordinates of a body stand in the velocities."""
+    return _columns(arm.mode_slice(body))
+
+
 def _joint_columns(arm: Arm, body: int) -> list[int]:
-    """Where the joint coordinate of a body stands in q; empty for a fixed joint."""
-    first = sum(b.joint.n_dof for b in arm.bodies[:body])
-    return list(range(first, first + arm.bodies[body].joint.n_dof))
+    """Where the joint of a body stands in the velocities; empty if it is fixed."""
+    return _columns(arm.body_joint_slice(body))
 
 
-def _node_displacement(arm: Arm, body: int, node: int, q: Array) -> Dual:
+def _modal_coordinates(arm: Arm, body: int, state: _State) -> Array:
+    """Modal coordinates of a body."""
+    positions = state.q[arm.mode_slice(body, positions=True)]
+    return np.asarray(positions + state.delta[arm.mode_slice(body)])
+
+
+def _node_displacement(arm: Arm, body: int, node: int, state: _State) -> Dual:
     """From the frame of a node, turned by exp(lambda eta), to that of its body."""
     b: Body = arm.bodies[body]
     where = _mode_columns(arm, body)
-    position = affine(b.node_position[node], b.node_translation[node], q, where)
-    return homogeneous(rotation_of(b.node_rotation[node], q, where), position)
+    x = _plain(arm, body, state)
+    position = affine(b.node_position[node], b.node_translation[node], x, where)
+    return homogeneous(rotation_of(b.node_rotation[node], x, where), position)
 
 
-def _joint_displacement(arm: Arm, body: int, q: Array) -> Dual:
+def _plain(arm: Arm, body: int, state: _State) -> Array:
+    """Values of the plain coordinates of a body, at their places among the nv."""
+    dtype = np.result_type(state.q, state.delta, float)
+    x = np.zeros(arm.nv, dtype=dtype)
+    x[_mode_columns(arm, body)] = _modal_coordinates(arm, body, state)
+    at = arm.body_joint_slice(body)
+    x[at] = state.delta[at]
+    if not arm.bodies[body].joint.has_pose:
+        x[at] += state.q[arm.body_joint_slice(body, positions=True)]
+    return x
+
+
+def _quaternion_rotation(quaternion: Array) -> Array:
+    """Rotation ``x -> p x p^-1`` by a quaternion p, from its products (Hamilton)."""
+    w, x, y, z = quaternion
+    from_left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    from_right = np.array(
+        [[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]]
+    )
+    square = w * w + x * x + y * y + z * z
+    return np.asarray((from_left @ from_right.T / square)[1:, 1:])
+
+
+def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
     """From the frame of a body to the node of the parent that carries it."""
     joint = arm.bodies[body].joint
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = joint.rotation, joint.position
-    where = _joint_columns(arm, body)
-    axis = joint.axis[:, None] if where else np.zeros((3, 0))
-    turn = axis if joint.kind == "revolute" else np.zeros_like(axis)
-    slide = axis if joint.kind == "prismatic" else np.zeros_like(axis)
-    motion = homogeneous(
-        rotation_of(turn, q, where), affine(np.zeros(3), slide, q, where)
-    )
-    return multiply(constant(frame, len(q)), motion)
+    result = constant(frame, arm.nv)
+    where, x = _joint_columns(arm, body), _plain(arm, body, state)
+    if joint.has_pose:
+        q = state.q[arm.body_joint_slice(body, positions=True)]
+        placed = np.eye(4, dtype=np.result_type(q, float))
+        placed[:3, :3] = _quaternion_rotation(q[:4])
+        placed[:3, 3] = 0.0 if joint.kind == "spherical" else q[4:]
+        result = multiply(result, constant(placed, arm.nv))
+        return multiply(result, displacement_of(joint.screws, x, where))
+    for i, column in enumerate(where):
+        screw = displacement_of(joint.screws[:, i : i + 1], x, [column])
+        result = multiply(result, screw)
+    return result
 
 
-def _dual_poses(arm: Arm, q: Array) -> list[Dual]:
+def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
     """Pose of every body in the base frame, with its derivatives."""
     result: list[Dual] = []
     for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        hop = _joint_displacement(arm, k, q)
+        hop = _joint_displacement(arm, k, state)
         if parent >= 0:
             node = arm.bodies[parent].node_index(body.joint.node)
-            hop = multiply(_node_displacement(arm, parent, node, q), hop)
+            hop = multiply(_node_displacement(arm, parent, node, state), hop)
             hop = multiply(result[parent], hop)
         result.append(hop)
     return result
 
 
-def poses(arm: Arm, q: ArrayLike) -> Array:
+def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all bodies in the base frame.
 
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q : (n,) array_like
-        Positions, in rad, m and modal units.
+        Any arm.
+    q : (nq,) array_like
+        Positions, in rad, m, modal units, quaternions.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
 
     Returns
     -------
     poses : (n_bodies, 4, 4) ndarray
         Displacements that take components in the frame of a body to the base.
     """
-    return np.array([pose.value for pose in _dual_poses(arm, np.asarray(q))])
+    state = _state(arm, q, delta)
+    return np.array([pose.value for pose in _dual_poses(arm, state)])
 
 
-def node_poses(arm: Arm, q: ArrayLike) -> Array:
+def node_poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all nodes in the base frame.
 
     The origin is at ``l0 + gamma eta``, the axes are those of the body turned by
@@ -138,48 +203,54 @@ def node_poses(arm: Arm, q: ArrayLike) -> Array:
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q : (n,) array_like
-        Positions, in rad, m and modal units.
+        Any arm.
+    q : (nq,) array_like
+        Positions, in rad, m, modal units, quaternions.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
 
     Returns
     -------
     poses : (n_nodes, 4, 4) ndarray
         Displacements that take components in the frame of a node to the base.
     """
-    q = np.asarray(q)
+    state = _state(arm, q, delta)
     return np.array(
         [
-            pose.value @ _node_displacement(arm, k, node, q).value
-            for k, pose in enumerate(_dual_poses(arm, q))
+            pose.value @ _node_displacement(arm, k, node, state).value
+            for k, pose in enumerate(_dual_poses(arm, state))
             for node in range(arm.bodies[k].n_nodes)
         ]
     )
 
 
-def node_jacobian(arm: Arm, q: ArrayLike, node: int) -> Array:
+def node_jacobian(
+    arm: Arm, q: ArrayLike, node: int, *, delta: ArrayLike | None = None
+) -> Array:
     """Jacobian of a node, in the frame of the node.
 
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q : (n,) array_like
-        Positions, in rad, m and modal units.
+        Any arm.
+    q : (nq,) array_like
+        Positions, in rad, m, modal units, quaternions.
     node : int
         Number among all nodes of the arm, see ``arm.node``.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
 
     Returns
     -------
-    jacobian : (6, n) ndarray
+    jacobian : (6, nv) ndarray
         ``jacobian @ qd`` is the twist (angular; linear) of the node in its own axes,
         in rad/s and m/s: the exact rate of `node_poses`.
     """
     slices = [arm.node_slice(k) for k in range(len(arm.bodies))]
     body = next(k for k, s in enumerate(slices) if s.start <= node < s.stop)
-    q = np.asarray(q)
-    place = _node_displacement(arm, body, node - slices[body].start, q)
-    pose = multiply(_dual_poses(arm, q)[body], place)
+    state = _state(arm, q, delta)
+    place = _node_displacement(arm, body, node - slices[body].start, state)
+    pose = multiply(_dual_poses(arm, state)[body], place)
     return np.asarray(twist_of(inverse_of(pose.value) @ pose.partials).T)
 
 
@@ -220,73 +291,78 @@ def _node_velocity(body: Body, twists: Array, eta: Array, rates: Array) -> Array
     return np.concatenate([w, v.T + swing + body.node_translation @ rates], axis=1)
 
 
-def _selector(columns: Sequence[int], n: int) -> Array:
-    """Rows of the identity that pick coordinates, (len(columns), n)."""
-    return np.eye(n)[list(columns)]
+def _modal_selector(arm: Arm, body: int) -> Array:
+    """Rows of the identity that pick the rates of the modes of a body."""
+    return np.eye(arm.nv)[arm.mode_slice(body)]
 
 
-def _body_jacobian(arm: Arm, k: int, pose: Dual, q: Array) -> Array:
+def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State) -> Array:
     """Derivatives of (w; u) of the nodes of a body with respect to qd."""
     twists = twist_of(inverse_of(pose.value) @ pose.partials)
-    where = _mode_columns(arm, k)
-    pick = _selector(where, len(q))
-    return _node_velocity(arm.bodies[k], twists, q[where], pick)
+    eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
+    return _node_velocity(arm.bodies[k], twists, eta, pick)
 
 
-def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
+def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Mass matrix: second derivative of (L1) with respect to the rates.
 
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q : (n,) array_like
-        Positions, in rad, m and modal units.
+        Any arm.
+    q : (nq,) array_like
+        Positions, in rad, m, modal units, quaternions.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
 
     Returns
     -------
-    mass : (n, n) ndarray
+    mass : (nv, nv) ndarray
         Symmetric, in the units that make ``qd @ mass @ qd`` an energy.
     """
-    q = np.asarray(q)
-    total = np.zeros((len(q), len(q)))
-    for k, pose in enumerate(_dual_poses(arm, q)):
-        a = _body_jacobian(arm, k, pose, q)
+    state = _state(arm, q, delta)
+    total = np.zeros((arm.nv, arm.nv))
+    for k, pose in enumerate(_dual_poses(arm, state)):
+        a = _body_jacobian(arm, k, pose, state)
         momentum = _node_inertia(arm.bodies[k]) @ a
         total = total + np.tensordot(a, momentum, axes=((0, 1), (0, 1)))
     return total
 
 
-def kinetic_energy(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Any:
+def kinetic_energy(
+    arm: Arm, q: ArrayLike, qd: ArrayLike, *, delta: ArrayLike | None = None
+) -> Any:
     """Kinetic energy (L1), in J.
 
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q, qd : (n,) array_like
+        Any arm.
+    q, qd : (nq,) and (nv,) array_like
         Positions and velocities.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
 
     Returns
     -------
     energy : scalar
         Sum over the nodes.
     """
-    q, qd = np.asarray(q), np.asarray(qd)
+    state, qd = _state(arm, q, delta), np.asarray(qd)
     energy = 0.0
-    for k, pose in enumerate(_dual_poses(arm, q)):
-        y = _body_jacobian(arm, k, pose, q) @ qd
+    for k, pose in enumerate(_dual_poses(arm, state)):
+        y = _body_jacobian(arm, k, pose, state) @ qd
         inertia = _node_inertia(arm.bodies[k])
         energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
     return energy
 
 
-def _potential(arm: Arm, q: Array) -> tuple[Any, Array]:
+def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
     """Potential energy (L2) and its gradient."""
-    energy, gradient = 0.0, np.zeros(len(q))
-    for k, pose in enumerate(_dual_poses(arm, q)):
-        body, where = arm.bodies[k], _mode_columns(arm, k)
-        eta, pick = q[where], _selector(where, len(q))
+    energy, gradient = 0.0, np.zeros(arm.nv)
+    for k, pose in enumerate(_dual_poses(arm, state)):
+        body = arm.bodies[k]
+        eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
 
         # sum of m (centre of mass; 1) in the body, and its derivatives in the modes
         place = body.node_position + body.node_com + body.node_translation @ eta
@@ -303,31 +379,33 @@ def _potential(arm: Arm, q: Array) -> tuple[Any, Array]:
     return energy, gradient
 
 
-def potential_energy(arm: Arm, q: ArrayLike) -> Any:
+def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Any:
     """Potential energy (L2) of gravity and of the modal springs, in J.
 
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q : (n,) array_like
-        Positions, in rad, m and modal units.
+        Any arm.
+    q : (nq,) array_like
+        Positions, in rad, m, modal units, quaternions.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
 
     Returns
     -------
     energy : scalar
         Zero for an undeformed arm with all masses in the origin of the base.
     """
-    return _potential(arm, np.asarray(q))[0]
+    return _potential(arm, _state(arm, q, delta))[0]
 
 
 def damping_matrix(arm: Arm) -> NDArray[np.float64]:
-    """Viscous damping of joints and modes, (n, n), in units of force per rate."""
+    """Viscous damping of joints and modes, (nv, nv), in units of force per rate."""
     result = np.zeros((arm.nv, arm.nv))
     for k, body in enumerate(arm.bodies):
         where, joint = _mode_columns(arm, k), _joint_columns(arm, k)
         result[np.ix_(where, where)] = body.damping
-        result[joint, joint] = body.joint.damping
+        result[joint, joint] = body.joint.friction
     return result
 
 
@@ -339,13 +417,13 @@ def generalized_forces(
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q, qd, qdd : (n,) array_like of float
+        Any arm.
+    q, qd, qdd : (nq,), (nv,) and (nv,) array_like of float
         Positions, velocities and accelerations.
 
     Returns
     -------
-    tau : (n,) ndarray of float
+    tau : (nv,) ndarray of float
         Generalized forces that produce this motion: N m, N, and conjugate to the
         modal coordinates.
 
@@ -358,12 +436,12 @@ def generalized_forces(
        - \Big(\frac{\partial y}{\partial q}\Big)' \mathcal I y
        + \frac{\partial V}{\partial q} + D \dot q.
 
-    One evaluation of the poses at :math:`q + \mathrm i h \dot q` gives all of it: the
-    pose P, its rate, its derivatives and the rates of these.
+    One evaluation of the poses at :math:`\delta = \mathrm i h \dot q` gives all of it:
+    the pose P, its rate, its derivatives and the rates of these.
     """
     q, qd, qdd = (np.asarray(x, dtype=np.float64) for x in (q, qd, qdd))
-    tau = _potential(arm, q)[1] + damping_matrix(arm) @ qd
-    moving = q + 1j * COMPLEX_STEP * qd
+    tau = _potential(arm, _state(arm, q))[1] + damping_matrix(arm) @ qd
+    moving = _State(q, 1j * COMPLEX_STEP * qd)
     for k, dual in enumerate(_dual_poses(arm, moving)):
         body, where = arm.bodies[k], _mode_columns(arm, k)
 
@@ -376,8 +454,8 @@ def generalized_forces(
         # velocities of the nodes, y = A qd, the rate of A, and dy/dq
         jacobian = _body_jacobian(arm, k, dual, moving)
         a, a_rate = jacobian.real, jacobian.imag / COMPLEX_STEP
-        none = np.zeros((len(where), len(q)))
-        y_partials = _node_velocity(body, twist_of(twist_partials), q[where], none)
+        none, eta = np.zeros((len(where), arm.nv)), q[arm.mode_slice(k, positions=True)]
+        y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
         swing = skew(twist_of(twist)[:3]) @ body.node_translation
         y_partials[:, 3:, where] += swing
 

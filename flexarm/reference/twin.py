@@ -13,7 +13,9 @@ US patent 5,546,508, eqs. (45), (50), (63) and (64), cantilever modes.
   rates of the parent; wrenches return by ``X.T`` and ``Y.T``.
 * No modulus, conjugate or norm: complex inputs give derivatives.
 
-Units are SI; positions q are joint coordinates, then modal ones, body by body.
+Units are SI; positions q (nq) are joint coordinates, then modal ones, body by body.
+Velocities, accelerations and forces (nv) have the same order.  Where a joint has a
+quaternion there are more positions than velocities.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .hops import Hop, Node, hop, node_of, node_wrench_forces
+from .hops import position_rates as joint_position_rates
 from .integrals import (
     ModalIntegrals,
     body_inertia,
@@ -48,7 +51,7 @@ class BodyState:
     parent : int
         Number of the parent, -1 for the ground.
     dof, modes : slice
-        Where its coordinates stand in q.
+        Where its joint and its modes stand in velocities and forces.
     hop : Hop
         Motion relative to the parent.
     M : (n + 6, n + 6) ndarray
@@ -92,8 +95,8 @@ def sweep_outward(
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q, qd : (n,) ndarray
+        Any arm.
+    q, qd : (nq,) and (nv,) ndarray
         Positions and velocities.
     wrenches : (n_nodes, 6) ndarray, optional
         External wrenches on the nodes, in their axes.
@@ -107,27 +110,49 @@ def sweep_outward(
     at_rest = (np.zeros(0), np.zeros(0), np.zeros(6))
     states: list[BodyState] = []
     gravity: list[Array] = []
-    first = 0
+    etas = [q[arm.mode_slice(k, positions=True)] for k in range(len(arm.bodies))]
     for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        joint, modes = body.joint, arm.mode_slice(k)
-        dof = slice(first, first + joint.n_dof)
-        first = dof.stop
-
+        joint, dof, modes = body.joint, arm.body_joint_slice(k), arm.mode_slice(k)
         node, parent = ground, at_rest
         if p >= 0:
             node = node_of(arm.bodies[p], arm.bodies[p].node_index(joint.node))
-            bent = states[p].modes
-            parent = (q[bent], qd[bent], states[p].hop.V)
-        step = hop(node, joint, parent, (q[dof], qd[dof]))
+            parent = (etas[p], qd[states[p].modes], states[p].hop.V)
+        own = (q[arm.body_joint_slice(k, positions=True)], qd[dof])
+        step = hop(node, joint, parent, own)
         gravity.append(step.R.T @ (gravity[p] if p >= 0 else arm.gravity))
 
         integrals = modal_integrals(body)
-        M = body_inertia(integrals, q[modes])
-        state = (q[modes], qd[modes], step.V)
+        M = body_inertia(integrals, etas[k])
+        state = (etas[k], qd[modes], step.V)
         loads = None if wrenches is None else wrenches[arm.node_slice(k)]
         bias = _bias(body, integrals, state, gravity[k], loads)
         states.append(BodyState(p, dof, modes, step, M, bias))
     return states
+
+
+def position_rates(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Time derivative of the positions of an arm that moves with given velocities.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q, qd : (nq,) and (nv,) array_like
+        Positions and velocities.
+
+    Returns
+    -------
+    rates : (nq,) ndarray
+        The velocities themselves but for joints with quaternions.
+    """
+    q, qd = np.asarray(q), np.asarray(qd)
+    rates = np.zeros(arm.nq, dtype=np.result_type(q, qd, float))
+    for k, body in enumerate(arm.bodies):
+        at = arm.body_joint_slice(k, positions=True)
+        own = qd[arm.body_joint_slice(k)]
+        rates[at] = joint_position_rates(body.joint, q[at], own)
+        rates[arm.mode_slice(k, positions=True)] = qd[arm.mode_slice(k)]
+    return rates
 
 
 def _base_acceleration(arm: Arm) -> Array:
@@ -147,15 +172,15 @@ def inverse_dynamics(
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q, qd, qdd : (n,) array_like
+        Any arm.
+    q, qd, qdd : (nq,), (nv,) and (nv,) array_like
         Positions, velocities and accelerations.
     wrenches : (n_nodes, 6) array_like, optional
         External wrenches (moment; force) on the nodes, about them and in their axes.
 
     Returns
     -------
-    tau : (n,) ndarray
+    tau : (nv,) ndarray
         Joint rows, then the modal residual.
     """
     q, qd, qdd = np.asarray(q), np.asarray(qd), np.asarray(qdd)
@@ -174,12 +199,12 @@ def inverse_dynamics(
         forces.append(s.M @ np.concatenate([qdd[s.modes], alphas[-1]]) + s.bias)  # (B5)
 
     # inward: project on joint and modes, hand the wrench to the parent
-    tau = np.zeros(len(q), dtype=np.result_type(q, qd, qdd, *forces))
+    tau = np.zeros(arm.nv, dtype=np.result_type(q, qd, qdd, *forces))
     for k in reversed(range(len(states))):
         s, joint = states[k], arm.bodies[k].joint
         f = forces[k][-6:]
         tau[s.modes] = forces[k][:-6]  # (I3)
-        tau[s.dof] = s.hop.S.T @ f + joint.damping * qd[s.dof]
+        tau[s.dof] = s.hop.S.T @ f + joint.friction * qd[s.dof]
         if s.parent >= 0:
             carried = np.concatenate([s.hop.Y.T @ f, s.hop.X.T @ f])
             forces[s.parent] = forces[s.parent] + carried  # (I2)
@@ -192,18 +217,18 @@ def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q : (n,) array_like
+        Any arm.
+    q : (nq,) array_like
         Positions.
 
     Returns
     -------
-    mass : (n, n) ndarray
+    mass : (nv, nv) ndarray
         Symmetric and positive definite.
     """
     q = np.asarray(q)
-    states = sweep_outward(arm, q, np.zeros(len(q)))
-    result = np.zeros((len(q), len(q)), dtype=np.result_type(q, float))
+    states = sweep_outward(arm, q, np.zeros(arm.nv))
+    result = np.zeros((arm.nv, arm.nv), dtype=np.result_type(q, float))
     composite = [s.M for s in states]
     for k in reversed(range(len(states))):
         s, n = states[k], composite[k].shape[0] - 6
@@ -247,15 +272,15 @@ def forward_dynamics(
     Parameters
     ----------
     arm : Arm
-        Arm with ``n`` coordinates.
-    q, qd, tau : (n,) array_like
+        Any arm.
+    q, qd, tau : (nq,), (nv,) and (nv,) array_like
         Positions, velocities and generalized forces.
     wrenches : (n_nodes, 6) array_like, optional
         External wrenches (moment; force) on the nodes, about them and in their axes.
 
     Returns
     -------
-    qdd : (n,) ndarray
+    qdd : (nv,) ndarray
         Accelerations.
     """
     q, qd, tau = np.asarray(q), np.asarray(qd), np.asarray(tau)
@@ -268,7 +293,7 @@ def forward_dynamics(
     gains: list[tuple[Array, Array, Array, Array]] = []
     for k in reversed(range(len(states))):
         s, n = states[k], P[k].shape[0] - 6
-        S, friction = s.hop.S, arm.bodies[k].joint.damping * qd[s.dof]
+        S, friction = s.hop.S, arm.bodies[k].joint.friction * qd[s.dof]
         D_f, P_rf = P[k][:n, :n], P[k][n:, :n]  # (A2)
         g = np.linalg.solve(D_f, P_rf.T).T
         P_R = P[k][n:, n:] - g @ P_rf.T  # (A3)
@@ -288,7 +313,7 @@ def forward_dynamics(
             z[s.parent] = z[s.parent] + A.T @ z_plus
 
     # outward: accelerations
-    qdd = np.zeros(len(q), dtype=np.result_type(q, qd, tau, *z))
+    qdd = np.zeros(arm.nv, dtype=np.result_type(q, qd, tau, *z))
     alphas: list[Array] = []
     for s, (g, nu_f, G_R, nu_R) in zip(states, reversed(gains), strict=True):
         alpha = s.hop.X @ _base_acceleration(arm)  # (A9)
