@@ -10,10 +10,37 @@ from flexarm.arm import Arm
 Array = NDArray[np.float64]
 
 
+# kinds that a tree of all joints draws from; the first three are the default ones
+SEVERAL = (
+    "revolute",
+    "prismatic",
+    "fixed",
+    "helical",
+    "cylindrical",
+    "universal",
+    "planar",
+    "spherical",
+    "free",
+    "subspace",
+)
+
+
+def quaternions(arm: Arm) -> list[slice]:
+    """Where the quaternions stand in q."""
+    starts = [
+        arm.body_joint_slice(k, positions=True).start
+        for k, body in enumerate(arm.bodies)
+        if body.joint.has_pose
+    ]
+    return [slice(start, start + 4) for start in starts]
+
+
 def random_state(
     rng: np.random.Generator, arm: Arm, amplitude: float = 0.3
 ) -> tuple[Array, Array, Array]:
     """Positions (modes up to `amplitude`), velocities and accelerations."""
     q = rng.uniform(-3.0, 3.0, arm.nq)
-    q[arm.nu :] *= amplitude / 3.0
+    q[arm.joint_position_slice.stop :] *= amplitude / 3.0
+    for at in quaternions(arm):
+        q[at] /= np.linalg.norm(q[at])
     return q, rng.normal(size=arm.nv), rng.normal(size=arm.nv)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ def random_tree(
     gravity : bool
         9.81 m/s^2 in a random direction, or none.
     joints : sequence of str
-        Kinds to draw from.
+        Kinds to draw from, any of those of `flexarm.Joint`.
 
     Returns
     -------
@@ -69,7 +70,9 @@ def random_tree(
     Modes are clamped: node ``"base"`` lies at the origin and does not move, but it has
     mass and inertia.  Every other node of a flexible body translates and turns in
     each mode, with an offset mass centre and unequal inertias.  Children hang on
-    random nodes with a random offset and rotation, about or along a random axis.
+    random nodes with a random offset and rotation, about or along a random axis; the
+    second axis of a universal joint has any direction, a helical joint advances up to
+    0.3 m/rad, a subspace has one to six columns of normal numbers.
 
     Examples
     --------
@@ -77,6 +80,9 @@ def random_tree(
     >>> arm = fa.library.random_tree(7, n_bodies=3, max_modes=2)
     >>> arm == fa.library.random_tree(7, n_bodies=3, max_modes=2)
     True
+    >>> floating = fa.library.random_tree(7, n_bodies=1, joints=["free"])
+    >>> floating.nq - floating.nv
+    1
     """
     _check(n_bodies, max_modes, n_nodes, joints)
     rng = np.random.default_rng(rng)
@@ -89,14 +95,11 @@ def random_tree(
         kinds[0] = next(kind for kind in joints if kind != "fixed")
     bodies: list[Body] = []
     for i, parent in enumerate(parents):
-        joint = Joint(
+        joint = _draw_joint(
+            rng,
             kinds[i],
-            axis=rng.normal(size=3),
             parent="ground" if parent < 0 else f"body{parent}",
-            node=0 if parent < 0 else int(rng.integers(n_nodes)),
-            position=rng.uniform(-0.2, 0.2, 3),
-            rotation=_draw_rotation(rng),
-            damping=float(rng.uniform(0.0, 0.5)),
+            n_nodes=1 if parent < 0 else n_nodes,
         )
         draw = _draw_flexible if n_modes[i] else _draw_rigid
         bodies.append(draw(rng, f"body{i}", joint, n_nodes, n_modes[i]))
@@ -138,6 +141,33 @@ def _draw_parents(rng: Generator, n: int, branches: int) -> list[int]:
         parents.append(parent)
         inner.add(parent)
     return parents
+
+
+def _draw_joint(rng: Generator, kind: str, *, parent: str, n_nodes: int) -> Joint:
+    """Random joint on one of the first `n_nodes` nodes of its parent."""
+    axis = rng.normal(size=3)
+    options: dict[str, Any] = {}
+    if kind in ("universal", "planar"):
+        across = rng.normal(size=3)
+        if kind == "planar":
+            across -= (across @ axis) / (axis @ axis) * axis
+        options["axis2"] = across
+    elif kind == "helical":
+        options["pitch"] = float(rng.uniform(-0.3, 0.3))
+    elif kind == "subspace":
+        options["subspace"] = rng.normal(size=(6, int(rng.integers(1, 7))))
+    if kind not in ("spherical", "free", "subspace"):
+        options["axis"] = axis
+    # the order of these is that of the random numbers
+    options |= {
+        "node": int(rng.integers(n_nodes)) if parent != "ground" else 0,
+        "position": rng.uniform(-0.2, 0.2, 3),
+        "rotation": _draw_rotation(rng),
+    }
+    joint = Joint(kind, parent=parent, **options)
+    friction = rng.uniform(0.0, 0.5, max(joint.n_dof, 1))
+    several = joint.n_dof > 1
+    return joint.replace(damping=friction if several else float(friction[0]))
 
 
 def _draw_rotation(rng: Generator) -> Array:
