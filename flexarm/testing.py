@@ -21,8 +21,8 @@ def assert_equation_of_motion(
     Parameters
     ----------
     arm : Arm
-        Arm with ``nv`` coordinates.
-    q, qd, qdd : (..., nv) array_like of float
+        Any arm.
+    q, qd, qdd : (..., nq), (..., nv) and (..., nv) array_like of float
         Motion.
     tau : (..., nu) or (..., nv) array_like of float
         Joint forces, or all generalized forces.

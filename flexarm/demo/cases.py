@@ -226,7 +226,7 @@ def ledger(run: Trajectory) -> Ledger:
     """
     arm, q, qd = run.arm, run.q, run.qd
     tau, h = run.tau[:-1], float(run.t[1] - run.t[0])
-    steps = np.sum(tau * np.diff(q[:, arm.joint_slice], axis=0), axis=1)
+    steps = np.sum(tau * np.diff(q[:, arm.joint_position_slice], axis=0), axis=1)
     damping = arm.damping_matrix
 
     def power(rate: Array, other: Array) -> Array:

@@ -166,8 +166,9 @@ def _draw_joint(rng: Generator, kind: str, *, parent: str, n_nodes: int) -> Join
     }
     joint = Joint(kind, parent=parent, **options)
     friction = rng.uniform(0.0, 0.5, max(joint.n_dof, 1))
-    several = joint.n_dof > 1
-    return joint.replace(damping=friction if several else float(friction[0]))
+    one = len(friction) == 1
+    result: Joint = joint.replace(damping=float(friction[0]) if one else friction)
+    return result
 
 
 def _draw_rotation(rng: Generator) -> Array:

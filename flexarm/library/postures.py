@@ -74,10 +74,10 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     if arm.name == "planar_chain":
         rest = (0.0,) * (arm.nu - 1)
         known = {"hanging": (-_QUARTER, *rest), "upright": (_QUARTER, *rest)}
-    result = {"zero": np.zeros(arm.nq)}
+    result = {"zero": arm.neutral}
     for name, joints in known.items():
-        if len(joints) == arm.nu:
-            q = np.zeros(arm.nq)
-            q[arm.joint_slice] = joints
+        if len(joints) == arm.joint_position_slice.stop:
+            q = arm.neutral
+            q[arm.joint_position_slice] = joints
             result[name] = q
     return result

@@ -24,15 +24,29 @@ from ._skeleton import Shape, find_plane, find_shapes, magnify
 
 Array = NDArray[np.float64]
 
+# of each kind of joint that moves
+_MARKERS = {
+    "revolute": "o",
+    "prismatic": "s",
+    "helical": "d",
+    "cylindrical": "D",
+    "universal": "P",
+    "planar": "p",
+    "spherical": "*",
+    "free": "X",
+    "subspace": "h",
+}
 _PARTS: dict[str, dict[str, Any]] = {
     "base": {"marker": "s", "markersize": 11, "linestyle": "", "zorder": 1},
     "offsets": {"linewidth": 1.0, "zorder": 2},
     "links": {"linewidth": 2.5, "zorder": 3, "solid_capstyle": "round"},
-    "revolute": {"marker": "o", "markersize": 7, "linestyle": "", "zorder": 4},
-    "prismatic": {"marker": "s", "markersize": 7, "linestyle": "", "zorder": 4},
+    **{
+        kind: {"marker": marker, "markersize": 7, "linestyle": "", "zorder": 4}
+        for kind, marker in _MARKERS.items()
+    },
     "tip": {"marker": "o", "markersize": 4, "linestyle": "", "zorder": 5},
 }
-_FILL = {"base": GREY, "revolute": "white", "prismatic": "white"}
+_FILL = {"base": GREY, **dict.fromkeys(_MARKERS, "white")}
 
 
 class ArmDrawing:
@@ -50,7 +64,7 @@ class ArmDrawing:
         Factor of the modal coordinates.
     lines : list of dict of str to matplotlib line
         For each configuration its parts: ``"links"``, ``"offsets"`` (from a node to the
-        joint that sits beside it), ``"revolute"`` and ``"prismatic"`` (joints),
+        joint that sits beside it), ``"revolute"`` and other kinds of joints,
         ``"base"`` and ``"tip"``.
     """
 
@@ -84,7 +98,7 @@ class ArmDrawing:
         Parameters
         ----------
         q : (nq,) or (k, nq) array_like of float
-            Coordinates, in rad and m; modal ones in the unit of their mode.
+            Positions, in rad and m; modal ones in the unit of their mode.
         """
         shapes = self._shapes(q)
         if len(shapes) != len(self.lines):
@@ -105,7 +119,7 @@ class ArmDrawing:
         """Move the drawing to shapes already computed."""
         for lines, shape in zip(self.lines, shapes, strict=True):
             for part, line in lines.items():
-                self.set_points(line, getattr(shape, part)[:, self._columns])
+                self.set_points(line, shape.part(part)[:, self._columns])
 
     def set_points(self, line: Any, points: Array) -> None:
         """Move a line to points given by the coordinates that the axes show."""
@@ -160,7 +174,7 @@ class ArmDrawing:
     def _new(self, shape: Shape, i: int) -> dict[str, Any]:
         lines = {}
         for part, look in _PARTS.items():
-            points = getattr(shape, part)
+            points = shape.part(part)
             if len(points) == 1 and not np.isfinite(points).all():
                 continue  # no joint of this kind
             hue = GREY if part == "base" else color(i)
@@ -235,9 +249,11 @@ def arm(
 
     Notes
     -----
-    Circles are revolute joints, squares prismatic ones.  Nodes on a line are joined
-    by a curve with the slopes of the modes; other bodies are drawn as lines to
-    the nodes that carry something.
+    Circles are revolute joints, squares prismatic, diamonds cylindrical (thin ones
+    helical), plus signs universal, pentagons planar, stars spherical, crosses free ones
+    and hexagons those of a subspace.  Nodes on a line are joined by a curve with the
+    slopes of the modes; other bodies are drawn as lines to the nodes that carry
+    something.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ._canvas import color, finish, make_axes, style
 
 if TYPE_CHECKING:
+    from ..joints import Joint
     from ..simulate import Trajectory
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ def _draw(ax: Any, t: Array, values: Array, names: Sequence[str]) -> list[Any]:
 def joints(
     traj: Trajectory, *, rates: bool = False, degrees: bool = False, ax: Any = None
 ) -> list[Any]:
-    """Joint coordinates over time.
+    """Positions or velocities of the joints over time.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def joints(
     Returns
     -------
     lines : list of matplotlib.lines.Line2D
-        Joint by joint, for each joint all members of the batch.
+        Coordinate by coordinate, for each all members of the batch.
 
     See Also
     --------
@@ -73,27 +74,44 @@ def joints(
     """
     arm = traj.arm
     ax = make_axes(ax)
-    angular = [
-        b.joint.kind != "prismatic" for b in arm.bodies for _ in range(b.joint.n_dof)
-    ]
-    values = np.array((traj.qd if rates else traj.q)[..., arm.joint_slice])
-    if degrees:
-        values[..., angular] = np.degrees(values[..., angular])
-    names = list(arm.coordinate_names[arm.joint_slice])
-    units = ["deg" if degrees else "rad"] * any(angular)
-    units += ["m"] * (not all(angular))
-    if len(units) == 2:
-        names = [
-            f"{name} ({units[0] if turns else 'm'}{'/s' * rates})"
-            for name, turns in zip(names, angular, strict=True)
-        ]
-    kind = ("angle", "position") if len(units) == 1 else ("coordinate",) * 2
-    what = kind[0] if any(angular) else kind[1]
     if rates:
-        what, units = f"{what} rate", [f"{unit}/s" for unit in units]
+        values, names = traj.qd[..., arm.joint_slice], list(arm.coordinate_names)
+    else:
+        values, names = traj.q[..., arm.joint_position_slice], list(arm.position_names)
+    units = [unit for body in arm.bodies for unit in _units(body.joint, rates)]
+    names = names[: len(units)]
+    if degrees:
+        angular = [unit == "rad" for unit in units]
+        values = np.array(values)
+        values[..., angular] = np.degrees(values[..., angular])
+        units = ["deg" if unit == "rad" else unit for unit in units]
+    per_second = "/s" if rates else ""
+    if len(set(units)) > 1:
+        names = [
+            f"{name} ({unit}{per_second})" if unit else name
+            for name, unit in zip(names, units, strict=True)
+        ]
     lines = _draw(ax, traj.t, values, names)
-    finish(ax, "time (s)", f"joint {what} ({' or '.join(units)})", legend=True)
+    finish(ax, "time (s)", _joint_label(set(units), per_second), legend=True)
     return lines
+
+
+def _units(joint: Joint, rates: bool) -> list[str]:
+    """Units of the positions of a joint, or of what its velocities are the rates of."""
+    if joint.has_pose and not rates:
+        return [""] * 4 + ["m"] * (joint.n_positions - 4)  # a quaternion has none
+    return ["rad" if turn.any() else "m" for turn in joint.screws[:3].T]
+
+
+def _joint_label(units: set[str], per_second: str) -> str:
+    """Label of an axis that shows quantities of the given units."""
+    what = "coordinate"
+    if len(units) == 1:
+        what = {"m": "position", "": "coordinate"}.get(next(iter(units)), "angle")
+    if per_second:
+        what += " rate"
+    found = [f"{unit}{per_second}" for unit in ("rad", "deg", "m") if unit in units]
+    return f"joint {what}" + (f" ({' or '.join(found)})" if found else "")
 
 
 def deflections(
@@ -158,7 +176,7 @@ def deflections(
     ax = make_axes(ax)
     columns, names = [], []
     for body in chosen:
-        eta = traj.q[..., arm.mode_slice(body.name)]
+        eta = traj.q[..., arm.mode_slice(body.name, positions=True)]
         if modes:
             columns.append(eta)
             names += [f"{body.name}.{mode}" for mode in body.mode_names]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import kinematics
 from ..arm import Arm
 from ..errors import ArgumentError
+from ..joints import JOINT_KINDS
 from ..models import Body
 
 Array = NDArray[np.float64]
@@ -24,10 +25,15 @@ class Shape:
 
     links: Array
     offsets: Array
-    revolute: Array
-    prismatic: Array
+    joints: dict[str, Array]  # by kind, those that are fixed included
     base: Array
     tip: Array
+
+    def part(self, name: str) -> Array:
+        """Points of a kind of joint or of another part; NaN alone if there are none."""
+        if name in JOINT_KINDS:
+            return self.joints.get(name, np.full((1, 3), np.nan))
+        return np.asarray(getattr(self, name))
 
     def points(self) -> Array:
         """All points, without the separators."""
@@ -95,10 +101,10 @@ def magnify(arm: Arm, q: ArrayLike, scale: float) -> Array:
     result = np.array(q, dtype=np.float64)
     if result.ndim == 0 or result.shape[-1] != arm.nq:
         raise ArgumentError(
-            f"q has shape {result.shape}, the arm has {arm.nq} coordinates, expected "
-            f"(..., {arm.nq}); see arm.coordinate_names"
+            f"q has shape {result.shape}, the arm has {arm.nq} positions, expected "
+            f"(..., {arm.nq}); see arm.position_names"
         )
-    result[..., arm.nu :] *= scale
+    result[..., arm.joint_position_slice.stop :] *= scale
     return result
 
 
@@ -118,7 +124,7 @@ def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
     curves = [gap]
     for strand in strands:
         curves += [_curve(strand, node), gap]
-    offsets, joints = [gap], {"revolute": [gap], "prismatic": [gap], "fixed": [gap]}
+    offsets, joints = [gap], dict[str, list[Array]]()
     for index, (body, parent) in enumerate(_with_parents(arm)):
         origin = link[index, :3, 3]
         base = node[arm.node_slice(index).start, :3, 3]
@@ -126,12 +132,11 @@ def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
         if parent is not None:
             start = node[arm.node(parent, body.joint.node), :3, 3]
         offsets += [np.array([start, origin, base]), gap]
-        joints[body.joint.kind].append(origin[np.newaxis])
+        joints.setdefault(body.joint.kind, [gap]).append(origin[np.newaxis])
     return Shape(
         links=np.vstack(curves),
         offsets=np.vstack(offsets),
-        revolute=np.vstack(joints["revolute"]),
-        prismatic=np.vstack(joints["prismatic"]),
+        joints={kind: np.vstack(points) for kind, points in joints.items()},
         base=np.zeros((1, 3)),
         tip=node[arm.tip_node, :3, 3][np.newaxis],
     )
