@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from numpy.testing import assert_allclose
-from trees import random_state
+from trees import SEVERAL, random_state
 
 import flexarm as fa
 from flexarm.operators import operators
@@ -32,23 +32,28 @@ def build(name):
         options |= {"max_modes": 0}
     if kind == "fixed":
         options |= {"joints": ("fixed",)}
+    if "joints" in kind:
+        options |= {"joints": SEVERAL}
     arm = fa.library.random_tree(seed, **options)
-    return chained(arm) if kind == "chain" else arm
+    return chained(arm) if "chain" in kind else arm
 
 
 CHAINS = [f"chain-{seed}" for seed in range(2, 16)]
+CHAINS += [f"joints_chain-{seed}" for seed in range(2, 9)]
 TREES = [f"tree-{seed}" for seed in range(24)]
+TREES += [f"joints-{seed}" for seed in range(16)]
 NAMES = [*TREES, *CHAINS, "rigid-5", "rigid-6", "fixed-3", "fixed-7", "de_luca"]
 
 
 @cache
 def case(name):
-    """Arm, state, operators and mass matrix, in the rows of the operators."""
+    """Arm, state, operators, mass matrix in their rows, and condition numbers."""
     arm = build(name)
     q, qd, qdd = random_state(np.random.default_rng(7), arm)
     ops = operators(arm, q)
     mass = fa.mass_matrix(arm, q)
     blocks = [ops.block("D", k) for k in range(len(arm.bodies))]
+    joints = [split.D_R for split in ops.split_quantities().values()]
     return SimpleNamespace(
         arm=arm,
         q=q,
@@ -56,11 +61,14 @@ def case(name):
         qdd=qdd,
         ops=ops,
         M=mass[np.ix_(ops.order, ops.order)],
-        condition=max(
-            float(np.linalg.cond(mass)),
-            max((float(np.linalg.cond(D)) for D in blocks if D.size), default=1.0),
-        ),
+        condition=max(float(np.linalg.cond(mass)), worst_condition(blocks)),
+        # 1 unless a joint has several freedoms
+        joint_condition=worst_condition(joints),
     )
+
+
+def worst_condition(matrices):
+    return max((float(np.linalg.cond(D)) for D in matrices if D.size), default=1.0)
 
 
 def assert_close(value, expected, scale=0.0, condition=1.0):

@@ -4,7 +4,7 @@ Kernel (recursions in C), composite path (mass matrix in C, solve by LAPACK), Nu
 twin, and brute-force Lagrangian over the nodes (no recursion, no modal integral; dual
 numbers and complex step), on 240 random trees in space: offset masses with unequal
 inertias on rotating nodes, branches, revolute, prismatic and fixed joints, friction and
-damping.
+damping; and on 120 with joints of all kinds.
 """
 
 from __future__ import annotations
@@ -12,18 +12,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from trees import random_state
+from trees import SEVERAL, free_joints, quaternions, random_state
 
 import flexarm as fa
 from flexarm.reference import lagrangian, twin
 
-TREES = [(seed, 1 + seed % 8) for seed in range(240)]
-GROUPS = [TREES[i::24] for i in range(24)]
+PLAIN = [(seed, 1 + seed % 8, SEVERAL[:3]) for seed in range(240)]
+OTHER = [(seed, 1 + seed % 6, SEVERAL) for seed in range(120)]
+
+
+def groups(plain, other):
+    """Some of the groups of ten trees with plain joints, and with joints of all kinds.
+
+    Both lists are dealt out, so that each group has trees of all sizes.
+    """
+    chosen = {f"{i}": PLAIN[i::24] for i in range(plain)}
+    chosen |= {f"joints {i}": OTHER[i::12] for i in range(other)}
+    return pytest.mark.parametrize("group", chosen.values(), ids=chosen)
 
 
 def arms(group):
-    for seed, n_bodies in group:
-        arm = fa.library.random_tree(seed, n_bodies=n_bodies, max_modes=4)
+    for seed, n_bodies, joints in group:
+        arm = fa.library.random_tree(seed, n_bodies, max_modes=4, joints=joints)
         yield arm, *random_state(np.random.default_rng(seed + 1000), arm)
 
 
@@ -33,7 +43,7 @@ def assert_close(value, expected, rtol=1e-10, scale=None):
     assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=range(24))
+@groups(24, 12)
 def test_mass_matrix_of_four_computations(group):
     for arm, q, _, _ in arms(group):
         M = fa.mass_matrix(arm, q)
@@ -48,7 +58,7 @@ def test_mass_matrix_of_four_computations(group):
         assert_close(columns.T, M, scale=float(np.abs(bias).max()))
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=range(24))
+@groups(24, 12)
 def test_inverse_dynamics_of_four_computations(group):
     for arm, q, qd, qdd in arms(group):
         tau = fa.inverse_dynamics(arm, q, qd, qdd)
@@ -59,7 +69,7 @@ def test_inverse_dynamics_of_four_computations(group):
         fa.testing.assert_equation_of_motion(arm, q, qd, qdd, tau)
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=range(24))
+@groups(24, 12)
 def test_forward_dynamics_inverts_inverse_dynamics(group):
     for arm, q, qd, qdd in arms(group):
         tau = lagrangian.generalized_forces(arm, q, qd, qdd)
@@ -75,7 +85,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(group):
         )
 
 
-@pytest.mark.parametrize("group", GROUPS[:8], ids=range(8))
+@groups(8, 6)
 def test_energies_are_those_of_the_nodes(group):
     for arm, q, qd, _ in arms(group):
         assert_close(
@@ -93,7 +103,7 @@ def test_energies_are_those_of_the_nodes(group):
         assert_close(fa.kinetic_energy(arm, q, qd), 0.5 * qd @ M @ qd)
 
 
-@pytest.mark.parametrize("group", GROUPS[:8], ids=range(8))
+@groups(8, 6)
 def test_gravity_is_the_gradient_of_its_potential(group):
     """Identities 8 and 9; the Lagrangian differentiates the potential exactly."""
     for arm, q, _, _ in arms(group):
@@ -106,12 +116,11 @@ def test_gravity_is_the_gradient_of_its_potential(group):
         assert not elastic[arm.joint_slice].any()
         for body in arm.bodies:
             at = arm.mode_slice(body.name)
-            assert_allclose(
-                elastic[at], body.stiffness @ q[at], rtol=1e-12, atol=1e-300
-            )
+            eta = q[arm.mode_slice(body.name, positions=True)]
+            assert_allclose(elastic[at], body.stiffness @ eta, rtol=1e-12, atol=1e-300)
 
 
-@pytest.mark.parametrize("group", GROUPS[:6], ids=range(6))
+@groups(6, 6)
 def test_velocity_terms_do_no_work_beyond_the_mass_matrix(group):
     """Identity 7, qd'(Mdot - 2 C)qd = 0, with Mdot by a complex step of the oracle."""
     for arm, q, qd, _ in arms(group):
@@ -122,9 +131,35 @@ def test_velocity_terms_do_no_work_beyond_the_mass_matrix(group):
         )
         size = np.abs(qd) @ (np.abs(plain) + np.abs(static))
         h = 1e-40
-        rate = lagrangian.mass_matrix(arm, q + 1j * h * qd).imag / h
+        rate = lagrangian.mass_matrix(arm, q, delta=1j * h * qd).imag / h
         power = 0.5 * qd @ rate @ qd
         assert_close(qd @ plain, power, scale=float(size))
+
+
+@groups(0, 6)
+def test_subspaces_are_free_joints_on_fewer_twists(group):
+    """Also where the subspace is no Lie algebra: d'Alembert's principle, S' tau."""
+    for arm, q, qd, qdd in arms(group):
+        bodies = [b.replace(joint=b.joint.replace(damping=0.0)) for b in arm.bodies]
+        arm = arm.replace(bodies=bodies)
+        free, S = free_joints(arm)
+        tau = fa.inverse_dynamics(free, q, S @ qd, S @ qdd)
+        assert_close(
+            fa.inverse_dynamics(arm, q, qd, qdd), S.T @ tau, scale=np.abs(tau).max()
+        )
+        M = fa.mass_matrix(free, q)
+        assert_close(fa.mass_matrix(arm, q), S.T @ M @ S, scale=np.abs(M).max())
+
+
+@groups(0, 3)
+def test_quaternions_of_any_length(group):
+    for arm, q, qd, qdd in arms(group):
+        longer = q.copy()
+        for at in quaternions(arm):
+            longer[at] *= -3.7
+        tau = fa.inverse_dynamics(arm, q, qd, qdd)
+        assert_close(fa.inverse_dynamics(arm, longer, qd, qdd), tau, rtol=1e-13)
+        assert_close(fa.mass_matrix(arm, longer), fa.mass_matrix(arm, q), rtol=1e-13)
 
 
 def test_offset_nodes_differ_from_the_patents_velocity_terms():

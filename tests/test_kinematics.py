@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from trees import random_state
+from trees import SEVERAL, random_state
 
 import flexarm as fa
 from flexarm.reference import lagrangian
 
-SEEDS = range(40)
+SEEDS = range(80)  # from 40 on with joints of all kinds
 
 
 def setup(seed):
     rng = np.random.default_rng(seed)
-    arm = fa.library.random_tree(seed, n_bodies=1 + seed % 8, max_modes=4)
+    joints = SEVERAL[:3] if seed < 40 else SEVERAL
+    arm = fa.library.random_tree(seed, 1 + seed % 8, max_modes=4, joints=joints)
     return rng, arm, *random_state(rng, arm)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from flexarm.arm import Arm
 
@@ -23,6 +24,25 @@ SEVERAL = (
     "free",
     "subspace",
 )
+
+
+def free_joints(arm: Arm) -> tuple[Arm, Array]:
+    """The arm with free joints for its subspaces, and what leads to its velocities.
+
+    The joints so replaced have no friction.  A subspace need not be integrable; its
+    equations of motion are those of the free joint, on the twists that it allows.
+    """
+    bodies, blocks = [], []
+    for body in arm.bodies:
+        S = np.eye(body.joint.n_dof)
+        if body.joint.kind == "subspace":
+            S = body.joint.screws
+            changes = {"kind": "free", "subspace": None, "damping": 0.0}
+            body = body.replace(joint=body.joint.replace(**changes))
+        bodies.append(body)
+        blocks.append(S)
+    modes = arm.nv - arm.nu
+    return arm.replace(bodies=bodies), block_diag(*blocks, np.eye(modes))
 
 
 def quaternions(arm: Arm) -> list[slice]:
