@@ -32,7 +32,8 @@ def test_jacobian_and_operational_space_compliance_of_nodes(this):
     scale = largest(J, J, ops.mass_matrix_inverse)
     found = ops.operational_space_compliance(nodes)
     assert_close(found, expected, scale, this.condition)
-    assert_close(ops.operational_space_compliance(), expected[-6:, -6:], scale)
+    alone = ops.operational_space_compliance()
+    assert_close(alone, expected[-6:, -6:], scale, this.condition)
 
 
 def test_omega_psi_is_built_from_its_diagonal_blocks(chain):
