@@ -35,29 +35,32 @@ class PinocchioArm:
     ----------
     model, data : pinocchio.Model, pinocchio.Data
         The rigid tree, without friction.
-    order : (n,) ndarray of int
-        ``q[order]`` are the coordinates in the order of Pinocchio, which is that of a
-        walk to the depth.
+    positions : (nq,) ndarray of int
+        ``q[positions]`` are the positions in the order of Pinocchio, which is that of a
+        walk to the depth, quaternions (x, y, z, w), origins before them.
+    order : (nv,) ndarray of int
+        The same for velocities, linear before angular, and forces.
     frames : tuple of int
         Pinocchio's frame of each node of the arm.
     """
 
     model: Any
     data: Any
+    positions: NDArray[np.intp]
     order: NDArray[np.intp]
     frames: tuple[int, ...]
 
     def forward_dynamics(self, q: Array, qd: Array, tau: Array) -> Array:
-        o = self.order
-        return self._back(pin.aba(self.model, self.data, q[o], qd[o], tau[o]))
+        p, o = self.positions, self.order
+        return self._back(pin.aba(self.model, self.data, q[p], qd[o], tau[o]))
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        o = self.order
-        return self._back(pin.rnea(self.model, self.data, q[o], qd[o], qdd[o]))
+        p, o = self.positions, self.order
+        return self._back(pin.rnea(self.model, self.data, q[p], qd[o], qdd[o]))
 
     def mass_matrix(self, q: Array) -> Array:
-        n = len(q)
-        M = np.triu(pin.crba(self.model, self.data, q[self.order]).reshape(n, n))
+        n = len(self.order)
+        M = np.triu(pin.crba(self.model, self.data, q[self.positions]).reshape(n, n))
         M = M + np.triu(M, 1).T
         back = np.argsort(self.order)
         return np.asarray(M[np.ix_(back, back)])
@@ -65,7 +68,7 @@ class PinocchioArm:
     def jacobian(self, q: Array, node: int) -> Array:
         """Body-fixed Jacobian of a node, rows angular then linear."""
         J = pin.computeFrameJacobian(
-            self.model, self.data, q[self.order], self.frames[node], pin.LOCAL
+            self.model, self.data, q[self.positions], self.frames[node], pin.LOCAL
         )
         # Pinocchio has the linear part first, and one axis only for one joint
         J = J.reshape(6, -1)[[3, 4, 5, 0, 1, 2]]
@@ -77,12 +80,37 @@ class PinocchioArm:
         return result
 
 
-def _joint(joint: fa.Joint) -> Any:
-    axis = joint.axis
+# where a pose of Pinocchio has its coordinates among those of the arm
+_POSES: dict[str, tuple[Any, list[int], list[int]]] = {
+    "spherical": (pin.JointModelSpherical, [1, 2, 3, 0], [0, 1, 2]),
+    "free": (pin.JointModelFreeFlyer, [4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2]),
+}
+
+
+def _screw(screw: Array) -> Any:
+    """Joint of one coordinate with a given twist (angular; linear)."""
+    turn, slide = screw[:3], screw[3:]
+    if turn.any() and slide.any():
+        return pin.JointModelHelicalUnaligned(*turn, float(turn @ slide))
+    kind, axis = ("revolute", turn) if turn.any() else ("prismatic", slide)
     for i in range(3):
         if np.array_equal(axis, np.eye(3)[i]):
-            return _ALIGNED[joint.kind, i]()
-    return _JOINTS[joint.kind](*axis)
+            return _ALIGNED[kind, i]()
+    return _JOINTS[kind](*axis)
+
+
+def _joint(joint: fa.Joint) -> tuple[Any, list[int], list[int]]:
+    """Joint of Pinocchio, and where its positions and velocities stand in ours."""
+    if joint.has_pose:
+        model, positions, velocities = _POSES[joint.kind]
+        return model(), positions, velocities
+    plain = list(range(joint.n_dof))
+    if joint.n_dof == 1:
+        return _screw(joint.screws[:, 0]), plain, plain
+    composite = pin.JointModelComposite()
+    for screw in joint.screws.T:
+        composite.addJoint(_screw(screw), pin.SE3.Identity())
+    return composite, plain, plain
 
 
 def _depth_first(parents: tuple[int, ...]) -> list[int]:
@@ -101,19 +129,20 @@ def to_pinocchio(arm: fa.Arm) -> PinocchioArm:
     Parameters
     ----------
     arm : flexarm.Arm
-        Arm without modes.  Friction is left out: Pinocchio's algorithms have none.
+        Arm without modes and subspaces.  Friction is left out: Pinocchio's algorithms
+        have none.
 
     Returns
     -------
     result : PinocchioArm
-        Model, order of its coordinates, frames of the nodes.
+        Model, orders of its coordinates, frames of the nodes.
     """
     assert arm.nv == arm.nu, "only rigid arms"
     model = pin.Model()
     model.gravity.linear = np.array(arm.gravity)
     # of each body: joint that carries it, and its pose in the frame of that joint
     carrier: dict[int, tuple[int, Any]] = {}
-    places = np.cumsum([0, *(body.joint.n_dof for body in arm.bodies)])
+    positions: list[int] = []
     order: list[int] = []
     frames = [0] * arm.n_nodes
     for k in _depth_first(arm._parents):
@@ -128,9 +157,12 @@ def to_pinocchio(arm: fa.Arm) -> PinocchioArm:
             above = carrier[parent]
         pose = above[1] * pose
         if joint.n_dof:
-            number = model.addJoint(above[0], _joint(joint), pose, body.name)
+            moving, q_at, v_at = _joint(joint)
+            number = model.addJoint(above[0], moving, pose, body.name)
             carrier[k] = (number, pin.SE3.Identity())
-            order.append(int(places[k]))
+            first = arm.body_joint_slice(k, positions=True).start
+            positions += [first + i for i in q_at]
+            order += [arm.body_joint_slice(k).start + i for i in v_at]
         else:
             carrier[k] = (above[0], pose)
         number, pose = carrier[k]
@@ -141,4 +173,5 @@ def to_pinocchio(arm: fa.Arm) -> PinocchioArm:
             name = f"{body.name}.{body.node_names[j]}"
             frame = pin.Frame(name, number, node, pin.FrameType.OP_FRAME)
             frames[arm.node(k, j)] = model.addFrame(frame)
-    return PinocchioArm(model, model.createData(), np.array(order), tuple(frames))
+    orders = np.array(positions), np.array(order)
+    return PinocchioArm(model, model.createData(), *orders, tuple(frames))
