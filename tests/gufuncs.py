@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from trees import SEVERAL, quaternions
 
 import flexarm as fa
 
@@ -18,6 +19,8 @@ ARMS = {
     "puma560": fa.library.puma560(damping=True),
     "de_luca": fa.library.de_luca_siciliano(damping=True),
     "tree": fa.library.random_tree(7, n_bodies=5, max_modes=3),
+    # all kinds of joints; more positions than velocities
+    "joints": fa.library.random_tree(2, 12, max_modes=2, joints=SEVERAL),
     # modes beyond the compiled-in counts, scratch beyond the stack
     "large": fa.library.random_tree(2, n_bodies=8, max_modes=8, n_nodes=5),
 }
@@ -77,8 +80,14 @@ class Case:
                 continue
             x = rng.normal(size=batch + core)
             if k == self.has_node:  # positions, modes small
-                x[..., self.arm.nu :] *= 0.1
+                x[..., self.arm.joint_position_slice.stop :] *= 0.1
             operands.append(x)
+        return operands
+
+    def set_upright(self, operands: list[Array]) -> list[Array]:
+        """Make the scalar part of all quaternions one: zeros are no rotation."""
+        for at in quaternions(self.arm):
+            operands[self.has_node][..., at.start] = 1
         return operands
 
     def loop(self, operands: list[Array]) -> Array:

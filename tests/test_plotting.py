@@ -110,6 +110,48 @@ def test_joints_of_a_sliding_arm_are_positions() -> None:
     assert plotting.joints(traj)[0].axes.get_ylabel() == "joint position (m)"
 
 
+def floating() -> fa.Trajectory:
+    """A free body that carries a flexible one on a ball joint."""
+    arm = fa.library.random_tree(0, 2, 2, joints=("free", "spherical"))
+    kinds = ("free", "spherical")
+    bodies = [
+        body.replace(joint=body.joint.replace(kind=kind, damping=0.0))
+        for body, kind in zip(arm.bodies, kinds, strict=True)
+    ]
+    arm = arm.replace(bodies=bodies)
+    t = np.linspace(0.0, 0.01, 11)
+    return fa.simulate(arm, arm.neutral, 0.1 * np.arange(arm.nv), t)
+
+
+def test_joints_with_quaternions() -> None:
+    traj = floating()
+    lines = plotting.joints(traj)
+    ax = lines[0].axes
+    assert ax.get_ylabel() == "joint coordinate (m)"
+    names = [f"body0.{x}" for x in ("qw", "qx", "qy", "qz", "x (m)", "y (m)", "z (m)")]
+    assert labels(ax) == [*names, *(f"body1.{x}" for x in ("qw", "qx", "qy", "qz"))]
+    for i, line in enumerate(lines):
+        assert_array_equal(line.get_ydata(), traj.q[:, i])
+    ax = plotting.joints(traj, rates=True, degrees=True)[0].axes
+    assert ax.get_ylabel() == "joint coordinate rate (deg/s or m/s)"
+    turning = [text for text in labels(ax) if text.endswith(" (deg/s)")]
+    assert [text[:8] for text in turning] == [
+        *("body0.wx", "body0.wy", "body0.wz"),
+        *("body1.wx", "body1.wy", "body1.wz"),
+    ]
+    assert len(labels(ax)) == 9
+
+
+def test_deflections_beside_quaternions() -> None:
+    traj = floating()
+    lines = plotting.deflections(traj, modes=True)
+    arm = traj.arm
+    eta = traj.q[:, 11:]
+    assert len(lines) == arm.nv - arm.nu == eta.shape[1] > 0
+    for i, line in enumerate(lines):
+        assert_array_equal(line.get_ydata(), eta[:, i])
+
+
 def test_deflections_of_the_tips(free: fa.Trajectory) -> None:
     lines = plotting.deflections(free)
     ax = lines[0].axes

@@ -150,6 +150,19 @@ def test_tree_shows_its_branches_joints_and_offsets() -> None:
     assert passes(lines["tip"], nodes[arm.tip_node][np.newaxis])
 
 
+def test_every_kind_of_joint_has_its_marker() -> None:
+    arm = fa.library.random_tree(2, 40, 0, joints=fa.joints.JOINT_KINDS)
+    (lines,) = plotting.arm(arm, arm.neutral).lines
+    links = fa.link_poses(arm, arm.neutral)[:, :3, 3]
+    kinds = np.array([body.joint.kind for body in arm.bodies])
+    moving = set(kinds) - {"fixed"}
+    assert len({lines[kind].get_marker() for kind in moving}) == len(moving) == 9
+    assert "fixed" not in lines
+    for kind in moving:
+        drawn = np.stack(lines[kind].get_data_3d(), axis=1)[1:]
+        assert_allclose(drawn, links[kinds == kind], rtol=0, atol=1e-15)
+
+
 def test_update_moves_the_lines_and_the_view() -> None:
     arm = fa.library.planar_chain(2)
     drawing = plotting.arm(arm, [0.0, 0.0])
