@@ -20,7 +20,7 @@ ARMS = {
     "de_luca": fa.library.de_luca_siciliano(damping=True),
     "tree": fa.library.random_tree(7, n_bodies=5, max_modes=3),
     # all kinds of joints; more positions than velocities
-    "joints": fa.library.random_tree(2, 12, max_modes=2, joints=SEVERAL),
+    "joints": fa.library.random_tree(2, 14, max_modes=2, joints=SEVERAL),
     # modes beyond the compiled-in counts, scratch beyond the stack
     "large": fa.library.random_tree(2, n_bodies=8, max_modes=8, n_nodes=5),
 }

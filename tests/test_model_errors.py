@@ -69,7 +69,7 @@ def test_errors_travel_between_processes(kind: type[fa.NotFiniteError]) -> None:
         ({"rotation": np.zeros((3, 3))}, ["rotation", "1.0e+00"]),
         ({"damping": -0.5}, ["damping", "-0.5", "zero or more"]),
         ({"damping": np.inf}, ["damping", "inf", "finite"]),
-        ({"damping": (1, 2)}, ["damping", "(2,)", "one number"]),
+        ({"damping": (1, 2)}, ["damping", "(2,)", "expected (1,)"]),
     ],
     ids=str,
 )
