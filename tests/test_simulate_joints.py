@@ -1,0 +1,119 @@
+"""Time integration of poses: order of Runge-Kutta, momentum, energy, a closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from trees import SEVERAL, quaternions, random_state
+
+import flexarm as fa
+
+
+def conservative(arm):
+    """The same arm without friction and damping."""
+    return arm.replace(
+        bodies=[
+            b.replace(
+                joint=b.joint.replace(damping=0.0),
+                **({"damping": None} if b.n_modes else {}),
+            )
+            for b in arm.bodies
+        ]
+    )
+
+
+def floating(seed, gravity=False):
+    """A tree with joints of all kinds whose root is free."""
+    options = {"max_modes": 2, "joints": SEVERAL, "gravity": gravity}
+    arm = fa.library.random_tree(seed, 4, **options)
+    free = fa.Joint("free", position=(0.1, 0.2, 0.3))
+    return arm.replace(bodies=[arm.bodies[0].replace(joint=free), *arm.bodies[1:]])
+
+
+def state(arm, seed):
+    """A state with modest modes and speeds."""
+    q, qd, _ = random_state(np.random.default_rng(seed), arm, amplitude=0.05)
+    return q, 0.5 * qd
+
+
+def orders_of(errors):
+    return np.log2(np.array(errors[:-1]) / errors[1:])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_energy_drift_falls_with_the_fourth_power_of_the_step(seed):
+    arm = conservative(floating(seed, gravity=True))
+    q0, qd0 = state(arm, seed)
+    drift = []
+    for n in (100, 200, 400):
+        run = fa.simulate(arm, q0, qd0, np.linspace(0.0, 0.2, n + 1))
+        assert run.success, run.message
+        drift.append(np.abs(run.energy - run.energy[0]).max())
+    assert (orders_of(drift) > 3.7).all(), drift
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_states_converge_with_order_four(seed):
+    arm = floating(seed)
+    q0, qd0 = state(arm, seed)
+    t = np.array([0.0, 0.1])
+    tight = {"rtol": 1e-13, "atol": 1e-13}
+    exact = fa.simulate(arm, q0, qd0, t, method="DOP853", **tight)
+    errors = []
+    for step in (1e-3, 5e-4, 2.5e-4):
+        run = fa.simulate(arm, q0, qd0, t, max_step=step)
+        assert run.success, run.message
+        away = fa.difference(arm, run.q[-1], exact.q[-1])
+        errors.append(max(np.abs(away).max(), np.abs(run.qd - exact.qd).max()))
+    assert (orders_of(errors) > 3.7).all(), errors
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_momentum_of_a_floating_arm_is_conserved(seed):
+    """Linear momentum, and the angular one about the origin of the base."""
+    arm = floating(seed)
+    q0, qd0 = state(arm, seed)
+    run = fa.simulate(arm, q0, qd0, np.linspace(0.0, 0.2, 2001))
+    assert run.success, run.message
+    h = np.einsum("tij,tj->ti", fa.mass_matrix(arm, run.q), run.qd)[:, :6]
+    pose = fa.link_poses(arm, run.q)[:, 0]
+    R, x = pose[:, :3, :3], pose[:, :3, 3]
+    linear = np.einsum("tij,tj->ti", R, h[:, 3:])
+    angular = np.einsum("tij,tj->ti", R, h[:, :3]) + np.cross(x, linear)
+    for momentum in (linear, angular):
+        size = np.abs(momentum).max()
+        assert np.abs(momentum - momentum[0]).max() < 1e-9 * size
+    for at in quaternions(arm):
+        assert_allclose(np.linalg.norm(run.q[1:, at], axis=1), 1.0, rtol=1e-15)
+
+
+def test_chaplygin_sleigh_comes_to_slide_straight():
+    """v' = a w^2, w' = -k w v:  v = c tanh(k c t + artanh(v0 / c)), c constant."""
+    m, a, inertia = 2.0, 0.3, 0.5
+    S = np.zeros((6, 2))
+    S[2, 0] = S[3, 1] = 1.0
+    sleigh = fa.RigidBody(
+        "sleigh",
+        fa.Joint("subspace", subspace=S),
+        mass=m,
+        com=(a, 0, 0),
+        inertia=(inertia,) * 3,
+    )
+    arm = fa.Arm([sleigh])
+    w, v = 1.7, -0.9
+    k = m * a / (inertia + m * a**2)
+    c = np.sqrt(v**2 + a / k * w**2)
+    t = np.linspace(0.0, 5.0, 2001)
+    run = fa.simulate(arm, arm.neutral, [w, v], t)
+    expected = c * np.tanh(k * c * t + np.arctanh(v / c))
+    assert_allclose(run.qd[:, 1], expected, rtol=0, atol=1e-11)
+    turning = np.sqrt(k / a * (c**2 - expected**2))
+    assert_allclose(run.qd[:, 0], turning, rtol=0, atol=1e-11)
+    # the path is the integral of v along the blade, the heading that of w
+    heading = 2.0 * np.arctan2(run.q[:, 3], run.q[:, 0])
+    velocity = run.qd[:, 1:] * np.stack([np.cos(heading), np.sin(heading)], axis=1)
+    steps = t[1] / 3.0 * (velocity[:-2:2] + 4.0 * velocity[1::2] + velocity[2::2])
+    path = np.cumsum(steps, axis=0)  # Simpson's rule
+    assert_allclose(run.q[2::2, 4:6], path, rtol=0, atol=1e-10)
+    assert_allclose(run.q[:, 6], 0.0, atol=1e-15)
