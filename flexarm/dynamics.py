@@ -34,9 +34,9 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
     arm : Arm
         Arm with ``nv`` coordinates, joints first, then modes.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd, qdd : (..., nv) array_like of float
-        First and second time derivatives of `q`.
+        Velocities and their time derivatives.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
 
@@ -99,9 +99,9 @@ def forward_dynamics(
     arm : Arm
         Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Time derivatives of `q`.
+        Velocities: time derivatives of `q` but for joints with poses.
     tau : (..., nu) or (..., nv) array_like of float
         Joint forces in N m or N, or all generalized forces with the modal ones.
     method : {"articulated", "basic", "composite"}
@@ -116,7 +116,7 @@ def forward_dynamics(
     Returns
     -------
     qdd : (..., nv) ndarray of float
-        Second time derivatives of `q`.
+        Time derivatives of the velocities.
 
     Raises
     ------
@@ -176,9 +176,9 @@ def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Time derivatives of `q`.
+        Velocities: time derivatives of `q` but for joints with poses.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
 
@@ -222,7 +222,7 @@ def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
 

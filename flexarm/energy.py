@@ -20,9 +20,9 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Time derivatives of `q`.
+        Velocities: time derivatives of `q` but for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
 
@@ -63,7 +63,7 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (...) ndarray of float, optional
         Where to store the result.
 
@@ -110,9 +110,9 @@ def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Time derivatives of `q`.
+        Velocities: time derivatives of `q` but for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
 

@@ -18,7 +18,7 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
 
@@ -61,7 +61,7 @@ def mass_matrix_inverse(arm: Arm, q: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
 
@@ -109,7 +109,7 @@ def apply_mass_matrix(arm: Arm, q: Any, x: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     x : (..., nv) array_like of float
         Vector, such as accelerations or rates.
     out : (..., nv) ndarray of float, optional
@@ -154,7 +154,7 @@ def apply_mass_matrix_inverse(arm: Arm, q: Any, x: Any, *, out: Any = None) -> A
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     x : (..., nv) array_like of float
         Vector, such as forces.
     out : (..., nv) ndarray of float, optional
@@ -200,7 +200,7 @@ def log_det_mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     arm : Arm
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (...) ndarray of float, optional
         Where to store the result.
 

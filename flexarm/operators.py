@@ -293,7 +293,7 @@ def operators(arm: Arm, q: Any) -> SpatialOperators:
     arm : Arm
         Tree of bodies with ``N`` coordinates.
     q : (..., nq) array_like of float
-        Positions: of the joints, then modal coordinates; see ``arm.position_names``.
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
 
     Returns
     -------
