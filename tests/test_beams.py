@@ -145,7 +145,7 @@ def test_payload_table(
     if node is None:
         assert len(crossings) == 0
     else:
-        np.testing.assert_allclose(crossings, [node], atol=1.5e-5)
+        np.testing.assert_allclose(crossings, [node], rtol=0, atol=1.5e-5)
 
 
 def test_static_moment_of_link_1() -> None:
@@ -182,8 +182,12 @@ def test_derivatives_of_the_shapes() -> None:
     x, h = np.linspace(0.1, 0.9, 9), 0.01
     weights = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / (60.0 * h)
     at = x[:, None] + h * np.arange(-3.0, 4.0)
-    np.testing.assert_allclose(modes.shape(at) @ weights, modes.slope(x), atol=2e-6)
-    np.testing.assert_allclose(modes.slope(at) @ weights, modes.curvature(x), atol=3e-5)
+    np.testing.assert_allclose(
+        modes.shape(at) @ weights, modes.slope(x), rtol=0, atol=2e-6
+    )
+    np.testing.assert_allclose(
+        modes.slope(at) @ weights, modes.curvature(x), rtol=0, atol=3e-5
+    )
 
 
 def test_very_heavy_payload_is_a_massless_spring() -> None:
@@ -197,7 +201,10 @@ def test_very_heavy_payload_is_a_massless_spring() -> None:
     )
     x = np.linspace(0.0, 1.0, 11)
     np.testing.assert_allclose(
-        modes.shape(x)[0] / modes.tip_deflection[0], 0.5 * x**2 * (3.0 - x), atol=1e-6
+        modes.shape(x)[0] / modes.tip_deflection[0],
+        0.5 * x**2 * (3.0 - x),
+        rtol=0,
+        atol=1e-6,
     )
 
 
@@ -216,17 +223,13 @@ def test_closed_forms_of_v_and_w(
     modes = loaded(payload, n_modes)
     deflection, slope = modes.tip_deflection, modes.tip_slope
     c1, c2 = modes.coefficients.T
-    scale = 1.0 + mass + inertia
-    np.testing.assert_allclose(
-        modes.v + mass * deflection + moment * slope,
-        2.0 * c1 / modes.beta,
-        atol=5e-15 * scale * n_modes,
-    )
-    np.testing.assert_allclose(
-        modes.w + inertia * slope + mass * deflection + moment * (deflection + slope),
-        -2.0 * c2 / modes.beta**2,
-        atol=5e-15 * scale * n_modes,
-    )
+    # the tip slope is beta times functions of beta, whose rounding is beta eps
+    limit = (1.0 + mass + inertia) * (5e-15 + 2.3e-16 * modes.beta**2)
+    force = modes.v + mass * deflection + moment * slope
+    assert (np.abs(force - 2.0 * c1 / modes.beta) <= limit).all()
+    turning = modes.w + inertia * slope + mass * deflection
+    turning = turning + moment * (deflection + slope)
+    assert (np.abs(turning + 2.0 * c2 / modes.beta**2) <= limit).all()
 
 
 @pytest.mark.parametrize("link", [1, 2])
@@ -260,10 +263,10 @@ def test_integrals_against_adaptive_quadrature(n_modes: int) -> None:
 
     first, last = modes.z[0, 0], modes.z[j, j]
     np.testing.assert_allclose(
-        modes.v[j], integral(lambda x: 0.3 * shape(x)), atol=2e-14
+        modes.v[j], integral(lambda x: 0.3 * shape(x)), rtol=0, atol=2e-14
     )
     np.testing.assert_allclose(
-        modes.w[j], integral(lambda x: 0.3 * x * shape(x)), atol=2e-14
+        modes.w[j], integral(lambda x: 0.3 * x * shape(x)), rtol=0, atol=2e-14
     )
     np.testing.assert_allclose(
         last, integral(lambda x: 0.3 * shape(x) ** 2), rtol=2e-14
@@ -271,6 +274,7 @@ def test_integrals_against_adaptive_quadrature(n_modes: int) -> None:
     np.testing.assert_allclose(
         modes.z[0, j],
         integral(lambda x: 0.3 * shape(x) * float(modes.shape(x)[0])),
+        rtol=0,
         atol=2e-14 * np.sqrt(first * last),
     )
     np.testing.assert_allclose(
@@ -389,7 +393,7 @@ def test_rod_without_payload() -> None:
     )
     amplitude = np.sqrt(2.0 / (polar * length))
     np.testing.assert_allclose(modes.tip_rotation, amplitude, rtol=1e-13)
-    np.testing.assert_allclose(modes.z, np.eye(20), atol=2e-14)
+    np.testing.assert_allclose(modes.z, np.eye(20), rtol=0, atol=2e-14)
     sign = (-1.0) ** np.arange(20)  # tip rotations are positive
     np.testing.assert_allclose(
         modes.v, sign * polar * length * amplitude / b, rtol=1e-12, atol=1e-16
@@ -432,8 +436,8 @@ def test_rod_of_cibicik_and_egeland() -> None:
     second = 181132e-12
     bending = clamped_beam_modes(2.0, 5.550, 210e9 * second, 2)
     rod = clamped_rod_modes(2.0, 7850.0 * 2.0 * second, 80.8e9 * 2.0 * second, 2)
-    np.testing.assert_allclose(bending.frequency, [11.582, 72.581], atol=5e-4)
-    np.testing.assert_allclose(rod.frequency, [401.03, 1203.10], atol=5e-3)
+    np.testing.assert_allclose(bending.frequency, [11.582, 72.581], rtol=0, atol=5e-4)
+    np.testing.assert_allclose(rod.frequency, [401.03, 1203.10], rtol=0, atol=5e-3)
 
 
 UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "n_modes": 2}

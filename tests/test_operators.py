@@ -61,7 +61,9 @@ def test_03_innovations_factorization(this):
     assert_close(this.ops.in_arm_order(L @ D @ L.T), this.ops.mass_matrix)
     rows = [this.ops.coordinate_rows(k) for k in range(len(this.arm.bodies))]
     for i in range(len(rows)):
-        assert_allclose(L[rows[i], rows[i]], np.eye(len(L))[rows[i], rows[i]], atol=0)
+        assert_allclose(
+            L[rows[i], rows[i]], np.eye(len(L))[rows[i], rows[i]], rtol=0, atol=0
+        )
         for j in range(i):
             assert not L[rows[i], rows[j]].any()  # upper: base to tip
             assert not D[rows[i], rows[j]].any() and not D[rows[j], rows[i]].any()

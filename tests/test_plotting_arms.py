@@ -62,8 +62,10 @@ def test_planar_arm_is_drawn_in_its_plane() -> None:
     assert set(lines) == {"base", "offsets", "links", "revolute", "tip"}
     nodes = fa.node_poses(arm, [0.3, 0.5])[:, :2, 3]
     assert passes(lines["links"], nodes)
-    assert_allclose(lines["revolute"].get_xydata()[1:], [[0, 0], nodes[1]], atol=1e-15)
-    assert_allclose(lines["tip"].get_xydata(), nodes[-1:], atol=1e-15)
+    assert_allclose(
+        lines["revolute"].get_xydata()[1:], [[0, 0], nodes[1]], rtol=0, atol=1e-15
+    )
+    assert_allclose(lines["tip"].get_xydata(), nodes[-1:], rtol=0, atol=1e-15)
     assert_array_equal(lines["base"].get_xydata(), [[0, 0]])
     ax = drawing.ax
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x (m)", "y (m)")
@@ -142,7 +144,7 @@ def test_tree_shows_its_branches_joints_and_offsets() -> None:
     kinds = np.array([body.joint.kind for body in arm.bodies])
     for kind in ("revolute", "prismatic"):
         drawn = np.stack(lines[kind].get_data_3d(), axis=1)[1:]
-        assert_allclose(drawn, links[kinds == kind], atol=1e-15)
+        assert_allclose(drawn, links[kinds == kind], rtol=0, atol=1e-15)
     for body, origin in zip(arm.bodies[1:], links[1:], strict=True):
         carrier = nodes[arm.node(body.joint.parent, body.joint.node)]
         assert passes(lines["links"], carrier[np.newaxis])
@@ -222,7 +224,7 @@ def test_snapshots_refuses(free: fa.Trajectory, swing: fa.Trajectory) -> None:
 
 def test_animation_shows_each_frame(swing: fa.Trajectory) -> None:
     moving = plotting.animate(swing, fps=20.0, speed=0.5)
-    assert_allclose(moving.times, np.linspace(0.0, 0.4, 17), atol=1e-12)
+    assert_allclose(moving.times, np.linspace(0.0, 0.4, 17), rtol=0, atol=1e-12)
     moved = moving.draw(8)
     assert moving.clock.get_text() == "t = 0.20 s"
     assert repr(moving) == "<Animation of 'planar_chain': 17 frames, 20 per second>"
@@ -236,7 +238,7 @@ def test_animation_shows_each_frame(swing: fa.Trajectory) -> None:
         assert passes(lines["links"], nodes)
         assert lines["links"] in moved and moving.traces[i] in moved
         path = swing.tip[i, np.arange(9) * 25, :2]
-        assert_allclose(moving.traces[i].get_xydata(), path, atol=1e-15)
+        assert_allclose(moving.traces[i].get_xydata(), path, rtol=0, atol=1e-15)
     # nothing leaves the view, which stays
     limits = moving.drawing.ax.viewLim.get_points()
     assert np.all(swing.tip[..., :2] > limits[0])
@@ -255,7 +257,7 @@ def test_animation_in_space() -> None:
     nodes = fa.node_poses(arm, q[5])[:, :3, 3]
     assert passes(moving.drawing.lines[0]["links"], nodes)
     path = np.stack(moving.traces[0].get_data_3d(), axis=1)
-    assert_allclose(path, fa.tip_pose(arm, q[:6])[:, :3, 3], atol=1e-15)
+    assert_allclose(path, fa.tip_pose(arm, q[:6])[:, :3, 3], rtol=0, atol=1e-15)
 
 
 def test_animation_plays_in_a_notebook(free: fa.Trajectory) -> None:

@@ -51,7 +51,7 @@ def test_states_converge_with_order_four():
         run = fa.simulate(arm, q0, np.zeros(6), t, max_step=step)
         errors.append(np.abs(run.q[-1] - exact.q[-1]).max())
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert_allclose(orders[1:], 4.0, atol=0.25)
+    assert_allclose(orders[1:], 4.0, rtol=0, atol=0.25)
 
 
 def test_sampled_torque_is_linear_or_held_between_samples():
@@ -83,7 +83,9 @@ def test_torque_function_sees_the_state_of_each_stage():
     arm = fa.Arm([slide])
     t = np.linspace(0.0, 2.0, 401)
     run = fa.simulate(arm, [1.0], [0.0], t, torque=lambda t, q, qd: -18.0 * q)
-    assert_allclose(run.q[:, 0], np.cos(3.0 * t), atol=2e-9)
+    # the phase lags by w t (w h)^4 / 120, order four
+    lag = 6.0 * (3.0 * 0.005) ** 4 / 120.0
+    assert_allclose(run.q[:, 0], np.cos(3.0 * t), rtol=0, atol=1.01 * lag)
     assert_allclose(run.tau[:, 0], -18.0 * run.q[:, 0], rtol=1e-15)
 
 
@@ -111,4 +113,4 @@ def test_pendulum_period_by_elliptic_integral():
     # level is zero, the bottom is -pi/2
     t = np.array([0.0, quarter])
     run = fa.simulate(arm, [swing - np.pi / 2], [0.0], t, max_step=1e-3)
-    assert_allclose(run.q[-1, 0], -np.pi / 2, atol=1e-10)
+    assert_allclose(run.q[-1, 0], -np.pi / 2, rtol=0, atol=1e-10)
