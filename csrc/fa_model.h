@@ -137,6 +137,7 @@ typedef struct {
     int parent_eta_at;
     int first_node, n_nodes;
     int node_is_offset; /* E != mp1: gravity needs its own modal term (B4) */
+    int F1_is_skew; /* F1(r,s) = -F1(s,r): no offsets, and no term of it in b_omega */
     /* places in the scratch arrays of all bodies, counted in modes */
     int hop_at;      /* modes of the parents (own ones if floating) before */
     int own_at;      /* modes of the bodies before */
@@ -217,7 +218,7 @@ size_t fa_modal_size(int n);
  *   n, n_nodes   modes and nodes
  *   nodes        [n_nodes][FA_NODE_SIZE(n)]
  *   storage      [fa_modal_size(n)]  receives the integrals; K and C are left as is
- *   body         mass, mp0, J0, modal and node_is_offset are set
+ *   body         mass, mp0, J0, modal, node_is_offset and F1_is_skew are set
  */
 void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
                         fa_body *body);
