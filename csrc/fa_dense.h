@@ -11,7 +11,8 @@
  * Solves A x = b for a symmetric positive definite A, by LAPACK.
  *
  *   n, n_rhs  size, number of right sides
- *   a   [n][n]      the matrix; overwritten by its Cholesky factor
+ *   a   [n][n]      the matrix, of which only a[i][j] with j >= i is read; overwritten
+ *                   by its Cholesky factor
  *   b   [n_rhs][n]  right sides; the solutions on return, NaN if A is not positive
  *                   definite
  */

@@ -199,7 +199,7 @@ static void ba_forward_dynamics(const fa_model *model, const fa_call *call)
         cn_residual(model, call->out, &w);
         mi_factor(model, q, &f);
         cn_factor(model, &f.w, &w);
-        cn_solve(model, &w);
+        cn_solve(model, call->states, &w);
         cn_add(model, &w, call->out);
     }
 }

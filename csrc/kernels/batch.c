@@ -164,6 +164,7 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
             }
             call.index = (int)first;
         }
+        call.states = (int)states;
         for (int i = 0; i < n_in; i++) {
             batch_load(operands + i, at, states, lanes[i]);
         }

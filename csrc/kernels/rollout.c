@@ -176,7 +176,7 @@ static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage,
     const fa_real *q = first_stage ? s->q : s->stage_q;
     const fa_real *qd = first_stage ? s->qd : s->stage_qd;
 
-    cn_forward(g->model, q, qd, s->tau, g->work, s->qdd);
+    cn_forward(g->model, FA_LANES, q, qd, s->tau, g->work, s->qdd);
     if (g->model->any_pose) {
         rk4_stage_poses(g->model, s, qd, first_stage, sum_weight, ahead);
     }
