@@ -27,10 +27,9 @@ enum { MULTIPLY, ADD, DIVIDE, COUNTERS };
 extern volatile long operations_count[COUNTERS], operations_saved;
 volatile long operations_count[COUNTERS], operations_saved;
 
-/* stands in for LAPACK, whose operations are known: see operation_counts.py */
-void fa_dense_solve(int n, double *a, double *b)
+static void forward(const fa_model *model, const fa_call *call)
 {
-    (void)n, (void)a, (void)b;
+    fd_run(model, call->in[0], call->in[1], call->in[2], call->work, call->out);
 }
 
 typedef struct {
@@ -40,7 +39,7 @@ typedef struct {
 } operations_row;
 
 static const operations_row rows[] = {
-    {"articulated", fd_forward_dynamics, fd_work_size},
+    {"articulated", forward, fd_work_size},
     {"bias", id_bias_forces, id_work},
     {"mass", mm_mass_matrix, mm_work_size},
 };
@@ -70,8 +69,8 @@ static fa_model *chain(int N, int n)
     fa_model *model = NULL;
 
     for (int k = 0; k < N; k++) {
-        const int row[] = {k - 1, k ? k * n_nodes - 1 : -1, FA_JOINT_REVOLUTE, n,
-                           n_nodes};
+        const int row[] = {
+            k - 1, k ? k * n_nodes - 1 : -1, FA_JOINT_REVOLUTE, n, n_nodes, 1};
         double *joint = joints + k * FA_JOINT_SIZE;
         memcpy(topology + k * FA_TOPO_SIZE, row, sizeof row);
         joint[FA_AXIS + 2] = 1.0;
