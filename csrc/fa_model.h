@@ -38,6 +38,7 @@ enum {
     FA_TOPO_JOINT,
     FA_TOPO_MODES,
     FA_TOPO_NODES,
+    FA_TOPO_INTEGRALS, /* 1: modal integrals are given, the nodes have no mass */
     FA_TOPO_SIZE
 };
 enum { FA_AXIS = 0, FA_POSITION = 3, FA_ROTATION = 6, FA_DAMPING = 15, FA_JOINT_SIZE };
@@ -52,19 +53,25 @@ enum {
 };
 #define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
 
+/* modal integrals that are given: mass, first moment, inertia (xx xy xz yy yz zz) of the
+ * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes */
+enum { FA_GIVEN_MASS = 0, FA_GIVEN_MP0 = 1, FA_GIVEN_J0 = 4, FA_GIVEN_MODAL = 10 };
+#define FA_GIVEN_SIZE(n) (FA_GIVEN_MODAL + fa_modal_size(n) - 2 * (size_t)((n) * (n)))
+
 typedef struct {
     int n_bodies;
     const int *topology;   /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
     const double *joints;  /* [n_bodies][FA_JOINT_SIZE] */
     const double *nodes;   /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
-    const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes] */
+    const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes],
+                            * then FA_GIVEN_SIZE given integrals where there are any */
     const double *gravity; /* [3] */
     size_t nodes_size, modal_size; /* lengths of the two arrays above */
 } fa_description;
 
 /*
  * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
- * corrected in equations B1 to B4), sums over its nodes. A node position that is
+ * corrected in equations B1 to B4), sums over its nodes, or given. A position that is
  * quadratic in eta (foreshortening of beams) has its place here: two more integrals.
  */
 typedef struct {

@@ -7,6 +7,7 @@
 """
 
 from . import beams, library, plotting, reference, testing
+from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._version import __version__
 from .arm import Arm
@@ -20,6 +21,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .kinematics import (
     jacobian,
     link_poses,
@@ -47,6 +49,7 @@ __all__ = [
     "FlexarmError",
     "FlexibleBody",
     "Joint",
+    "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
     "RigidBody",
@@ -59,6 +62,7 @@ __all__ = [
     "beams",
     "bias_forces",
     "build_info",
+    "consistent_integrals",
     "energy",
     "forward_dynamics",
     "gravity_forces",
@@ -70,6 +74,8 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
+    "modal_integrals",
+    "nodal_integrals",
     "node_pose",
     "node_poses",
     "node_velocity",

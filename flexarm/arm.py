@@ -23,10 +23,12 @@ Array = NDArray[np.float64]
 class Packed(NamedTuple):
     """An arm as plain arrays, in the layout that ``fa_model.h`` reads."""
 
-    topology: NDArray[np.intc]  # (n, 5): parent, node of the parent, kind, modes, nodes
+    topology: NDArray[
+        np.intc
+    ]  # (n, 6): parent, its node, kind, modes, nodes, integrals
     joints: Array  # (n, 16): axis, position, rotation, damping
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
-    modal: Array  # per body: stiffness, damping
+    modal: Array  # per body: stiffness, damping, given modal integrals
     gravity: Array  # (3,)
 
 
@@ -97,7 +99,11 @@ def _check_order(names: list[str], parents: list[int]) -> None:
 def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     """Refuse a joint that moves nothing, and an arm in which nothing moves."""
     mass = [body.total_mass for body in bodies]
-    inertia = [float(np.abs(body.node_inertia).sum()) for body in bodies]
+    given = [body.integrals for body in bodies]
+    inertia = [
+        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        for body, c in zip(bodies, given, strict=True)
+    ]
     for i in reversed(range(len(bodies))):
         if parents[i] >= 0:
             mass[parents[i]] += mass[i]
@@ -303,7 +309,10 @@ class Arm(_Description):
                 node = self._node_offset[parent]
                 node += self.bodies[parent].node_index(joint.node)
             kind = JOINT_KINDS.index(joint.kind)
-            topology.append((parent, node, kind, body.n_modes, body.n_nodes))
+            given = body.integrals
+            topology.append(
+                (parent, node, kind, body.n_modes, body.n_nodes, given is not None)
+            )
             joints.append(
                 (*joint.axis, *joint.position, *joint.rotation.ravel(), joint.damping)
             )
@@ -321,6 +330,7 @@ class Arm(_Description):
                 ).ravel()
             )
             modal += [body.stiffness.ravel(), body.damping.ravel()]
+            modal += [] if given is None else [given.pack()]
         return Packed(
             np.array(topology, dtype=np.intc),
             np.array(joints, dtype=np.float64),

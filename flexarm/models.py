@@ -8,7 +8,6 @@ is one without modes.  All vectors of a body are in its own frame.
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,46 +24,14 @@ from ._checks import (
     check_square,
     inertia_matrix,
 )
+from ._description import _Description as _Description  # arm.py takes it from here
 from .errors import ModelError
+from .integrals import ModalIntegrals
 
 Array = NDArray[np.float64]
 
 JOINT_KINDS = ("fixed", "revolute", "prismatic")  # the order is that of fa_model.h
 GROUND = "ground"
-
-
-class _Description:
-    """Equality, hash and replacement by content, for dataclasses that hold arrays."""
-
-    def _content(self) -> tuple[Any, ...]:
-        def plain(value: Any) -> Any:
-            if isinstance(value, np.ndarray):
-                return (value.shape, value.tobytes())
-            return value
-
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return tuple(plain(getattr(self, f.name)) for f in fields if f.init)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._content() == other._content()
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, self._content()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # through the constructor, which checks and makes the arrays read-only again
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
-
-    def replace(self, **changes: Any) -> Any:
-        """Return a copy with the named fields changed."""
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +122,7 @@ class _Body(_Description):
     stiffness: Array
     damping: Array
     mode_names: tuple[str, ...]
+    integrals: ModalIntegrals | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -168,7 +136,9 @@ class _Body(_Description):
 
     @property
     def total_mass(self) -> float:
-        """Mass of all nodes, in kg."""
+        """Mass of all nodes or, where they are given, of the modal integrals, in kg."""
+        if self.integrals is not None:
+            return self.integrals.m
         return float(self.node_mass.sum())
 
     def node_index(self, node: str | int) -> int:
@@ -196,6 +166,8 @@ class _Body(_Description):
 
     def modal_mass(self) -> Array:
         """Modal mass matrix ``G`` (Jain and Rodriguez, C.1), (n_modes, n_modes)."""
+        if self.integrals is not None:
+            return np.array(self.integrals.G)
         lam, gam, p = self.node_rotation, self.node_translation, self.node_com
         # translation of the centre of mass of each node: gamma - p x lambda
         centre = gam - np.cross(p[:, :, None], lam, axis=1)
@@ -394,6 +366,10 @@ class FlexibleBody(_Body):
     node_names, mode_names : sequence of str, optional
         Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node where no
         node has that name.
+    integrals : ModalIntegrals, optional
+        Modal integrals of the body, in place of sums over its nodes: these then carry
+        no mass, and only those need to be listed that other bodies hang on or that are
+        drawn.
     """
 
     name: str
@@ -408,6 +384,7 @@ class FlexibleBody(_Body):
     node_inertia: Any = None
     node_names: tuple[str, ...] = ()
     mode_names: tuple[str, ...] = ()
+    integrals: ModalIntegrals | None = None
 
     def __post_init__(self) -> None:
         name = _check_name("body", self.name)
@@ -443,6 +420,8 @@ class FlexibleBody(_Body):
             mode_names=self._names("mode", self.mode_names, m),
         )
         self._check_nodes()
+        if self.integrals is not None:
+            self._check_integrals(self.integrals)
         if m:
             values, vectors = np.linalg.eigh(self.modal_mass())
             if not values[0] > 1e-14 * max(values[-1], 0.0):
@@ -451,6 +430,25 @@ class FlexibleBody(_Body):
                     f"body {name!r} has a non-positive modal mass ({values[0]:.3g}, "
                     f"mostly mode {worst!r}), expected independent modes that move mass"
                 )
+
+    def _check_integrals(self, integrals: object) -> None:
+        who = f"body {self.name!r}"
+        if not isinstance(integrals, ModalIntegrals):
+            raise ModelError(
+                f"integrals of {who} is {type(integrals).__name__}, expected "
+                "flexarm.ModalIntegrals or None"
+            )
+        if integrals.n_modes != self.n_modes:
+            raise ModelError(
+                f"integrals of {who} are those of {integrals.n_modes} modes, its mode "
+                f"shapes are {self.n_modes}; expected as many"
+            )
+        if any(np.any(x) for x in (self.node_mass, self.node_com, self.node_inertia)):
+            raise ModelError(
+                f"{who} has modal integrals and nodes with mass, expected massless "
+                "nodes; join a RigidBody to a node with a fixed joint to add a mass"
+            )
+        integrals.check(who, self.mode_names)
 
     def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
         result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))

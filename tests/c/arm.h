@@ -39,9 +39,9 @@ static inline void test_arm_node(double *node, double mass, double x)
 
 static inline void test_arm_fill(test_arm *arm)
 {
-    static const int topology[] = {-1, -1, FA_JOINT_REVOLUTE,  0, 2,
-                                   0,  1,  FA_JOINT_REVOLUTE,  2, 2,
-                                   1,  3,  FA_JOINT_PRISMATIC, 0, 2};
+    static const int topology[] = {-1, -1, FA_JOINT_REVOLUTE,  0, 2, 0,
+                                   0,  1,  FA_JOINT_REVOLUTE,  2, 2, 0,
+                                   1,  3,  FA_JOINT_PRISMATIC, 0, 2, 0};
     static const double axes[] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
     static const double shapes[12] = {0.1, 0.0, 0.5, 0.2,  0.0, 0.6,
                                       0.0, 0.3, 0.2, -0.4, 0.7, 0.1};

@@ -1,0 +1,42 @@
+"""What all frozen descriptions have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+
+class _Description:
+    """Equality, hash and replacement by content, for dataclasses that hold arrays."""
+
+    def _content(self) -> tuple[Any, ...]:
+        def plain(value: Any) -> Any:
+            if isinstance(value, np.ndarray):
+                return (value.shape, value.tobytes())
+            return value
+
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return tuple(plain(getattr(self, f.name)) for f in fields if f.init)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._content()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor, which checks and makes the arrays read-only again
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
+
+    def replace(self, **changes: Any) -> Any:
+        """Return a copy with the named fields changed."""
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
