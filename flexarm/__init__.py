@@ -6,7 +6,7 @@
 (6,)
 """
 
-from . import beams, library, plotting, reference, testing
+from . import beams, finite_elements, library, plotting, reference, testing
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._version import __version__
@@ -64,6 +64,7 @@ __all__ = [
     "build_info",
     "consistent_integrals",
     "energy",
+    "finite_elements",
     "forward_dynamics",
     "gravity_forces",
     "inverse_dynamics",
