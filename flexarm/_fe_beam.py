@@ -122,7 +122,8 @@ def beam_mesh(
 
 
 def _pair(what: str, value: ArrayLike, unit: str) -> tuple[float, float]:
-    both = np.broadcast_to(np.asarray(value, dtype=object), (2,)).tolist()
+    one = np.ndim(value) == 0
+    both = [value, value] if one else as_array(what, value, (2,)).tolist()
     return positive(what, both[0], unit), positive(what, both[1], unit)
 
 

@@ -307,6 +307,9 @@ def user_modes(
             )
         given[mesh.dofs(attachment)] = 0.0
     stiffness = given.T @ (mesh.stiffness @ given)
+    # that of a rigid motion is rounding, of either sign
+    size = np.abs(given).T @ (abs(mesh.stiffness) @ np.abs(given))
+    stiffness[np.abs(stiffness) < 1e-15 * size] = 0.0
     return MeshModes(
         mesh, given, (stiffness + stiffness.T) / 2.0, names, attachment, ()
     )

@@ -476,7 +476,7 @@ def _symmetric(what: str, value: Any, n: int) -> Any:
     off = abs(matrix - matrix.T).tocoo()
     worst = int(np.argmax(off.data)) if off.nnz else -1
     if worst >= 0 and off.data[worst] > 1e-9 * abs(matrix).max():
-        i, j = int(off.row[worst]), int(off.col[worst])
+        i, j = sorted((int(off.row[worst]), int(off.col[worst])))
         raise ModelError(
             f"{what} is not symmetric: entries ({i}, {j}) and ({j}, {i}) are "
             f"{matrix[i, j]:g} and {matrix[j, i]:g}, expected equal ones; write both "
@@ -537,7 +537,7 @@ def read_matrix_market(
         try:
             return mmread(name)
         except (ValueError, OverflowError) as problem:
-            text = " ".join(str(problem).split()).rstrip(".")
+            text = " ".join(str(problem).split()).rstrip(".").replace(". ", ", ")
             raise ModelError(
                 f"file {name!r} is not a Matrix Market file of numbers ({text}), "
                 "expected one as scipy.io.mmwrite makes it"
