@@ -431,6 +431,43 @@ class FlexibleBody(_Body):
                     f"mostly mode {worst!r}), expected independent modes that move mass"
                 )
 
+    def effective_masses(self) -> Array:
+        """Effective mass of each mode along x, y and z, (n_modes, 3), in kg.
+
+        What a mode carries when the frame shakes: ``E_r^2 / G_rr`` with the modal
+        integrals E and G.  Those of natural modes add up, with all modes of a body to
+        the mass that moves.
+        """
+        from ._mode_table import effective_masses
+
+        return effective_masses(self)
+
+    def summary(self) -> str:
+        """Table of the modes, as `print` shows it.
+
+        Returns
+        -------
+        table : str
+            For each mode its name, its frequency alone (clamped at the frame), modal
+            mass, effective mass along x, y and z as a part of the mass of the body, and
+            what a unit of it moves: the node that moves most, in modal units of m and
+            rad.  The line "together" counts what modes share once.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> print(fa.library.de_luca_siciliano().bodies[0])
+        flexible body 'link1': 2 modes, ... nodes, 0.1 kg
+        mode            Hz  modal mass  x %   y %  z %  a unit moves
+        ...
+        """
+        from ._mode_table import mode_table
+
+        return mode_table(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def _check_integrals(self, integrals: object) -> None:
         who = f"body {self.name!r}"
         if not isinstance(integrals, ModalIntegrals):
