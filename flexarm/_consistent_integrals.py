@@ -127,17 +127,33 @@ def rigid_columns(
     return Z
 
 
+def _follow_centre(mass: Any, translation: Array, shapes: Array, swing: Array) -> None:
+    """Add a translation to each swinging column that corrects its momentum, in place.
+
+    It makes the momentum of a deflected body that turns ``omega x E eta``, mass times
+    velocity of its centre.  T stays a square, so its mass matrix stays definite.
+    """
+    momentum = mass @ translation
+    m = np.trace(translation.T @ momentum) / 3.0
+    E = momentum.T @ shapes
+    for s in range(shapes.shape[1]):
+        lacking = cross_rows(E[:, s][np.newaxis])[0] - momentum.T @ swing[:, s]
+        swing[:, s] += translation @ (lacking / m)
+
+
 def pair_sums(
     mass: Any,
     points: Array,
     shapes: Array,
     first: NDArray[np.intp],
     turns: NDArray[np.bool_],
+    follow_centre: bool = False,
 ) -> tuple[ModalIntegrals, float]:
     """Integrals from products with the mass matrix, and how far T is from (B2).
 
     The velocities are ``X (etad; omega; v; omega eta_1; omega eta_2; ...)`` with
-    constant columns X, so that ``X' M X`` holds all integrals.
+    constant columns X, so that ``X' M X`` holds all integrals.  With `follow_centre`
+    the swinging columns ``omega eta_s`` get the momentum of the centre of mass.
     """
     n = shapes.shape[1]
     rows = first[:, np.newaxis] + np.arange(3)
@@ -145,6 +161,8 @@ def pair_sums(
     for s in range(n):
         swing[rows, s] = cross_rows(shapes[rows, s])
     rigid = rigid_columns(points, first, turns, len(shapes))
+    if follow_centre:
+        _follow_centre(mass, rigid[:, 3:], shapes, swing)
     X = np.hstack([shapes, rigid, swing.reshape(len(shapes), 3 * n)])
     gram = X.T @ (mass @ X)
     gram = (gram + gram.T) / 2.0

@@ -114,12 +114,12 @@ class MeshModes:
 
         Notes
         -----
-        The kinetic energy is that of `flexarm.consistent_integrals` but for one term:
-        the slope ``mp1`` of the first moment is taken to be ``E``, the momentum per
-        modal rate.  So the momentum of the body is the rate of its first moment, and
-        gravity loads the modes as it loads the mesh, :math:`\Phi' M g`.  They are
-        equal without rotations; with rotations they differ by the error of the mesh,
-        since elements turn the deflections of their nodes only.
+        The kinetic energy is that of `flexarm.consistent_integrals`, where the
+        deflections of a turning body swing with it.  With rotations, elements do this
+        up to the error of the mesh only; the momentum that is lacking is added as a
+        translation, so that the momentum of the body is the rate of its first moment
+        (``mp1`` equals ``E``), and gravity loads the modes as it loads the mesh,
+        :math:`\Phi' M g`.  Nothing is lacking in solids.
 
         A node without rotations gets those of a rigid motion fitted to it and the
         nodes that elements join to it, by least squares.
@@ -139,6 +139,7 @@ class MeshModes:
             self.shapes,
             mesh.first_dof,
             mesh.node_turns,
+            follow_centre=True,
         )
         motion = np.array([self._node_shapes(j) for j in listed])
         return FlexibleBody(

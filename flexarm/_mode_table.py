@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 COUPLED = 1e-6  # entries off the diagonal, relative to those on it
 SHOWN = 0.1  # directions smaller than that of the largest are left out
-NOTHING = 1e-9  # m per rad
+NOTHING = 1e-9  # m per rad, or rad per m
 
 
 def effective_masses(body: FlexibleBody) -> Array:
@@ -45,6 +45,8 @@ def _moved(body: FlexibleBody, mode: int) -> str:
     size, turn = np.linalg.norm(gamma, axis=1), np.linalg.norm(lam, axis=1)
     if size.max() <= NOTHING * turn.max():
         gamma, size = np.zeros_like(gamma), turn
+    elif turn.max() <= NOTHING * size.max():
+        lam = np.zeros_like(lam)
     if not size.any():
         return "none of its nodes"
     # the last one of equals: the tip rather than the base

@@ -66,6 +66,9 @@ class FiniteElementModel:
         have them.  3: translations only, as solids have them.
     node_names : sequence of str, optional
         Names of the nodes; ``"0"``, ``"1"``, ... by default.
+    check_definite : bool
+        Refuse matrices with negative eigenvalues, which takes a sparse factorization of
+        each; ``False`` saves this for large meshes that are known to be good.
 
     Raises
     ------
@@ -100,6 +103,7 @@ class FiniteElementModel:
     stiffness: Any
     dofs_per_node: Any = 6
     node_names: tuple[str, ...] = ()
+    check_definite: bool = True
 
     first_dof: NDArray[np.intp] = field(init=False)
     node_turns: NDArray[np.bool_] = field(init=False)
@@ -119,8 +123,10 @@ class FiniteElementModel:
             node_names=self._names(len(points)),
             first_dof=np.cumsum(counts) - counts,
             node_turns=counts == 6,
-            mass=_symmetric(f"mass {what}", self.mass, n),
-            stiffness=_symmetric(f"stiffness {what}", self.stiffness, n),
+            mass=_symmetric(f"mass {what}", self.mass, n, self.check_definite),
+            stiffness=_symmetric(
+                f"stiffness {what}", self.stiffness, n, self.check_definite
+            ),
         )
         self._check_rigid_motion()
 
@@ -263,6 +269,7 @@ class FiniteElementModel:
             T.T @ self.stiffness @ T,
             np.append(self.dofs_per_node[kept], 6),
             (*(self.node_names[j] for j in kept), name),
+            check_definite=False,  # T' K T is as definite as K
         )
 
     # modes
@@ -470,7 +477,7 @@ class FiniteElementModel:
         )
 
 
-def _symmetric(what: str, value: Any, n: int) -> Any:
+def _symmetric(what: str, value: Any, n: int, check_definite: bool) -> Any:
     """Return a symmetric matrix without negative eigenvalues in CSC form."""
     matrix = scipy_sparse().csc_matrix(as_matrix(what, value, n))
     off = abs(matrix - matrix.T).tocoo()
@@ -483,7 +490,7 @@ def _symmetric(what: str, value: Any, n: int) -> Any:
             "halves or declare the file symmetric"
         )
     matrix = ((matrix + matrix.T) / 2.0).tocsc()
-    if is_indefinite(matrix):
+    if check_definite and is_indefinite(matrix):
         raise ModelError(
             f"{what} is indefinite, expected no negative eigenvalue; check its units "
             "and that it is not a dynamic or a geometric one"

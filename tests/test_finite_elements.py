@@ -19,6 +19,7 @@ import flexarm as fa
 from flexarm import beams
 from flexarm import finite_elements as fe
 from flexarm._fe_solve import SMALL
+from flexarm.reference import lagrangian, twin
 
 
 def dense(mesh: fe.FiniteElementModel, free: Any = slice(None)) -> Any:
@@ -219,6 +220,32 @@ def test_constraint_modes_are_displacements_of_the_interfaces() -> None:
     assert_allclose(motion[1:].reshape(12, 14), np.eye(12, 14), atol=1e-15)
 
 
+@pytest.mark.parametrize("n_elements", [1, 3])
+def test_kinetic_energy_of_a_mesh(n_elements: int) -> None:
+    """Swinging nodes, with the momentum of the centre of mass, as one square."""
+    mesh = beam(n_elements, section_inertia=(2e-4, 1e-4, 1e-4))
+    tip = str(n_elements)
+    modes = mesh.craig_bampton("0", [tip], 0, orthogonalize=False)
+    c, M = modes.body("link").integrals, mesh.mass.toarray()
+    R, rng = mesh.rigid_motions(), np.random.default_rng(0)
+    for _ in range(5):
+        eta, etad = rng.normal(size=(2, 6))  # slopes of one radian and more
+        omega, v = rng.normal(size=(2, 3))
+        y = R @ [*omega, *v] + modes.shapes @ etad
+        swing = np.zeros(mesh.n_dof)
+        for j in range(mesh.n_nodes):
+            at = slice(6 * j, 6 * j + 3)
+            swing[at] = np.cross(omega, modes.shapes[at] @ eta)
+        centre = R[:, 3:].T @ M @ modes.shapes @ eta / 0.6
+        missing = np.cross(omega, centre) - R[:, 3:].T @ M @ swing / 0.6
+        y = y + swing + R[:, 3:] @ missing
+        V = np.concatenate([etad, omega, v])
+        found = c.mass_matrix(eta)
+        assert_allclose(V @ found @ V, y @ M @ y, rtol=1e-13)
+        assert np.linalg.eigvalsh(found)[0] > 0.0
+    np.testing.assert_array_equal(c.mp1, c.E)
+
+
 def test_statics_under_gravity_are_those_of_the_mesh() -> None:
     """With all modes: K x = M g, node by node, although elements have rotations."""
     mesh = beam(3)
@@ -281,6 +308,36 @@ def test_arm_with_a_mesh_is_the_arm_with_the_link(seed: int) -> None:
     rest = [np.abs(4.0 * middle - coarse).max(), np.abs(4.0 * fine - middle).max()]
     assert rest[1] < 1e-6 * scale
     assert rest[0] > 8.0 * rest[1]
+
+
+@pytest.mark.parametrize("kind", ["beam", "solid", "free"])
+def test_arms_with_meshes_obey_the_lagrangian(kind: str) -> None:
+    """Kernels, twin and Lagrange's equations, with modes of beams and of solids."""
+    mesh = beam(4).with_rigid_patch("tip", ["4"])
+    modes = mesh.free_modes(5)
+    if kind == "beam":
+        modes = mesh.craig_bampton("0", ["tip"], 2, orthogonalize=False)
+    if kind == "solid":
+        mesh = block((4, 1, 1), (0.8, 0.1, 0.15), young=1e5, poisson=0.3)
+        ends = [np.flatnonzero(np.isclose(mesh.coordinates[:, 0], s)) for s in (0, 0.8)]
+        names = [[mesh.node_names[j] for j in end] for end in ends]
+        mesh = mesh.with_rigid_patch("root", names[0])
+        mesh = mesh.with_rigid_patch("tip", names[1])
+        modes = mesh.craig_bampton("root", ["tip"], 1)
+    joint = fa.Joint(axis=(1, 2, 3))
+    body = modes.body("link", joint, nodes=["tip"], damping_ratio=0.02)
+    tool = fa.RigidBody("tool", fa.Joint(axis=(0, 1, 1)), 0.4, (0.1, 0, 0), (1e-3,) * 3)
+    arm = fa.Arm([body, tool])
+    rng = np.random.default_rng(5)
+    q, qd, qdd = rng.normal(size=(3, arm.nv))
+    q[2:] *= 0.05
+    tau = fa.inverse_dynamics(arm, q, qd, qdd)
+    scale = np.abs(tau).max()
+    for other in (twin.inverse_dynamics, lagrangian.generalized_forces):
+        assert_allclose(other(arm, q, qd, qdd), tau, rtol=0, atol=2e-14 * scale)
+    back = fa.forward_dynamics(arm, q, qd, tau)
+    worst = np.linalg.cond(fa.mass_matrix(arm, q)) * np.abs(qdd).max()
+    assert_allclose(back, qdd, rtol=0, atol=1e-14 * worst)
 
 
 def test_damping_ratio_of_coupled_coordinates() -> None:
