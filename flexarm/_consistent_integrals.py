@@ -18,6 +18,8 @@ from .integrals import RIGID_TOLERANCE, ModalIntegrals
 
 Array = NDArray[np.float64]
 
+TINY = 1e-300  # in place of a zero that is divided by
+
 
 def consistent_integrals(
     mass: Any,
@@ -127,6 +129,18 @@ def rigid_columns(
     return Z
 
 
+def _misfit(
+    weights: Array, m: float, levers: Array, points: Array, moves: Array
+) -> float:
+    """What (B2) cannot hold: masses that differ along the axes, levers not skew."""
+    unequal = np.abs(weights - m * np.eye(3)).max() / max(abs(m), TINY)
+    symmetric = np.abs(levers + levers.swapaxes(1, 2)).max(axis=(1, 2)) / 2.0
+    largest = np.abs(levers).max(axis=(1, 2))
+    largest[0] += abs(m) * np.abs(points).max()
+    largest[1:] += abs(m) * np.abs(moves).max(axis=(0, 1))
+    return float(max(unequal, (symmetric / np.maximum(largest, TINY)).max()))
+
+
 def _follow_centre(mass: Any, translation: Array, shapes: Array, swing: Array) -> None:
     """Add a translation to each swinging column that corrects its momentum, in place.
 
@@ -182,14 +196,6 @@ def pair_sums(
     )
     m = float(np.trace(gram[move, move])) / 3.0
 
-    # what (B2) cannot hold, relative to the largest of its kind
-    weights = np.abs(gram[move, move] - m * np.eye(3)).max() / max(abs(m), 1e-300)
-    symmetric = np.abs(levers + levers.swapaxes(1, 2)).max(axis=(1, 2)) / 2.0
-    largest = np.abs(levers).max(axis=(1, 2))
-    largest[0] += abs(m) * np.abs(points).max()
-    largest[1:] += abs(m) * np.abs(shapes[rows]).max(axis=(0, 1))
-    skewness = (symmetric / np.maximum(largest, 1e-300)).max()
-
     return (
         ModalIntegrals(
             m=m,
@@ -203,5 +209,5 @@ def pair_sums(
             J1s=first_order + first_order.swapaxes(1, 2),
             J2s=second_order + second_order.transpose(0, 1, 3, 2),
         ),
-        float(max(weights, skewness)),
+        _misfit(gram[move, move], m, levers, points, shapes[rows]),
     )

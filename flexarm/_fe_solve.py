@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._sparse import scipy_sparse
+from ._sparse import as_matrix, scipy_sparse
 from .errors import ConvergenceError, ModelError
 
 Array = NDArray[np.float64]
@@ -64,6 +64,28 @@ def is_indefinite(matrix: Any) -> bool:
     if float(matrix.diagonal().min()) < 0.0:
         return True
     return Factor(matrix, NEGATIVE).lowest_pivot <= 0.0
+
+
+def symmetric_matrix(what: str, value: Any, n: int, check_definite: bool) -> Any:
+    """Return a symmetric matrix without negative eigenvalues in CSC form."""
+    matrix = scipy_sparse().csc_matrix(as_matrix(what, value, n))
+    off = abs(matrix - matrix.T).tocoo()
+    worst = int(np.argmax(off.data)) if off.nnz else -1
+    if worst >= 0 and off.data[worst] > 1e-9 * abs(matrix).max():
+        i, j = sorted((int(off.row[worst]), int(off.col[worst])))
+        raise ModelError(
+            f"{what} is not symmetric: entries ({i}, {j}) and ({j}, {i}) are "
+            f"{matrix[i, j]:g} and {matrix[j, i]:g}, expected equal ones; write both "
+            "halves or declare the file symmetric"
+        )
+    matrix = ((matrix + matrix.T) / 2.0).tocsc()
+    if check_definite and is_indefinite(matrix):
+        raise ModelError(
+            f"{what} is indefinite, expected no negative eigenvalue; check its units "
+            "and that it is not a dynamic or a geometric one"
+        )
+    matrix.data.flags.writeable = False
+    return matrix
 
 
 def stiffness_factor(stiffness: Any, what: str) -> Factor:

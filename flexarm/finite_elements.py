@@ -20,7 +20,6 @@ nodes that are needed, so its cost does not depend on the size of the mesh.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,14 +30,15 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import as_array, check_inertia
 from ._consistent_integrals import pair_sums, rigid_columns
 from ._fe_beam import beam_mesh
+from ._fe_files import read_matrix_market
 from ._fe_modes import MeshModes, craig_bampton, user_modes
 from ._fe_solve import (
     clamped_eigenmodes,
     free_eigenmodes,
-    is_indefinite,
     stiffness_factor,
+    symmetric_matrix,
 )
-from ._sparse import as_matrix, scipy_sparse
+from ._sparse import scipy_sparse
 from .errors import ModelError
 from .integrals import RIGID_TOLERANCE
 from .models import _check_name
@@ -69,6 +69,17 @@ class FiniteElementModel:
     check_definite : bool
         Refuse matrices with negative eigenvalues, which takes a sparse factorization of
         each; ``False`` saves this for large meshes that are known to be good.
+
+    Attributes
+    ----------
+    first_dof : (N,) ndarray of int
+        Where the degrees of freedom of each node begin.
+    node_turns : (N,) ndarray of bool
+        Which nodes have rotations.
+    total_mass : float
+        Mass, in kg.
+    centre_of_mass : (3,) ndarray
+        Centre of mass, in m.
 
     Raises
     ------
@@ -123,8 +134,8 @@ class FiniteElementModel:
             node_names=self._names(len(points)),
             first_dof=np.cumsum(counts) - counts,
             node_turns=counts == 6,
-            mass=_symmetric(f"mass {what}", self.mass, n, self.check_definite),
-            stiffness=_symmetric(
+            mass=symmetric_matrix(f"mass {what}", self.mass, n, self.check_definite),
+            stiffness=symmetric_matrix(
                 f"stiffness {what}", self.stiffness, n, self.check_definite
             ),
         )
@@ -239,6 +250,18 @@ class FiniteElementModel:
         Notes
         -----
         Numbers of nodes change, names stay.
+
+        Examples
+        --------
+        A tool flange 0.1 m beyond the last node of a beam:
+
+        >>> from flexarm import finite_elements as fe
+        >>> mesh = fe.beam_mesh(
+        ...     1.0, 3, mass_per_length=2.0, bending_stiffness=3.0, axial_stiffness=1e4,
+        ...     torsional_stiffness=2.0, section_inertia=(0.01, 0, 0)
+        ... )
+        >>> mesh.with_rigid_patch("flange", ["3"], (1.1, 0, 0)).node_names
+        ('0', '1', '2', 'flange')
         """
         patch = [self.node_index(node) for node in nodes]
         if len(set(patch)) != len(patch) or not patch:
@@ -475,85 +498,3 @@ class FiniteElementModel:
             f"<FiniteElementModel: {self.n_nodes} nodes, {self.n_dof} degrees of "
             f"freedom, {self.total_mass:.4g} kg>"
         )
-
-
-def _symmetric(what: str, value: Any, n: int, check_definite: bool) -> Any:
-    """Return a symmetric matrix without negative eigenvalues in CSC form."""
-    matrix = scipy_sparse().csc_matrix(as_matrix(what, value, n))
-    off = abs(matrix - matrix.T).tocoo()
-    worst = int(np.argmax(off.data)) if off.nnz else -1
-    if worst >= 0 and off.data[worst] > 1e-9 * abs(matrix).max():
-        i, j = sorted((int(off.row[worst]), int(off.col[worst])))
-        raise ModelError(
-            f"{what} is not symmetric: entries ({i}, {j}) and ({j}, {i}) are "
-            f"{matrix[i, j]:g} and {matrix[j, i]:g}, expected equal ones; write both "
-            "halves or declare the file symmetric"
-        )
-    matrix = ((matrix + matrix.T) / 2.0).tocsc()
-    if check_definite and is_indefinite(matrix):
-        raise ModelError(
-            f"{what} is indefinite, expected no negative eigenvalue; check its units "
-            "and that it is not a dynamic or a geometric one"
-        )
-    return matrix
-
-
-def read_matrix_market(
-    coordinates: ArrayLike | str | os.PathLike[str],
-    mass: str | os.PathLike[str],
-    stiffness: str | os.PathLike[str],
-    *,
-    dofs_per_node: int | Sequence[int] = 6,
-    node_names: Sequence[str] = (),
-) -> FiniteElementModel:
-    """Read a mesh from Matrix Market files.
-
-    Parameters
-    ----------
-    coordinates : (N, 3) array_like of float, or path
-        Positions of the nodes in m, or a file of them (an array of N rows).
-    mass, stiffness : path
-        Files of the matrices, ``coordinate`` or ``array``, ``general`` or
-        ``symmetric``, plain or compressed (``.mtx``, ``.mtx.gz``).
-    dofs_per_node : int or (N,) sequence of int
-        6 or 3, see `FiniteElementModel`.
-    node_names : sequence of str, optional
-        Names of the nodes.
-
-    Returns
-    -------
-    mesh : FiniteElementModel
-        With sparse matrices.
-
-    Raises
-    ------
-    ModelError
-        If a file is not a Matrix Market file, or if the mesh is refused.
-    OSError
-        If a file cannot be read.
-
-    Notes
-    -----
-    ``scipy.io.mmwrite`` writes such files, and so do many finite-element programs.
-    """
-
-    def read(path: Any) -> Any:
-        from scipy.io import mmread
-
-        name = os.fspath(path)
-        try:
-            return mmread(name)
-        except (ValueError, OverflowError) as problem:
-            text = " ".join(str(problem).split()).rstrip(".").replace(". ", ", ")
-            raise ModelError(
-                f"file {name!r} is not a Matrix Market file of numbers ({text}), "
-                "expected one as scipy.io.mmwrite makes it"
-            ) from None
-
-    points: Any = coordinates
-    if isinstance(coordinates, str | os.PathLike):
-        points = read(coordinates)
-        points = points.toarray() if hasattr(points, "toarray") else points
-    return FiniteElementModel(
-        points, read(mass), read(stiffness), dofs_per_node, tuple(node_names)
-    )

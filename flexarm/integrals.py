@@ -29,6 +29,10 @@ Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 # a mass matrix printed with seven digits still passes
 RIGID_TOLERANCE = 1e-6
 
+# part of its kinetic energy that a mode keeps when rigid motions are taken out; zero to
+# rounding if it is one of them, small for an interface close to the clamp
+NOT_RIGID = 1e-13
+
 
 @dataclass(frozen=True, eq=False)
 class ModalIntegrals(_Description):
@@ -246,7 +250,7 @@ class ModalIntegrals(_Description):
                 f"matrix has a negative eigenvalue (ratio {values[0]:.2g}), expected a "
                 "positive definite one"
             )
-        if values[0] < 1e-10:
+        if values[0] < NOT_RIGID:
             worst = mode_names[int(np.argmax(np.abs(vectors[:, 0])))]
             raise ModelError(
                 f"the modes of {who} contain a rigid motion, mostly mode {worst!r}, "

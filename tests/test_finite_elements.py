@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -207,6 +209,13 @@ def test_static_compliance_of_interfaces_is_exact(
     assert_allclose(found / scale, expected / scale, atol=1e-10)
     # and the theory of beams
     assert_allclose(found[7, 7], LENGTH**3 / 60.0, rtol=1e-10)
+
+
+def test_an_interface_close_to_the_clamp_is_no_rigid_motion() -> None:
+    """Its constraint modes turn all of the beam but the first element."""
+    mesh = beam(300)
+    body = mesh.craig_bampton("0", ["1"], 2, orthogonalize=False).body("link")
+    assert body.n_modes == 8
 
 
 def test_constraint_modes_are_displacements_of_the_interfaces() -> None:
@@ -515,6 +524,22 @@ def test_the_package_imports_without_scipy_submodules() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_meshes_are_constant_and_travel() -> None:
+    mesh = beam(3)
+    again = pickle.loads(pickle.dumps(mesh))
+    assert (again.stiffness != mesh.stiffness).nnz == 0
+    with pytest.raises(ValueError, match="read-only"):
+        mesh.mass.data[0] = 1.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        mesh.mass = mesh.stiffness
+    renamed = dataclasses.replace(mesh, node_names=("a", "b", "c", "d"))
+    assert renamed.dofs("d") == mesh.dofs("3")
+    given = mesh.mass.toarray()
+    other = dataclasses.replace(mesh, mass=given)
+    given[:] = 0.0
+    assert (other.mass != mesh.mass).nnz == 0
 
 
 def test_what_a_mesh_and_modes_print() -> None:
