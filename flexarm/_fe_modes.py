@@ -188,12 +188,12 @@ class MeshModes:
         at = "in free space"
         if self.attachment is not None:
             at = f"clamped at node {self.mesh.node_names[self.attachment]!r}"
-        f = self.frequency
+        if not self.n_modes:
+            return f"<MeshModes: no modes {at}>"
+        f = np.sqrt(np.diag(self.stiffness) / np.diag(self.mass)) / (2.0 * np.pi)
         return (
             f"<MeshModes: {self.n_modes} modes of {self.mesh.n_nodes} nodes {at}, "
-            f"{f[0]:.4g} to {f[-1]:.4g} Hz>"
-            if len(f)
-            else f"<MeshModes: no modes {at}>"
+            f"{f.min():.4g} to {f.max():.4g} Hz>"
         )
 
 

@@ -18,7 +18,8 @@ from .errors import ConvergenceError, ModelError
 Array = NDArray[np.float64]
 
 SMALL = 800  # degrees of freedom up to which LAPACK takes over
-NEGATIVE = 1e-9  # pivots of a matrix with unit diagonal
+# of a matrix with unit diagonal; files of seven digits turn zeros into such eigenvalues
+NEGATIVE = 1e-6
 SINGULAR = 1e-13
 
 

@@ -445,7 +445,7 @@ class FiniteElementModel:
         held = np.abs(self.stiffness @ rigid).max(axis=0) / size.max(axis=0).clip(
             1e-300
         )
-        if held.max() > 1e-8:
+        if held.max() > RIGID_TOLERANCE:
             raise ModelError(
                 "a rigid motion of the mesh meets a stiffness (ratio "
                 f"{held.max():.1e}), expected none in free space; export the mesh "

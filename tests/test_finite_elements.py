@@ -452,6 +452,22 @@ def test_matrix_market_round_trip(tmp_path: Any) -> None:
     assert named.dofs("flange") == slice(24, 30)
 
 
+def test_files_of_seven_digits_are_good_enough(tmp_path: Any) -> None:
+    mesh, paths = beam(12), [tmp_path / f"{name}.mtx" for name in ("mass", "stiffness")]
+    for path, matrix in zip(paths, (mesh.mass, mesh.stiffness), strict=True):
+        scipy.io.mmwrite(str(path), matrix, precision=7)
+    rounded = fe.read_matrix_market(mesh.coordinates, *paths)
+    assert (rounded.stiffness != mesh.stiffness).nnz > 0
+    for modes in ("free", "clamped"):
+        found, exact = (
+            m.free_modes(4) if modes == "free" else m.clamped_modes("0", 4)
+            for m in (rounded, mesh)
+        )
+        assert_allclose(found.omega, exact.omega, rtol=1e-3)
+        body = found.body("link")
+        assert_allclose(body.total_mass, mesh.total_mass, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "form", [sparse.coo_matrix, sparse.csr_array, sparse.dia_matrix, np.asarray]
 )
@@ -552,4 +568,6 @@ def test_what_a_mesh_and_modes_print() -> None:
         "<MeshModes: 2 modes of 5 nodes clamped at node '0', 2.458 to 3.687 Hz>"
     )
     assert "in free space" in repr(mesh.free_modes(1))
+    rigid = mesh.modes(mesh.rigid_motions())
+    assert repr(rigid).endswith("6 modes of 5 nodes in free space, 0 to 0 Hz>")
     assert "no modes" in repr(mesh.clamped_modes("0", 0))

@@ -435,6 +435,31 @@ def test_refused_mass_matrices(arguments: Any, words: list[str]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"mass": [1.0]}, ["mass of the nodes", "(1,)", "expected (2,)"]),
+        ({"com": np.zeros((2, 2))}, ["com of the nodes", "expected (2, 3)"]),
+        ({"inertia": np.eye(3)}, ["inertia of the nodes", "expected (2, 3, 3)"]),
+        ({"position": [[0, 0, np.inf]] * 2}, ["position of the nodes", "inf"]),
+        ({"rotation": np.zeros((2, 3, 2))}, ["rotation", "expected (2, 3, 1)"]),
+        ({"translation": np.zeros((2, 3))}, ["translation", "expected (n, 3, n)"]),
+    ],
+    ids=str,
+)
+def test_refused_nodes(changes: dict[str, Any], words: list[str]) -> None:
+    nodes = {
+        "mass": np.ones(2),
+        "com": np.zeros((2, 3)),
+        "inertia": np.zeros((2, 3, 3)),
+        "position": np.zeros((2, 3)),
+        "rotation": np.zeros((2, 3, 1)),
+        "translation": np.ones((2, 3, 1)),
+    }
+    assert fa.nodal_integrals(**nodes).G == 6.0
+    refused(fa.ModelError, words, lambda: fa.nodal_integrals(**(nodes | changes)))
+
+
 def test_units_and_massless_arms_look_at_the_integrals() -> None:
     zero = fa.RigidBody("a", mass=0.0)
     none = fa.FlexibleBody(
