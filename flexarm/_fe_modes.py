@@ -92,7 +92,7 @@ class MeshModes:
             Connection to the parent; by default a revolute joint about z.
         nodes : sequence of str or int
             More nodes of the mesh that the body shall have, to draw it or to join
-            other bodies to them.
+            other bodies to them.  Without interfaces the last of them is the tip.
         damping_ratio : float or (m,) array_like of float
             Damping of the natural modes in these coordinates relative to critical, in
             the order of their frequencies.

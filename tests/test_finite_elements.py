@@ -349,6 +349,18 @@ def test_arms_with_meshes_obey_the_lagrangian(kind: str) -> None:
     assert_allclose(back, qdd, rtol=0, atol=1e-14 * worst)
 
 
+def test_a_falling_mesh_keeps_its_energy() -> None:
+    mesh = beam(10)
+    body = mesh.craig_bampton("0", ["10"], 3).body("link")
+    tool = fa.RigidBody("tool", fa.Joint(), 0.3, (0.1, 0, 0), (0.01,) * 3)
+    arm = fa.Arm([body, tool], gravity=(0.0, -9.81, 0.0))
+    t = np.linspace(0.0, 0.2, 4001)
+    run = fa.simulate(arm, np.zeros(arm.nq), np.zeros(arm.nv), t)
+    swing = fa.kinetic_energy(arm, run.q, run.qd).max()
+    assert swing > 1.0
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * swing
+
+
 def test_damping_ratio_of_coupled_coordinates() -> None:
     """C is that of the natural modes, in any coordinates."""
     mesh = beam(5)
