@@ -23,9 +23,8 @@ Array = NDArray[np.float64]
 class Packed(NamedTuple):
     """An arm as plain arrays, in the layout that ``fa_model.h`` reads."""
 
-    topology: NDArray[
-        np.intc
-    ]  # (n, 6): parent, its node, kind, modes, nodes, integrals
+    # parent, node of the parent, kind of joint, modes, nodes, integrals given or not
+    topology: NDArray[np.intc]  # (n, 6)
     joints: Array  # (n, 16): axis, position, rotation, damping
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
     modal: Array  # per body: stiffness, damping, given modal integrals
