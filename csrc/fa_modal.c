@@ -90,7 +90,7 @@ static void modal_add_rigid(const double *node, fa_body *body)
 }
 
 /* whether F1(r,s) + F1(s,r) is zero, up to the rounding of fused products */
-static int modal_is_skew(int n, const double *F1)
+int fa_modal_is_skew(int n, const double *F1)
 {
     double largest = 0.0, sum = 0.0;
 
@@ -160,5 +160,5 @@ void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage
             }
         }
     }
-    body->F1_is_skew = modal_is_skew(n, F1);
+    body->F1_is_skew = fa_modal_is_skew(n, F1);
 }

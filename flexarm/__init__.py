@@ -6,7 +6,8 @@
 (6,)
 """
 
-from . import beams, control, library, plotting, reference, testing
+from . import beams, control, finite_elements, library, plotting, reference, testing
+from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._version import __version__
 from .arm import Arm
@@ -29,6 +30,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .joints import Joint
 from .kinematics import (
     center_of_mass,
@@ -63,6 +65,7 @@ __all__ = [
     "FlexibleBody",
     "Joint",
     "Loop",
+    "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
     "RigidBody",
@@ -77,12 +80,14 @@ __all__ = [
     "build_info",
     "center_of_mass",
     "close_loops",
+    "consistent_integrals",
     "constraint_forces",
     "constraint_jacobian",
     "constraint_violation",
     "control",
     "difference",
     "energy",
+    "finite_elements",
     "forward_dynamics",
     "gravity_forces",
     "integrate",
@@ -94,7 +99,9 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
+    "modal_integrals",
     "momentum",
+    "nodal_integrals",
     "node_acceleration",
     "node_pose",
     "node_poses",

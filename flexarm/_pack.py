@@ -29,10 +29,11 @@ _MOST_DOF = 6
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
-    topology: NDArray[np.intc]  # (n, 6): parent, its node, kind, modes, nodes, dof
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not
+    topology: NDArray[np.intc]  # (n, 7)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
-    modal: Array  # per body: stiffness, damping
+    modal: Array  # per body: stiffness, damping, given modal integrals
     constants: Array  # (4,): gravity, rate of stabilization
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
@@ -116,12 +117,14 @@ def pack(arm: Arm) -> Packed:
                     _KINDS.index("floating"),
                     arm._node_offset[len(place)] + own,
                 )
-            topology.append((parent, node, kind, n_modes, n_nodes, n_dof))
+            given = last and body.integrals is not None
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, given))
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
+        modal += [] if body.integrals is None else [body.integrals.pack()]
     return Packed(
         np.array(topology, dtype=np.intc),
         np.array(joints, dtype=np.float64),

@@ -91,7 +91,11 @@ def _check_order(names: list[str], parents: list[int]) -> None:
 def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     """Refuse a joint that moves nothing, and an arm in which nothing moves."""
     mass = [body.total_mass for body in bodies]
-    inertia = [float(np.abs(body.node_inertia).sum()) for body in bodies]
+    given = [body.integrals for body in bodies]
+    inertia = [
+        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        for body, c in zip(bodies, given, strict=True)
+    ]
     for i in reversed(range(len(bodies))):
         if parents[i] >= 0:
             mass[parents[i]] += mass[i]
