@@ -431,6 +431,7 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->bodies = bodies;
     model->nodes = nodes;
     memcpy(model->gravity, d->gravity, sizeof model->gravity);
+    model->ruthless = d->ruthless;
     status = model_places(d, model, bodies);
 
     const double *node = d->nodes, *modal = d->modal;

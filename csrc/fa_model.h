@@ -107,6 +107,7 @@ typedef struct {
     const double *couplings; /* [n_couplings][nu + 1]: coefficients, constant */
     size_t couplings_size;
     double stabilization; /* rate at which violations decay, 1/s */
+    int ruthless;         /* leave out what deformation changes, eq. 75 */
 } fa_description;
 
 /*
@@ -201,6 +202,12 @@ typedef struct {
     const fa_loop *loops;
     const double *couplings; /* [n_couplings][nu + 1] */
     double stabilization;
+    /*
+     * Ruthless linearization (Jain and Rodriguez, eq. 75): mass, velocity forces and
+     * kinematics are those of undeformed bodies; modes have inertia, stiffness and
+     * damping, and rates that move what is outboard.
+     */
+    int ruthless;
 } fa_model;
 
 /*

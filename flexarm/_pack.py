@@ -34,7 +34,7 @@ class Packed(NamedTuple):
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
     modal: Array  # per body: stiffness, damping, given modal integrals
-    constants: Array  # (4,): gravity, rate of stabilization
+    constants: Array  # (5,): gravity, rate of stabilization, whether ruthless
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
     couplings: Array  # (c, nu + 1): coefficients, constant
@@ -130,6 +130,6 @@ def pack(arm: Arm) -> Packed:
         np.array(joints, dtype=np.float64),
         np.concatenate(nodes),
         np.concatenate(modal),
-        np.append(arm.gravity, arm.stabilization),
+        np.array([*arm.gravity, arm.stabilization, arm.fidelity == "ruthless"]),
         *pack_constraints(arm),
     )

@@ -23,6 +23,8 @@ from .models import GROUND, Body, FlexibleBody, RigidBody
 
 Array = NDArray[np.float64]
 
+FIDELITIES = ("full", "ruthless")
+
 
 def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     """Index of the parent of each body, -1 for the ground; refuses what is no tree."""
@@ -143,6 +145,10 @@ class Arm(Description):
     stabilization : float
         Rate s in 1/s at which forward dynamics lets violations of the constraints
         decay, by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
+    fidelity : {"full", "ruthless"}
+        Whether deformation changes mass, velocity forces and Jacobians, exactly, or not
+        at all: "ruthless linearization", for low speeds only, keeps no energy.  Poses
+        and potential energy are those of the deformed arm in both.
 
     Raises
     ------
@@ -169,6 +175,7 @@ class Arm(Description):
     check_units: bool = True
     constraints: Any = ()
     stabilization: float = 10.0
+    fidelity: str = "full"
 
     _parents: tuple[int, ...] = field(default=(), init=False)
     # where each body starts among the nodes, modes, joint positions, joint velocities
@@ -207,16 +214,21 @@ class Arm(Description):
             tip=tuple(tip),
         )
         self._set(tip_node=self.node(*self.tip))
-        self._set_constraints()
+        self._set_options()
         if self.check_units:
             check_units_of_arm(self)
         self._set(_model=Model(*pack(self)))
 
-    def _set_constraints(self) -> None:
+    def _set_options(self) -> None:
         if not isinstance(self.constraints, Iterable):
             raise ModelError(
                 f"constraints of the arm is {type(self.constraints).__name__}, "
                 "expected a sequence of Loop or Coupling"
+            )
+        if self.fidelity not in FIDELITIES:
+            raise ModelError(
+                f"fidelity of the arm is {self.fidelity!r}, expected one of "
+                f"{', '.join(map(repr, FIDELITIES))}"
             )
         rate = float(as_array("stabilization of the arm", self.stabilization, ()))
         if rate < 0.0:

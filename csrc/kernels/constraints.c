@@ -400,7 +400,8 @@ static void cn_jacobian(const fa_model *model, const fa_call *call)
     memcpy(call->out, w.A,
            (size_t)(model->n_constraints * model->nv) * sizeof(fa_real));
     for (int i = 0; i < model->nq; i++) {
-        call->out[0] += 0.0 * call->in[0][i]; /* nothing moves where there is no place */
+        call->out[0] +=
+            0.0 * call->in[0][i]; /* nothing moves where there is no place */
     }
 }
 
