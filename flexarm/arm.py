@@ -103,7 +103,7 @@ def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
             mass[parents[i]] += mass[i]
             inertia[parents[i]] += inertia[i]
     for body, m, J in zip(bodies, mass, inertia, strict=True):
-        turns = not body.joint.screws[3:].any()
+        turns = bool(body.joint.screws[:3].any(axis=0).all())
         if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
             raise ModelError(
                 f"body {body.name!r} and all that hangs on it is massless, so its "
