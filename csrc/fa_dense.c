@@ -21,6 +21,17 @@ void fa_dense_solve(int n, int n_rhs, double *a, double *b)
     }
 }
 
+void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order,
+                              double *work)
+{
+    int info = 0;
+
+    FA_LAPACK(dsysv)("L", &n, &n_rhs, a, &n, order, b, &n, work, &n, &info, 1);
+    for (int i = 0; info != 0 && i < n * n_rhs; i++) {
+        b[i] = (double)NAN;
+    }
+}
+
 /* scales to a unit diagonal; zero rows stay zero. Nonzero if there is a NaN */
 static int dense_scale(int n, double *a, double *x, double *scale)
 {

@@ -19,6 +19,13 @@
 void fa_dense_solve(int n, int n_rhs, double *a, double *b);
 
 /*
+ * The same for a symmetric A that may be indefinite.
+ *   order, work  [n], [n]  scratch
+ */
+void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order,
+                              double *work);
+
+/*
  * Solves A x = b for a symmetric positive semidefinite A by a Cholesky factor with
  * diagonal pivots. Unknowns whose pivot, relative to their diagonal entry, is below
  * 1e-10 depend on the others and become zero.

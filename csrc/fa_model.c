@@ -140,7 +140,7 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
 
     *n_nodes = *constants = 0;
     if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
-        d->n_couplings < 0) {
+        d->n_couplings < 0 || (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
@@ -431,7 +431,7 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->bodies = bodies;
     model->nodes = nodes;
     memcpy(model->gravity, d->gravity, sizeof model->gravity);
-    model->ruthless = d->ruthless;
+    model->fidelity = d->fidelity;
     status = model_places(d, model, bodies);
 
     const double *node = d->nodes, *modal = d->modal;

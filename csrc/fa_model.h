@@ -39,6 +39,14 @@ typedef enum {
     FA_JOINT_FLOATING
 } fa_joint;
 
+/*
+ * What deformation changes: everything, exactly; everything, to first order (fa_linear.h);
+ * nothing: ruthless linearization (Jain and Rodriguez, eq. 75), in which mass, velocity
+ * forces and kinematics are those of undeformed bodies, and modes have inertia,
+ * stiffness, damping, and rates that move what is outboard.
+ */
+typedef enum { FA_FULL, FA_LINEAR, FA_RUTHLESS } fa_fidelity;
+
 typedef enum {
     FA_OK = 0,
     FA_NO_MEMORY,
@@ -107,7 +115,7 @@ typedef struct {
     const double *couplings; /* [n_couplings][nu + 1]: coefficients, constant */
     size_t couplings_size;
     double stabilization; /* rate at which violations decay, 1/s */
-    int ruthless;         /* leave out what deformation changes, eq. 75 */
+    fa_fidelity fidelity;
 } fa_description;
 
 /*
@@ -202,12 +210,7 @@ typedef struct {
     const fa_loop *loops;
     const double *couplings; /* [n_couplings][nu + 1] */
     double stabilization;
-    /*
-     * Ruthless linearization (Jain and Rodriguez, eq. 75): mass, velocity forces and
-     * kinematics are those of undeformed bodies; modes have inertia, stiffness and
-     * damping, and rates that move what is outboard.
-     */
-    int ruthless;
+    fa_fidelity fidelity;
 } fa_model;
 
 /*

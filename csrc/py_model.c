@@ -117,7 +117,7 @@ static PyObject *model_build(PyObject *arrays)
         .couplings = PyArray_DATA(a[7]),
         .couplings_size = (size_t)PyArray_SIZE(a[7]),
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
-        .ruthless = ((const double *)PyArray_DATA(a[4]))[4] != 0.0,
+        .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
     };
     const fa_status status = fa_model_build(&description, &model);
     if (status == FA_NO_MEMORY) {

@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 _KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose", "floating")
 _MOST_DOF = 6
 
+FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
+
 
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
@@ -34,7 +36,7 @@ class Packed(NamedTuple):
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
     modal: Array  # per body: stiffness, damping, given modal integrals
-    constants: Array  # (5,): gravity, rate of stabilization, whether ruthless
+    constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
     couplings: Array  # (c, nu + 1): coefficients, constant
@@ -130,6 +132,6 @@ def pack(arm: Arm) -> Packed:
         np.array(joints, dtype=np.float64),
         np.concatenate(nodes),
         np.concatenate(modal),
-        np.array([*arm.gravity, arm.stabilization, arm.fidelity == "ruthless"]),
+        np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
         *pack_constraints(arm),
     )

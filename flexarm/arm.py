@@ -17,13 +17,11 @@ from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
 from ._description import Description
-from ._pack import Packed, pack
+from ._pack import FIDELITIES, Packed, pack
 from .errors import ModelError
 from .models import GROUND, Body, FlexibleBody, RigidBody
 
 Array = NDArray[np.float64]
-
-FIDELITIES = ("full", "ruthless")
 
 
 def _find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
@@ -145,10 +143,12 @@ class Arm(Description):
     stabilization : float
         Rate s in 1/s at which forward dynamics lets violations of the constraints
         decay, by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
-    fidelity : {"full", "ruthless"}
-        Whether deformation changes mass, velocity forces and Jacobians, exactly, or not
-        at all: "ruthless linearization", for low speeds only, keeps no energy.  Poses
-        and potential energy are those of the deformed arm in both.
+    fidelity : {"full", "linear", "ruthless"}
+        How deformation changes mass, forces and Jacobians: exactly; to first order in
+        modal coordinates and rates, state by state with a dense solve; or not at all,
+        "ruthless linearization", for low speeds only.  The last two do not keep energy.
+        Poses, potential energy, momentum and accelerations of nodes are those of the
+        deformed arm, but for momentum and accelerations of a ruthless one.
 
     Raises
     ------

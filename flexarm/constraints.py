@@ -189,10 +189,10 @@ def _path(arm: Arm, end: Any) -> list[int]:
 
 
 def _check_loop(arm: Arm, loop: Loop) -> None:
-    if arm.fidelity == "ruthless":
+    if arm.fidelity != "full":
         raise ModelError(
-            f"loop {loop.name!r} closes a ruthless model, in which deformation does "
-            "not move what a loop holds; take fidelity='full'"
+            f"loop {loop.name!r} closes an arm of {arm.fidelity} fidelity, in which "
+            "deformation does not move nodes exactly; take fidelity='full'"
         )
     for end in loop._ends:
         if end != "ground":

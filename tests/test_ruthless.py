@@ -188,6 +188,6 @@ def test_refusals():
         arm.replace(fidelity="linearised")
     loop = fa.Loop(("link2", "tip"), kind="spherical")
     with pytest.raises(
-        fa.ModelError, match=r"ruthless.*does not move.*fidelity='full'"
+        fa.ModelError, match=r"ruthless.*not move nodes.*fidelity='full'"
     ):
         arm.replace(fidelity="ruthless", constraints=[loop])

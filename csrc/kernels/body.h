@@ -105,10 +105,11 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
                          fa_real *z_r)
 {
     const fa_modal *c = &b->modal;
-    fa_real momentum[6], modal[FA_MAX_MODES], flow[3] = {{0}}, cross[3];
+    fa_real momentum[6], modal[FA_MAX_MODES], flow[3], cross[3];
 
     fa_zero(momentum, 6);
     fa_zero(modal, n);
+    fa_zero(flow, 3);
     fa_zero(z_r, 6);
     body_mass_mul_add(b, n, s, etad, V, modal, momentum);
     fa_cross(cross, V, V + 3);

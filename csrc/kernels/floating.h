@@ -102,7 +102,7 @@ FA_NOINLINE void floating_velocity(const fa_model *model, const fa_body *b,
     }
     node_wdot(t, phid, wdot);
 
-    if (model->ruthless) {
+    if (model->fidelity == FA_RUTHLESS) {
         floating_ruthless(motion, V, c);
         return;
     }

@@ -199,7 +199,7 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
             }
         }
         node_wdot(t, phid, wdot);
-        if (model->ruthless) {
+        if (model->fidelity == FA_RUTHLESS) {
             hop_joint(model, b, t, slope, qd, V, c);
             hop_ruthless(h, w, u, Vp, V, c);
             return;

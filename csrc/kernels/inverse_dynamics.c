@@ -52,8 +52,10 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
                           id_body *w)
 {
     fa_real *slope = columns, *shift = columns + 3 * np;
-    fa_real base[6] = {{0}}, c[6];
+    fa_real base[6], c[6];
     fa_turn turn = {0};
+
+    fa_zero(base, 3);
 
     hop_pose(model, b, np, q, &w->hop, &turn, slope, shift);
     const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;

@@ -99,7 +99,8 @@ FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,
     node_left_jacobian(t, phid, w);
     node_left_jacobian(t, phidd, turning);
     node_wdot(t, phid, wdot);
-    const double coupled = model->ruthless ? 0.0 : 1.0; /* rates with velocities */
+    const double coupled =
+        model->fidelity == FA_RUTHLESS ? 0.0 : 1.0; /* rates with velocities */
     fa_cross(o->omega_dot, p->V, w);
     fa_cross(swing, p->V, l);
     for (int i = 0; i < 3; i++) {

@@ -19,13 +19,13 @@ static const fa_real node_rest[FA_MAX_MODES];
 /* modal coordinates that shape a body: none in a ruthless model; `at`: eta_at */
 FA_INLINE const fa_real *node_eta(const fa_model *model, const fa_real *q, int at)
 {
-    return model->ruthless ? node_rest : q + at;
+    return model->fidelity == FA_RUTHLESS ? node_rest : q + at;
 }
 
 /* rates in velocity forces, likewise */
 FA_INLINE const fa_real *node_etad(const fa_model *model, const fa_real *qd, int at)
 {
-    return model->ruthless ? node_rest : qd + at;
+    return model->fidelity == FA_RUTHLESS ? node_rest : qd + at;
 }
 
 /* pose of a child relative to its parent */
