@@ -30,6 +30,15 @@ typedef double complex fa_real;
 
 static const double FA_STEP = 1e-40;
 
+/* CMPLX of C11, which not every C library has */
+FA_INLINE fa_real fa_complex(double real, double imaginary)
+{
+    const double parts[2] = {real, imaginary};
+    fa_real z;
+    memcpy(&z, parts, sizeof z);
+    return z;
+}
+
 FA_INLINE fa_real fa_splat(double x)
 {
     return x;
@@ -45,8 +54,8 @@ FA_INLINE void fa_zero(fa_real *x, int n)
 FA_INLINE void fa_sincos(fa_real x, fa_real *s, fa_real *c)
 {
     const double sine = sin(creal(x)), cosine = cos(creal(x));
-    *s = CMPLX(sine, cosine * cimag(x));
-    *c = CMPLX(cosine, -sine * cimag(x));
+    *s = fa_complex(sine, cosine * cimag(x));
+    *c = fa_complex(cosine, -sine * cimag(x));
 }
 
 /* c_0 .. c_5 of fa_math.h, and their derivatives (k c_{k+2} - c_{k+1}) / 2 */
@@ -84,8 +93,9 @@ FA_INLINE fa_stumpff fa_stumpff_at(fa_real argument)
     for (int k = 0; k < 6; k++) {
         d[k] = 0.5 * (k * c[k + 2] - c[k + 1]) * cimag(argument);
     }
-    return (fa_stumpff){CMPLX(c[0], d[0]), CMPLX(c[1], d[1]), CMPLX(c[2], d[2]),
-                        CMPLX(c[3], d[3]), CMPLX(c[4], d[4]), CMPLX(c[5], d[5])};
+    return (fa_stumpff){fa_complex(c[0], d[0]), fa_complex(c[1], d[1]),
+                        fa_complex(c[2], d[2]), fa_complex(c[3], d[3]),
+                        fa_complex(c[4], d[4]), fa_complex(c[5], d[5])};
 }
 
 #endif

@@ -33,7 +33,8 @@ size_t fa_linear_work_size(const fa_model *model)
 static void linear_seed(const double *x, int size, int n, fa_real *seeded)
 {
     for (int i = 0; i < size; i++) {
-        seeded[i] = i < size - n ? CMPLX(x[i], 0.0) : CMPLX(0.0, FA_STEP * x[i]);
+        seeded[i] =
+            i < size - n ? fa_complex(x[i], 0.0) : fa_complex(0.0, FA_STEP * x[i]);
     }
 }
 
