@@ -2,8 +2,9 @@
 
 The numbers are those of the list in section 5 of the digest of US patent 5,546,508:
 exact identities of its spatial operators, equations those of the patent.  Tests 18 to
-31 are in ``test_patent_18_to_31.py``, use of the operators in ``test_operators_use.py``,
-products with the inverse mass matrix by the kernels in ``test_mass_inverse.py``.
+31 are in ``test_patent_18_to_31.py``, use of the operators in
+``test_operators_use.py``, products with the inverse mass matrix by the kernels in
+``test_mass_inverse.py``.
 
 Arms in space: trees and chains of flexible and rigid bodies, with plain joints, with
 joints of all kinds (poses among them) and with fixed ones, and the arm of De Luca and
