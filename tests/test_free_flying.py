@@ -14,7 +14,7 @@ import flexarm as fa
 
 
 def boom(name, joint, n_modes):
-    """Two metres that bend in two planes and twist; modes of a tip that carries 4 kg."""
+    """Two metres that bend in two planes and twist; modes for 4 kg at the tip."""
     tip = {"tip_mass": 4.0, "tip_inertia": 0.3}
     return fa.beams.flexible_link(
         name,
