@@ -105,6 +105,15 @@ def test_rows_are_entries_of_the_relative_pose(seed, kind, directions):
 
 
 @pytest.mark.parametrize(("seed", "kind", "directions"), CASES)
+def test_loops_inside_the_arm_exert_no_force_from_outside(seed, kind, directions):
+    """Moving the whole arm, on its free base, opens no loop between two bodies."""
+    arm, q, _, _ = random_case(seed, kind, directions)
+    inside = arm.constraints[0].second != "ground"
+    base = np.abs(fa.constraint_jacobian(arm, q)[:, :6]).max()
+    assert base < 1e-14 if inside else base > 0.1
+
+
+@pytest.mark.parametrize(("seed", "kind", "directions"), CASES)
 def test_30_closed_chain_is_a_dense_kkt_system(seed, kind, directions):
     """Test 30 of the patent (section 5 of its digest), with stabilization.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from trees import random_state
 
@@ -104,32 +105,58 @@ def test_four_bar_by_its_loop_equations(crank):
     assert_allclose(qdd[1:], expected, rtol=0, atol=1e-11 * np.abs(qdd).max())
 
 
+def inertia_and_potential(crank):
+    """Of the four-bar: twice the kinetic energy at unit rate, and that of gravity."""
+    a, b, c, _ = LENGTHS
+    coupler, rocker = four_bar_angles(LENGTHS, crank)
+    (w3, w4), _ = four_bar_rates(LENGTHS, crank, 1.0, 0.0)
+    along, across = a * np.cos(crank), a * np.sin(crank)
+    x = -across - 0.5 * b * np.sin(coupler) * w3
+    y = along + 0.5 * b * np.cos(coupler) * w3
+    inertia = a**3 / 3 + b * (x**2 + y**2) + b**3 / 12 * w3**2 + c**3 / 3 * w4**2
+    height = a * across / 2 + b * (across + 0.5 * b * np.sin(coupler))
+    return inertia, GRAVITY * (height + 0.5 * c * c * np.sin(rocker))
+
+
+def acceleration_of_crank(crank, rate, torque):
+    """I a + I' w^2 / 2 + V' = torque, Eksergian's equation of a machine."""
+    h = 1e-30
+    inertia, V = inertia_and_potential(crank + 1j * h)
+    moment = torque - 0.5 * inertia.imag / h * rate**2 - V.imag / h
+    return moment / inertia.real
+
+
 @pytest.mark.parametrize("crank", [0.3, 1.0, 1.7, 2.8, 4.0, 5.5])
 def test_four_bar_as_a_machine_of_one_coordinate(crank):
-    """I a + I' w^2 / 2 + V' = torque (Eksergian), I and V from the loop equations."""
-    arm = four_bar()
-
-    def inertia_and_height(angle):
-        """Twice the kinetic energy at unit rate, and the potential energy."""
-        coupler, rocker = four_bar_angles(LENGTHS, angle)
-        (w3, w4), _ = four_bar_rates(LENGTHS, angle, 1.0, 0.0)
-        a, b, c, _ = LENGTHS
-        along, across = a * np.cos(angle), a * np.sin(angle)
-        x = -across - 0.5 * b * np.sin(coupler) * w3
-        y = along + 0.5 * b * np.cos(coupler) * w3
-        inertia = a**3 / 3 + b * (x**2 + y**2) + b**3 / 12 * w3**2 + c**3 / 3 * w4**2
-        height = a * across / 2 + b * (across + 0.5 * b * np.sin(coupler))
-        return inertia, GRAVITY * (height + 0.5 * c * c * np.sin(rocker))
-
-    h, rate, torque = 1e-30, 2.0, 0.9
-    inertia, V = inertia_and_height(crank + 1j * h)
-    expected = torque - 0.5 * inertia.imag / h * rate**2 - V.imag / h
-    expected /= inertia.real
+    arm, rate, torque = four_bar(), 2.0, 0.9
+    expected = acceleration_of_crank(crank, rate, torque)
     q = relative((crank, *four_bar_angles(LENGTHS, crank)))
     qd = fa.close_loops(arm, q, [rate, 0.0, 0.0], hold=["crank"])[1]
     for method in ("articulated", "composite"):
         found = fa.forward_dynamics(arm, q, qd, [torque, 0, 0], method=method)[0]
         assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_motion_of_a_four_bar_is_that_of_one_coordinate():
+    """Two turns of the crank; the error is that of Runge-Kutta."""
+    arm, start, torque, t = four_bar(), 1.0, 0.9, np.linspace(0.0, 1.0, 101)
+
+    def rates(_, state):
+        return state[1], acceleration_of_crank(*state, torque)
+
+    exact = solve_ivp(
+        rates, (0.0, 1.0), (start, 6.0), "DOP853", t, rtol=1e-12, atol=1e-12
+    ).y[0]
+    q = relative((start, *four_bar_angles(LENGTHS, start)))
+    qd = fa.close_loops(arm, q, [6.0, 0.0, 0.0], hold=["crank"])[1]
+    tau, errors = np.tile([torque, 0.0, 0.0], (len(t), 1)), []
+    for step in (5e-4, 2.5e-4, 1.25e-4):
+        run = fa.simulate(arm, q, qd, t, torque=tau, max_step=step)
+        assert run.success, run.message
+        errors.append(np.abs(run.q[:, 0] - exact).max())
+    assert np.ptp(exact) > 4.0 * np.pi
+    assert errors[-1] < 1e-9
+    assert np.log2(errors[-2] / errors[-1]) > 3.7, errors
 
 
 def test_six_bar_of_watt():
