@@ -9,6 +9,8 @@ tests 1 to 17 are in ``test_patent_01_to_17.py``.  Some live where their tools a
 30  closed chains against a dense KKT system: ``test_constraints.py``
 ==  ==================================================================================
 
+Number 28, the ruthless linearization, and 31, counts of operations, are not here.
+
 Unless it says otherwise, an arm is a tree of rigid and flexible bodies in space with
 joints of all kinds, offset masses and unequal inertias on nodes that turn.
 """
