@@ -9,12 +9,12 @@
 from . import beams, control, finite_elements, library, plotting, reference, testing
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
+from ._loop_closing import close_loops
 from ._version import __version__
 from .arm import Arm
 from .constraints import (
     Coupling,
     Loop,
-    close_loops,
     constraint_forces,
     constraint_jacobian,
     constraint_violation,
@@ -33,11 +33,8 @@ from .errors import (
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .joints import Joint
 from .kinematics import (
-    center_of_mass,
     jacobian,
     link_poses,
-    momentum,
-    node_acceleration,
     node_pose,
     node_poses,
     node_velocity,
@@ -52,6 +49,7 @@ from .mass import (
     mass_matrix_inverse,
 )
 from .models import FlexibleBody, RigidBody
+from .motion import center_of_mass, momentum, node_acceleration
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate

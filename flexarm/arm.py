@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _loop_closing, dynamics, kinematics, mass, motion, positions
 from . import constraints as _constraints
-from . import dynamics, kinematics, mass, positions
 from . import energy as _energy
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
@@ -69,17 +69,11 @@ def _check_order(names: list[str], parents: list[int]) -> None:
                 raise ModelError(
                     "the bodies form a cycle, "
                     + " -> ".join(names[k] for k in loop)
-                    + f", expected a tree with one body on {GROUND!r}"
+                    + f", expected trees that stand on {GROUND!r}"
                 )
             seen.add(path[-1])
         for k in path:
             reached[k] = True
-    roots = [name for name, parent in zip(names, parents, strict=True) if parent < 0]
-    if len(roots) > 1:
-        raise ModelError(
-            f"bodies {', '.join(map(repr, roots))} all hang on {GROUND!r}, expected "
-            "one root; join the others to it with fixed joints"
-        )
     for i, parent in enumerate(parents):
         if parent > i:
             raise ModelError(
@@ -127,7 +121,7 @@ class Arm(Description):
     Parameters
     ----------
     bodies : sequence of RigidBody or FlexibleBody
-        From base to tip, each after its parent; one of them hangs on the ground.
+        From base to tip, each after its parent; one or more hang on the ground.
     gravity : (3,) array_like of float
         Acceleration of free fall in the base frame, in m/s^2.
     name : str
@@ -411,9 +405,17 @@ class Arm(Description):
             ).rstrip()
             for row in rows
         ]
+        held = [
+            f"loop {c.name}: locks {' '.join(c.locked)}"
+            if isinstance(c, _constraints.Loop)
+            else f"coupling {c.name}: "
+            + " + ".join(f"{value:g} {key}" for key, value in c.coefficients)
+            + f" = {c.constant:g}"
+            for c in self.constraints
+        ]
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
-        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines])
+        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines, *held])
 
     # the functions of the package as methods
 
@@ -440,10 +442,10 @@ class Arm(Description):
     integrate = positions.integrate
     difference = positions.difference
     position_rates = positions.position_rates
-    node_acceleration = kinematics.node_acceleration
-    momentum = kinematics.momentum
-    center_of_mass = kinematics.center_of_mass
+    node_acceleration = motion.node_acceleration
+    momentum = motion.momentum
+    center_of_mass = motion.center_of_mass
     constraint_violation = _constraints.constraint_violation
     constraint_jacobian = _constraints.constraint_jacobian
     constraint_forces = _constraints.constraint_forces
-    close_loops = _constraints.close_loops
+    close_loops = _loop_closing.close_loops

@@ -67,7 +67,7 @@ def random_case(seed, kind=None, directions=None):
     loop = fa.Loop(
         ends[0],
         second,
-        kind or "fixed",
+        kind,
         directions,
         position=rng.normal(size=3) * 0.1,
         rotation=rotations[0],
@@ -345,6 +345,8 @@ def test_refusals():
 
     refused("no body 'arm'.*crank", fa.Loop(("arm", "tip")))
     refused("no node 'elbow'", fa.Loop(("crank", "elbow")))
+    twice = fa.Loop(("crank", "tip"), kind="planar")
+    refused("two constraints are named 'crank-ground'.*a name", twice, twice)
     refused("nothing can move.*leave the loop out", fa.Loop(("crank", 0), ("crank", 1)))
     refused("expected flexarm.Loop or flexarm.Coupling", "loop")
     refused("'wrist', expected one of 'crank'", fa.Coupling({"wrist": 1.0}))
@@ -354,6 +356,8 @@ def test_refusals():
         arm.replace(stabilization=-1.0)
     for words, given in {
         "kind of the loop is 'hinge'": {"kind": "hinge"},
+        "did you mean 'revolute'": {"kind": "revolut"},
+        "the kind 'planar' and directions": {"kind": "planar", "directions": "x"},
         "directions of the loop": {"directions": ["w"]},
         "second end of the loop": {"second": "sky"},
         "rotation of the loop is not a rotation": {"rotation": 2 * np.eye(3)},
@@ -370,6 +374,44 @@ def test_refusals():
     for function in (fa.constraint_violation, fa.constraint_jacobian, fa.close_loops):
         with pytest.raises(fa.ArgumentError, match="no constraints, expected an arm"):
             function(arm, arm.neutral)
+
+
+def test_a_loop_that_closes_half_a_turn_away_is_refused():
+    """The rows vanish there too: axes are parallel, but point the other way."""
+    box = fa.RigidBody("box", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1))
+    for kind in ("fixed", "revolute", "prismatic", "planar"):
+        arm = fa.Arm([box], constraints=[fa.Loop(("box", "base"), kind=kind)])
+        turned = fa.integrate(arm, arm.neutral, [np.pi, 0, 0, 0, 0, 0])
+        assert_allclose(fa.constraint_violation(arm, turned), 0.0, rtol=0, atol=1e-15)
+        with pytest.raises(fa.ConvergenceError, match="half a turn apart"):
+            fa.close_loops(arm, turned)
+        near = fa.integrate(arm, arm.neutral, [0.9, 0.2, 0.1, 0.1, 0, 0])
+        fa.close_loops(arm, near)
+
+
+def test_several_bodies_on_the_ground():
+    """A crank and a rocker on their own pivots, closed by their coupler."""
+    rods = four_bar(constraints=()).bodies
+    rocker = rods[2].replace(
+        joint=fa.Joint(parent="ground", node="base", position=(0.8, 0, 0))
+    )
+    arm = fa.Arm(
+        [*rods[:2], rocker],
+        gravity=(0, -9.81, 0),
+        constraints=[fa.Loop(("coupler", "tip"), ("rocker", "tip"), "revolute")],
+    )
+    chain = four_bar()
+    q_chain = closed_four_bar(chain)
+    q = fa.close_loops(arm, [q_chain[0], q_chain[1], 1.9], hold="crank")
+    qd = fa.close_loops(arm, q, [1.0, 0.0, 0.0], hold="crank")[1]
+    qd_chain = fa.close_loops(chain, q_chain, [1.0, 0.0, 0.0], hold="crank")[1]
+    tip = [
+        fa.node_pose(a, x, ("coupler", "tip")) for a, x in ((arm, q), (chain, q_chain))
+    ]
+    assert_allclose(tip[0], tip[1], rtol=0, atol=1e-12)
+    found = fa.forward_dynamics(arm, q, qd, [0.3, 0.0, 0.0])
+    expected = fa.forward_dynamics(chain, q_chain, qd_chain, [0.3, 0.0, 0.0])
+    assert_allclose(found[:2], expected[:2], rtol=1e-10)
 
 
 def test_a_loop_that_cannot_close_says_which_and_by_how_much():
