@@ -151,7 +151,7 @@ typedef struct {
     int parent_mode_at; /* those of the parent */
     int parent_eta_at;
     int first_node, n_nodes;
-    int node_is_offset; /* E != mp1: gravity needs its own modal term (B4) */
+    int node_is_offset; /* E != mp1: gravity needs a moment of its own (B4) */
     int F1_is_skew; /* F1(r,s) = -F1(s,r): no offsets, and no term of it in b_omega */
     /* places in the scratch arrays of all bodies, counted in modes */
     int hop_at;      /* modes of the parents (own ones if floating) before */

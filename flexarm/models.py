@@ -286,7 +286,8 @@ class FlexibleBody(_Body):
     damping : (m, m) or (m,) array_like of float, optional
         Modal damping; zero by default.
     node_com : (n, 3) array_like of float, optional
-        Centre of mass of each node relative to it, components fixed in the body.
+        Centre of mass of each node relative to it.  It turns with the node for velocity
+        and weight; in the inertia of the deformed body its components stay fixed.
     node_inertia : (n, 3, 3) array_like of float, optional
         Inertia of each node about the node.
     node_names, mode_names : sequence of str, optional

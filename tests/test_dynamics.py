@@ -165,9 +165,8 @@ def test_quaternions_of_any_length(group):
 def test_offset_nodes_differ_from_the_patents_velocity_terms():
     """Appendix C.4 of the patent turns p and J with the node, T does not (design 2).
 
-    With p = 0 and isotropic J on the nodes the two agree; an offset on a rotating node
-    changes the modal gravity from E'g to mp1'g (B4), which a base acceleration alone
-    would miss.
+    With p = 0 and isotropic J on the nodes the two agree.  Gravity acts on the centre
+    of mass of each node, which the rotation of the node moves: E'g on the modes.
     """
     p = np.array([0.1, 0.3, 0.0])
     about_node = 2.0 * (p @ p * np.eye(3) - np.outer(p, p)) + 0.01 * np.eye(3)
@@ -182,8 +181,41 @@ def test_offset_nodes_differ_from_the_patents_velocity_terms():
         stiffness=[10.0],
     )
     arm = fa.Arm([body], gravity=(0.0, -9.81, 0.0))
-    # -m g.(gamma): weight times the node's own displacement, not that of its offset com
-    assert_allclose(fa.gravity_forces(arm, [0.0, 0.0])[1], 2.0 * 9.81 * 0.5, rtol=1e-14)
+    # weight times the rise of the offset mass: gamma + lambda x p
+    rise = 0.5 + 0.7 * 0.1
+    assert_allclose(
+        fa.gravity_forces(arm, [0.0, 0.0])[1], 2.0 * 9.81 * rise, rtol=1e-14
+    )
+
+
+def test_an_offset_payload_weighs_like_the_same_body_on_a_fixed_joint():
+    """1 kg held 0.2 m beyond the tip of a beam: its moment bends the beam, too."""
+    modes = fa.beams.clamped_beam_modes(1.0, 0.5, 40.0, 4)
+    link = {"length": 1.0, "mass_per_length": 0.5, "bending_z": modes}
+    com, about = (0.2, 0.0, 0.05), np.diag([0.0025, 0.0425, 0.04]) + 1e-3 * np.eye(3)
+    about[0, 2] = about[2, 0] = -0.2 * 0.05
+    carried = fa.Arm(
+        [
+            fa.beams.flexible_link(
+                "a", tip_mass=1.0, tip_com=com, tip_inertia=about, **link
+            )
+        ]
+    )
+    joined = fa.Arm(
+        [
+            fa.beams.flexible_link("a", **link),
+            fa.RigidBody("b", fa.Joint("fixed"), 1.0, com, 1e-3 * np.eye(3)),
+        ]
+    )
+    straight = np.zeros(5)
+    g = [fa.gravity_forces(arm, straight) for arm in (carried, joined)]
+    assert_allclose(g[0], g[1], rtol=0, atol=1e-13 * np.abs(g[1]).max())
+    M = [fa.mass_matrix(arm, straight) for arm in (carried, joined)]
+    assert_allclose(M[0], M[1], rtol=0, atol=1e-13 * np.abs(M[1]).max())
+    # bent: the two differ in second order of the slope alone
+    bent = np.append(0.0, 1e-4 * np.ones(4))
+    V = [fa.potential_energy(arm, bent) for arm in (carried, joined)]
+    assert_allclose(V[0], V[1], rtol=0, atol=1e-6)
 
 
 def test_point_mass_on_a_massless_rod_by_hand():

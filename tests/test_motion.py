@@ -134,7 +134,8 @@ def sums_over_nodes(arm, q, qd):
             linear += force
             # about the node, then about the base
             angular += J @ w + m * np.cross(p, u) + np.cross(x + place, force)
-            moment += m * (x + place + p)
+            turned = np.cross(R @ body.node_rotation[j] @ eta, p)
+            moment += m * (x + place + p + turned)
     return np.concatenate([angular, linear]), moment
 
 

@@ -10,8 +10,9 @@
  *             b_omega  = F1(r,s) etad_r etad_s + J_r omega etad_r
  *                        + (mp1 etad) x v + omega x h + v x P
  *             b_v      = omega x (mp1 etad + P)                                 (B3)
- *             gravity enters as an acceleration of the base; (E - mp1).g corrects
- *             the modal rows of bodies with offset masses on rotating nodes     (B4)
+ *             gravity enters as an acceleration of the base, E_r.g on mode r; its
+ *             potential has the centre of mass at mp0 + E eta, so the moment gains
+ *             g x (E - mp1) eta where offset masses turn with their nodes        (B4)
  *             f_m = M_m (etadd; alpha) + b_m + (K eta + C etad; 0; 0)           (B5)
  *             Sums over the repeated modes s, and r where it is not free.
  * Source      Jain and Rodriguez, eqs. 23 and 86; the velocity terms are those of the
@@ -165,15 +166,24 @@ FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *et
     }
 }
 
-/* modal gravity of offset masses on rotating nodes, added to z_f; g in body axes (B4) */
-FA_INLINE void body_offset_gravity_add(const fa_body *b, const int n, const fa_real *g,
-                                       fa_real *z_f)
+/*
+ * Moment of gravity of offset masses that turn with their nodes, added to z_r: the first
+ * moment of the weight is mp0 + E eta, that of the inertia mp0 + mp1 eta; g in body axes
+ * (B4).
+ */
+FA_INLINE void body_offset_gravity_add(const fa_body *b, const int n,
+                                       const fa_real *eta, const fa_real *g,
+                                       fa_real *z_r)
 {
+    fa_real turned[3];
+
+    fa_zero(turned, 3);
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
-            z_f[r] += (b->modal.E[3 * r + i] - b->modal.mp1[3 * r + i]) * g[i];
+            turned[i] += (b->modal.E[3 * r + i] - b->modal.mp1[3 * r + i]) * eta[r];
         }
     }
+    fa_cross_add(z_r, g, turned);
 }
 
 /* rigid block M_rr as a 6 x 6 inertia */

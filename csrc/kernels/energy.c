@@ -2,7 +2,7 @@
  * energy.c -- kinetic and potential energy
  *
  *             T = 1/2 sum_k V_m' M_m V_m, V_m = (etad; omega; v)
- *             V = sum_k 1/2 eta' K eta - (m x_k + R_k mp).g
+ *             V = sum_k 1/2 eta' K eta - (m x_k + R_k (mp0 + E eta)).g
  *             The height g.x_k is carried outward as a number: g_p.r is added at
  *             each hop, with gravity g_p in the axes of the parent.
  * Source      Jain and Rodriguez, eq. 23.
@@ -86,7 +86,7 @@ static void en_potential(const fa_model *model, const fa_call *call)
         fa_rotate_t(self->V, self->hop.R, g);
         for (int r = 0; r < b->n_modes; r++) {
             for (int i = 0; i < 3; i++) {
-                mp[i] += b->modal.mp1[3 * r + i] * eta[r];
+                mp[i] += b->modal.E[3 * r + i] * eta[r];
             }
             for (int s = 0; s < b->n_modes; s++) {
                 sum += 0.5 * b->modal.K[r * b->n_modes + s] * eta[r] * eta[s];

@@ -96,7 +96,7 @@ FA_INLINE void fd_body_start(const fa_model *model, const fa_body *b, const int 
     body_bias(b, n, &shape, node_etad(model, qd, b->mode_at), self->V, z_f, self->z);
     body_elastic_add(b, n, q + b->eta_at, qd + b->mode_at, z_f);
     if (b->node_is_offset) {
-        body_offset_gravity_add(b, n, self->g, z_f);
+        body_offset_gravity_add(b, n, node_eta(model, q, b->eta_at), self->g, self->z);
     }
     fd_body_inertia(b, n, &shape, w, self);
 }

@@ -109,7 +109,7 @@ FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
     }
     body_mass_mul_add(b, n, &shape, rates, w->a, z_f, w->f);
     if (b->node_is_offset) {
-        body_offset_gravity_add(b, n, w->g, z_f);
+        body_offset_gravity_add(b, n, node_eta(model, q, b->eta_at), w->g, w->f);
     }
 }
 

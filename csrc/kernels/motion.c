@@ -196,7 +196,7 @@ static void mo_center_of_mass(const fa_model *model, const fa_call *call)
         for (int i = 0; i < 3; i++) {
             mp[i] = fa_splat(b->mp0[i]);
             for (int r = 0; r < b->n_modes; r++) {
-                mp[i] += b->modal.mp1[3 * r + i] * eta[r];
+                mp[i] += b->modal.E[3 * r + i] * eta[r];
             }
         }
         fa_rotate(turned, bodies[k].R, mp);

@@ -31,7 +31,7 @@ bodies,
 where :math:`(\omega; v)` is read off from the derivative of the pose of the body and
 :math:`p, J` keep their components in it, and the potential
 
-.. math:: V = -\sum m\,g\cdot(x + R\,(l_0 + \gamma\eta + p))
+.. math:: V = -\sum m\,g\cdot(x + R\,(l_0 + \gamma\eta + p + \lambda\eta\times p))
    + \tfrac12 \eta' K \eta \qquad (L2)
 
 (of a body with given modal integrals :math:`T = \tfrac12 V_m' M_m(\eta) V_m` with
@@ -380,11 +380,13 @@ def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
         # sum of m (centre of mass; 1) in the body, and its derivatives in the modes
         given = body.integrals
         if given is None:
-            place = body.node_position + body.node_com + body.node_translation @ eta
-            moment = np.append(body.node_mass @ place, body.total_mass)
-            shapes = np.einsum("n,nir->ir", body.node_mass, body.node_translation)
+            # the offset of a node turns with it, to first order as in (L1)
+            swing = skew(body.node_com) @ body.node_rotation
+            shapes = body.node_mass @ (body.node_translation - swing).swapaxes(0, 1)
+            place = body.node_mass @ (body.node_position + body.node_com)
+            moment = np.append(place + shapes @ eta, body.total_mass)
         else:
-            moment, shapes = np.append(given.mp0 + given.mp1 @ eta, given.m), given.mp1
+            moment, shapes = np.append(given.mp0 + given.E @ eta, given.m), given.E
 
         down = np.append(arm.gravity, 0.0)
         energy = energy - down @ pose.value @ moment

@@ -78,9 +78,10 @@ def _bias(
     """Forces of one body that do not depend on accelerations (B3-B5), (n + 6,)."""
     eta, etad, V = state
     modal = body.stiffness @ eta + body.damping @ etad  # (B5)
-    modal = modal + (integrals.E - integrals.mp1).T @ gravity  # (B4)
+    turned = (integrals.E - integrals.mp1) @ eta
+    rigid = np.concatenate([np.cross(gravity, turned), np.zeros(3)])  # (B4)
     bias: Array = body_velocity_forces(integrals, eta, etad, V)
-    bias = bias + np.concatenate([modal, np.zeros(6)])
+    bias = bias + np.concatenate([modal, rigid])
     if wrenches is not None:
         for j, wrench in enumerate(wrenches):
             bias = bias - node_wrench_forces(node_of(body, j), eta, wrench)
