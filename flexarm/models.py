@@ -46,6 +46,12 @@ class _Body(Description):
     stiffness: Array
     damping: Array
     mode_names: tuple[str, ...]
+    attachment: str | int | None = None
+
+    @property
+    def attachment_node(self) -> int | None:
+        """Number of the node that the joint moves, None if it moves the frame."""
+        return None if self.attachment is None else self.node_index(self.attachment)
 
     @property
     def n_nodes(self) -> int:
