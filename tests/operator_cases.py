@@ -32,8 +32,10 @@ def build(name):
         options |= {"max_modes": 0}
     if kind == "fixed":
         options |= {"joints": ("fixed",)}
-    if "joints" in kind:
+    if "joints" in kind or "floating" in kind:
         options |= {"joints": SEVERAL}
+    if "floating" in kind:
+        options |= {"attachments": 0.8}
     arm = fa.library.random_tree(seed, **options)
     return chained(arm) if "chain" in kind else arm
 
@@ -42,6 +44,8 @@ CHAINS = [f"chain-{seed}" for seed in range(2, 16)]
 CHAINS += [f"joints_chain-{seed}" for seed in range(2, 9)]
 TREES = [f"tree-{seed}" for seed in range(24)]
 TREES += [f"joints-{seed}" for seed in range(16)]
+CHAINS += [f"floating_chain-{seed}" for seed in range(2, 9)]
+TREES += [f"floating-{seed}" for seed in range(16)]
 NAMES = [*TREES, *CHAINS, "rigid-5", "rigid-6", "fixed-3", "fixed-7", "de_luca"]
 
 

@@ -72,11 +72,11 @@ def random_tree(
     below 1000, with the attachment at rest as well.
 
     Unless a body floats its modes are clamped: node ``"base"`` lies at the origin and
-    does not move, but it has mass and inertia.  Every other node of a flexible body translates and turns in
-    each mode, with an offset mass centre and unequal inertias.  Children hang on
-    random nodes with a random offset and rotation, about or along a random axis; the
-    second axis of a universal joint has any direction, a helical joint advances up to
-    0.3 m/rad, a subspace has one to six columns of normal numbers.
+    does not move, but it has mass and inertia.  Every other node of a flexible body
+    translates and turns in each mode, with an offset mass centre and unequal inertias.
+    Children hang on random nodes with a random offset and rotation, about or along a
+    random axis; the second axis of a universal joint has any direction, a helical joint
+    advances up to 0.3 m/rad, a subspace has one to six columns of normal numbers.
 
     Examples
     --------

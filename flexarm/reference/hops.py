@@ -22,8 +22,8 @@ hangs by the inverse of the displacement :math:`D = (R_d, l_d)` of the node (F1)
    \Pi = (\Lambda;\; \gamma + l_d \times \Lambda), \qquad (F2)
 
 with :math:`\Pi\dot\eta` the twist of the node as seen from F.  The joint and these
-modes together are one relative motion :math:`J = S\,v - \Pi\dot\eta` of the body, with S
-carried to F, and
+modes together are one relative motion :math:`J = S\,v - \Pi\dot\eta` of the body,
+with S carried to F, and
 
 .. math:: \frac{d}{dt} J = (\Pi\dot\eta) \times S\,v + \mathrm{Ad}(D)\,\dot S_O v
    - \dot\Pi\dot\eta + S\dot v - \Pi\ddot\eta. \qquad (F3)
