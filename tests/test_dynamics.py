@@ -78,7 +78,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(group):
     for arm, q, qd, qdd in arms(group):
         tau = lagrangian.generalized_forces(arm, q, qd, qdd)
         condition = float(np.linalg.cond(fa.mass_matrix(arm, q)))
-        for method in ("articulated", "composite"):
+        for method in ("articulated", "basic", "composite"):
             found = fa.forward_dynamics(arm, q, qd, tau, method=method)
             assert_close(found, qdd, rtol=1e-14 * condition + 1e-10)
             # residual: free of the conditioning
