@@ -133,6 +133,29 @@ def test_the_twin_takes_complex_steps(seed):
     assert_close(rate, expected, 1e-13)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_loops_hold_nodes_of_floating_bodies(seed):
+    """A node on the ground does not accelerate, and the force there does it."""
+    arm = tree(seed, attachments=1.0)
+    where = (arm.bodies[-1].name, arm.bodies[-1].node_names[3])
+    q, qd, tau = random_state(np.random.default_rng(seed), arm)
+    J = fa.jacobian(arm, q, where)[3:]
+    qd -= np.linalg.pinv(J) @ J @ qd
+    place = fa.node_pose(arm, q, where)[:3, 3]
+    loop = fa.Loop(where, "ground", directions="xyz", position2=place)
+    held = arm.replace(constraints=[loop])
+    qdd = fa.forward_dynamics(held, q, qd, tau)
+    still = fa.node_acceleration(held, q, qd, qdd, where, frame="base")[3:]
+    free = fa.forward_dynamics(arm, q, qd, tau)
+    moving = fa.node_acceleration(arm, q, qd, free, where, frame="base")[3:]
+    scale = np.abs(moving).max() + np.abs(qdd).max()
+    assert_allclose(still, 0.0, rtol=0, atol=1e-12 * scale)
+    # what is missing is a force on that node
+    loads = fa.inverse_dynamics(arm, q, qd, qdd) - tau
+    force = np.linalg.lstsq(J.T, loads, rcond=None)[0]
+    assert_close(J.T @ force, loads, 1e-10)
+
+
 # beams: one piece of physics in three frames
 
 # beta L / pi of the first mode that n modes leave out, less n + 1/2
