@@ -1,5 +1,5 @@
 /*
- * fa_blas.h -- the LAPACK routine that the library calls
+ * fa_blas.h -- the LAPACK routines that the library calls
  *
  * Builds     FA_BLAS_PREFIX and FA_BLAS_NAME come from the build; the prefix is
  *            `scipy_` for the library of the scipy-openblas32 wheel, nothing for a
@@ -39,5 +39,13 @@
 void FA_LAPACK(dposv)(const char *uplo, const int *n, const int *nrhs, double *a,
                       const int *lda, double *b, const int *ldb, int *info,
                       size_t uplo_length);
+
+/*
+ * Solution of A X = B for a symmetric A [n][n], B [n][nrhs], by the factor of Bunch and
+ * Kaufman. Overwrites A with its factor and B with X; ipiv [n], work [lwork], lwork >= 1.
+ */
+void FA_LAPACK(dsysv)(const char *uplo, const int *n, const int *nrhs, double *a,
+                      const int *lda, int *ipiv, double *b, const int *ldb,
+                      double *work, const int *lwork, int *info, size_t uplo_length);
 
 #endif

@@ -14,8 +14,19 @@ void fa_dense_solve(int n, int n_rhs, double *a, double *b)
 {
     int info = 0;
 
-    /* symmetric, so rows and columns of `a` may be read either way */
+    /* what LAPACK, column by column, takes as the lower triangle */
     FA_LAPACK(dposv)("L", &n, &n_rhs, a, &n, b, &n, &info, 1);
+    for (int i = 0; info != 0 && i < n * n_rhs; i++) {
+        b[i] = (double)NAN;
+    }
+}
+
+void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order,
+                              double *work)
+{
+    int info = 0;
+
+    FA_LAPACK(dsysv)("L", &n, &n_rhs, a, &n, order, b, &n, work, &n, &info, 1);
     for (int i = 0; info != 0 && i < n * n_rhs; i++) {
         b[i] = (double)NAN;
     }

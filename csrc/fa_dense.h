@@ -11,11 +11,19 @@
  * Solves A x = b for a symmetric positive definite A, by LAPACK.
  *
  *   n, n_rhs  size, number of right sides
- *   a   [n][n]      the matrix; overwritten by its Cholesky factor
+ *   a   [n][n]      the matrix, of which only a[i][j] with j >= i is read; overwritten
+ *                   by its Cholesky factor
  *   b   [n_rhs][n]  right sides; the solutions on return, NaN if A is not positive
  *                   definite
  */
 void fa_dense_solve(int n, int n_rhs, double *a, double *b);
+
+/*
+ * The same for a symmetric A that may be indefinite.
+ *   order, work  [n], [n]  scratch
+ */
+void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order,
+                              double *work);
 
 /*
  * Solves A x = b for a symmetric positive semidefinite A by a Cholesky factor with

@@ -89,6 +89,23 @@ static void modal_add_rigid(const double *node, fa_body *body)
     sym_add_pair(body->J0, m, p, l0);
 }
 
+/* whether F1(r,s) + F1(s,r) is zero, up to the rounding of fused products */
+int fa_modal_is_skew(int n, const double *F1)
+{
+    double largest = 0.0, sum = 0.0;
+
+    for (int r = 0; r < n; r++) {
+        for (int s = 0; s < n; s++) {
+            for (int i = 0; i < 3; i++) {
+                const double x = F1[3 * (r * n + s) + i], y = F1[3 * (s * n + r) + i];
+                largest = fmax(largest, fabs(x));
+                sum = fmax(sum, fabs(x + y));
+            }
+        }
+    }
+    return sum <= 1e-14 * largest;
+}
+
 void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
                         fa_body *body)
 {
@@ -143,4 +160,5 @@ void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage
             }
         }
     }
+    body->F1_is_skew = fa_modal_is_skew(n, F1);
 }

@@ -58,14 +58,25 @@ static void model_mul(const double *A, const double *B, double *C)
     }
 }
 
-/* one node in the internal axes C of its body */
-static void model_turn_node(int n, const double *C, const double *node, double *out)
+/* y = C' S C for a symmetric S of six entries */
+static void model_turn_sym(const double *C, const double *S, double *y)
 {
-    const double *J = node + FA_NODE_INERTIA;
-    const double full[9] = {J[0], J[1], J[2], J[1], J[3], J[4], J[2], J[4], J[5]};
+    const double full[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
     const double Ct[9] = {C[0], C[3], C[6], C[1], C[4], C[7], C[2], C[5], C[8]};
     double half[9], turned[9];
 
+    model_mul(Ct, full, half);
+    model_mul(half, C, turned);
+    for (int i = 0, k = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++, k++) {
+            y[k] = 0.5 * (turned[3 * i + j] + turned[3 * j + i]);
+        }
+    }
+}
+
+/* one node in the internal axes C of its body */
+static void model_turn_node(int n, const double *C, const double *node, double *out)
+{
     out[FA_NODE_MASS] = node[FA_NODE_MASS];
     model_turn(C, node + FA_NODE_COM, 1, out + FA_NODE_COM, 1);
     model_turn(C, node + FA_NODE_POSITION, 1, out + FA_NODE_POSITION, 1);
@@ -73,12 +84,33 @@ static void model_turn_node(int n, const double *C, const double *node, double *
         const int at = FA_NODE_GAMMA + (r < n ? r : 2 * n + r);
         model_turn(C, node + at, n, out + at, n);
     }
-    model_mul(Ct, full, half);
-    model_mul(half, C, turned);
-    for (int i = 0, k = 0; i < 3; i++) {
-        for (int j = i; j < 3; j++, k++) {
-            out[FA_NODE_INERTIA + k] = 0.5 * (turned[3 * i + j] + turned[3 * j + i]);
-        }
+    model_turn_sym(C, node + FA_NODE_INERTIA, out + FA_NODE_INERTIA);
+}
+
+/* given integrals of a body, in its internal axes, over those of its massless nodes */
+static void model_given_integrals(const double *given, double *storage, fa_body *b)
+{
+    const int n = b->n_modes, vectors = 3 * n + n * n, triangle = n * (n + 1) / 2;
+    const double *in = given + FA_GIVEN_MODAL;
+    double *out = storage;
+
+    b->mass = given[FA_GIVEN_MASS];
+    model_turn(b->frame, given + FA_GIVEN_MP0, 1, b->mp0, 1);
+    model_turn_sym(b->frame, given + FA_GIVEN_J0, b->J0);
+    for (int i = 0; i < 3 * n; i++) { /* E against mp1 */
+        b->node_is_offset |= in[i] != in[6 * n + i];
+    }
+    /* E, F0, mp1, F1 */
+    for (int i = 0; i < vectors; i++, in += 3, out += 3) {
+        model_turn(b->frame, in, 1, out, 1);
+    }
+    b->F1_is_skew = fa_modal_is_skew(n, storage + 9 * n);
+    memcpy(out, in, (size_t)triangle * sizeof(double)); /* G */
+    in += triangle;
+    out += triangle;
+    /* J1, J2 */
+    for (int i = 0; i < n + n * n; i++, in += 6, out += 6) {
+        model_turn_sym(b->frame, in, out);
     }
 }
 
@@ -108,7 +140,7 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
 
     *n_nodes = *constants = 0;
     if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
-        d->n_couplings < 0) {
+        d->n_couplings < 0 || (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
@@ -131,6 +163,7 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         *n_nodes += (size_t)t[FA_TOPO_NODES];
         nodes_size += (size_t)t[FA_TOPO_NODES] * (size_t)FA_NODE_SIZE(n);
         modal_size += 2 * (size_t)(n * n);
+        modal_size += t[FA_TOPO_INTEGRALS] ? FA_GIVEN_SIZE(n) : 0;
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
     }
     if (nodes_size != d->nodes_size || modal_size != d->modal_size) {
@@ -257,9 +290,13 @@ static void model_joint(const double *joint, const fa_body *parent, fa_body *b)
     }
 }
 
-/* nodes and modal integrals of one body; returns the first unused constant */
-static double *model_nodes(const double *nodes, const double *modal, fa_body *b, int k,
-                           fa_node *out, double *constants, double *scratch)
+/*
+ * Nodes and modal integrals of one body, given or summed; returns the first unused
+ * constant.
+ */
+static double *model_nodes(const double *nodes, const double *modal, int given,
+                           fa_body *b, int k, fa_node *out, double *constants,
+                           double *scratch)
 {
     const int n = b->n_modes;
 
@@ -280,6 +317,9 @@ static double *model_nodes(const double *nodes, const double *modal, fa_body *b,
         constants = lambda + 3 * n;
     }
     fa_modal_integrals(n, b->n_nodes, scratch, constants, b);
+    if (given) {
+        model_given_integrals(modal + 2 * n * n, constants, b);
+    }
     constants += fa_modal_size(n);
     memcpy(constants - 2 * n * n, modal, 2 * (size_t)(n * n) * sizeof(double));
     return constants;
@@ -391,6 +431,7 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->bodies = bodies;
     model->nodes = nodes;
     memcpy(model->gravity, d->gravity, sizeof model->gravity);
+    model->fidelity = d->fidelity;
     status = model_places(d, model, bodies);
 
     const double *node = d->nodes, *modal = d->modal;
@@ -400,11 +441,13 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
 
         model_axes(joint + FA_AXIS, b->frame);
         model_joint(joint, b->parent < 0 ? NULL : bodies + b->parent, b);
-        constants =
-            model_nodes(node, modal, b, k, nodes + b->first_node, constants, scratch);
+        const int given = d->topology[k * FA_TOPO_SIZE + FA_TOPO_INTEGRALS];
+        constants = model_nodes(node, modal, given, b, k, nodes + b->first_node,
+                                constants, scratch);
         model->any_offset |= b->node_is_offset;
         node += (size_t)b->n_nodes * (size_t)FA_NODE_SIZE(b->n_modes);
         modal += 2 * (size_t)(b->n_modes * b->n_modes);
+        modal += given ? FA_GIVEN_SIZE(b->n_modes) : 0;
     }
     free(scratch);
     if (status == FA_OK) {

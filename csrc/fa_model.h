@@ -39,6 +39,14 @@ typedef enum {
     FA_JOINT_FLOATING
 } fa_joint;
 
+/*
+ * What deformation changes: everything, exactly; everything, to first order (fa_linear.h);
+ * nothing: ruthless linearization (Jain and Rodriguez, eq. 75), in which mass, velocity
+ * forces and kinematics are those of undeformed bodies, and modes have inertia,
+ * stiffness, damping, and rates that move what is outboard.
+ */
+typedef enum { FA_FULL, FA_LINEAR, FA_RUTHLESS } fa_fidelity;
+
 typedef enum {
     FA_OK = 0,
     FA_NO_MEMORY,
@@ -58,6 +66,7 @@ enum {
     FA_TOPO_MODES,
     FA_TOPO_NODES, /* 0: a massless carrier, no link of the user's */
     FA_TOPO_DOF,
+    FA_TOPO_INTEGRALS, /* 1: modal integrals are given, the nodes have no mass */
     FA_TOPO_SIZE
 };
 enum {
@@ -86,13 +95,18 @@ enum {
  */
 enum { FA_LOOP_FIRST, FA_LOOP_SECOND, FA_LOOP_DIRECTIONS, FA_LOOP_SIZE };
 enum { FA_FRAME_POSITION = 0, FA_FRAME_ROTATION = 3, FA_FRAME_SIZE = 12 };
+/* modal integrals that are given: mass, first moment, inertia (xx xy xz yy yz zz) of the
+ * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes */
+enum { FA_GIVEN_MASS = 0, FA_GIVEN_MP0 = 1, FA_GIVEN_J0 = 4, FA_GIVEN_MODAL = 10 };
+#define FA_GIVEN_SIZE(n) (FA_GIVEN_MODAL + fa_modal_size(n) - 2 * (size_t)((n) * (n)))
 
 typedef struct {
     int n_bodies;
     const int *topology;   /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
     const double *joints;  /* [n_bodies][FA_JOINT_SIZE] */
     const double *nodes;   /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
-    const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes] */
+    const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes],
+                            * then FA_GIVEN_SIZE given integrals where there are any */
     const double *gravity; /* [3] */
     size_t nodes_size, modal_size; /* lengths of the two arrays above */
     int n_loops, n_couplings;
@@ -101,11 +115,12 @@ typedef struct {
     const double *couplings; /* [n_couplings][nu + 1]: coefficients, constant */
     size_t couplings_size;
     double stabilization; /* rate at which violations decay, 1/s */
+    fa_fidelity fidelity;
 } fa_description;
 
 /*
  * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
- * corrected in equations B1 to B4), sums over its nodes. A node position that is
+ * corrected in equations B1 to B4), sums over its nodes, or given. A position that is
  * quadratic in eta (foreshortening of beams) has its place here: two more integrals.
  */
 typedef struct {
@@ -137,6 +152,7 @@ typedef struct {
     int parent_eta_at;
     int first_node, n_nodes;
     int node_is_offset; /* E != mp1: gravity needs its own modal term (B4) */
+    int F1_is_skew; /* F1(r,s) = -F1(s,r): no offsets, and no term of it in b_omega */
     /* places in the scratch arrays of all bodies, counted in modes */
     int hop_at;      /* modes of the parents (own ones if floating) before */
     int own_at;      /* modes of the bodies before */
@@ -194,6 +210,7 @@ typedef struct {
     const fa_loop *loops;
     const double *couplings; /* [n_couplings][nu + 1] */
     double stabilization;
+    fa_fidelity fidelity;
 } fa_model;
 
 /*
@@ -208,6 +225,9 @@ typedef struct {
 fa_status fa_model_build(const fa_description *description, fa_model **model);
 void fa_model_free(fa_model *model);
 
+/* whether F1(r,s) = -F1(s,r), to rounding of their size */
+int fa_modal_is_skew(int n, const double *F1);
+
 /* number of doubles of the modal integrals of a body with n modes */
 size_t fa_modal_size(int n);
 
@@ -217,7 +237,7 @@ size_t fa_modal_size(int n);
  *   n, n_nodes   modes and nodes
  *   nodes        [n_nodes][FA_NODE_SIZE(n)]
  *   storage      [fa_modal_size(n)]  receives the integrals; K and C are left as is
- *   body         mass, mp0, J0, modal and node_is_offset are set
+ *   body         mass, mp0, J0, modal, node_is_offset and F1_is_skew are set
  */
 void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
                         fa_body *body);

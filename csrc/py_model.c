@@ -90,7 +90,7 @@ static PyObject *model_build(PyObject *arrays)
     }
     const npy_intp n = PyArray_DIM(a[0], 0);
     if (PyArray_DIM(a[0], 1) != FA_TOPO_SIZE || PyArray_DIM(a[1], 0) != n ||
-        PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 4 ||
+        PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 5 ||
         PyArray_DIM(a[5], 1) != FA_LOOP_SIZE ||
         PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || PyArray_DIM(a[6], 1) != 2 ||
         PyArray_DIM(a[6], 2) != FA_FRAME_SIZE || n > FA_MAX_BODIES ||
@@ -117,6 +117,7 @@ static PyObject *model_build(PyObject *arrays)
         .couplings = PyArray_DATA(a[7]),
         .couplings_size = (size_t)PyArray_SIZE(a[7]),
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
+        .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
     };
     const fa_status status = fa_model_build(&description, &model);
     if (status == FA_NO_MEMORY) {

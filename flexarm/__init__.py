@@ -6,14 +6,15 @@
 (6,)
 """
 
-from . import beams, control, library, plotting, reference, testing
+from . import beams, control, finite_elements, library, plotting, reference, testing
+from ._consistent_integrals import consistent_integrals
 from ._core import build_info
+from ._loop_closing import close_loops
 from ._version import __version__
 from .arm import Arm
 from .constraints import (
     Coupling,
     Loop,
-    close_loops,
     constraint_forces,
     constraint_jacobian,
     constraint_violation,
@@ -29,13 +30,11 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .joints import Joint
 from .kinematics import (
-    center_of_mass,
     jacobian,
     link_poses,
-    momentum,
-    node_acceleration,
     node_pose,
     node_poses,
     node_velocity,
@@ -50,6 +49,7 @@ from .mass import (
     mass_matrix_inverse,
 )
 from .models import FlexibleBody, RigidBody
+from .motion import center_of_mass, momentum, node_acceleration
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
@@ -63,6 +63,7 @@ __all__ = [
     "FlexibleBody",
     "Joint",
     "Loop",
+    "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
     "RigidBody",
@@ -77,12 +78,14 @@ __all__ = [
     "build_info",
     "center_of_mass",
     "close_loops",
+    "consistent_integrals",
     "constraint_forces",
     "constraint_jacobian",
     "constraint_violation",
     "control",
     "difference",
     "energy",
+    "finite_elements",
     "forward_dynamics",
     "gravity_forces",
     "integrate",
@@ -94,7 +97,9 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
+    "modal_integrals",
     "momentum",
+    "nodal_integrals",
     "node_acceleration",
     "node_pose",
     "node_poses",

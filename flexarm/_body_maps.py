@@ -228,7 +228,9 @@ def twist_map(
 
 
 def modal_mass(body: Body, eta: Array) -> Array:
-    """Mass matrix of a body on (etad; omega; v), a sum over its nodes (eqs. 21-23).
+    """Mass matrix of a body on (etad; omega; v), eqs. 21-23.
+
+    A sum over its nodes, unless it has modal integrals.
 
     Parameters
     ----------
@@ -242,6 +244,9 @@ def modal_mass(body: Body, eta: Array) -> Array:
     M_m : (..., n + 6, n + 6) ndarray
         In kg m^2, kg and the units of the modes.
     """
+    if body.integrals is not None:
+        return np.asarray(body.integrals.mass_matrix(eta))
+
     # M_s of eq. 81: inertia of each node about it, on its twist
     n, m = body.n_modes, body.node_mass[:, np.newaxis, np.newaxis]
     M_s = np.zeros((body.n_nodes, 6, 6))

@@ -140,6 +140,10 @@ def check_units_of_arm(arm: Arm) -> None:
         )
     for body in arm.bodies:
         centres = body.node_position + body.node_com
+        inertia = float(np.abs(body.node_inertia).max())
+        if body.integrals is not None:
+            centres = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
+            inertia = float(np.abs(body.integrals.J0).max())
         points = np.vstack([body.node_position, centres, [body.joint.position]])
         reach = float(np.abs(points).max())
         if reach > 200.0:
@@ -147,7 +151,6 @@ def check_units_of_arm(arm: Arm) -> None:
                 f"body {body.name!r} has a point {reach:g} m from its frame, expected "
                 f"metres, it looks like millimetres{meant}"
             )
-        inertia = float(np.abs(body.node_inertia).max())
         mass = float(body.total_mass)
         size = max(reach, float(np.abs(body.node_com).max()))
         if mass > 0.0 and size > 0.0 and inertia > mass * (50.0 * size) ** 2:

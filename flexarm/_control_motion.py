@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._explain import real_array
 from .errors import ArgumentError
+from .positions import quiet_difference
 from .simulate import simulate
 
 if TYPE_CHECKING:
@@ -196,17 +197,17 @@ def deform(Pi: Array, eta: Array) -> Array:
 
 def n_positions(arm: Arm) -> int:
     """Number of position coordinates of the joints, which stand first in q."""
-    return arm.nq - (arm.nv - arm.nu)
+    return int(arm.joint_position_slice.stop)
 
 
 def advance(arm: Arm, q: Array, dq: Array) -> Array:
     """Positions q (..., nq) moved by dq (..., nv)."""
-    return q + dq
+    return np.asarray(arm._model.quiet("integrate")(q, dq))
 
 
 def difference(arm: Arm, q: Array, wanted: Array) -> Array:
     """Displacement (..., nv) that leads from the positions q to the wanted ones."""
-    return wanted - q
+    return quiet_difference(arm, q, wanted)
 
 
 def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
@@ -239,7 +240,8 @@ def integrate(
     alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
     mask = alive[..., np.newaxis]
     # a lost member must not stop the others, it rests meanwhile
-    q, qd, tau = (np.where(mask, x, 0.0) for x in (q, qd, tau))
+    q = np.where(mask, q, arm.neutral)
+    qd, tau = (np.where(mask, x, 0.0) for x in (qd, tau))
     if integrator == "euler":
         h = span[1] - span[0]
         qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)

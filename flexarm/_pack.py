@@ -25,15 +25,18 @@ Array = NDArray[np.float64]
 _KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose", "floating")
 _MOST_DOF = 6
 
+FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
+
 
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
-    topology: NDArray[np.intc]  # (n, 6): parent, its node, kind, modes, nodes, dof
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not
+    topology: NDArray[np.intc]  # (n, 7)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
-    modal: Array  # per body: stiffness, damping
-    constants: Array  # (4,): gravity, rate of stabilization
+    modal: Array  # per body: stiffness, damping, given modal integrals
+    constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
     couplings: Array  # (c, nu + 1): coefficients, constant
@@ -110,17 +113,19 @@ def pack(arm: Arm) -> Packed:
                     _KINDS.index("floating"),
                     arm._node_offset[len(place)] + own,
                 )
-            topology.append((parent, node, kind, n_modes, n_nodes, n_dof))
+            given = last and body.integrals is not None
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, given))
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
+        modal += [] if body.integrals is None else [body.integrals.pack()]
     return Packed(
         np.array(topology, dtype=np.intc),
         np.array(joints, dtype=np.float64),
         np.concatenate(nodes),
         np.concatenate(modal),
-        np.append(arm.gravity, arm.stabilization),
+        np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
         *pack_constraints(arm),
     )

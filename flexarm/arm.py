@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _loop_closing, dynamics, kinematics, mass, motion, positions
 from . import constraints as _constraints
-from . import dynamics, kinematics, mass, positions
 from . import energy as _energy
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
 from ._description import Description
-from ._pack import Packed, pack
+from ._pack import FIDELITIES, Packed, pack
 from .errors import ModelError
 from .models import GROUND, Body, FlexibleBody, RigidBody
 
@@ -69,17 +69,11 @@ def _check_order(names: list[str], parents: list[int]) -> None:
                 raise ModelError(
                     "the bodies form a cycle, "
                     + " -> ".join(names[k] for k in loop)
-                    + f", expected a tree with one body on {GROUND!r}"
+                    + f", expected trees that stand on {GROUND!r}"
                 )
             seen.add(path[-1])
         for k in path:
             reached[k] = True
-    roots = [name for name, parent in zip(names, parents, strict=True) if parent < 0]
-    if len(roots) > 1:
-        raise ModelError(
-            f"bodies {', '.join(map(repr, roots))} all hang on {GROUND!r}, expected "
-            "one root; join the others to it with fixed joints"
-        )
     for i, parent in enumerate(parents):
         if parent > i:
             raise ModelError(
@@ -91,13 +85,17 @@ def _check_order(names: list[str], parents: list[int]) -> None:
 def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     """Refuse a joint that moves nothing, and an arm in which nothing moves."""
     mass = [body.total_mass for body in bodies]
-    inertia = [float(np.abs(body.node_inertia).sum()) for body in bodies]
+    given = [body.integrals for body in bodies]
+    inertia = [
+        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        for body, c in zip(bodies, given, strict=True)
+    ]
     for i in reversed(range(len(bodies))):
         if parents[i] >= 0:
             mass[parents[i]] += mass[i]
             inertia[parents[i]] += inertia[i]
     for body, m, J in zip(bodies, mass, inertia, strict=True):
-        turns = not body.joint.screws[3:].any()
+        turns = bool(body.joint.screws[:3].any(axis=0).all())
         if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
             raise ModelError(
                 f"body {body.name!r} and all that hangs on it is massless, so its "
@@ -123,7 +121,7 @@ class Arm(Description):
     Parameters
     ----------
     bodies : sequence of RigidBody or FlexibleBody
-        From base to tip, each after its parent; one of them hangs on the ground.
+        From base to tip, each after its parent; one or more hang on the ground.
     gravity : (3,) array_like of float
         Acceleration of free fall in the base frame, in m/s^2.
     name : str
@@ -139,6 +137,12 @@ class Arm(Description):
     stabilization : float
         Rate s in 1/s at which forward dynamics lets violations of the constraints
         decay, by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
+    fidelity : {"full", "linear", "ruthless"}
+        How deformation changes mass, forces and Jacobians: exactly; to first order in
+        modal coordinates and rates, state by state with a dense solve; or not at all,
+        "ruthless linearization", for low speeds only.  The last two do not keep energy.
+        Poses, potential energy, momentum and accelerations of nodes are those of the
+        deformed arm, but for momentum and accelerations of a ruthless one.
 
     Raises
     ------
@@ -165,6 +169,7 @@ class Arm(Description):
     check_units: bool = True
     constraints: Any = ()
     stabilization: float = 10.0
+    fidelity: str = "full"
 
     _parents: tuple[int, ...] = field(default=(), init=False)
     # where each body starts among the nodes, modes, joint positions, joint velocities
@@ -203,16 +208,21 @@ class Arm(Description):
             tip=tuple(tip),
         )
         self._set(tip_node=self.node(*self.tip))
-        self._set_constraints()
+        self._set_options()
         if self.check_units:
             check_units_of_arm(self)
         self._set(_model=Model(*pack(self)))
 
-    def _set_constraints(self) -> None:
+    def _set_options(self) -> None:
         if not isinstance(self.constraints, Iterable):
             raise ModelError(
                 f"constraints of the arm is {type(self.constraints).__name__}, "
                 "expected a sequence of Loop or Coupling"
+            )
+        if self.fidelity not in FIDELITIES:
+            raise ModelError(
+                f"fidelity of the arm is {self.fidelity!r}, expected one of "
+                f"{', '.join(map(repr, FIDELITIES))}"
             )
         rate = float(as_array("stabilization of the arm", self.stabilization, ()))
         if rate < 0.0:
@@ -395,9 +405,17 @@ class Arm(Description):
             ).rstrip()
             for row in rows
         ]
+        held = [
+            f"loop {c.name}: locks {' '.join(c.locked)}"
+            if isinstance(c, _constraints.Loop)
+            else f"coupling {c.name}: "
+            + " + ".join(f"{value:g} {key}" for key, value in c.coefficients)
+            + f" = {c.constant:g}"
+            for c in self.constraints
+        ]
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
-        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines])
+        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines, *held])
 
     # the functions of the package as methods
 
@@ -424,10 +442,10 @@ class Arm(Description):
     integrate = positions.integrate
     difference = positions.difference
     position_rates = positions.position_rates
-    node_acceleration = kinematics.node_acceleration
-    momentum = kinematics.momentum
-    center_of_mass = kinematics.center_of_mass
+    node_acceleration = motion.node_acceleration
+    momentum = motion.momentum
+    center_of_mass = motion.center_of_mass
     constraint_violation = _constraints.constraint_violation
     constraint_jacobian = _constraints.constraint_jacobian
     constraint_forces = _constraints.constraint_forces
-    close_loops = _constraints.close_loops
+    close_loops = _loop_closing.close_loops

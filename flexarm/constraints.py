@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from ._checks import as_array, check_rotation
 from ._description import Description
-from ._explain import explain, real_array
-from .errors import ArgumentError, ConvergenceError, ModelError
+from ._explain import explain
+from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -41,11 +42,11 @@ class Loop(Description):
         Body and node that carry the first frame.
     second : (str, str or int) or "ground"
         Body and node that carry the second frame.
-    kind : str
-        What the connection lets the frames do: ``"fixed"``, ``"revolute"`` (about their
-        z axes), ``"prismatic"``, ``"cylindrical"`` (along z), ``"universal"`` (y of the
-        first stays perpendicular to x of the second), ``"planar"`` (x and y, turning
-        about z), ``"spherical"``.
+    kind : str, optional
+        What the connection lets the frames do, by default nothing: ``"fixed"``,
+        ``"revolute"`` (about the z axes), ``"prismatic"``, ``"cylindrical"`` (along z),
+        ``"universal"`` (y of the first stays perpendicular to x of the second),
+        ``"planar"`` (x and y, turning about z), ``"spherical"``.
     directions : sequence of str, optional
         In place of `kind`: what is locked, of ``"rx"``, ``"ry"``, ``"rz"`` (rotations)
         and ``"x"``, ``"y"``, ``"z"`` (translations), in the axes of the first frame.
@@ -65,7 +66,7 @@ class Loop(Description):
 
     first: Any
     second: Any = "ground"
-    kind: str = "fixed"
+    kind: str | None = None
     directions: Any = None
     position: Any = (0.0, 0.0, 0.0)
     rotation: Any = field(default_factory=lambda: np.eye(3))
@@ -74,13 +75,21 @@ class Loop(Description):
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in _KINDS:
+        if self.kind is not None and self.kind not in _KINDS:
+            near = difflib.get_close_matches(str(self.kind), _KINDS, n=1)
             raise ModelError(
                 f"kind of the loop is {self.kind!r}, expected one of "
                 f"{', '.join(map(repr, _KINDS))}"
+                + (f"; did you mean {near[0]!r}?" if near else "")
             )
         if self.directions is not None:
-            given = tuple(self.directions)
+            if self.kind is not None:
+                raise ModelError(
+                    f"the loop has the kind {self.kind!r} and directions, expected one "
+                    "of the two"
+                )
+            single = self.directions in DIRECTIONS
+            given = (self.directions,) if single else tuple(self.directions)
             if not given or any(d not in DIRECTIONS for d in given):
                 raise ModelError(
                     f"directions of the loop are {given}, expected some of "
@@ -115,7 +124,9 @@ class Loop(Description):
     @property
     def locked(self) -> tuple[str, ...]:
         """Directions that are locked, rotations first."""
-        return _KINDS[self.kind] if self.directions is None else tuple(self.directions)
+        if self.directions is not None:
+            return tuple(self.directions)
+        return _KINDS[self.kind or "fixed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +179,7 @@ class Coupling(Description):
 
 def check_constraints(arm: Arm) -> None:
     """Refuse what the arm does not have or what cannot be constrained."""
+    names: list[str] = []
     for constraint in arm.constraints:
         if isinstance(constraint, Coupling):
             _coupling_row(arm, constraint)
@@ -178,6 +190,12 @@ def check_constraints(arm: Arm) -> None:
                 f"a constraint of the arm is {type(constraint).__name__}, expected "
                 "flexarm.Loop or flexarm.Coupling"
             )
+        if constraint.name in names:
+            raise ModelError(
+                f"two constraints are named {constraint.name!r}, expected unique "
+                "names; give one of them a name"
+            )
+        names.append(constraint.name)
 
 
 def _path(arm: Arm, end: Any) -> list[int]:
@@ -189,6 +207,11 @@ def _path(arm: Arm, end: Any) -> list[int]:
 
 
 def _check_loop(arm: Arm, loop: Loop) -> None:
+    if arm.fidelity != "full":
+        raise ModelError(
+            f"loop {loop.name!r} closes an arm of {arm.fidelity} fidelity, in which "
+            "deformation does not move nodes exactly; take fidelity='full'"
+        )
     for end in loop._ends:
         if end != "ground":
             arm.node(*end)
@@ -254,7 +277,7 @@ def constraint_names(arm: Arm) -> tuple[str, ...]:
     return (*rows, *(c.name for c in arm.constraints if isinstance(c, Coupling)))
 
 
-def _need_constraints(arm: Arm) -> None:
+def need_constraints(arm: Arm) -> None:
     if not arm.constraints:
         raise ArgumentError(
             f"{arm!r} has no constraints, expected an arm with loops or couplings; "
@@ -288,7 +311,7 @@ def constraint_violation(arm: Arm, q: Any, *, out: Any = None) -> Any:
 
     See Also
     --------
-    close_loops : makes it zero.
+    flexarm.close_loops : makes it zero.
 
     Notes
     -----
@@ -303,7 +326,7 @@ def constraint_violation(arm: Arm, q: Any, *, out: Any = None) -> Any:
     >>> fa.constraint_violation(arm, [0.0, 0.0])  # in the axes of the tip
     array([-2.,  0.])
     """
-    _need_constraints(arm)
+    need_constraints(arm)
     try:
         return arm._model.constraint_violation(q, out)
     except Exception as error:
@@ -347,7 +370,7 @@ def constraint_jacobian(arm: Arm, q: Any, *, out: Any = None) -> Any:
     >>> fa.constraint_jacobian(arm, [0.0, 0.0])
     array([[ 1., -2.]])
     """
-    _need_constraints(arm)
+    need_constraints(arm)
     try:
         return arm._model.constraint_jacobian(q, out)
     except Exception as error:
@@ -403,165 +426,13 @@ def constraint_forces(arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None) -
     >>> fa.constraint_forces(held, held.neutral, [0.0] * 6, [0.0] * 6).round(2) + 0.0
     array([  0.  ,   0.  , -19.62])
     """
-    _need_constraints(arm)
+    need_constraints(arm)
     try:
         return arm._model.constraint_forces(q, qd, tau, out)
     except Exception as error:
         raise explain(
             arm, "constraint_forces", error, out=out, q=q, qd=qd, tau=tau
         ) from None
-
-
-def close_loops(
-    arm: Arm,
-    q: Any,
-    qd: Any = None,
-    *,
-    hold: Sequence[str] = (),
-    modes: bool = False,
-    tol: float = 1e-12,
-    max_steps: int = 50,
-) -> Any:
-    """Nearest positions, and velocities, that satisfy the constraints.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with constraints.
-    q : (..., nq) array_like of float
-        Positions to start from.
-    qd : (..., nv) array_like of float, optional
-        Velocities.
-    hold : sequence of str
-        Coordinates that keep what is given, by their names in `Arm.coordinate_names`:
-        the crank of a mechanism, for instance.
-    modes : bool
-        Whether modes may help; by default bodies keep their shape.
-    tol : float
-        Largest violation that is accepted, in m and rad.
-    max_steps : int
-        Most Newton steps.
-
-    Returns
-    -------
-    q : (..., nq) ndarray of float
-        Positions with closed loops.
-    qd : (..., nv) ndarray of float
-        Velocities that keep them closed; only if `qd` is given.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, a name is unknown, or the arm has no
-        constraints.
-    ConvergenceError
-        If a loop cannot be closed from there; the message says which, the error holds
-        the nearest positions as ``error.result``.
-
-    Notes
-    -----
-    Newton steps in the metric of the mass matrix: heavy parts move least (E. Bayo,
-    R. Ledesma, Nonlinear Dynamics 9, 1996).
-
-    Examples
-    --------
-    A chain of two links whose tip is to sit at (1, 0):
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
-    ...     constraints=[
-    ...         fa.Loop(("link2", "tip"), directions="xy", position2=(1, 0, 0))
-    ...     ]
-    ... )
-    >>> q = fa.close_loops(arm, [0.9, -2.0])
-    >>> fa.tip_pose(arm, q)[:3, 3].round(9) + 0.0
-    array([1., 0., 0.])
-    """
-    _need_constraints(arm)
-    constraint_violation(arm, q)  # refuses what is no position, in words
-    move = _free_coordinates(arm, hold, modes)
-    given = np.array(real_array("q", q))
-    best = given.reshape(-1, arm.nq)
-    size = _largest(arm, best)
-    reach = np.ones(len(best))  # part of the Newton step, halved where it goes wrong
-    for _ in range(max_steps):
-        busy = np.flatnonzero(~(size <= tol))
-        if len(busy) == 0:
-            break
-        step = _toward(
-            arm, best[busy], arm._model.constraint_violation(best[busy]), move
-        )
-        moved = arm._model.quiet("integrate")(
-            best[busy], reach[busy, np.newaxis] * step
-        )
-        closer = _largest(arm, moved)
-        better = closer < size[busy]
-        best[busy[better]], size[busy[better]] = moved[better], closer[better]
-        reach[busy] = np.where(better, 1.0, 0.25 * reach[busy])
-    q = best.reshape(given.shape)
-    if not (size <= tol).all():
-        raise _stays_open(arm, q, tol, max_steps)
-    if qd is None:
-        return q
-    return q, _nearest_velocities(arm, q, qd, move)
-
-
-def _largest(arm: Arm, q: Array) -> Array:
-    """Largest violation of each state, (n, nq) to (n,)."""
-    violation = arm._model.quiet("constraint_violation")(q)
-    return np.asarray(np.abs(violation).max(axis=-1))
-
-
-def _free_coordinates(arm: Arm, hold: Sequence[str], modes: bool) -> Array:
-    names = arm.coordinate_names
-    for name in hold:
-        if name not in names:
-            raise ArgumentError(
-                f"hold names the coordinate {name!r}, expected some of "
-                f"{', '.join(map(repr, names))}"
-            )
-    return np.array(
-        [name not in hold and (modes or i < arm.nu) for i, name in enumerate(names)]
-    )
-
-
-def _toward(arm: Arm, q: Array, rows: Array, move: Array) -> Array:
-    """Velocities of the free coordinates with ``A dq = -rows``, least in the mass."""
-    M, A = arm._model.mass_matrix(q), arm._model.constraint_jacobian(q)
-    dq = np.zeros((*q.shape[:-1], arm.nv))
-    L = np.linalg.cholesky(M[..., move, :][..., move])
-    B = np.swapaxes(np.linalg.solve(L, np.swapaxes(A[..., move], -1, -2)), -1, -2)
-    part = np.linalg.pinv(B, rcond=1e-9) @ -rows[..., np.newaxis]
-    dq[..., move] = np.linalg.solve(np.swapaxes(L, -1, -2), part)[..., 0]
-    return dq
-
-
-def _nearest_velocities(arm: Arm, q: Array, qd: Any, move: Array) -> Array:
-    try:
-        moving = arm._model.position_rates(q, qd)  # refuses what is no velocity
-    except Exception as error:
-        raise explain(arm, "position_rates", error, q=q, qd=qd) from None
-    batch = moving.shape[:-1]
-    q = np.broadcast_to(q, (*batch, arm.nq))
-    qd = np.broadcast_to(real_array("qd", qd), (*batch, arm.nv))
-    rate = (arm._model.constraint_jacobian(q) @ qd[..., np.newaxis])[..., 0]
-    return np.asarray(qd + _toward(arm, q, rate, move))
-
-
-def _stays_open(arm: Arm, q: Array, tol: float, steps: int) -> ConvergenceError:
-    violation = np.abs(arm._model.quiet("constraint_violation")(q))
-    failed = ~(violation.max(axis=-1) <= tol)
-    at = tuple(int(i) for i in np.argwhere(failed)[0])
-    row = int(np.argmax(violation[at]))
-    where = f" in {int(failed.sum())} of {failed.size} states, first at index {at}"
-    error = ConvergenceError(
-        f"close_loops cannot close the arm{where if at else ''}: "
-        f"{arm.constraint_names[row]!r} stays open by {violation[at][row]:.3g} after "
-        f"{steps} steps; start from other positions, check the lengths, or let modes "
-        "help"
-    )
-    error.result = q  # type: ignore[attr-defined]
-    return error
 
 
 def redundant_constraints(arm: Arm, q: Any) -> tuple[str, ...]:
@@ -614,7 +485,6 @@ def redundant_constraints(arm: Arm, q: Any) -> tuple[str, ...]:
 __all__: Sequence[str] = [
     "Coupling",
     "Loop",
-    "close_loops",
     "constraint_forces",
     "constraint_jacobian",
     "constraint_violation",

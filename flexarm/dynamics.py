@@ -27,7 +27,7 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
     .. math:: \tau = M(q)\,\ddot q + C(q, \dot q)
 
     by the recursive Newton-Euler algorithm for flexible bodies [1]_, without forming
-    :math:`M`.
+    :math:`M`.  Constraints of the arm do not enter: these are the forces of the tree.
 
     Parameters
     ----------

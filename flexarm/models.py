@@ -25,6 +25,7 @@ from ._checks import (
 )
 from ._description import Description
 from .errors import ModelError
+from .integrals import ModalIntegrals
 from .joints import Joint
 
 Array = NDArray[np.float64]
@@ -48,6 +49,7 @@ class _Body(Description):
     damping: Array
     mode_names: tuple[str, ...]
     attachment: str | int | None = None
+    integrals: ModalIntegrals | None = None
 
     @property
     def attachment_node(self) -> int | None:
@@ -66,7 +68,9 @@ class _Body(Description):
 
     @property
     def total_mass(self) -> float:
-        """Mass of all nodes, in kg."""
+        """Mass of all nodes or, where they are given, of the modal integrals, in kg."""
+        if self.integrals is not None:
+            return self.integrals.m
         return float(self.node_mass.sum())
 
     def node_index(self, node: str | int) -> int:
@@ -94,6 +98,8 @@ class _Body(Description):
 
     def modal_mass(self) -> Array:
         """Modal mass matrix ``G`` (Jain and Rodriguez, C.1), (n_modes, n_modes)."""
+        if self.integrals is not None:
+            return np.array(self.integrals.G)
         lam, gam, p = self.node_rotation, self.node_translation, self.node_com
         # translation of the centre of mass of each node: gamma - p x lambda
         centre = gam - np.cross(p[:, :, None], lam, axis=1)
@@ -298,6 +304,10 @@ class FlexibleBody(_Body):
         parallel to the frame of the body when it is not deformed; frame and other nodes
         follow by the exact displacement of the node.  By default the joint holds the
         frame itself.
+    integrals : ModalIntegrals, optional
+        Modal integrals of the body, in place of sums over its nodes: these then carry
+        no mass, and only those need to be listed that other bodies hang on or that are
+        drawn.
 
     Notes
     -----
@@ -321,6 +331,7 @@ class FlexibleBody(_Body):
     node_names: tuple[str, ...] = ()
     mode_names: tuple[str, ...] = ()
     attachment: str | int | None = None
+    integrals: ModalIntegrals | None = None
 
     def __post_init__(self) -> None:
         name = _check_name("body", self.name)
@@ -358,6 +369,8 @@ class FlexibleBody(_Body):
         self._check_nodes()
         if self.attachment is not None:
             self._set(attachment=self.node_names[self.node_index(self.attachment)])
+        if self.integrals is not None:
+            self._check_integrals(self.integrals)
         if m:
             values, vectors = np.linalg.eigh(self.modal_mass())
             if not values[0] > 1e-14 * max(values[-1], 0.0):
@@ -392,6 +405,62 @@ class FlexibleBody(_Body):
                 f"mode {self.mode_names[worst]!r}), expected modes that deform it, as "
                 f"the joint at its attachment {self.attachment!r} does the rest"
             )
+
+    def effective_masses(self) -> Array:
+        """Effective mass of each mode along x, y and z, (n_modes, 3), in kg.
+
+        What a mode carries when the frame shakes: ``E_r^2 / G_rr`` with the modal
+        integrals E and G.  Those of natural modes add up, with all modes of a body to
+        the mass that moves.
+        """
+        from ._mode_table import effective_masses
+
+        return effective_masses(self)
+
+    def summary(self) -> str:
+        """Table of the modes, as `print` shows it.
+
+        Returns
+        -------
+        table : str
+            For each mode its name, its frequency alone (clamped at the frame), modal
+            mass, effective mass along x, y and z as a part of the mass of the body, and
+            what a unit of it moves: the node that moves most, in modal units of m and
+            rad.  The line "together" counts what modes share once.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> print(fa.library.de_luca_siciliano().bodies[0])
+        flexible body 'link1': 2 modes, ... nodes, 0.1 kg
+        mode            Hz  modal mass  x %   y %  z %  a unit moves
+        ...
+        """
+        from ._mode_table import mode_table
+
+        return mode_table(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _check_integrals(self, integrals: object) -> None:
+        who = f"body {self.name!r}"
+        if not isinstance(integrals, ModalIntegrals):
+            raise ModelError(
+                f"integrals of {who} is {type(integrals).__name__}, expected "
+                "flexarm.ModalIntegrals or None"
+            )
+        if integrals.n_modes != self.n_modes:
+            raise ModelError(
+                f"integrals of {who} are those of {integrals.n_modes} modes, its mode "
+                f"shapes are {self.n_modes}; expected as many"
+            )
+        if any(np.any(x) for x in (self.node_mass, self.node_com, self.node_inertia)):
+            raise ModelError(
+                f"{who} has modal integrals and nodes with mass, expected massless "
+                "nodes; join a RigidBody to a node with a fixed joint to add a mass"
+            )
+        integrals.check(who, self.mode_names)
 
     def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
         result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))

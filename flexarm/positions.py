@@ -187,14 +187,7 @@ def difference(arm: Arm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     batch = leading(arm, arrays, ())
     if out is not None:
         check_out(out, batch, (arm.nv,))
-    a, b = (np.broadcast_to(x, (*batch, arm.nq)) for x in arrays.values())
-    dq = np.full((*batch, arm.nv), np.nan)
-    fine = np.isfinite(a).all(-1) & np.isfinite(b).all(-1)
-    for k in _poses(arm):
-        at = arm.body_joint_slice(k, positions=True).start
-        fine &= a[..., at : at + 4].any(-1) & b[..., at : at + 4].any(-1)
-    dq[fine] = _difference(arm, a[fine], b[fine])
-    result = dq
+    result = dq = quiet_difference(arm, *arrays.values())
     if out is not None:
         np.copyto(out, dq, casting="same_kind")
         result = out
@@ -203,8 +196,19 @@ def difference(arm: Arm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     return result
 
 
-def _poses(arm: Arm) -> list[int]:
-    return [k for k, body in enumerate(arm.bodies) if body.joint.has_pose]
+def quiet_difference(arm: Arm, q0: Array, q1: Array) -> Array:
+    """`difference` that leaves NaN where a position is none, and does not raise."""
+    if arm.nq == arm.nv:
+        return np.asarray(q1 - q0)
+    a, b = np.broadcast_arrays(q0, q1)
+    dq = np.full((*a.shape[:-1], arm.nv), np.nan)
+    fine = np.isfinite(a).all(-1) & np.isfinite(b).all(-1)
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True).start
+            fine &= a[..., at : at + 4].any(-1) & b[..., at : at + 4].any(-1)
+    dq[fine] = _difference(arm, a[fine], b[fine])
+    return dq
 
 
 def _difference(arm: Arm, a: Array, b: Array) -> Array:

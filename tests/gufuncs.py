@@ -21,15 +21,27 @@ ARMS = {
     "tree": fa.library.random_tree(7, n_bodies=5, max_modes=3),
     # all kinds of joints; more positions than velocities
     "joints": fa.library.random_tree(2, 14, max_modes=2, joints=SEVERAL),
+    # a loop and a coupling
+    "closed": fa.library.random_tree(
+        3, 6, max_modes=2, joints=("revolute", "prismatic", "spherical")
+    ).replace(
+        constraints=[
+            fa.Loop(("body5", 1), kind="spherical", position2=(0.1, 0.2, 0.3)),
+            fa.Coupling({"body0": 1.0, "body3": -0.5}),
+        ]
+    ),
     # modes beyond the compiled-in counts, scratch beyond the stack
     "large": fa.library.random_tree(2, n_bodies=8, max_modes=8, n_nodes=5),
 }
 
 
 def gufunc_names(arm: fa.Arm = ARMS["pendulum"]) -> list[str]:
-    """Every gufunc of a model: a new row of the table is found by itself."""
+    """Every gufunc of a model: a new row of the table is found by itself.
+
+    An arm without constraints has not those of constraints.
+    """
     model = arm._model
-    return [n for n in dir(model) if isinstance(getattr(model, n), np.ufunc)]
+    return [n for n in dir(model) if isinstance(getattr(model, n, None), np.ufunc)]
 
 
 @dataclass(frozen=True)
@@ -96,9 +108,10 @@ class Case:
 
     def public(self, operands: list[Any], **options: Any) -> Any:
         """The same by the public function of this name."""
-        name = self.name.removesuffix("_composite")
-        if name != self.name:
-            options["method"] = "composite"
+        name = self.name
+        for method in ("basic", "composite"):
+            if name.endswith(f"_{method}"):
+                name, options["method"] = name.removesuffix(f"_{method}"), method
         arguments = [*operands[1:], operands[0]] if self.has_node else operands
         return getattr(fa, name)(self.arm, *arguments, **options)
 

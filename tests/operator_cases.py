@@ -32,6 +32,8 @@ def build(name):
         options |= {"max_modes": 0}
     if kind == "fixed":
         options |= {"joints": ("fixed",)}
+    if kind == "many":  # five to nine modes
+        options |= {"max_modes": 5 + seed % 5, "joints": SEVERAL, "n_bodies": 5}
     if "joints" in kind or "floating" in kind:
         options |= {"joints": SEVERAL}
     if "floating" in kind:
@@ -46,6 +48,7 @@ TREES = [f"tree-{seed}" for seed in range(24)]
 TREES += [f"joints-{seed}" for seed in range(16)]
 CHAINS += [f"floating_chain-{seed}" for seed in range(2, 9)]
 TREES += [f"floating-{seed}" for seed in range(16)]
+MANY = [f"many-{seed}" for seed in (2, 8, 9, 18, 19, 27, 38, 39)]
 NAMES = [*TREES, *CHAINS, "rigid-5", "rigid-6", "fixed-3", "fixed-7", "de_luca"]
 
 

@@ -343,3 +343,25 @@ def test_damping_of_deformations_acts_above_the_bandwidth() -> None:
     assert 0.97 < left(1.0, 0.0) < 1.01
     assert left(1.0, 2.0) < 0.2
     assert left(5.0, 2.0) > 1.5  # the wrong way, as the docstring says
+
+
+def test_attitude_of_a_body_on_a_spherical_joint():
+    """Joints with quaternions: the error is a rotation vector, not a difference."""
+    body = {"mass": 2.0, "com": (0.1, 0.2, 0.3), "inertia": (0.02, 0.03, 0.04)}
+    arm = fa.Arm([fa.RigidBody("ball", fa.Joint("spherical"), **body)])
+    wanted = fa.integrate(arm, arm.neutral, [0.4, -0.8, 1.1])
+    still = np.zeros(3)
+
+    def desired(t):
+        return fa.control.Motion(wanted, still, still)
+
+    q0 = -fa.integrate(
+        arm, arm.neutral, [-0.3, 0.9, 0.2]
+    )  # either sign is the rotation
+    controller = fa.control.ManipulatorController(arm, desired, q0, still)
+    plant = fa.control.SimulatedPlant(arm, q0, still)
+    run = controller.run(plant, np.linspace(0.0, 2.0, 401))
+    assert run.success
+    error = np.linalg.norm(run.tracking_error, axis=-1)
+    assert error[0] > 1.0
+    assert error[-1] < 1e-6

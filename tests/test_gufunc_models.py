@@ -309,7 +309,7 @@ def test_refused_models_are_freed() -> None:
                 ({"topology": nodes}, "node"),
                 ({"topology": kinds}, "kind"),
                 ({"topology": modes}, "modes"),
-                ({"gravity": np.zeros(2)}, "shape"),
+                ({"constants": np.zeros(2)}, "shape"),
                 ({"topology": packed.topology[:0]}, "shape"),
             ):
                 with pytest.raises(ValueError, match=words):

@@ -1,4 +1,8 @@
-"""Pinocchio as second opinion: another code base, the same rigid arms."""
+"""Pinocchio as second opinion: another code base, the same rigid arms.
+
+Test 18 of the patent of Jain and Rodriguez (section 5 of its digest): without modes
+every routine is a textbook one for rigid bodies.
+"""
 
 from __future__ import annotations
 
@@ -53,21 +57,21 @@ def case(request: pytest.FixtureRequest) -> tuple[fa.Arm, PinocchioArm, list[Any
 Case = tuple[fa.Arm, PinocchioArm, list[Any]]
 
 
-def test_inverse_dynamics(case: Case) -> None:
+def test_18_inverse_dynamics_of_rigid_arms(case: Case) -> None:
     arm, other, states = case
     for q, qd, qdd in states:
         reference = other.inverse_dynamics(q, qd, qdd) + friction(arm) * qd
         assert_close(fa.inverse_dynamics(arm, q, qd, qdd), reference)
 
 
-def test_mass_matrix(case: Case) -> None:
+def test_18_mass_matrix_of_rigid_arms(case: Case) -> None:
     arm, other, states = case
     for q, _, _ in states:
         assert_close(fa.mass_matrix(arm, q), other.mass_matrix(q))
 
 
 @pytest.mark.parametrize("method", ["articulated", "composite"])
-def test_forward_dynamics(case: Case, method: str) -> None:
+def test_18_forward_dynamics_of_rigid_arms(case: Case, method: str) -> None:
     # both solve M qdd = tau - C: rounding of the right side grows by the condition of M
     arm, other, states = case
     for q, qd, tau in states:
@@ -79,7 +83,7 @@ def test_forward_dynamics(case: Case, method: str) -> None:
         assert_close(value, reference, max(1.0, growth))
 
 
-def test_jacobian_of_every_node(case: Case) -> None:
+def test_18_jacobian_of_every_node(case: Case) -> None:
     arm, other, states = case
     q = states[0][0]
     for node in range(arm.n_nodes):

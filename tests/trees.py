@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from flexarm import Joint
 from flexarm.arm import Arm
+from flexarm.library import random_tree
 
 Array = NDArray[np.float64]
 
@@ -64,3 +66,29 @@ def random_state(
     for at in quaternions(arm):
         q[at] /= np.linalg.norm(q[at])
     return q, rng.normal(size=arm.nv), rng.normal(size=arm.nv)
+
+
+def conservative(arm: Arm) -> Arm:
+    """The same arm without friction and damping."""
+    return arm.replace(
+        bodies=[
+            b.replace(
+                joint=b.joint.replace(damping=0.0),
+                **({"damping": None} if b.n_modes else {}),
+            )
+            for b in arm.bodies
+        ]
+    )
+
+
+def floating(seed: int, gravity: bool = False) -> Arm:
+    """A tree with joints of all kinds whose root is free."""
+    arm = random_tree(seed, 4, max_modes=2, joints=SEVERAL, gravity=gravity)
+    free = Joint("free", position=(0.1, 0.2, 0.3))
+    return arm.replace(bodies=[arm.bodies[0].replace(joint=free), *arm.bodies[1:]])
+
+
+def calm_state(arm: Arm, seed: int) -> tuple[Array, Array]:
+    """A state with modest modes and speeds."""
+    q, qd, _ = random_state(np.random.default_rng(seed), arm, amplitude=0.05)
+    return q, 0.5 * qd

@@ -156,7 +156,7 @@ FA_NOINLINE void ba_run(const fa_model *model, const fa_real *q, const fa_real *
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         fd_outward(model, b, b->parent_modes, q, qd, &w.f, w.f.body + k);
-        fd_body_start(b, b->n_modes, q, qd, &w.f, w.f.body + k);
+        fd_body_start(model, b, b->n_modes, q, qd, &w.f, w.f.body + k);
         w.row += ba_rows(b);
         w.tri += ba_triangle(b);
     }
@@ -199,7 +199,7 @@ static void ba_forward_dynamics(const fa_model *model, const fa_call *call)
         cn_residual(model, call->out, &w);
         mi_factor(model, q, &f);
         cn_factor(model, &f.w, &w);
-        cn_solve(model, &w);
+        cn_solve(model, call->states, &w);
         cn_add(model, &w, call->out);
     }
 }

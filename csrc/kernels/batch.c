@@ -42,6 +42,31 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
 };
 
+/* of arms with linear fidelity, where it makes a difference */
+static const batch_row batch_linear_rows[FA_N_KERNELS] = {
+    [FA_INVERSE_DYNAMICS] = {li_inverse_dynamics, li_work_size},
+    [FA_BIAS_FORCES] = {li_bias_forces, li_work_size},
+    [FA_GRAVITY_FORCES] = {li_gravity_forces, li_work_size},
+    [FA_FORWARD_DYNAMICS] = {li_forward_dynamics, li_work_size},
+    [FA_FORWARD_BASIC] = {li_forward_dynamics, li_work_size},
+    [FA_FORWARD_COMPOSITE] = {li_forward_dynamics, li_work_size},
+    [FA_MASS_MATRIX] = {li_mass_matrix, li_work_size},
+    [FA_MASS_INVERSE] = {li_mass_inverse, li_work_size},
+    [FA_APPLY_MASS] = {li_apply, li_work_size},
+    [FA_APPLY_MASS_INVERSE] = {li_apply_inverse, li_work_size},
+    [FA_LOG_DET_MASS] = {li_log_det, li_work_size},
+    [FA_KINETIC_ENERGY] = {li_kinetic, li_work_size},
+    [FA_NODE_VELOCITY] = {li_node_velocity, li_work_size},
+    [FA_JACOBIAN] = {li_jacobian, li_work_size},
+    [FA_WRENCH_FORCES] = {li_wrench_forces, li_work_size},
+};
+
+static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
+{
+    const batch_row *linear = batch_linear_rows + kernel;
+    return model->fidelity == FA_LINEAR && linear->run ? linear : batch_rows + kernel;
+}
+
 /* lanes of one operand; tau is widened from nu to nv entries */
 static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
                           const int *sizes)
@@ -53,7 +78,7 @@ static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
 static size_t batch_work_size(const fa_model *model, fa_kernel kernel, const int *sizes)
 {
     const int n = fa_kernel_inputs(kernel) + 1;
-    size_t total = batch_rows[kernel].work_size(model);
+    size_t total = batch_row_of(model, kernel)->work_size(model);
 
     for (int i = 0; i < n; i++) {
         total += batch_width(model, kernel, i, sizes);
@@ -164,10 +189,11 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
             }
             call.index = (int)first;
         }
+        call.states = (int)states;
         for (int i = 0; i < n_in; i++) {
             batch_load(operands + i, at, states, lanes[i]);
         }
-        batch_rows[kernel].run(model, &call);
+        batch_row_of(model, kernel)->run(model, &call);
         batch_count(call.out, out->size, at, states, &bad);
         batch_store(out, at, states, call.out);
     }

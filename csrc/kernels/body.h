@@ -105,10 +105,11 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
                          fa_real *z_r)
 {
     const fa_modal *c = &b->modal;
-    fa_real momentum[6], modal[FA_MAX_MODES], flow[3] = {{0}}, cross[3];
+    fa_real momentum[6], modal[FA_MAX_MODES], flow[3], cross[3];
 
     fa_zero(momentum, 6);
     fa_zero(modal, n);
+    fa_zero(flow, 3);
     fa_zero(z_r, 6);
     body_mass_mul_add(b, n, s, etad, V, modal, momentum);
     fa_cross(cross, V, V + 3);
@@ -124,13 +125,19 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
         }
     }
     for (int r = 0; r < n; r++) {
-        for (int k = 0; k <= r; k++) {
+        for (int k = 0; k < r; k++) {
             const double *rk = c->F1 + 3 * (r * n + k), *kr = c->F1 + 3 * (k * n + r);
-            const fa_real both = (k == r ? 0.5 : 1.0) * etad[r] * etad[k];
             const fa_real turn = (rk[0] - kr[0]) * V[0] + (rk[1] - kr[1]) * V[1] +
                                  (rk[2] - kr[2]) * V[2];
             z_f[r] += turn * etad[k];
             z_f[k] -= turn * etad[r];
+        }
+    }
+    /* the symmetric part of F1, which only offset masses give */
+    for (int r = 0; r < n && !b->F1_is_skew; r++) {
+        for (int k = 0; k <= r; k++) {
+            const double *rk = c->F1 + 3 * (r * n + k), *kr = c->F1 + 3 * (k * n + r);
+            const fa_real both = (k == r ? 0.5 : 1.0) * etad[r] * etad[k];
             for (int i = 0; i < 3; i++) {
                 z_r[i] += (rk[i] + kr[i]) * both;
             }

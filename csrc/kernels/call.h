@@ -12,6 +12,7 @@ typedef struct {
     fa_real *out;         /* overlaps no input */
     fa_real *work;        /* scratch, no meaning before or after */
     int index;            /* node */
+    int states;           /* lanes in use; the others repeat the last of them */
 } fa_call;
 
 #endif

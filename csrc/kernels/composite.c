@@ -27,17 +27,20 @@ static size_t co_work_size(const fa_model *model)
 }
 
 /* M^-1 of the right side and of the rows of the constraints, lane by lane */
-static void co_solve(const fa_model *model, const fa_real *M, const fa_real *force,
-                     const cn_work *w, fa_real *dense, fa_real *qdd)
+static void co_solve(const fa_model *model, int states, const fa_real *M,
+                     const fa_real *force, const cn_work *w, fa_real *dense,
+                     fa_real *qdd)
 {
     const int nv = model->nv, m = model->n_constraints;
     double *a = (double *)dense, *x = a + nv * nv;
 
-    for (int lane = 0; lane < FA_LANES; lane++) {
-        for (int i = 0; i < nv * nv; i++) {
-            a[i] = M[i][lane];
-        }
+    fa_zero(qdd, nv);
+    fa_zero(w->X, m * nv);
+    for (int lane = 0; lane < states; lane++) {
         for (int i = 0; i < nv; i++) {
+            for (int j = i; j < nv; j++) {
+                a[i * nv + j] = M[i * nv + j][lane];
+            }
             x[i] = force[i][lane];
         }
         for (int i = 0; i < m * nv; i++) {
@@ -69,11 +72,11 @@ static void co_forward_dynamics(const fa_model *model, const fa_call *call)
     if (model->n_constraints > 0) {
         cn_rows(model, q, qd, &w);
     }
-    co_solve(model, M, C, &w, dense, call->out);
+    co_solve(model, call->states, M, C, &w, dense, call->out);
     if (model->n_constraints > 0) {
         cn_residual(model, call->out, &w);
         cn_compliance(model, &w);
-        cn_solve(model, &w);
+        cn_solve(model, call->states, &w);
         cn_add(model, &w, call->out);
     }
 }

@@ -291,13 +291,13 @@ FA_NOINLINE void cn_factor(const fa_model *model, const fd_work *f, const cn_wor
     cn_compliance(model, w);
 }
 
-/* rhs becomes lambda = -S^-1 rhs, lane by lane */
-static void cn_solve(const fa_model *model, const cn_work *w)
+/* rhs becomes lambda = -S^-1 rhs, lane by lane; the last state fills unused lanes */
+static void cn_solve(const fa_model *model, int states, const cn_work *w)
 {
     const int m = model->n_constraints;
     double *a = (double *)w->dense, *x = a + m * m, *scratch = x + m;
 
-    for (int lane = 0; lane < FA_LANES; lane++) {
+    for (int lane = 0; lane < states; lane++) {
         for (int i = 0; i < m * m; i++) {
             a[i] = w->S[i][lane];
         }
@@ -307,6 +307,9 @@ static void cn_solve(const fa_model *model, const cn_work *w)
         fa_dense_solve_semidefinite(m, a, x, scratch);
         for (int i = 0; i < m; i++) {
             w->rhs[i][lane] = x[i];
+            for (int rest = states; lane == states - 1 && rest < FA_LANES; rest++) {
+                w->rhs[i][rest] = x[i];
+            }
         }
     }
 }
@@ -338,8 +341,9 @@ static void cn_residual(const fa_model *model, const fa_real *qdd, const cn_work
  * Accelerations under the constraints, by articulated bodies.
  *   work  [cn_forward_work_size]; lambda stays in it, at cn_split(...).rhs
  */
-static void cn_forward(const fa_model *model, const fa_real *q, const fa_real *qd,
-                       const fa_real *tau, fa_real *work, fa_real *qdd)
+static void cn_forward(const fa_model *model, int states, const fa_real *q,
+                       const fa_real *qd, const fa_real *tau, fa_real *work,
+                       fa_real *qdd)
 {
     fd_run(model, q, qd, tau, work, qdd);
     if (model->n_constraints > 0) {
@@ -348,7 +352,7 @@ static void cn_forward(const fa_model *model, const fa_real *q, const fa_real *q
         cn_rows(model, q, qd, &w);
         cn_residual(model, qdd, &w);
         cn_factor(model, &f, &w);
-        cn_solve(model, &w);
+        cn_solve(model, states, &w);
         cn_add(model, &w, qdd);
     }
 }
@@ -360,7 +364,8 @@ static size_t cn_forward_work_size(const fa_model *model)
 
 static void cn_forward_dynamics(const fa_model *model, const fa_call *call)
 {
-    cn_forward(model, call->in[0], call->in[1], call->in[2], call->work, call->out);
+    cn_forward(model, call->states, call->in[0], call->in[1], call->in[2], call->work,
+               call->out);
 }
 
 /* forces lambda on the rows at q, qd, tau */
@@ -369,7 +374,8 @@ static void cn_forces(const fa_model *model, const fa_call *call)
     const cn_work w = cn_split(model, call->work + fd_work_size(model));
     fa_real *qdd = call->work + cn_forward_work_size(model);
 
-    cn_forward(model, call->in[0], call->in[1], call->in[2], call->work, qdd);
+    cn_forward(model, call->states, call->in[0], call->in[1], call->in[2], call->work,
+               qdd);
     memcpy(call->out, w.rhs, (size_t)model->n_constraints * sizeof(fa_real));
 }
 
@@ -393,6 +399,10 @@ static void cn_jacobian(const fa_model *model, const fa_call *call)
     cn_rows(model, call->in[0], NULL, &w);
     memcpy(call->out, w.A,
            (size_t)(model->n_constraints * model->nv) * sizeof(fa_real));
+    for (int i = 0; i < model->nq; i++) {
+        call->out[0] +=
+            0.0 * call->in[0][i]; /* nothing moves where there is no place */
+    }
 }
 
 static size_t cn_project_work_size(const fa_model *model)
@@ -414,7 +424,7 @@ static void cn_step_positions(const fa_model *model, const fa_real *q, fa_real *
     mi_factor(model, q, &f);
     cn_factor(model, &f.w, &w);
     memcpy(w.rhs, w.phi, (size_t)model->n_constraints * sizeof(fa_real));
-    cn_solve(model, &w);
+    cn_solve(model, FA_LANES, &w);
     fa_zero(dq, model->nv);
     cn_add(model, &w, dq);
     pos_rates(model, NULL, dq, u);
@@ -432,7 +442,7 @@ static void cn_step_velocities(const fa_model *model, const fa_real *q,
     mi_factor(model, q, &f);
     cn_factor(model, &f.w, &w);
     memcpy(w.rhs, w.rate, (size_t)model->n_constraints * sizeof(fa_real));
-    cn_solve(model, &w);
+    cn_solve(model, FA_LANES, &w);
     memcpy(moved, qd, (size_t)model->nv * sizeof(fa_real));
     cn_add(model, &w, moved);
 }

@@ -22,8 +22,8 @@ static size_t en_work_size(const fa_model *model)
            6 * (size_t)model->sum_parent_modes;
 }
 
-FA_INLINE fa_real en_kinetic_body(const fa_body *b, const int n, const fa_real *q,
-                                  const fa_real *qd, const fa_real *V)
+FA_INLINE fa_real en_kinetic_body(const fa_model *model, const fa_body *b, const int n,
+                                  const fa_real *q, const fa_real *qd, const fa_real *V)
 {
     const fa_real *etad = qd + b->mode_at;
     fa_real modal[FA_MAX_MODES], momentum[6], sum;
@@ -31,7 +31,7 @@ FA_INLINE fa_real en_kinetic_body(const fa_body *b, const int n, const fa_real *
 
     fa_zero(modal, n);
     fa_zero(momentum, 6);
-    body_shape(b, n, q + b->eta_at, &shape);
+    body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
     body_mass_mul_add(b, n, &shape, etad, V, modal, momentum);
     sum = fa_dot(momentum, V) + fa_dot(momentum + 3, V + 3);
     for (int r = 0; r < n; r++) {
@@ -56,7 +56,7 @@ static void en_kinetic(const fa_model *model, const fa_call *call)
         hop_pose_any(model, b, q, &self->hop, &turn, at, shift);
         hop_velocity(model, b, b->parent_modes, &self->hop, &turn, at, shift, Vp, qd,
                      self->V, self->c);
-        sum += en_kinetic_body(b, b->n_modes, q, qd, self->V);
+        sum += en_kinetic_body(model, b, b->n_modes, q, qd, self->V);
     }
     call->out[0] = sum;
 }
@@ -74,7 +74,7 @@ static void en_potential(const fa_model *model, const fa_call *call)
         fa_real *at = columns + 6 * b->hop_at, g[3], mp[3], height = {0};
 
         fa_turn turn;
-        hop_pose_any(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
+        hop_pose_deformed(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
         for (int i = 0; i < 3; i++) {
             g[i] = b->parent < 0 ? fa_splat(model->gravity[i]) : bodies[b->parent].V[i];
             mp[i] = fa_splat(b->mp0[i]);

@@ -25,13 +25,13 @@
 
 /* pose of F in the carrier, and Pi in `columns` (Lambda, then linear part) (F1, F2) */
 FA_NOINLINE void floating_pose(const fa_model *model, const fa_body *b,
-                               const fa_real *q, fa_hop *h, fa_turn *t,
+                               const fa_real *eta, fa_hop *h, fa_turn *t,
                                fa_real *columns)
 {
     const fa_node *node = model->nodes + b->own_node;
     fa_real Rn[9], l[3];
 
-    node_place(node, b->n_modes, q + b->eta_at, t, Rn, l);
+    node_place(node, b->n_modes, eta, t, Rn, l);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             h->R[3 * i + j] = b->rot[3 * i] * Rn[3 * j] +
@@ -69,6 +69,19 @@ FA_INLINE fa_real floating_project(const fa_body *b, const fa_real *columns, int
     return fa_dot(columns + 3 * s, f) + fa_dot(columns + 3 * (b->n_modes + s), f + 3);
 }
 
+/*
+ * V and c of a ruthless model: no velocity term of the modes in the acceleration of the
+ * frame seen from the base, which is c + omega x v - omega_O x v_O'. motion: Pi etad.
+ */
+FA_INLINE void floating_ruthless(const fa_real *motion, fa_real *V, fa_real *c)
+{
+    fa_cross_add(c + 3, V, motion + 3);
+    for (int i = 0; i < 6; i++) {
+        V[i] -= motion[i];
+    }
+    fa_cross_add(c + 3, motion, V + 3);
+}
+
 /* from V_O' to V, and c (F2, F3); t, columns by floating_pose */
 FA_NOINLINE void floating_velocity(const fa_model *model, const fa_body *b,
                                    const fa_turn *t, const fa_real *columns,
@@ -89,6 +102,10 @@ FA_NOINLINE void floating_velocity(const fa_model *model, const fa_body *b,
     }
     node_wdot(t, phid, wdot);
 
+    if (model->fidelity == FA_RUTHLESS) {
+        floating_ruthless(motion, V, c);
+        return;
+    }
     /* (Pi etad) x V_O' - (wdot; wdot x x - w x u), x = -l_d */
     fa_cross_add(c, motion, V);
     fa_cross_add(c + 3, motion, V + 3);

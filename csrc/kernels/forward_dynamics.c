@@ -85,14 +85,15 @@ FA_INLINE void fd_body_inertia(const fa_body *b, const int n, const fa_shape *sh
 }
 
 /* M_m and b_m of one body with n modes: the start of P and z (A1, A5) */
-FA_INLINE void fd_body_start(const fa_body *b, const int n, const fa_real *q,
-                             const fa_real *qd, const fd_work *w, fd_body *self)
+FA_INLINE void fd_body_start(const fa_model *model, const fa_body *b, const int n,
+                             const fa_real *q, const fa_real *qd, const fd_work *w,
+                             fd_body *self)
 {
     fa_real *z_f = w->z_f + b->own_at;
     fa_shape shape;
 
-    body_shape(b, n, q + b->eta_at, &shape);
-    body_bias(b, n, &shape, qd + b->mode_at, self->V, z_f, self->z);
+    body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
+    body_bias(b, n, &shape, node_etad(model, qd, b->mode_at), self->V, z_f, self->z);
     body_elastic_add(b, n, q + b->eta_at, qd + b->mode_at, z_f);
     if (b->node_is_offset) {
         body_offset_gravity_add(b, n, self->g, z_f);
@@ -418,7 +419,7 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
         const fa_body *b = model->bodies + k;
 #define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
         FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
-#define FD_START(n) fd_body_start(b, n, q, qd, &w, w.body + k)
+#define FD_START(n) fd_body_start(model, b, n, q, qd, &w, w.body + k)
         FA_SWITCH_MODES(b->n_modes, FD_START)
     }
 

@@ -32,18 +32,20 @@
  *
  *   model, b    the body; np its parent's number of modes, the constant b->parent_modes
  *   q           [nq]  state
+ *   eta_of_...  modal coordinates of the parent, and its own, that shape them
  *   h           pose
  *   t           rotation of the node, for the rates; only if np > 0
  *   slope, shift  [3 np]  Lambda and U
  */
-FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
-                        const fa_real *q, fa_hop *h, fa_turn *t, fa_real *slope,
-                        fa_real *shift)
+FA_INLINE void hop_pose_of(const fa_model *model, const fa_body *b, const int np,
+                           const fa_real *q, const fa_real *eta_of_parent,
+                           const fa_real *eta_of_own, fa_hop *h, fa_turn *t,
+                           fa_real *slope, fa_real *shift)
 {
     fa_real base[9], l[3], arm[3];
 
     if (b->joint == FA_JOINT_FLOATING) {
-        floating_pose(model, b, q, h, t, slope);
+        floating_pose(model, b, eta_of_own, h, t, slope);
         return;
     }
     for (int i = 0; i < 3; i++) {
@@ -59,7 +61,7 @@ FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
     if (np > 0) {
         const fa_node *node = model->nodes + b->attach;
         fa_real Rn[9];
-        node_place(node, np, q + b->parent_eta_at, t, Rn, l);
+        node_place(node, np, eta_of_parent, t, Rn, l);
         fa_rotate(t->x, Rn, arm);
         node_columns(node, np, t, t->x, slope, shift);
         fa_mat_mul_const(base, Rn, b->rot);
@@ -88,6 +90,15 @@ FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
     } else {
         memcpy(h->R, base, sizeof base);
     }
+}
+
+/* the same at q, undeformed in a ruthless model */
+FA_INLINE void hop_pose(const fa_model *model, const fa_body *b, const int np,
+                        const fa_real *q, fa_hop *h, fa_turn *t, fa_real *slope,
+                        fa_real *shift)
+{
+    hop_pose_of(model, b, np, q, node_eta(model, q, b->parent_eta_at),
+                node_eta(model, q, b->eta_at), h, t, slope, shift);
 }
 
 /* motion of the child's frame by the parent's twist and modes: R'(...) of K5 or K7 */
@@ -135,6 +146,25 @@ FA_INLINE void hop_joint(const fa_model *model, const fa_body *b, const fa_turn 
 }
 
 /*
+ * c of a ruthless model: seen from the base, the acceleration of a child has no velocity
+ * term of the parent's modes (a_m^0, eq. 75), in its own axes it is less by omega x v:
+ *             c = V x S qd - (0; R'(omega x u) + R'w x v_k)
+ */
+FA_NOINLINE void hop_ruthless(const fa_hop *h, const fa_real *w, const fa_real *u,
+                              const fa_real *Vp, const fa_real *V, fa_real *c)
+{
+    fa_real swing[3], turned[3], turning[3];
+
+    fa_cross(swing, Vp, u);
+    fa_rotate_t(turned, h->R, swing);
+    fa_rotate_t(turning, h->R, w);
+    fa_cross(swing, turning, V + 3);
+    for (int i = 0; i < 3; i++) {
+        c[3 + i] -= turned[i] + swing[i];
+    }
+}
+
+/*
  * Twist V and velocity-product acceleration c of a body (K4 to K7).
  *
  *   h, t, slope, shift   by hop_pose
@@ -169,6 +199,11 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
             }
         }
         node_wdot(t, phid, wdot);
+        if (model->fidelity == FA_RUTHLESS) {
+            hop_joint(model, b, t, slope, qd, V, c);
+            hop_ruthless(h, w, u, Vp, V, c);
+            return;
+        }
 
         /* v = v_p + omega x r + u of the child's origin, minus w x x for the bracket
          * w x (w x x - v) of beta */
@@ -218,6 +253,15 @@ FA_NOINLINE void hop_pose_any(const fa_model *model, const fa_body *b, const fa_
                               fa_hop *h, fa_turn *t, fa_real *slope, fa_real *shift)
 {
     hop_pose(model, b, b->parent_modes, q, h, t, slope, shift);
+}
+
+/* the pose in the deformed arm, whatever the dynamics take of it */
+FA_NOINLINE void hop_pose_deformed(const fa_model *model, const fa_body *b,
+                                   const fa_real *q, fa_hop *h, fa_turn *t,
+                                   fa_real *slope, fa_real *shift)
+{
+    hop_pose_of(model, b, b->parent_modes, q, q + b->parent_eta_at, q + b->eta_at, h, t,
+                slope, shift);
 }
 
 #endif

@@ -52,8 +52,10 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
                           id_body *w)
 {
     fa_real *slope = columns, *shift = columns + 3 * np;
-    fa_real base[6] = {{0}}, c[6];
+    fa_real base[6], c[6];
     fa_turn turn = {0};
+
+    fa_zero(base, 3);
 
     hop_pose(model, b, np, q, &w->hop, &turn, slope, shift);
     const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
@@ -86,16 +88,17 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
 }
 
 /* f_m of one body with n modes, before its children add theirs (B5) */
-FA_INLINE void id_force(const fa_body *b, const int n, const int what, const fa_real *q,
-                        const fa_real *qd, const fa_real *qdd, id_body *w, fa_real *z_f)
+FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
+                        const int what, const fa_real *q, const fa_real *qd,
+                        const fa_real *qdd, id_body *w, fa_real *z_f)
 {
     const fa_real *eta = q + b->eta_at;
     fa_real rates[FA_MAX_MODES];
     fa_shape shape;
 
-    body_shape(b, n, eta, &shape);
+    body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
     if (what & ID_MOTION) {
-        body_bias(b, n, &shape, qd + b->mode_at, w->V, z_f, w->f);
+        body_bias(b, n, &shape, node_etad(model, qd, b->mode_at), w->V, z_f, w->f);
         body_elastic_add(b, n, eta, qd + b->mode_at, z_f);
     } else {
         fa_zero(z_f, n);
@@ -145,7 +148,7 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
         fa_real *at = columns + 6 * b->hop_at;
 #define ID_OUTWARD(np) id_outward(model, b, np, what, q, qd, qdd, at, p, bodies + k)
         FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
-#define ID_FORCE(n) id_force(b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
+#define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
         FA_SWITCH_MODES(b->n_modes, ID_FORCE)
     }
 

@@ -45,7 +45,7 @@ static kin_body *kin_bodies(const fa_model *model, const fa_real *q, fa_real *wo
         kin_body *self = bodies + k;
         fa_real *at = columns + 6 * b->hop_at;
         fa_turn turn;
-        hop_pose_any(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
+        hop_pose_deformed(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
         if (b->parent < 0) {
             memcpy(self->R, self->hop.R, sizeof self->R);
             memcpy(self->x, self->hop.r, sizeof self->x);
@@ -120,7 +120,8 @@ static void kin_node_pose(const fa_model *model, const fa_call *call)
     node_place(node, b->n_modes, q + b->eta_at, &turn, R, x);
     for (;;) {
         fa_real turned[9], moved[3];
-        hop_pose_any(model, b, q, &h, &turn, columns, columns + 3 * b->parent_modes);
+        hop_pose_deformed(model, b, q, &h, &turn, columns,
+                          columns + 3 * b->parent_modes);
         fa_mat_mul(turned, h.R, R);
         fa_rotate(moved, h.R, x);
         for (int i = 0; i < 3; i++) {
@@ -212,7 +213,7 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
     fa_zero(call->out, what == KIN_COLUMNS    ? 6 * model->nv
                        : what == KIN_VELOCITY ? 6
                                               : model->nv);
-    node_place(node, n, q + b->eta_at, &turn, Rn, rho);
+    node_place(node, n, node_eta(model, q, b->eta_at), &turn, Rn, rho);
     node_columns(node, n, &turn, NULL, slope, slope + 3 * n);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {

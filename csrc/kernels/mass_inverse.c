@@ -41,7 +41,7 @@ FA_INLINE void mi_start(const fa_model *model, const fa_body *b, const fa_real *
     fa_turn turn;
 
     hop_pose_any(model, b, q, &self->hop, &turn, slope, slope + 3 * b->parent_modes);
-    body_shape(b, b->n_modes, q + b->eta_at, &shape);
+    body_shape(b, b->n_modes, node_eta(model, q, b->eta_at), &shape);
     fd_body_inertia(b, b->n_modes, &shape, w, self);
     fa_zero(w->z_f + b->own_at, b->n_modes);
     fa_zero(self->z, 6);

@@ -44,13 +44,13 @@ static mm_work mm_split(const fa_model *model, fa_real *work)
     return w;
 }
 
-FA_INLINE void mm_start(const fa_body *b, const int n, const fa_real *q,
-                        const mm_work *w, mm_body *self)
+FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
+                        const fa_real *q, const mm_work *w, mm_body *self)
 {
     fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
     fa_shape shape;
 
-    body_shape(b, n, q + b->eta_at, &shape);
+    body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
     self->m = fa_splat(b->mass);
     memcpy(self->h, shape.mp, sizeof self->h);
     memcpy(self->J, shape.J, sizeof self->J);
@@ -228,7 +228,7 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
         fa_turn turn;
 #define MM_POSE(np) hop_pose(model, b, np, q, &self->hop, &turn, at, at + 3 * (np))
         FA_SWITCH_RIGID(b->parent_modes, MM_POSE)
-#define MM_START(n) mm_start(b, n, q, &w, self)
+#define MM_START(n) mm_start(model, b, n, q, &w, self)
         FA_SWITCH_RIGID(b->n_modes, MM_START)
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {

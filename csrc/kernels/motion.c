@@ -72,9 +72,10 @@ FA_NOINLINE void mo_run(const fa_model *model, const fa_real *q, const fa_real *
 }
 
 /* omega, v and their rates at a node, in the axes of its body (K5 to K7, no joint) */
-FA_INLINE void mo_node_rates(const fa_node *node, const fa_body *b, const mo_body *p,
-                             const fa_turn *t, const fa_real *l, const fa_real *qd,
-                             const fa_real *qdd, mo_node *o)
+FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,
+                             const fa_body *b, const mo_body *p, const fa_turn *t,
+                             const fa_real *l, const fa_real *qd, const fa_real *qdd,
+                             mo_node *o)
 {
     const fa_real *etad = qd + b->mode_at;
     fa_real phid[3] = {{0}}, phidd[3] = {{0}}, u[3] = {{0}}, w[3], turning[3], wdot[3];
@@ -98,13 +99,15 @@ FA_INLINE void mo_node_rates(const fa_node *node, const fa_body *b, const mo_bod
     node_left_jacobian(t, phid, w);
     node_left_jacobian(t, phidd, turning);
     node_wdot(t, phid, wdot);
+    const double coupled =
+        model->fidelity == FA_RUTHLESS ? 0.0 : 1.0; /* rates with velocities */
     fa_cross(o->omega_dot, p->V, w);
     fa_cross(swing, p->V, l);
     for (int i = 0; i < 3; i++) {
         o->omega[i] = p->V[i] + w[i];
-        o->omega_dot[i] += p->a[i] + wdot[i] + turning[i];
+        o->omega_dot[i] = coupled * o->omega_dot[i] + p->a[i] + wdot[i] + turning[i];
         o->v[i] += swing[i] + u[i];
-        swing[i] += 2.0 * u[i];
+        swing[i] += 2.0 * coupled * u[i];
     }
     fa_cross_add(o->v_dot, p->a, l);
     fa_cross_add(o->v_dot, p->V, swing);
@@ -122,8 +125,8 @@ FA_NOINLINE void mo_node_at(const fa_model *model, int index, const fa_real *q,
     fa_turn turn;
     mo_node local;
 
-    node_place(node, b->n_modes, q + b->eta_at, &turn, Rn, l);
-    mo_node_rates(node, b, p, &turn, l, qd, qdd, &local);
+    node_place(node, b->n_modes, node_eta(model, q, b->eta_at), &turn, Rn, l);
+    mo_node_rates(model, node, b, p, &turn, l, qd, qdd, &local);
     fa_mat_mul(R, p->R, Rn);
     fa_rotate(o->x, p->R, l);
     for (int i = 0; i < 3; i++) {
@@ -166,7 +169,7 @@ static void mo_momentum(const fa_model *model, const fa_call *call)
 
         fa_zero(modal, b->n_modes);
         fa_zero(momentum, 6);
-        body_shape(b, b->n_modes, q + b->eta_at, &shape);
+        body_shape(b, b->n_modes, node_eta(model, q, b->eta_at), &shape);
         body_mass_mul_add(b, b->n_modes, &shape, qd + b->mode_at, bodies[k].V, modal,
                           momentum);
         fa_rotate(turned, bodies[k].R, momentum);

@@ -14,6 +14,20 @@
 #include "../fa_model.h"
 #include "../fa_spatial.h"
 
+static const fa_real node_rest[FA_MAX_MODES];
+
+/* modal coordinates that shape a body: none in a ruthless model; `at`: eta_at */
+FA_INLINE const fa_real *node_eta(const fa_model *model, const fa_real *q, int at)
+{
+    return model->fidelity == FA_RUTHLESS ? node_rest : q + at;
+}
+
+/* rates in velocity forces, likewise */
+FA_INLINE const fa_real *node_etad(const fa_model *model, const fa_real *qd, int at)
+{
+    return model->fidelity == FA_RUTHLESS ? node_rest : qd + at;
+}
+
 /* pose of a child relative to its parent */
 typedef struct {
     fa_real R[9], r[3];

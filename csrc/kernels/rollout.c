@@ -53,7 +53,9 @@ static size_t rk4_kernel_size(const fa_model *model)
 {
     const size_t forward = cn_forward_work_size(model);
     const size_t project = model->n_constraints ? cn_project_work_size(model) : 0;
-    return forward > project ? forward : project;
+    const size_t linear = model->fidelity == FA_LINEAR ? li_work_size(model) : 0;
+    const size_t most = forward > project ? forward : project;
+    return most > linear ? most : linear;
 }
 
 /* in units of fa_real: dynamics, states, block headers, arrays for the callback */
@@ -176,7 +178,11 @@ static void rk4_stage(const rk4_group *g, rk4_block *s, int first_stage,
     const fa_real *q = first_stage ? s->q : s->stage_q;
     const fa_real *qd = first_stage ? s->qd : s->stage_qd;
 
-    cn_forward(g->model, q, qd, s->tau, g->work, s->qdd);
+    if (g->model->fidelity == FA_LINEAR) {
+        li_forward(g->model, FA_LANES, q, qd, s->tau, g->work, s->qdd);
+    } else {
+        cn_forward(g->model, FA_LANES, q, qd, s->tau, g->work, s->qdd);
+    }
     if (g->model->any_pose) {
         rk4_stage_poses(g->model, s, qd, first_stage, sum_weight, ahead);
     }

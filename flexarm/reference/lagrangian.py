@@ -35,6 +35,9 @@ where :math:`(\omega; v)` is read off from the derivative of the pose of the bod
 .. math:: V = -\sum m\,g\cdot(x + R\,(l_0 + \gamma\eta + p))
    + \tfrac12 \eta' K \eta \qquad (L2)
 
+(of a body with given modal integrals :math:`T = \tfrac12 V_m' M_m(\eta) V_m` with
+:math:`V_m = (\dot\eta; \omega; v)`, and its first moment in place of the sum of V)
+
 give Lagrange's equations term by term,
 
 .. math:: \tau = \frac{d}{dt}\frac{\partial T}{\partial\dot q}
@@ -309,6 +312,17 @@ def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State) -> Array:
     return _node_velocity(arm.bodies[k], twists, eta, pick)
 
 
+def _quadratic_form(arm: Arm, k: int, pose: Dual, state: _State) -> tuple[Array, Array]:
+    """Columns y = A qd, all parts of the body below each other, and T = 1/2 y' I y."""
+    integrals = arm.bodies[k].integrals
+    if integrals is not None:
+        twists = twist_of(inverse_of(pose.value) @ pose.partials)
+        A = np.concatenate([_modal_selector(arm, k), twists.T])
+        eta = _modal_coordinates(arm, k, state)
+        return A[np.newaxis], integrals.mass_matrix(eta)[np.newaxis]
+    return _body_jacobian(arm, k, pose, state), _node_inertia(arm.bodies[k])
+
+
 def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Mass matrix: second derivative of (L1) with respect to the rates.
 
@@ -329,9 +343,8 @@ def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Ar
     state = _state(arm, q, delta)
     total = np.zeros((arm.nv, arm.nv))
     for k, pose in enumerate(_dual_poses(arm, state)):
-        a = _body_jacobian(arm, k, pose, state)
-        momentum = _node_inertia(arm.bodies[k]) @ a
-        total = total + np.tensordot(a, momentum, axes=((0, 1), (0, 1)))
+        a, inertia = _quadratic_form(arm, k, pose, state)
+        total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
     return total
 
 
@@ -357,8 +370,8 @@ def kinetic_energy(
     state, qd = _state(arm, q, delta), np.asarray(qd)
     energy = 0.0
     for k, pose in enumerate(_dual_poses(arm, state)):
-        y = _body_jacobian(arm, k, pose, state) @ qd
-        inertia = _node_inertia(arm.bodies[k])
+        a, inertia = _quadratic_form(arm, k, pose, state)
+        y = a @ qd
         energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
     return energy
 
@@ -371,9 +384,13 @@ def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
         eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
 
         # sum of m (centre of mass; 1) in the body, and its derivatives in the modes
-        place = body.node_position + body.node_com + body.node_translation @ eta
-        moment = np.append(body.node_mass @ place, body.total_mass)
-        shapes = np.einsum("n,nir->ir", body.node_mass, body.node_translation)
+        given = body.integrals
+        if given is None:
+            place = body.node_position + body.node_com + body.node_translation @ eta
+            moment = np.append(body.node_mass @ place, body.total_mass)
+            shapes = np.einsum("n,nir->ir", body.node_mass, body.node_translation)
+        else:
+            moment, shapes = np.append(given.mp0 + given.mp1 @ eta, given.m), given.mp1
 
         down = np.append(arm.gravity, 0.0)
         energy = energy - down @ pose.value @ moment
@@ -403,6 +420,19 @@ def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) 
         Zero for an undeformed arm with all masses in the origin of the base.
     """
     return _potential(arm, _state(arm, q, delta))[0]
+
+
+def _inertia_slopes(
+    arm: Arm, k: int, eta: Array, a: Array, y: Array, rate: Array
+) -> Array:
+    """Forces of a mass matrix M_m(eta): ``A' dM_m/dt y - 1/2 y' dM_m/dq y``."""
+    integrals, where = arm.bodies[k].integrals, _mode_columns(arm, k)
+    tau = np.asarray(a.T @ rate @ y)
+    if integrals is not None and where:
+        step = 1j * COMPLEX_STEP * np.eye(len(where))
+        slopes = integrals.mass_matrix(eta + step).imag / COMPLEX_STEP
+        tau[where] -= 0.5 * slopes @ y @ y
+    return tau
 
 
 def damping_matrix(arm: Arm) -> NDArray[np.float64]:
@@ -458,14 +488,19 @@ def generalized_forces(
         twist_partials = inverse @ dual.partials.imag / COMPLEX_STEP - columns @ twist
 
         # velocities of the nodes, y = A qd, the rate of A, and dy/dq
-        jacobian = _body_jacobian(arm, k, dual, moving)
+        jacobian, inertia = _quadratic_form(arm, k, dual, moving)
         a, a_rate = jacobian.real, jacobian.imag / COMPLEX_STEP
         none, eta = np.zeros((len(where), arm.nv)), q[arm.mode_slice(k, positions=True)]
-        y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
-        swing = skew(twist_of(twist)[:3]) @ body.node_translation
-        y_partials[:, 3:, where] += swing
+        if body.integrals is None:
+            y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
+            swing = skew(twist_of(twist)[:3]) @ body.node_translation
+            y_partials[:, 3:, where] += swing
+        else:
+            y_partials = np.concatenate([none, twist_of(twist_partials).T])[None]
+            rate = inertia[0].imag / COMPLEX_STEP
+            tau += _inertia_slopes(arm, k, eta, a[0], a[0] @ qd, rate)
 
-        inertia = _node_inertia(body)
+        inertia = inertia.real
         momentum = np.einsum("nij,nj->ni", inertia, a @ qd)
         force = np.einsum("nij,nj->ni", inertia, a @ qdd + a_rate @ qd)
         tau += np.einsum("nia,ni->a", a_rate - y_partials, momentum)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
@@ -12,16 +13,28 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # pinocchio_models
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before OpenBLAS comes: one core
 
+from grids import Cells, draw, rows
 from races import BATCH, ROUNDS, SMOKE, Contender, Result, race
 
 from flexarm import build_info
 
 _RESULTS = pytest.StashKey[list[Result]]()
+_GRIDS = pytest.StashKey[dict[str, Cells]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--figure",
+        metavar="PATH",
+        help="where to draw articulated against composite bodies (png, svg, pdf)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RESULTS] = []
+    config.stash[_GRIDS] = {}
 
 
 @pytest.fixture
@@ -33,6 +46,20 @@ def contest(
     def run(title: str, contenders: Sequence[Contender]) -> Result:
         result = race(benchmark, title, contenders)
         pytestconfig.stash[_RESULTS].append(result)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def contest_of_grid(
+    benchmark: Any, pytestconfig: pytest.Config
+) -> Callable[[str, int, int, Sequence[Contender]], Result]:
+    """Race of two contenders for N bodies with n modes, one cell of a table."""
+
+    def run(title: str, N: int, n: int, contenders: Sequence[Contender]) -> Result:
+        result = race(benchmark, f"{title}, {N} bodies, {n} modes", contenders)
+        pytestconfig.stash[_GRIDS].setdefault(title, {})[N, n] = result
         return result
 
     return run
@@ -59,8 +86,8 @@ def _versions() -> str:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print every race: time of a state, ratio to flexarm, its quartiles."""
-    results = config.stash[_RESULTS]
-    if not results:
+    results, grids = config.stash[_RESULTS], config.stash[_GRIDS]
+    if not results and not grids:
         return
     info, write = build_info(), terminalreporter.write_line
     terminalreporter.section("time of a state and ratio to flexarm")
@@ -71,3 +98,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for result in results:
         for line in result.rows():
             write(line)
+    for title, cells in grids.items():
+        for line in rows(title, cells):
+            write(line)
+    path = config.getoption("--figure")
+    if path and grids:
+        draw(grids).savefig(path)
+        write(f"figure: {path}")

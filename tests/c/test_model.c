@@ -36,6 +36,45 @@ static void check_places(void)
     fa_model_free(model);
 }
 
+/* integrals that a body has from its nodes, given to it, make the same body */
+static void check_given_integrals(void)
+{
+    test_arm arm;
+    fa_model *model = NULL, *given = NULL;
+    fa_body body;
+    const size_t size = FA_GIVEN_SIZE(2), end = 16 + size, node0 = 2 * FA_NODE_SIZE(0);
+    double storage[256], modal[256];
+
+    test_arm_fill(&arm);
+    CHECK(fa_model_build(&arm.description, &model) == FA_OK);
+    CHECK(fa_modal_size(2) <= 256 && end <= 256);
+    fa_modal_integrals(2, 2, arm.nodes + node0, storage, &body);
+    memcpy(modal, arm.modal, 8 * sizeof(double));
+    modal[8 + FA_GIVEN_MASS] = body.mass;
+    memcpy(modal + 8 + FA_GIVEN_MP0, body.mp0, sizeof body.mp0);
+    memcpy(modal + 8 + FA_GIVEN_J0, body.J0, sizeof body.J0);
+    memcpy(modal + 8 + FA_GIVEN_MODAL, storage,
+           (size - FA_GIVEN_MODAL) * sizeof(double));
+    memcpy(modal + 8 + size, arm.modal + 8, 8 * sizeof(double)); /* the other body */
+    for (size_t j = 0; j < 2; j++) { /* what the nodes weigh is in them */
+        double *node = arm.nodes + node0 + j * FA_NODE_SIZE(2);
+        memset(node, 0, FA_NODE_POSITION * sizeof(double));
+    }
+    arm.topology[FA_TOPO_SIZE + FA_TOPO_INTEGRALS] = 1;
+    arm.description.modal = modal;
+    arm.description.modal_size = end;
+    CHECK(fa_model_build(&arm.description, &given) == FA_OK);
+
+    const fa_body *a = model->bodies + 1, *b = given->bodies + 1;
+    CHECK_CLOSE(b->mass, a->mass, 0.0);
+    CHECK(b->node_is_offset == a->node_is_offset);
+    for (size_t i = 0; i < fa_modal_size(2); i++) { /* E is the first array of all */
+        CHECK_CLOSE(b->modal.E[i], a->modal.E[i], 1e-15);
+    }
+    fa_model_free(model);
+    fa_model_free(given);
+}
+
 static fa_status refusal(test_arm *arm)
 {
     fa_model *model = NULL;
@@ -76,6 +115,9 @@ static void check_refusals(void)
     arm.description.n_bodies = 0;
     CHECK(refusal(&arm) == FA_BAD_SIZE);
     test_arm_fill(&arm);
+    arm.topology[FA_TOPO_SIZE + FA_TOPO_INTEGRALS] = 1;
+    CHECK(refusal(&arm) == FA_BAD_SIZE); /* says that there are integrals */
+    test_arm_fill(&arm);
     arm.nodes[3] = (double)NAN;
     CHECK(refusal(&arm) == FA_NOT_FINITE);
     test_arm_fill(&arm);
@@ -93,6 +135,7 @@ static void check_refusals(void)
 int main(void)
 {
     check_places();
+    check_given_integrals();
     check_refusals();
     return check_report("model");
 }

@@ -1,19 +1,28 @@
-"""Identities 1 to 17 of Jain and Rodriguez on their spatial operators.
+"""Validation tests 1 to 17 of the patent of Jain and Rodriguez, by their numbers.
 
-Numbers are those of the list of exact identities in the digest of US patent 5,546,508,
-equations those of the patent; 89 arms in space: trees and chains of flexible and rigid
-bodies, with plain joints, with joints of all kinds, with bodies that float, and the arm
-of De Luca and Siciliano.
-Tolerances are multiples of the rounding error; where an identity goes through an
-inverse, they grow with the condition number of what is inverted.
+The numbers are those of the list in section 5 of the digest of US patent 5,546,508:
+exact identities of its spatial operators, equations those of the patent.  Tests 18 to
+31 are in ``test_patent_18_to_31.py``, use of the operators in
+``test_operators_use.py``, products with the inverse mass matrix by the kernels in
+``test_mass_inverse.py``.
+
+Arms in space: trees and chains of flexible and rigid bodies, with plain joints, with
+joints of all kinds (poses among them) and with fixed ones, with bodies that float, and
+the arm of De Luca and Siciliano.  Tolerances are multiples of the rounding error; where
+an identity goes through an inverse, they grow with the condition number of what is
+inverted.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
+import patent_recursions
 import pytest
 from numpy.testing import assert_allclose
-from operator_cases import CHAINS, EPS, NAMES, TREES, assert_close, case, largest
+from operator_cases import CHAINS, EPS, MANY, NAMES, assert_close, case, largest
+from trees import random_state
 
 import flexarm as fa
 from flexarm.reference import twin
@@ -131,28 +140,38 @@ def test_07_inverse_and_forward_dynamics_undo_each_other(this):
 
 
 def test_08_four_forms_of_forward_dynamics(this):
-    """Operators (57) equal the recursion (64) and composite bodies (46)."""
+    """Basic (58) and split recursion (64), operators (57), composite bodies (46)."""
     ops, (tau, T, a_m, b_m) = this.ops, forces(this)
     inner = T - ops.H @ ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
-    qdd = ops.inverse_factor.T @ np.linalg.solve(ops.D, inner) - ops.K.T @ (
-        ops.Psi.T @ a_m
-    )
+    by_operators = ops.inverse_factor.T @ np.linalg.solve(ops.D, inner)
+    by_operators -= ops.K.T @ (ops.Psi.T @ a_m)
+    basic = patent_recursions.basic(ops, T, a_m, b_m).qdd
+    split = patent_recursions.split(ops, T, a_m, b_m).qdd
     scale = np.abs(ops.mass_matrix_inverse).max() * max(
         np.abs(tau).max(), np.abs(fa.bias_forces(this.arm, this.q, this.qd)).max()
     )
     for method in ("articulated", "composite"):
         expected = fa.forward_dynamics(this.arm, this.q, this.qd, tau, method=method)
-        found = ops.in_arm_order(qdd, (-1,))
-        assert_close(found, expected, scale=scale, condition=this.condition)
+        for qdd in (by_operators, basic, split):
+            found = ops.in_arm_order(qdd, (-1,))
+            assert_close(found, expected, scale=scale, condition=this.condition)
 
 
 def test_12_residual_force_after_the_step_is_the_given_one(this):
-    """H z+ = T (58): the freed coordinates feel the given force alone."""
+    """H z+ = T (58), H_F z_R+ = T^r (64): the freed coordinates feel it alone."""
     ops, (_, T, a_m, b_m) = this.ops, forces(this)
     z = ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
     z_plus = z + ops.G @ (T - ops.H @ z)
     scale = np.abs(z).max() * max(1.0, np.abs(ops.G).max())
     assert_close(ops.H @ z_plus, T, scale=scale, condition=10.0)
+    basic = patent_recursions.basic(ops, T, a_m, b_m)
+    assert_close(basic.z_plus, z_plus, scale=scale, condition=this.condition)
+    split = patent_recursions.split(ops, T, a_m, b_m)
+    for k, (H_F, z_R_plus) in enumerate(zip(split.H_F, split.z_R_plus, strict=True)):
+        T_r = T[ops.coordinate_rows(k)][this.arm.bodies[k].n_modes :]
+        assert_close(H_F @ z_R_plus, T_r, scale, condition=10.0 * this.joint_condition)
+        rigid = z_plus[ops.rows(k)][-6:]
+        assert_close(z_R_plus, rigid, scale, condition=this.condition)
 
 
 def test_17_accelerations_are_affine_in_the_forces(this):
@@ -164,41 +183,90 @@ def test_17_accelerations_are_affine_in_the_forces(this):
     scale = np.abs(free).max()
     inverse = this.ops.mass_matrix_inverse
     assert_close(slopes.T, inverse, scale=scale, condition=this.condition)
+    # superposition of any two
+    first, second = np.random.default_rng(17).normal(size=(2, arm.nv))
+    both = fa.forward_dynamics(arm, q, qd, 2.0 * first - 3.0 * second)
+    parts = free + inverse @ (2.0 * first - 3.0 * second)
+    scale = max(scale, 10.0 * np.abs(inverse).max())
+    assert_close(both, parts, scale=scale, condition=this.condition)
 
 
 # 9 to 11, 13, 14: articulated quantities
 
 
-@pytest.mark.parametrize("name", [*TREES, *CHAINS])
+def inverse_of_modal_inertia(this, body):
+    """D_f^-1 by eqs. 77 and 78 in the form that needs no inverse of Gamma, and Lambda.
+
+    ``[Gamma^-1 + Omega]^-1 = (I + Gamma Omega)^-1 Gamma``; the zetas of several
+    children stand side by side, their Gammas on a diagonal (digest 3.13).
+    """
+    arm, k = this.arm, this.arm.body_index(body)
+    n, outboard = arm.bodies[k].n_modes, this.ops.split_quantities()[body].Gamma
+    Gamma = np.zeros((6 * len(outboard), 6 * len(outboard)))
+    zeta = np.zeros((n, 6 * len(outboard)))
+    to_body = fa.link_poses(arm, this.q)[k, :3, :3].T
+    H_f = this.ops.block("H", k)[:n]
+    for i, (child, inertia) in enumerate(outboard.items()):
+        at = slice(6 * i, 6 * i + 6)
+        Gamma[at, at] = inertia
+        # Pi^t - phi' Pi^d of the node in body axes: its Jacobian, turned back
+        node = arm.node(k, arm.bodies[arm.body_index(child)].joint.node)
+        R = np.kron(np.eye(2), to_body @ fa.node_pose(arm, this.q, node)[:3, :3])
+        zeta[:, at] = H_f @ this.ops.pick_off(node)[this.ops.rows(k)] @ R.T
+    Lambda = np.linalg.inv(H_f @ this.ops.block("M_m", k) @ H_f.T)
+    Upsilon = Lambda @ zeta
+    Omega = zeta.T @ Upsilon
+    inner = np.linalg.solve(np.eye(len(Gamma)) + Gamma @ Omega, Gamma)
+    result = Lambda - Upsilon @ inner @ Upsilon.T
+    return 0.5 * (result + result.T), Lambda
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MANY])
 def test_09_inverse_of_the_modal_inertia_by_its_constant_part(name):
-    """Woodbury form of D_f^-1 (77), (I + Gamma Omega)^-1 Gamma: Gamma is singular."""
+    """D_f^-1 (77) without an inverse of Gamma, which is singular; 0 to 9 modes.
+
+    Equal to the direct inverse for any number of modes, so that nothing jumps where
+    software changes from one to the other (7 or 8 modes in the patent).
+    """
     this = case(name)
-    split, arm = this.ops.split_quantities(), this.arm
-    for k, body in enumerate(arm.bodies):
-        n, children = body.n_modes, list(split[body.name].Gamma)
-        H_f = this.ops.block("H", k)[:n]
-        Gamma = np.zeros((6 * len(children), 6 * len(children)))
-        zeta = np.zeros((n, 6 * len(children)))
-        for i, child in enumerate(children):
-            at = slice(6 * i, 6 * i + 6)
-            Gamma[at, at] = split[body.name].Gamma[child]
-            # Pi^t - phi' Pi^d of the node in body axes: its Jacobian, turned back
-            joint = arm.bodies[arm.body_index(child)].joint
-            node = arm.node(k, joint.node)
-            R = np.kron(np.eye(2), fa.node_pose(arm, this.q, node)[:3, :3])
-            R = np.kron(np.eye(2), fa.link_poses(arm, this.q)[k, :3, :3].T) @ R
-            zeta[:, at] = H_f @ this.ops.pick_off(node)[this.ops.rows(k)] @ R.T
-        Lambda = np.linalg.inv(H_f @ this.ops.block("M_m", k) @ H_f.T)
-        Upsilon = Lambda @ zeta
-        Omega = zeta.T @ Upsilon
-        inner = np.linalg.solve(np.eye(len(Gamma)) + Gamma @ Omega, Gamma)
-        found = Lambda - Upsilon @ inner @ Upsilon.T
-        assert_close(
-            found,
-            np.linalg.inv(split[body.name].D_f),
-            scale=np.abs(Lambda).max(initial=0.0),
-            condition=this.condition,
+    for body, split in this.ops.split_quantities().items():
+        found, Lambda = inverse_of_modal_inertia(this, body)
+        direct = np.linalg.inv(split.D_f)
+        scale = np.abs(Lambda).max(initial=0.0)
+        assert_close(found, direct, scale, this.condition)
+        if not split.Gamma:
+            assert np.array_equal(found, 0.5 * (Lambda + Lambda.T))
+    assert name not in MANY or max(b.n_modes for b in this.arm.bodies) > 6
+
+
+def test_09_children_on_free_joints_weigh_nothing():
+    """Gamma = 0 behind a free joint, of rank 6 behind a fixed one; three children."""
+    arm = fa.library.random_tree(3, 1, max_modes=9, joints=("revolute",))
+    root = arm.bodies[0]
+    children = [
+        fa.RigidBody(
+            f"child{i}",
+            fa.Joint(kind, parent=root.name, node=2, position=(0.1 * i, 0.2, 0.3)),
+            mass=1.0 + i,
+            com=(0.1, 0.2, 0.1 * i),
+            inertia=(0.1, 0.2, 0.25),
         )
+        for i, kind in enumerate(["free", "free", "fixed"])
+    ]
+    for count, rank in ((2, 0), (3, 6)):
+        tree = arm.replace(bodies=[root, *children[:count]], tip=None)
+        q, _, _ = random_state(np.random.default_rng(1), tree)
+        this = SimpleNamespace(arm=tree, q=q, ops=fa.operators(tree, q))
+        split = this.ops.split_quantities()[root.name]
+        for child in ("child0", "child1"):
+            assert np.abs(split.Gamma[child]).max() < 100 * EPS
+        last = split.Gamma[f"child{count - 1}"]
+        assert np.linalg.matrix_rank(last, tol=1e-10) == rank
+        found, Lambda = inverse_of_modal_inertia(this, root.name)
+        condition = float(np.linalg.cond(split.D_f))
+        assert_close(found, np.linalg.inv(split.D_f), condition=condition)
+        alone = np.abs(found - Lambda).max() < 1e-12 * np.abs(Lambda).max()
+        assert alone == (rank == 0)
 
 
 def test_10_symmetry_and_definiteness(this):

@@ -1,0 +1,85 @@
+/*
+ * fa_linear.c -- the linear model, from the kernels at complex numbers
+ *
+ * The kernels of the full model run at i h eta, i h etad: real parts are the values
+ * without deformation, imaginary parts h times the change along eta and etad.
+ *
+ * Checked by  tests/test_linear_model.py: differences of the full model, the twin.
+ */
+#include "fa_linear.h"
+#include "fa_complex.h"
+
+/* kernels that are not called from here */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "kernels/call.h"
+
+#include "kernels/inverse_dynamics.c"
+
+#include "kernels/kinematics.c"
+#include "kernels/mass_matrix.c"
+#pragma GCC diagnostic pop
+
+size_t fa_linear_work_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv, id = id_work(model), mm = mm_work_size(model);
+    const size_t kin = kin_node_work_size(model);
+    const size_t most = id > mm ? id : mm;
+    const size_t result = nv * nv > 6 * nv ? nv * nv : 6 * nv;
+    return 2 * ((most > kin ? most : kin) + result + (size_t)model->nq + nv);
+}
+
+/* x with its last n entries, those of the modes, times i h */
+static void linear_seed(const double *x, int size, int n, fa_real *seeded)
+{
+    for (int i = 0; i < size; i++) {
+        seeded[i] =
+            i < size - n ? fa_complex(x[i], 0.0) : fa_complex(0.0, FA_STEP * x[i]);
+    }
+}
+
+/* value and change */
+static void linear_sum(const fa_real *f, int size, double *sum)
+{
+    for (int i = 0; i < size; i++) {
+        sum[i] = creal(f[i]) + cimag(f[i]) / FA_STEP;
+    }
+}
+
+void fa_linear_mass(const fa_model *model, const double *q, double *work, double *M)
+{
+    fa_real *x = (fa_real *)work, *result = x + model->nq;
+
+    linear_seed(q, model->nq, model->n_modes, x);
+    mm_run(model, x, result + model->nv * model->nv, result);
+    linear_sum(result, model->nv * model->nv, M);
+}
+
+void fa_linear_forces(const fa_model *model, const double *q, const double *qd,
+                      double *work, double *C)
+{
+    fa_real *x = (fa_real *)work, *v = x + model->nq, *result = v + model->nv;
+
+    linear_seed(q, model->nq, model->n_modes, x);
+    if (qd) {
+        linear_seed(qd, model->nv, model->n_modes, v);
+    }
+    id_run(model, qd ? ID_MOTION : ID_GRAVITY_ONLY, x, qd ? v : NULL, NULL,
+           result + model->nv, result);
+    linear_sum(result, model->nv, C);
+}
+
+void fa_linear_jacobian(const fa_model *model, int node, const double *q, double *work,
+                        double *J)
+{
+    fa_real *x = (fa_real *)work, *result = x + model->nq;
+    const fa_call call = {.in = {x},
+                          .out = result,
+                          .work = result + 6 * model->nv,
+                          .index = node,
+                          .states = 1};
+
+    linear_seed(q, model->nq, model->n_modes, x);
+    kin_walk(model, &call, KIN_COLUMNS);
+    linear_sum(result, 6 * model->nv, J);
+}

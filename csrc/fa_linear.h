@@ -1,0 +1,29 @@
+/*
+ * fa_linear.h -- the linear model: first order in modal coordinates and their rates
+ *
+ *             M = M(q0) + dM/deta eta, C = C(q0, qd0) + dC/deta eta + dC/detad etad,
+ *             J = J(q0) + dJ/deta eta
+ * at q0, qd0 without deformation. What the dual-screw method gives (Cibicik and Egeland,
+ * IEEE Trans. Robotics 37, 2021); M is symmetric, and indefinite where deformations are
+ * too large for it.
+ */
+#ifndef FA_LINEAR_H
+#define FA_LINEAR_H
+
+#include "fa_model.h"
+
+/* doubles of scratch of the functions below */
+size_t fa_linear_work_size(const fa_model *model);
+
+/* M [nv][nv] at q [nq] */
+void fa_linear_mass(const fa_model *model, const double *q, double *work, double *M);
+
+/* C [nv] at q [nq], qd [nv]; with qd NULL the gravity forces alone */
+void fa_linear_forces(const fa_model *model, const double *q, const double *qd,
+                      double *work, double *C);
+
+/* Jacobian J [6][nv] of a node at q [nq], in its axes */
+void fa_linear_jacobian(const fa_model *model, int node, const double *q, double *work,
+                        double *J);
+
+#endif

@@ -1,0 +1,146 @@
+"""Linear fidelity: first order in modal coordinates and rates, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from trees import SEVERAL, random_state
+
+import flexarm as fa
+from flexarm.reference import twin
+
+STEP = 1e-40
+
+
+def pair(seed):
+    full = fa.library.random_tree(seed, 1 + seed % 5, max_modes=3, joints=SEVERAL)
+    rng = np.random.default_rng(seed + 50)
+    return full, full.replace(fidelity="linear"), *random_state(rng, full)
+
+
+def along_the_modes(arm, q, qd):
+    """Positions and velocities with the modal ones times i h."""
+    modes = slice(arm.joint_position_slice.stop, None)
+    q, qd = q.astype(complex), qd.astype(complex)
+    q[modes] *= 1j * STEP
+    qd[arm.nu :] *= 1j * STEP
+    return q, qd
+
+
+def total(value):
+    return value.real + value.imag / STEP
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_linear_terms_are_the_complex_step_of_the_twin(seed):
+    full, linear, q, qd, qdd = pair(seed)
+    q_step, qd_step = along_the_modes(full, q, qd)
+    M = total(twin.mass_matrix(full, q_step))
+    C = total(twin.inverse_dynamics(full, q_step, qd_step, np.zeros(full.nv)))
+    still = np.zeros(full.nv)
+    weightless = full.replace(gravity=(0.0, 0.0, 0.0))
+    g = total(twin.inverse_dynamics(full, q_step, still, still))
+    g -= total(twin.inverse_dynamics(weightless, q_step, still, still))
+    size = max(np.abs(C).max(), np.abs(g).max())
+    assert_allclose(fa.mass_matrix(linear, q), M, rtol=0, atol=1e-14 * np.abs(M).max())
+    assert_allclose(fa.bias_forces(linear, q, qd), C, rtol=0, atol=1e-13 * size)
+    assert_allclose(fa.gravity_forces(linear, q), g, rtol=0, atol=1e-13 * size)
+    tau = M @ qdd + C
+    size = np.abs(tau).max()
+    found = fa.inverse_dynamics(linear, q, qd, qdd)
+    assert_allclose(found, tau, rtol=0, atol=1e-13 * size)
+    assert_allclose(
+        fa.kinetic_energy(linear, q, qd), 0.5 * qd @ M @ qd, rtol=0, atol=1e-12
+    )
+    for method in ("articulated", "basic", "composite"):
+        qdd_found = fa.forward_dynamics(linear, q, qd, tau, method=method)
+        again = fa.inverse_dynamics(linear, q, qd, qdd_found)
+        assert_allclose(again, tau, rtol=0, atol=1e-11 * size)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_products_with_the_mass_matrix_and_the_jacobian(seed):
+    _, linear, q, qd, x = pair(seed)
+    M = fa.mass_matrix(linear, q)
+    scale = np.abs(M).max()
+    inverse = fa.mass_matrix_inverse(linear, q)
+    condition = float(np.linalg.cond(M))
+    assert_allclose(
+        M @ inverse, np.eye(linear.nv), rtol=0, atol=1e-14 * condition + 1e-12
+    )
+    assert np.array_equal(inverse, inverse.T)
+    assert_allclose(
+        fa.apply_mass_matrix(linear, q, x), M @ x, rtol=0, atol=1e-13 * scale
+    )
+    again = fa.apply_mass_matrix_inverse(linear, q, M @ x)
+    assert_allclose(again, x, rtol=0, atol=1e-14 * condition + 1e-12)
+    J = fa.jacobian(linear, q)
+    assert_allclose(fa.node_velocity(linear, q, qd), J @ qd, rtol=0, atol=1e-12)
+    wrench = np.arange(6.0)
+    assert_allclose(
+        fa.wrench_forces(linear, q, wrench), J.T @ wrench, rtol=0, atol=1e-11
+    )
+    if np.linalg.eigvalsh(M)[0] > 0.0:
+        assert_allclose(
+            fa.log_det_mass_matrix(linear, q), np.linalg.slogdet(M)[1], rtol=1e-10
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_left_out_is_of_second_order(seed):
+    full, linear, q, qd, qdd = pair(seed + 1)
+    modes = slice(full.joint_position_slice.stop, None)
+    differences = []
+    for part in (1e-2, 1e-3):
+        bent, moving = q.copy(), qd.copy()
+        bent[modes] *= part
+        moving[full.nu :] *= part
+        exact = fa.inverse_dynamics(full, bent, moving, qdd)
+        differences.append(
+            np.abs(fa.inverse_dynamics(linear, bent, moving, qdd) - exact).max()
+        )
+        J = fa.jacobian(full, bent) - fa.jacobian(linear, bent)
+        assert np.abs(J).max() < 10.0 * part**2
+    if differences[0] > 1e-8 * np.abs(exact).max():
+        assert_allclose(differences[0] / differences[1], 100.0, rtol=0.15)
+
+
+def test_simulation_and_batches():
+    full = fa.library.de_luca_siciliano()
+    linear = full.replace(fidelity="linear")
+    q0 = np.zeros((5, full.nq))
+    q0[:, 0] = np.linspace(0.0, 1.0, 5)
+    q0[:, 2:] = 0.002
+    t = np.linspace(0.0, 0.2, 401)
+    runs = [fa.simulate(arm, q0, np.zeros(full.nv), t) for arm in (full, linear)]
+    assert all(run.success for run in runs)
+    apart = np.abs(runs[0].q - runs[1].q).max()
+    assert 1e-9 < apart < 2e-4
+    one = fa.simulate(linear, q0[3], np.zeros(full.nv), t)
+    assert np.array_equal(one.q, runs[1].q[3])
+    rng = np.random.default_rng(0)
+    q, qd, tau = 0.01 * rng.normal(size=(3, 11, full.nv))
+    batch = fa.forward_dynamics(linear, q, qd, tau)
+    alone = [fa.forward_dynamics(linear, *x) for x in zip(q, qd, tau, strict=True)]
+    assert np.array_equal(batch, alone)
+
+
+def test_a_mass_matrix_that_became_indefinite_is_still_solved():
+    """M is the first order of a positive matrix: large deformations leave its range."""
+    linear = fa.library.de_luca_siciliano().replace(fidelity="linear")
+    rng = np.random.default_rng(0)
+    for scale in np.geomspace(0.1, 100.0, 60):
+        q = np.append([0.3, 1.2], scale * rng.normal(size=4))
+        M = fa.mass_matrix(linear, q)
+        if np.linalg.eigvalsh(M)[0] < 0.0:
+            break
+    else:
+        pytest.fail("no state with an indefinite mass matrix")
+    qdd = rng.normal(size=6)
+    tau = fa.inverse_dynamics(linear, q, np.zeros(6), qdd)
+    found = fa.forward_dynamics(linear, q, np.zeros(6), tau)
+    again = fa.inverse_dynamics(linear, q, np.zeros(6), found)
+    assert_allclose(again, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+    with pytest.raises(fa.SingularityError, match="not positive definite"):
+        fa.log_det_mass_matrix(linear, q)
