@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import as_array
 from ._clamped_modes import (
-    ClampedModes,
+    LinkModes,
     bisect,
     known_normalization,
     mode_count,
@@ -126,8 +126,64 @@ def _tip_amplitudes(b: Array, mu: float, nu: float, delta: float) -> Array:
     return np.asarray(np.linalg.svd(rows)[2][:, 1, :])
 
 
+class BendingModes(LinkModes):
+    """What bending modes of uniform beams have in common."""
+
+    mass_per_length: float
+    bending_stiffness: float
+    amplitudes: Array
+
+    @property
+    def omega(self) -> Array:  # type: ignore[override]
+        """Natural frequencies, (n,), in rad/s, ascending."""
+        return np.asarray(
+            self.beta**2 * math.sqrt(self.bending_stiffness / self.mass_per_length)
+        )
+
+    def curvature(self, x: ArrayLike) -> Array:
+        """Second derivative of the shapes in x, per m^2, (n, ...); see `shape`."""
+        return self._derivative(x, 2)
+
+    @property
+    def tip_deflection(self) -> Array:
+        """``phi_e``, (n,)."""
+        return self.shape(self.length)
+
+    @property
+    def tip_slope(self) -> Array:
+        """``phi'_e``, (n,), per m."""
+        return self.slope(self.length)
+
+    @property
+    def v(self) -> Array:
+        """Integral of rho phi over the link (24d), (n,), in kg."""
+        x, weight = self._points()
+        return np.asarray(self.shape(x) @ (self.mass_per_length * weight))
+
+    @property
+    def w(self) -> Array:
+        """Integral of rho x phi over the link (24e), (n,), in kg m."""
+        x, weight = self._points()
+        return np.asarray(self.shape(x) @ (self.mass_per_length * weight * x))
+
+    @property
+    def z(self) -> Array:
+        """Integral of rho phi_j phi_k over the link alone (24f), (n, n), in kg."""
+        return self._gram(self.shape, self.mass_per_length)
+
+    @property
+    def k(self) -> Array:  # type: ignore[override]
+        """Integral of EI phi_j'' phi_k'' over the link, (24g) mended, (n, n), N/m."""
+        return self._gram(self.curvature, self.bending_stiffness)
+
+    @property
+    def modal_mass(self) -> Array:  # type: ignore[override]
+        """Modal mass, (n, n), in kg."""
+        return self.z
+
+
 @dataclass(frozen=True, eq=False)
-class BeamModes(ClampedModes):
+class BeamModes(BendingModes):
     """Bending modes of a uniform beam, clamped at x = 0, with a payload at its tip.
 
     Made by :func:`flexarm.beams.clamped_beam_modes`, which explains the arguments;
@@ -201,13 +257,6 @@ class BeamModes(ClampedModes):
         self._keep(amplitudes=raw * scale[:, None])
 
     @property
-    def omega(self) -> Array:  # type: ignore[override]
-        """Natural frequencies, (n,), in rad/s, ascending."""
-        return np.asarray(
-            self.beta**2 * math.sqrt(self.bending_stiffness / self.mass_per_length)
-        )
-
-    @property
     def coefficients(self) -> Array:
         """``C1``, ``C2`` of (19) with (20), (n, 2); ``C3 = -C1``, ``C4 = -C2``."""
         p, q = self.amplitudes.T
@@ -220,42 +269,6 @@ class BeamModes(ClampedModes):
         v, w = _basis(b, b * fraction, order)
         p, q = (amplitude.reshape(column) for amplitude in self.amplitudes.T)
         return np.asarray(self.beta.reshape(column) ** order * (p * v + q * w))
-
-    def curvature(self, x: ArrayLike) -> Array:
-        """Second derivative of the shapes in x, per m^2, (n, ...); see `shape`."""
-        return self._derivative(x, 2)
-
-    @property
-    def tip_deflection(self) -> Array:
-        """``phi_e``, (n,)."""
-        return self.shape(self.length)
-
-    @property
-    def tip_slope(self) -> Array:
-        """``phi'_e``, (n,), per m."""
-        return self.slope(self.length)
-
-    @property
-    def v(self) -> Array:
-        """Integral of rho phi over the link (24d), (n,), in kg."""
-        x, weight = self._points()
-        return np.asarray(self.shape(x) @ (self.mass_per_length * weight))
-
-    @property
-    def w(self) -> Array:
-        """Integral of rho x phi over the link (24e), (n,), in kg m."""
-        x, weight = self._points()
-        return np.asarray(self.shape(x) @ (self.mass_per_length * weight * x))
-
-    @property
-    def z(self) -> Array:
-        """Integral of rho phi_j phi_k over the link alone (24f), (n, n), in kg."""
-        return self._gram(self.shape, self.mass_per_length)
-
-    @property
-    def k(self) -> Array:  # type: ignore[override]
-        """Integral of EI phi_j'' phi_k'' over the link, (24g) mended, (n, n), N/m."""
-        return self._gram(self.curvature, self.bending_stiffness)
 
     @property
     def modal_mass(self) -> Array:  # type: ignore[override]

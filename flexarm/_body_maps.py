@@ -1,7 +1,7 @@
 """Twists of the nodes and mass matrix of one body, in many states at once, in NumPy.
 
-Equations (K1-K5) and (23) for arrays of modal coordinates, leading axes first: the
-blocks of which `flexarm.operators` is made.
+Equations (K1-K5), (F1), (F2) and (23) for arrays of modal coordinates, leading axes
+first: the blocks of which `flexarm.operators` is made.
 """
 
 from __future__ import annotations
@@ -108,6 +108,74 @@ def motion_subspace(joint: Joint, q: Array) -> Array:
     return S
 
 
+def attachment_motion(body: Body, eta: Array) -> tuple[Array, Array, Array]:
+    """Where the frame of a floating body is, and how its modes move it (F1, F2).
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Body with n modes.
+    eta : (..., n) ndarray
+        Modal coordinates.
+
+    Returns
+    -------
+    R, x : (..., 3, 3) and (..., 3) ndarray
+        Rotation and origin of its frame in that which the joint moves.
+    Pi : (..., 6, n) ndarray
+        Twist of the joint's node seen from the frame, per modal rate; zero unless the
+        body floats.
+    """
+    d, shape = body.attachment_node, eta.shape[:-1]
+    Pi = np.zeros((*shape, 6, body.n_modes))
+    if d is None:
+        return np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.zeros((*shape, 3)), Pi
+    # the twist of the node in its own axes, by the modes alone, turned to the frame
+    R, _ = rotation(eta @ body.node_rotation[d].T)
+    l = node_place(body, d, eta)
+    twist = twist_map(body, d, eta)[..., : body.n_modes]
+    Pi[..., :3, :] = R @ twist[..., :3, :]
+    Pi[..., 3:, :] = R @ twist[..., 3:, :] + cross_matrix(l) @ Pi[..., :3, :]
+    return transpose(R), -(transpose(R) @ l[..., np.newaxis])[..., 0], Pi
+
+
+def body_displacement(
+    joint: Joint, q: Array, body: Body, eta: Array
+) -> tuple[Array, Array]:
+    """Rotation and origin of a child, which may float, in the joint frame (F1)."""
+    R, x = joint_displacement(joint, q)
+    R_d, x_d, _ = attachment_motion(body, eta)
+    return R @ R_d, x + (R @ x_d[..., np.newaxis])[..., 0]
+
+
+def joint_map(body: Body, q: Array, eta: Array) -> Array:
+    """Joint map ``[[1, -Pi'], [0, S']]`` of a body, S carried to its frame (eq. 13).
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Body with n modes.
+    q : (..., n_positions) ndarray
+        Positions of its joint.
+    eta : (..., n) ndarray
+        Modal coordinates.
+
+    Returns
+    -------
+    H : (..., n + n_dof, n + 6) ndarray
+        From forces on (etad; omega; v) to those on modes and joint.
+    """
+    n, S = body.n_modes, motion_subspace(body.joint, q)
+    R, x, Pi = attachment_motion(body, eta)
+    linear = S[..., 3:, :] - cross_matrix(x) @ S[..., :3, :]
+    H = np.zeros((*eta.shape[:-1], n + body.joint.n_dof, n + 6))
+    H[..., :n, :n] = np.eye(n)
+    H[..., :n, n:] = -transpose(Pi)
+    H[..., n:, n : n + 3] = transpose(S[..., :3, :]) @ R
+    H[..., n:, n + 3 :] = transpose(linear) @ R
+    return H
+
+
 def node_place(body: Body, node: int, eta: Array) -> Array:
     """Position of a node of the deformed body in its frame, (..., 3), in m (K1)."""
     return np.asarray(body.node_position[node] + eta @ body.node_translation[node].T)
@@ -117,8 +185,7 @@ def twist_map(
     body: Body,
     node: int,
     eta: Array,
-    joint: Joint | None = None,
-    q: Array | None = None,
+    child: tuple[Joint, Array, Array] | None = None,
 ) -> Array:
     """Twist of a node, or of the child that hangs on it, per rate of a body (K1-K5).
 
@@ -130,10 +197,9 @@ def twist_map(
         One of its nodes.
     eta : (..., n) ndarray
         Modal coordinates.
-    joint : Joint, optional
-        Joint of the child, locked; without it the twist is that of the node.
-    q : (..., n_positions) ndarray, optional
-        Positions of that joint.
+    child : tuple of Joint, (..., 3, 3) and (..., 3) ndarray, optional
+        Joint of a child and its displacement in the joint frame, all at rest there;
+        without it the twist is that of the node.
 
     Returns
     -------
@@ -145,8 +211,8 @@ def twist_map(
     R, jacobian = rotation(eta @ lam.T)  # (K1)
     Lambda = U = jacobian @ lam  # (K3)
     U = np.broadcast_to(gamma, U.shape)
-    if joint is not None and q is not None:
-        R_J, x_J = joint_displacement(joint, q)
+    if child is not None:
+        joint, R_J, x_J = child
         offset = joint.position + x_J @ joint.rotation.T
         x = (R @ offset[..., np.newaxis])[..., 0]  # (K2)
         R = R @ joint.rotation @ R_J

@@ -1,4 +1,4 @@
-"""What the modes of clamped beams and rods have in common, and the rods themselves.
+"""What the modes of beams and rods have in common, and those of clamped rods.
 
 Checks of the arguments, Gauss quadrature, bisection, normalization.  Equation numbers
 are those of A. De Luca and B. Siciliano, IEEE Trans. Systems, Man, and Cybernetics
@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -115,8 +115,12 @@ def bisect(
         lo, hi = np.where(holds, lo, middle), np.where(holds, middle, hi)
 
 
-class ClampedModes(Description):
+class LinkModes(Description):
     """What modes of beams and of rods have in common."""
+
+    # node of a link that its joint holds, None for its frame; modes that are not
+    # clamped move that node
+    attachment: ClassVar[str | None] = None
 
     length: float
     normalization: str
@@ -145,7 +149,7 @@ class ClampedModes(Description):
         Parameters
         ----------
         x : (...) array_like of float
-            Positions, in m, from 0 (clamp) to `length` (tip).
+            Positions, in m, from 0 (base) to `length` (tip).
 
         Returns
         -------
@@ -199,8 +203,50 @@ class ClampedModes(Description):
         self._set(**arrays)
 
 
+class TorsionModes(LinkModes):
+    """What torsion modes of uniform rods have in common."""
+
+    polar_inertia_per_length: float
+    torsional_stiffness: float
+    amplitudes: Array
+
+    @property
+    def omega(self) -> Array:  # type: ignore[override]
+        """Natural frequencies, (n,), in rad/s, ascending."""
+        return np.asarray(
+            self.beta
+            * math.sqrt(self.torsional_stiffness / self.polar_inertia_per_length)
+        )
+
+    @property
+    def tip_rotation(self) -> Array:
+        """Rotation at the tip, (n,)."""
+        return self.shape(self.length)
+
+    @property
+    def v(self) -> Array:
+        """Integral of rho I_p theta over the rod, (n,), in kg m^2."""
+        x, weight = self._points()
+        return np.asarray(self.shape(x) @ (self.polar_inertia_per_length * weight))
+
+    @property
+    def z(self) -> Array:
+        """Integral of rho I_p theta_j theta_k over the rod alone, (n, n), kg m^2."""
+        return self._gram(self.shape, self.polar_inertia_per_length)
+
+    @property
+    def k(self) -> Array:  # type: ignore[override]
+        """Integral of GJ theta_j' theta_k' over the rod, (n, n), in N m."""
+        return self._gram(self.slope, self.torsional_stiffness)
+
+    @property
+    def modal_mass(self) -> Array:  # type: ignore[override]
+        """Modal inertia, (n, n), in kg m^2."""
+        return self.z
+
+
 @dataclass(frozen=True, eq=False)
-class RodModes(ClampedModes):
+class RodModes(TorsionModes):
     """Torsion modes of a uniform rod, clamped at x = 0, with an inertia at its tip.
 
     Made by :func:`flexarm.beams.clamped_rod_modes`, which explains the arguments;
@@ -256,39 +302,10 @@ class RodModes(ClampedModes):
         tip = self.tip_rotation
         self._keep(amplitudes=self._scale(tip, tip, link))
 
-    @property
-    def omega(self) -> Array:  # type: ignore[override]
-        """Natural frequencies, (n,), in rad/s, ascending."""
-        return np.asarray(
-            self.beta
-            * math.sqrt(self.torsional_stiffness / self.polar_inertia_per_length)
-        )
-
     def _derivative(self, x: ArrayLike, order: int) -> Array:
         xi = np.multiply.outer(self.beta * self.length, self._fraction(x))
         wave = np.cos(xi) if order else np.sin(xi)
         return np.asarray((wave.T * (self.beta**order * self.amplitudes)).T)
-
-    @property
-    def tip_rotation(self) -> Array:
-        """Rotation at the tip, (n,)."""
-        return self.shape(self.length)
-
-    @property
-    def v(self) -> Array:
-        """Integral of rho I_p theta over the rod, (n,), in kg m^2."""
-        x, weight = self._points()
-        return np.asarray(self.shape(x) @ (self.polar_inertia_per_length * weight))
-
-    @property
-    def z(self) -> Array:
-        """Integral of rho I_p theta_j theta_k over the rod alone, (n, n), kg m^2."""
-        return self._gram(self.shape, self.polar_inertia_per_length)
-
-    @property
-    def k(self) -> Array:  # type: ignore[override]
-        """Integral of GJ theta_j' theta_k' over the rod, (n, n), in N m."""
-        return self._gram(self.slope, self.torsional_stiffness)
 
     @property
     def modal_mass(self) -> Array:  # type: ignore[override]

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._beam_modes import BeamModes
+from ._beam_modes import BendingModes
 from ._checks import as_array, inertia_matrix
 from ._clamped_modes import (
-    ClampedModes,
-    RodModes,
+    LinkModes,
+    TorsionModes,
     gauss_count,
     gauss_rule,
     positive,
@@ -35,9 +35,9 @@ def flexible_link(
     length: float,
     mass_per_length: float,
     joint: Joint | None = None,
-    bending_y: BeamModes | None = None,
-    bending_z: BeamModes | None = None,
-    torsion: RodModes | None = None,
+    bending_y: BendingModes | None = None,
+    bending_z: BendingModes | None = None,
+    torsion: TorsionModes | None = None,
     modal_damping: ArrayLike = 0.0,
     damping_ratio: ArrayLike = 0.0,
     base_mass: float = 0.0,
@@ -64,10 +64,10 @@ def flexible_link(
         :math:`\rho`, in kg/m.
     joint : Joint, optional
         Connection to the parent; by default a revolute joint about z.
-    bending_y, bending_z : BeamModes, optional
+    bending_y, bending_z : BeamModes, FreeBeamModes or PinnedBeamModes, optional
         Bending along y (rotation about z, :math:`+v'`) and along z (rotation about y,
         :math:`-w'`); their bending stiffness is that of the link.
-    torsion : RodModes, optional
+    torsion : RodModes or FreeRodModes, optional
         Torsion about x.
     modal_damping : float or (n,) array_like of float
         Damping coefficients of the modes, in N s/m (bending) or N m s (torsion).
@@ -106,10 +106,15 @@ def flexible_link(
 
     See Also
     --------
-    clamped_beam_modes, clamped_rod_modes : the modes.
+    clamped_beam_modes, free_beam_modes, pinned_beam_modes : modes of bending.
+    clamped_rod_modes, free_rod_modes : modes of torsion.
 
     Notes
     -----
+    The joint moves the base whatever the modes are.  Where some of them move it as
+    well (free and pinned ones) the body floats, ``attachment="base"``: its frame is
+    that in which these modes are, parallel to the base of the straight link.
+
     Masses given here are those of the arm.  The payload that the modes were computed
     for only shapes them, and `mass_per_length` need not be theirs.  With
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
@@ -169,30 +174,31 @@ def flexible_link(
         mode_names=tuple(
             f"{kind} {j + 1}" for kind, own in modes.items() for j in range(own.n_modes)
         ),
+        attachment=next((m.attachment for m in modes.values() if m.attachment), None),
     )
 
 
 def _modes_of_link(
     name: str,
     length: float,
-    bending_y: BeamModes | None,
-    bending_z: BeamModes | None,
-    torsion: RodModes | None,
-) -> dict[str, ClampedModes]:
+    bending_y: BendingModes | None,
+    bending_z: BendingModes | None,
+    torsion: TorsionModes | None,
+) -> dict[str, LinkModes]:
     """Modes by kind, in their order in the body, checked against the link."""
-    given: list[tuple[str, str, Any, type[ClampedModes]]] = [
-        ("bending y", "bending_y", bending_y, BeamModes),
-        ("bending z", "bending_z", bending_z, BeamModes),
-        ("torsion", "torsion", torsion, RodModes),
+    given: list[tuple[str, str, Any, type[LinkModes]]] = [
+        ("bending y", "bending_y", bending_y, BendingModes),
+        ("bending z", "bending_z", bending_z, BendingModes),
+        ("torsion", "torsion", torsion, TorsionModes),
     ]
-    result: dict[str, ClampedModes] = {}
+    result: dict[str, LinkModes] = {}
     for kind, argument, modes, expected in given:
         if modes is None:
             continue
         if not isinstance(modes, expected):
             raise ModelError(
                 f"{argument} of link {name!r} is {type(modes).__name__}, expected "
-                f"{expected.__name__}"
+                f"{'RodModes' if kind == 'torsion' else 'BeamModes'}"
             )
         if abs(modes.length - length) > 1e-12 * length:
             raise ModelError(
@@ -209,7 +215,7 @@ def _modes_of_link(
 
 
 def _points_of_link(
-    name: str, n_points: int | None, modes: dict[str, ClampedModes]
+    name: str, n_points: int | None, modes: dict[str, LinkModes]
 ) -> int:
     if n_points is None:
         return gauss_count(
@@ -227,7 +233,7 @@ def _points_of_link(
     return count
 
 
-def _node_shapes(modes: dict[str, ClampedModes], x: Array) -> tuple[Array, Array]:
+def _node_shapes(modes: dict[str, LinkModes], x: Array) -> tuple[Array, Array]:
     """Translations (0, v, w) and rotation vectors (theta, -w', v'), (nodes, 3, n)."""
     n = sum(own.n_modes for own in modes.values())
     translation, rotation = np.zeros((2, len(x), 3, n))
@@ -246,7 +252,7 @@ def _node_shapes(modes: dict[str, ClampedModes], x: Array) -> tuple[Array, Array
     return translation, rotation
 
 
-def _stiffness(modes: dict[str, ClampedModes]) -> Array:
+def _stiffness(modes: dict[str, LinkModes]) -> Array:
     n = sum(own.n_modes for own in modes.values())
     stiffness = np.zeros((n, n))
     first = 0
@@ -259,7 +265,7 @@ def _stiffness(modes: dict[str, ClampedModes]) -> Array:
 
 def _damping(
     name: str,
-    modes: dict[str, ClampedModes],
+    modes: dict[str, LinkModes],
     modal_damping: ArrayLike,
     damping_ratio: ArrayLike,
 ) -> Array:
@@ -296,7 +302,7 @@ def _inertia(what: str, value: ArrayLike) -> Array:
 
 
 def _section_inertia(
-    name: str, value: ArrayLike | None, torsion: RodModes | None
+    name: str, value: ArrayLike | None, torsion: TorsionModes | None
 ) -> Array:
     if value is not None:
         return as_array(f"section_inertia of link {name!r}", value, (3,))

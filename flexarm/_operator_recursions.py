@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._body_maps import (
+    body_displacement,
     cross_matrix,
+    joint_map,
     modal_mass,
-    motion_subspace,
     node_place,
     twist_map,
 )
@@ -63,15 +64,15 @@ def local_operators(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     E_Phi = np.zeros((*q.shape[:-1], at[-1].stop, at[-1].stop))
     M_m = np.zeros_like(E_Phi)
     for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        joint, n = body.joint, body.n_modes
+        joint, eta = body.joint, _modal(arm, q, k)
         q_k = q[..., arm.body_joint_slice(k, positions=True)]
-        H[..., own[k], at[k]][..., :n, :n] = np.eye(n)  # (13), Pi^d = 0
-        H[..., own[k], at[k]][..., n:, n:] = _t(motion_subspace(joint, q_k))
-        M_m[..., at[k], at[k]] = modal_mass(body, _modal(arm, q, k))
+        H[..., own[k], at[k]] = joint_map(body, q_k, eta)  # (13)
+        M_m[..., at[k], at[k]] = modal_mass(body, eta)
         if p >= 0:
             node = arm.bodies[p].node_index(joint.node)
-            A = twist_map(arm.bodies[p], node, _modal(arm, q, p), joint, q_k)
-            E_Phi[..., at[p], at[k]][..., n:] = _t(A)  # (12)
+            hung = (joint, *body_displacement(joint, q_k, body, eta))
+            A = twist_map(arm.bodies[p], node, _modal(arm, q, p), hung)
+            E_Phi[..., at[p], at[k]][..., body.n_modes :] = _t(A)  # (12)
     return H, E_Phi, M_m
 
 
@@ -170,7 +171,8 @@ class SplitQuantities:
         For each child its `P_R_plus` about the node that carries it, in the axes of
         this body.  Of rank 6 less the freedom of the joint at most.
     D_f, mu, g : (..., n, n), (..., 6, n), (..., 6, n) ndarray
-        Inertia of the n modes, their coupling to the frame, gain ``mu D_f^-1``.
+        Inertia of the n modes, their coupling to the frame, gain ``mu D_f^-1``, with
+        what the joint holds at rest.
     P_R, P_R_plus : (..., 6, 6) ndarray
         Inertia of the frame with its modes free, and with the joint free as well.
     D_R, G_R : (..., n_dof, n_dof), (..., 6, n_dof) ndarray
@@ -196,10 +198,11 @@ def split_quantities(operators: SpatialOperators) -> dict[str, SplitQuantities]:
     for k in reversed(range(len(arm.bodies))):
         body, p = arm.bodies[k], arm._parents[k]
         n = body.n_modes
-        H = block("H", k)[..., n:, n:]
+        H_f, H = block("H", k)[..., :n, :], block("H", k)[..., n:, n:]
 
         # modes free, then the joint
-        D_f, mu = P[k][..., :n, :n], P[k][..., n:, :n]
+        mu = P[k][..., n:, :] @ _t(H_f)
+        D_f = H_f @ P[k] @ _t(H_f)
         g = _t(np.linalg.solve(D_f, _t(mu)))
         P_R = P[k][..., n:, n:] - g @ _t(mu)
         D_R = H @ P_R @ _t(H)

@@ -90,12 +90,6 @@ def _node_rows(body: Body) -> Array:
     ).ravel()
 
 
-def _attachment(body: Body) -> int | None:
-    """Node by which a floating body is held, or None."""
-    node = getattr(body, "attachment", None)
-    return None if node is None else body.node_index(node)
-
-
 def pack(arm: Arm) -> Packed:
     """Return an arm as the plain arrays from which its C model is built."""
     topology: list[tuple[int, ...]] = []
@@ -108,7 +102,7 @@ def pack(arm: Arm) -> Packed:
             parent = place[p]
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
         rows = _joint_rows(joint)
-        own = _attachment(body)
+        own = body.attachment_node
         if own is not None:
             rows += _joint_rows(Joint("fixed"))
         for i, (kind, n_dof, row) in enumerate(rows):

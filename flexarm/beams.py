@@ -1,17 +1,29 @@
-"""Uniform flexible links: modes of clamped beams and rods, and bodies made of them."""
+"""Uniform flexible links: modes of beams and rods, and bodies made of them.
+
+Modes belong to a reference condition: clamped at the base, pinned at both ends or free.
+The joint of a link holds its base in each case; what differs is the frame in which the
+link deforms, and how fast a few modes converge.
+"""
 
 from __future__ import annotations
 
 from ._beam_modes import BeamModes
 from ._clamped_modes import RodModes
 from ._flexible_link import flexible_link
+from ._free_modes import FreeBeamModes, FreeRodModes, PinnedBeamModes
 
 __all__ = [
     "BeamModes",
+    "FreeBeamModes",
+    "FreeRodModes",
+    "PinnedBeamModes",
     "RodModes",
     "clamped_beam_modes",
     "clamped_rod_modes",
     "flexible_link",
+    "free_beam_modes",
+    "free_rod_modes",
+    "pinned_beam_modes",
 ]
 
 
@@ -71,6 +83,7 @@ def clamped_beam_modes(
 
     See Also
     --------
+    free_beam_modes, pinned_beam_modes : other reference conditions.
     clamped_rod_modes : torsion.
     flexible_link : a body of an arm, made of such modes.
 
@@ -169,6 +182,7 @@ def clamped_rod_modes(
 
     See Also
     --------
+    free_rod_modes : free at both ends.
     clamped_beam_modes : bending.
     flexible_link : a body of an arm, made of such modes.
 
@@ -196,4 +210,204 @@ def clamped_rod_modes(
         n_modes,
         tip_inertia,
         normalization,
+    )
+
+
+def free_beam_modes(
+    length: float,
+    mass_per_length: float,
+    bending_stiffness: float,
+    n_modes: int,
+    *,
+    normalization: str = "mass",
+) -> FreeBeamModes:
+    r"""Bending modes of a uniform beam, free at both ends, its rigid motions left out.
+
+    Solves :math:`EI\,\phi'''' = \omega^2 \rho\,\phi` without moment and shear at both
+    ends; :math:`b = \beta L > 0` has :math:`\cos b \cosh b = 1`.  The modes carry no
+    linear and no angular momentum, so the frame of a link made of them follows its mean
+    motion (Buckens frame, to first order).
+
+    Parameters
+    ----------
+    length : float
+        Length, in m.
+    mass_per_length : float
+        :math:`\rho`, in kg/m.
+    bending_stiffness : float
+        :math:`EI`, in N m^2.
+    n_modes : int
+        How many modes, 1 to 20.
+    normalization : {"mass", "link", "tip"}
+        ``"mass"``: modal mass 1 kg.  ``"link"``: modal mass equal to the mass of the
+        beam.  ``"tip"``: tip deflection 1.  Tip deflections are positive; shapes are
+        pure numbers and modal coordinates are in m.
+
+    Returns
+    -------
+    modes : FreeBeamModes
+        Frequencies, shapes and modal integrals.
+
+    Raises
+    ------
+    ModelError
+        If the beam is not physical, or if more than 20 modes or an unknown
+        normalization are asked for.
+
+    See Also
+    --------
+    clamped_beam_modes, pinned_beam_modes : other reference conditions.
+    flexible_link : a body of an arm, made of such modes.
+
+    Notes
+    -----
+    There is no payload in these modes; that of an arm belongs to its link.  They have
+    neither curvature nor shear at the base, where a joint brings both: what n of them
+    lack of the deflection falls with :math:`1/n` for its moment and with
+    :math:`1/n^3` for its force.  Clamped modes need fewer on a driven joint.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), section 3.
+    .. [2] L. Meirovitch, *Fundamentals of Vibrations*, McGraw-Hill, 2001, chapter 8.
+
+    Examples
+    --------
+    >>> from flexarm import beams
+    >>> modes = beams.free_beam_modes(1.0, 1.0, 1.0, 3)
+    >>> print(modes.beta.round(6))
+    [ 4.730041  7.853205 10.995608]
+    >>> link = beams.flexible_link(
+    ...     "link", length=1.0, mass_per_length=1.0, bending_y=modes
+    ... )
+    >>> link.attachment
+    'base'
+    """
+    return FreeBeamModes(
+        length, mass_per_length, bending_stiffness, n_modes, normalization
+    )
+
+
+def pinned_beam_modes(
+    length: float,
+    mass_per_length: float,
+    bending_stiffness: float,
+    n_modes: int,
+    *,
+    normalization: str = "mass",
+) -> PinnedBeamModes:
+    r"""Bending modes of a uniform beam, pinned at both ends: deflection from the chord.
+
+    Shapes are :math:`A \sin(j \pi x / L)`: both ends of a link made of them stay on the
+    x axis of its frame, and turn.
+
+    Parameters
+    ----------
+    length : float
+        Length, in m.
+    mass_per_length : float
+        :math:`\rho`, in kg/m.
+    bending_stiffness : float
+        :math:`EI`, in N m^2.
+    n_modes : int
+        How many modes, 1 to 20.
+    normalization : {"mass", "link"}
+        ``"mass"``: modal mass 1 kg.  ``"link"``: modal mass equal to the mass of the
+        beam.  Slopes at the base are positive; shapes are pure numbers and modal
+        coordinates are in m.
+
+    Returns
+    -------
+    modes : PinnedBeamModes
+        Frequencies, shapes and modal integrals.
+
+    Raises
+    ------
+    ModelError
+        If the beam is not physical, or if more than 20 modes, an unknown normalization
+        or one by the tip are asked for.
+
+    See Also
+    --------
+    clamped_beam_modes, free_beam_modes : other reference conditions.
+    flexible_link : a body of an arm, made of such modes.
+
+    Notes
+    -----
+    There is no payload in these modes, but a point mass at the tip does not shape them:
+    the tip stays on the chord.  They have no curvature at the base, where the moment of
+    a joint bends the link: what n of them lack of its rotation falls with :math:`1/n`.
+    On a pivot without moment they converge fast.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm import beams
+    >>> modes = beams.pinned_beam_modes(1.0, 1.0, 1.0, 3)
+    >>> print((modes.omega / np.pi**2).round(12))
+    [1. 4. 9.]
+    """
+    return PinnedBeamModes(
+        length, mass_per_length, bending_stiffness, n_modes, normalization
+    )
+
+
+def free_rod_modes(
+    length: float,
+    polar_inertia_per_length: float,
+    torsional_stiffness: float,
+    n_modes: int,
+    *,
+    normalization: str = "mass",
+) -> FreeRodModes:
+    r"""Torsion modes of a uniform rod, free at both ends, its rigid rotation left out.
+
+    Shapes are :math:`A \cos(j \pi x / L)`,
+    :math:`\omega = (j \pi / L) \sqrt{GJ / \rho I_p}`.
+
+    Parameters
+    ----------
+    length : float
+        Length, in m.
+    polar_inertia_per_length : float
+        :math:`\rho I_p`, in kg m (kg m^2 per m).
+    torsional_stiffness : float
+        :math:`GJ`, in N m^2.
+    n_modes : int
+        How many modes, 1 to 20.
+    normalization : {"mass", "link", "tip"}
+        ``"mass"``: modal inertia 1 kg m^2.  ``"link"``: modal inertia equal to
+        :math:`\rho I_p L`.  ``"tip"``: tip rotation 1.  Tip rotations are positive;
+        modal coordinates are in rad.
+
+    Returns
+    -------
+    modes : FreeRodModes
+        Frequencies, shapes and modal integrals.
+
+    Raises
+    ------
+    ModelError
+        If the rod is not physical, or if more than 20 modes or an unknown normalization
+        are asked for.
+
+    See Also
+    --------
+    clamped_rod_modes : clamped at the base, with an inertia at the tip.
+    flexible_link : a body of an arm, made of such modes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm import beams
+    >>> modes = beams.free_rod_modes(1.0, 1.0, 1.0, 3)
+    >>> print((modes.omega / np.pi).round(12))
+    [1. 2. 3.]
+    """
+    return FreeRodModes(
+        length, polar_inertia_per_length, torsional_stiffness, n_modes, normalization
     )

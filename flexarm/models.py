@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._body_maps import attachment_motion, modal_mass
 from ._checks import (
     MAX_MODES,
     as_array,
@@ -47,7 +48,13 @@ class _Body(Description):
     stiffness: Array
     damping: Array
     mode_names: tuple[str, ...]
+    attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
+
+    @property
+    def attachment_node(self) -> int | None:
+        """Number of the node that the joint moves, None if it moves the frame."""
+        return None if self.attachment is None else self.node_index(self.attachment)
 
     @property
     def n_nodes(self) -> int:
@@ -106,7 +113,7 @@ class _Body(Description):
         )
 
     def frequencies(self) -> Array:
-        """Natural frequencies of the body clamped at its frame, in Hz, ascending."""
+        """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
         if self.n_modes == 0:
             return np.zeros(0)
         from scipy.linalg import eigh
@@ -373,6 +380,32 @@ class FlexibleBody(_Body):
                     f"body {name!r} has a non-positive modal mass ({values[0]:.3g}, "
                     f"mostly mode {worst!r}), expected independent modes that move mass"
                 )
+            if self.attachment is not None:
+                self._check_rigid_modes()
+
+    def _check_rigid_modes(self) -> None:
+        """Refuse modes that move attachment and masses together, as a rigid body does.
+
+        With the node at rest such modes leave all masses at rest: D_f of the body alone
+        (patent, eq. 63) is singular.  Its mass matrix on (etad; omega; v) may be so for
+        better reasons, point masses on a line or a massless spring under one mass.
+        """
+        n, rest = self.n_modes, np.zeros(self.n_modes)
+        free = np.vstack([np.eye(n), -attachment_motion(self, rest)[2]])
+        D_f = free.T @ modal_mass(self, rest) @ free
+        # of a rigid mode nothing is left but rounding; then of rigid combinations
+        left = np.diag(D_f) / np.diag(self.modal_mass())
+        worst, rigid = int(np.argmin(left)), not left.min() > 1e-13
+        if not rigid:
+            scale = 1.0 / np.sqrt(np.diag(D_f))
+            values, vectors = np.linalg.eigh(scale[:, None] * D_f * scale)
+            worst, rigid = int(np.argmax(np.abs(vectors[:, 0]))), values[0] < 1e-12
+        if rigid:
+            raise ModelError(
+                f"body {self.name!r} has rigid-body modes left in its basis (mostly "
+                f"mode {self.mode_names[worst]!r}), expected modes that deform it, as "
+                f"the joint at its attachment {self.attachment!r} does the rest"
+            )
 
     def effective_masses(self) -> Array:
         """Effective mass of each mode along x, y and z, (n_modes, 3), in kg.

@@ -15,8 +15,11 @@ those of US patent 5,546,508 (1996), (K1) and the like those of ``csrc``.
   diagonal and the factors are triangular.  The arm counts all joints first: row i is
   coordinate ``order[i]`` of the arm.  Mass matrices are given in arm order.
 
-The modes are clamped at the joint (:math:`\Pi^d = 0`), the attachment of a child turns
-by the exact rate of its rotation (K3).  Cost and storage are those of dense matrices.
+Nodes that hold a child or, of a floating body, the joint turn by the exact rate of
+their rotation (K3, F2): in place of :math:`\Pi^d` stands
+:math:`\hat\Pi^d = (\Lambda;\, \gamma + l_d \times \Lambda)`, referred to the frame of
+the body, and zero where that is what the joint holds.  Cost and storage are those of
+dense matrices.
 """
 
 from __future__ import annotations
@@ -67,7 +70,8 @@ class SpatialOperators:
     q : (..., nq) ndarray
         Its positions.
     H : (..., N, Nbar) ndarray
-        Joint map, ``V_m = Phi' H' qd`` (eqs. 13, 20).
+        Joint map, ``V_m = Phi' H' qd``, blocks ``[[1, -Pi^d'], [0, S']]`` (eqs. 13,
+        20).
     E_Phi, Phi : (..., Nbar, Nbar) ndarray
         Shift of forces from child to parent, and ``(I - E_Phi)^-1`` (eqs. 12, 18, 19).
     M_m, R, P : (..., Nbar, Nbar) ndarray

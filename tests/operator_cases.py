@@ -34,8 +34,10 @@ def build(name):
         options |= {"joints": ("fixed",)}
     if kind == "many":  # five to nine modes
         options |= {"max_modes": 5 + seed % 5, "joints": SEVERAL, "n_bodies": 5}
-    if "joints" in kind:
+    if "joints" in kind or "floating" in kind:
         options |= {"joints": SEVERAL}
+    if "floating" in kind:
+        options |= {"attachments": 0.8}
     arm = fa.library.random_tree(seed, **options)
     return chained(arm) if "chain" in kind else arm
 
@@ -44,6 +46,8 @@ CHAINS = [f"chain-{seed}" for seed in range(2, 16)]
 CHAINS += [f"joints_chain-{seed}" for seed in range(2, 9)]
 TREES = [f"tree-{seed}" for seed in range(24)]
 TREES += [f"joints-{seed}" for seed in range(16)]
+CHAINS += [f"floating_chain-{seed}" for seed in range(2, 9)]
+TREES += [f"floating-{seed}" for seed in range(16)]
 MANY = [f"many-{seed}" for seed in (2, 8, 9, 18, 19, 27, 38, 39)]
 NAMES = [*TREES, *CHAINS, "rigid-5", "rigid-6", "fixed-3", "fixed-7", "de_luca"]
 

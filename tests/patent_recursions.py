@@ -48,9 +48,11 @@ def split(ops, T, a_m, b_m):
     for k in reversed(bodies):
         s, p, (z_f, z_r) = parts[k], parents[k], np.split(z[at[k]], [n[k]])
         T_f, T_r = np.split(T[own[k]], [n[k]])
-        z_R = z_r + s.g @ (T_f - z_f) + s.P_R @ a_m[at[k]][n[k] :]
+        Pi = -ops.block("H", k)[: n[k], n[k] :].T
+        epsilon_f = T_f - z_f + Pi.T @ z_r
+        z_R = z_r + s.g @ epsilon_f + s.P_R @ a_m[at[k]][n[k] :]
         epsilon = T_r - H_F[k] @ z_R
-        nu = np.linalg.solve(s.D_f, T_f - z_f), np.linalg.solve(s.D_R, epsilon)
+        nu = np.linalg.solve(s.D_f, epsilon_f), np.linalg.solve(s.D_R, epsilon)
         qdd[own[k]] = np.concatenate(nu)
         z_plus[k] = z_R + s.G_R @ epsilon
         if p >= 0:
@@ -63,5 +65,6 @@ def split(ops, T, a_m, b_m):
         beta = nu[n[k] :] - s.G_R.T @ outer
         outer = outer + H_F[k].T @ beta + a_m[at[k]][n[k] :]
         qdd[own[k]] = np.concatenate([nu[: n[k]] - s.g.T @ outer, beta])
-        alpha[at[k]] = np.concatenate([qdd[own[k]][: n[k]], outer])
+        alpha[at[k]] = ops.block("H", k).T @ np.r_[qdd[own[k]][: n[k]], 0.0 * beta]
+        alpha[at[k]][n[k] :] += outer
     return SimpleNamespace(qdd=qdd, H_F=H_F, z_R_plus=z_plus)

@@ -4,7 +4,8 @@ Kernel (recursions in C), composite path (mass matrix in C, solve by LAPACK), Nu
 twin, and brute-force Lagrangian over the nodes (no recursion, no modal integral; dual
 numbers and complex step), on 240 random trees in space: offset masses with unequal
 inertias on rotating nodes, branches, revolute, prismatic and fixed joints, friction and
-damping; and on 120 with joints of all kinds.
+damping; on 120 with joints of all kinds; and on 120 of these with floating bodies,
+whose joints hold nodes that the modes move.
 """
 
 from __future__ import annotations
@@ -17,23 +18,26 @@ from trees import SEVERAL, free_joints, quaternions, random_state
 import flexarm as fa
 from flexarm.reference import lagrangian, twin
 
-PLAIN = [(seed, 1 + seed % 8, SEVERAL[:3]) for seed in range(240)]
-OTHER = [(seed, 1 + seed % 6, SEVERAL) for seed in range(120)]
+PLAIN = [(seed, 1 + seed % 8, SEVERAL[:3], 0.0) for seed in range(240)]
+OTHER = [(seed, 1 + seed % 6, SEVERAL, 0.0) for seed in range(120)]
+FLOATING = [(seed, 1 + seed % 6, SEVERAL, 0.8) for seed in range(120)]
 
 
 def groups(plain, other):
-    """Some of the groups of ten trees with plain joints, and with joints of all kinds.
+    """Some of the groups of ten trees: plain joints, all kinds, and floating bodies.
 
-    Both lists are dealt out, so that each group has trees of all sizes.
+    The lists are dealt out, so that each group has trees of all sizes.
     """
     chosen = {f"{i}": PLAIN[i::24] for i in range(plain)}
     chosen |= {f"joints {i}": OTHER[i::12] for i in range(other)}
+    chosen |= {f"floating {i}": FLOATING[i::12] for i in range(other)}
     return pytest.mark.parametrize("group", chosen.values(), ids=chosen)
 
 
 def arms(group):
-    for seed, n_bodies, joints in group:
-        arm = fa.library.random_tree(seed, n_bodies, max_modes=4, joints=joints)
+    for seed, n_bodies, joints, attachments in group:
+        options = {"max_modes": 4, "joints": joints, "attachments": attachments}
+        arm = fa.library.random_tree(seed, n_bodies, **options)
         yield arm, *random_state(np.random.default_rng(seed + 1000), arm)
 
 
@@ -74,7 +78,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(group):
     for arm, q, qd, qdd in arms(group):
         tau = lagrangian.generalized_forces(arm, q, qd, qdd)
         condition = float(np.linalg.cond(fa.mass_matrix(arm, q)))
-        for method in ("articulated", "composite"):
+        for method in ("articulated", "basic", "composite"):
             found = fa.forward_dynamics(arm, q, qd, tau, method=method)
             assert_close(found, qdd, rtol=1e-14 * condition + 1e-10)
             # residual: free of the conditioning

@@ -10,7 +10,7 @@ from trees import SEVERAL, random_state
 import flexarm as fa
 from flexarm.reference import lagrangian
 
-SEEDS = range(80)  # from 40 on with joints of all kinds
+SEEDS = range(120)  # from 40 on with joints of all kinds, from 80 on floating bodies
 
 
 def assert_close(value, expected, atol):
@@ -21,7 +21,8 @@ def assert_close(value, expected, atol):
 def setup(seed):
     rng = np.random.default_rng(seed)
     joints = SEVERAL[:3] if seed < 40 else SEVERAL
-    arm = fa.library.random_tree(seed, 1 + seed % 8, max_modes=4, joints=joints)
+    options = {"max_modes": 4, "joints": joints, "attachments": 0.8 * (seed >= 80)}
+    arm = fa.library.random_tree(seed, 1 + seed % 8, **options)
     return rng, arm, *random_state(rng, arm)
 
 

@@ -7,9 +7,10 @@ exact identities of its spatial operators, equations those of the patent.  Tests
 ``test_mass_inverse.py``.
 
 Arms in space: trees and chains of flexible and rigid bodies, with plain joints, with
-joints of all kinds (poses among them) and with fixed ones, and the arm of De Luca and
-Siciliano.  Tolerances are multiples of the rounding error; where an identity goes
-through an inverse, they grow with the condition number of what is inverted.
+joints of all kinds (poses among them) and with fixed ones, with bodies that float, and
+the arm of De Luca and Siciliano.  Tolerances are multiples of the rounding error; where
+an identity goes through an inverse, they grow with the condition number of what is
+inverted.
 """
 
 from __future__ import annotations
@@ -204,14 +205,15 @@ def inverse_of_modal_inertia(this, body):
     Gamma = np.zeros((6 * len(outboard), 6 * len(outboard)))
     zeta = np.zeros((n, 6 * len(outboard)))
     to_body = fa.link_poses(arm, this.q)[k, :3, :3].T
+    H_f = this.ops.block("H", k)[:n]
     for i, (child, inertia) in enumerate(outboard.items()):
         at = slice(6 * i, 6 * i + 6)
         Gamma[at, at] = inertia
-        # Pi^t of the node in body axes: its Jacobian, turned back
+        # Pi^t - phi' Pi^d of the node in body axes: its Jacobian, turned back
         node = arm.node(k, arm.bodies[arm.body_index(child)].joint.node)
         R = np.kron(np.eye(2), to_body @ fa.node_pose(arm, this.q, node)[:3, :3])
-        zeta[:, at] = this.ops.pick_off(node)[this.ops.rows(k)][:n] @ R.T
-    Lambda = np.linalg.inv(this.ops.block("M_m", k)[:n, :n])
+        zeta[:, at] = H_f @ this.ops.pick_off(node)[this.ops.rows(k)] @ R.T
+    Lambda = np.linalg.inv(H_f @ this.ops.block("M_m", k) @ H_f.T)
     Upsilon = Lambda @ zeta
     Omega = zeta.T @ Upsilon
     inner = np.linalg.solve(np.eye(len(Gamma)) + Gamma @ Omega, Gamma)
@@ -272,7 +274,9 @@ def test_10_symmetry_and_definiteness(this):
     ops = this.ops
     for name in ("M_m", "R", "P", "P_plus", "D"):
         matrix = getattr(ops, name)
-        assert_close(matrix, matrix.T, condition=10.0 * this.joint_condition)
+        # P+ is a difference, of equals for a lone body on a joint of six freedoms
+        scale = np.abs(ops.P).max() if name == "P_plus" else 0.0
+        assert_close(matrix, matrix.T, scale, 10.0 * this.joint_condition)
     for D in diagonal(this, "D"):
         assert not D.size or np.linalg.eigvalsh(D)[0] > 0.0
     size = np.abs(ops.P).max()
@@ -312,7 +316,13 @@ def test_13_split_quantities_are_parts_of_the_whole(this):
         whole = ops.block("P_plus", body)[n:, n:]
         condition = 10.0 * this.joint_condition
         assert_close(split.P_R_plus, whole, scale, condition)
-        assert_close(split.D_f, P[:n, :n], scale, condition=10.0)
+        assert_close(split.D_f, H[:n] @ P @ H[:n].T, scale, condition=10.0)
+        # all four terms (63)
+        Pi = -H[:n, n:].T
+        mixed = P[:n, n:] @ Pi
+        terms = P[:n, :n] - mixed - mixed.T + Pi.T @ P[n:, n:] @ Pi
+        assert_close(split.D_f, terms, scale, condition=10.0)
+        assert_close(split.mu, P[n:, :n] - P[n:, n:] @ Pi, scale, condition=10.0)
 
         def projector(P, H):
             D = H @ P @ H.T

@@ -152,6 +152,28 @@ def test_tree_shows_its_branches_joints_and_offsets() -> None:
     assert passes(lines["tip"], nodes[arm.tip_node][np.newaxis])
 
 
+def test_floating_bodies_hang_on_their_attachments() -> None:
+    """A joint is where it holds a node, which a line of its body passes."""
+    arm = fa.library.random_tree(9, 6, 2, branches=3, attachments=1.0)
+    q = np.random.default_rng(3).uniform(-0.5, 0.5, arm.nq)
+    (lines,) = plotting.arm(arm, q).lines
+    links, nodes = fa.link_poses(arm, q)[:, :3, 3], fa.node_poses(arm, q)[:, :3, 3]
+    joints = links.copy()
+    held = [k for k, b in enumerate(arm.bodies) if b.attachment_node is not None]
+    for k in held:
+        joints[k] = nodes[arm.node(k, arm.bodies[k].attachment)]
+    assert len({arm.bodies[k].attachment for k in held}) > 1
+    assert np.linalg.norm(joints - links, axis=1)[held].min() > 0.01
+    assert passes(lines["links"], joints[held])
+    kinds = np.array([body.joint.kind for body in arm.bodies])
+    for kind in set(kinds) - {"fixed"}:
+        drawn = np.stack(lines[kind].get_data_3d(), axis=1)[1:]
+        assert_allclose(drawn, joints[kinds == kind], rtol=0, atol=1e-15)
+    for body, joint in zip(arm.bodies[1:], joints[1:], strict=True):
+        carrier = nodes[arm.node(body.joint.parent, body.joint.node)]
+        assert passes(lines["offsets"], np.stack([carrier, joint]))
+
+
 def test_every_kind_of_joint_has_its_marker() -> None:
     arm = fa.library.random_tree(2, 40, 0, joints=fa.joints.JOINT_KINDS)
     (lines,) = plotting.arm(arm, arm.neutral).lines

@@ -26,6 +26,7 @@ def random_tree(
     branches: int = 2,
     gravity: bool = True,
     joints: Sequence[str] = ("revolute", "prismatic", "fixed"),
+    attachments: float = 0.0,
 ) -> Arm:
     """Random tree of rigid and flexible bodies, as general as the model allows.
 
@@ -46,6 +47,9 @@ def random_tree(
         9.81 m/s^2 in a random direction, or none.
     joints : sequence of str
         Kinds to draw from, any of those of `flexarm.Joint`.
+    attachments : float
+        Probability that a flexible body floats: its joint then holds a random node,
+        and its modes move all nodes.
 
     Returns
     -------
@@ -65,14 +69,14 @@ def random_tree(
     masses; mode shapes and slopes normal with deviation 0.3; modal stiffness
     symmetric with eigenvalues 50 to 500, modal damping 0.1 to 1, joint friction 0 to
     0.5.  Mode shapes are redrawn until the modal mass matrix has a condition number
-    below 1000.
+    below 1000, with the attachment at rest as well.
 
-    Modes are clamped: node ``"base"`` lies at the origin and does not move, but it has
-    mass and inertia.  Every other node of a flexible body translates and turns in
-    each mode, with an offset mass centre and unequal inertias.  Children hang on
-    random nodes with a random offset and rotation, about or along a random axis; the
-    second axis of a universal joint has any direction, a helical joint advances up to
-    0.3 m/rad, a subspace has one to six columns of normal numbers.
+    Unless a body floats its modes are clamped: node ``"base"`` lies at the origin and
+    does not move, but it has mass and inertia.  Every other node of a flexible body
+    translates and turns in each mode, with an offset mass centre and unequal inertias.
+    Children hang on random nodes with a random offset and rotation, about or along a
+    random axis; the second axis of a universal joint has any direction, a helical joint
+    advances up to 0.3 m/rad, a subspace has one to six columns of normal numbers.
 
     Examples
     --------
@@ -85,6 +89,10 @@ def random_tree(
     1
     """
     _check(n_bodies, max_modes, n_nodes, joints)
+    if not 0.0 <= attachments <= 1.0:
+        raise ModelError(
+            f"attachments is {attachments:g}, expected a probability from 0 to 1"
+        )
     rng = np.random.default_rng(rng)
     parents = _draw_parents(rng, n_bodies, branches)
     kinds = [str(rng.choice(list(joints))) for _ in range(n_bodies)]
@@ -101,8 +109,15 @@ def random_tree(
             parent="ground" if parent < 0 else f"body{parent}",
             n_nodes=1 if parent < 0 else n_nodes,
         )
-        draw = _draw_flexible if n_modes[i] else _draw_rigid
-        bodies.append(draw(rng, f"body{i}", joint, n_nodes, n_modes[i]))
+        if not n_modes[i]:
+            bodies.append(_draw_rigid(rng, f"body{i}", joint, n_nodes))
+            continue
+        # arms without floating bodies keep their random numbers
+        held = None
+        if attachments > 0.0 and rng.random() < attachments:
+            held = int(rng.integers(n_nodes))
+        size = (n_nodes, n_modes[i])
+        bodies.append(_draw_flexible(rng, f"body{i}", joint, size, held))
     direction = rng.normal(size=3)
     g = 9.81 * direction / np.linalg.norm(direction) if gravity else np.zeros(3)
     return Arm(bodies, gravity=g, name="random_tree")
@@ -192,9 +207,7 @@ def _draw_positions(rng: Generator, n: int) -> Array:
     return np.vstack([np.zeros(3), rng.uniform(-0.5, 0.5, (n - 1, 3))])
 
 
-def _draw_rigid(
-    rng: Generator, name: str, joint: Joint, n_nodes: int, _: int
-) -> RigidBody:
+def _draw_rigid(rng: Generator, name: str, joint: Joint, n_nodes: int) -> RigidBody:
     mass, com, inertia = _draw_masses(rng, 1)
     where = _draw_positions(rng, n_nodes)
     return RigidBody(
@@ -208,8 +221,9 @@ def _draw_rigid(
 
 
 def _draw_flexible(
-    rng: Generator, name: str, joint: Joint, n_nodes: int, n_modes: int
+    rng: Generator, name: str, joint: Joint, size: tuple[int, int], held: int | None
 ) -> FlexibleBody:
+    n_nodes, n_modes = size
     mass, com, inertia = _draw_masses(rng, n_nodes)
     spread = np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3)
     about_node = inertia + mass[:, None, None] * (
@@ -220,7 +234,8 @@ def _draw_flexible(
     damping = _draw_definite(rng, n_modes, 0.1, 1.0)
     while True:
         shapes = rng.normal(scale=0.3, size=(2, n_nodes, 3, n_modes))
-        shapes[:, 0] = 0.0
+        if held is None:
+            shapes[:, 0] = 0.0
         body = FlexibleBody(
             name,
             joint,
@@ -234,8 +249,23 @@ def _draw_flexible(
             node_inertia=about_node,
             node_names=("base", *(str(j) for j in range(1, n_nodes))),
         )
-        if np.linalg.cond(body.modal_mass()) < 1e3:
+        if not np.linalg.cond(body.modal_mass()) < 1e3:
+            continue
+        if held is None:
             return body
+        if np.linalg.cond(_seen_from(body, held).modal_mass()) < 1e3:
+            result: FlexibleBody = body.replace(attachment=held)
+            return result
+
+
+def _seen_from(body: FlexibleBody, node: int) -> FlexibleBody:
+    """The body with modes that leave one node at rest, to first order."""
+    turn, away = body.node_rotation[node], body.node_position - body.node_position[node]
+    swing = np.cross(turn[np.newaxis], away[:, :, np.newaxis], axis=1)
+    shift = body.node_translation - body.node_translation[node] - swing
+    slope = body.node_rotation - turn
+    result: FlexibleBody = body.replace(node_translation=shift, node_rotation=slope)
+    return result
 
 
 def _draw_definite(rng: Generator, n: int, low: float, high: float) -> Array:

@@ -55,13 +55,18 @@ def find_strands(arm: Arm) -> list[Strand]:
 
     Nodes on a ray from the first one are joined in their order, smoothly if the
     body bends.  Otherwise lines lead from the first node to those that carry
-    something, and to the last.
+    something or are held, and to the last.
     """
     carriers = {
         arm.node(parent, body.joint.node)
         for body, parent in _with_parents(arm)
         if parent is not None
     } | {arm.tip_node}
+    carriers |= {
+        arm.node_slice(k).start + held
+        for k, body in enumerate(arm.bodies)
+        if (held := body.attachment_node) is not None
+    }
     strands = []
     for index, body in enumerate(arm.bodies):
         first = arm.node_slice(index).start
@@ -126,8 +131,11 @@ def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
         curves += [_curve(strand, node), gap]
     offsets, joints = [gap], dict[str, list[Array]]()
     for index, (body, parent) in enumerate(_with_parents(arm)):
-        origin = link[index, :3, 3]
-        base = node[arm.node_slice(index).start, :3, 3]
+        first = arm.node_slice(index).start
+        origin, base = link[index, :3, 3], node[first, :3, 3]
+        if body.attachment_node is not None:
+            # the joint is at a node of its own strand, not at the frame
+            origin = base = node[first + body.attachment_node, :3, 3]
         start = np.zeros(3)
         if parent is not None:
             start = node[arm.node(parent, body.joint.node), :3, 3]

@@ -64,6 +64,12 @@ def inverse_of(pose: Array) -> Array:
     return result
 
 
+def inverse_displacement(pose: Dual) -> Dual:
+    """Inverse of a displacement with its derivatives, ``-D^-1 dD D^-1``."""
+    inverse = inverse_of(pose.value)
+    return Dual(inverse, -inverse @ pose.partials @ inverse)
+
+
 def exponential(a: Dual) -> Dual:
     """Matrix exponential by its series, after halving, squared again afterwards."""
     size = float(np.abs(a.value.real).max(initial=0.0))

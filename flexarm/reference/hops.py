@@ -14,6 +14,22 @@ columns of S carried through the screws behind them; with the Lie bracket
 
 This takes all freedoms of a joint at once.  (The C kernels put massless bodies between
 its screws.)  The S of a pose is constant.
+
+The joint of a floating body moves node d of it, the frame O, and from there its frame F
+hangs by the inverse of the displacement :math:`D = (R_d, l_d)` of the node (F1),
+
+.. math:: V = \mathrm{Ad}(D)\, V_O - \Pi\dot\eta, \qquad
+   \Pi = (\Lambda;\; \gamma + l_d \times \Lambda), \qquad (F2)
+
+with :math:`\Pi\dot\eta` the twist of the node as seen from F.  The joint and these
+modes together are one relative motion :math:`J = S\,v - \Pi\dot\eta` of the body,
+with S carried to F, and
+
+.. math:: \frac{d}{dt} J = (\Pi\dot\eta) \times S\,v + \mathrm{Ad}(D)\,\dot S_O v
+   - \dot\Pi\dot\eta + S\dot v - \Pi\ddot\eta. \qquad (F3)
+
+A body held by its frame has :math:`D = 1` and :math:`\Pi = 0`.  (The C kernels put a
+massless body at O.)
 """
 
 from __future__ import annotations
@@ -45,6 +61,9 @@ class Hop:
         From the n modal rates of the parent to the twist of the body.
     S : (6, n_dof) ndarray
         Motion subspace of the joint, in this state.
+    Pi : (6, m) ndarray
+        From the m modal rates of the body itself to the twist that they take from its
+        frame; zero unless it floats.
     V : (6,) ndarray
         Twist of the body, in rad/s and m/s.
     c : (6,) ndarray
@@ -56,6 +75,7 @@ class Hop:
     X: Array
     Y: Array
     S: Array
+    Pi: Array
     V: Array
     c: Array
     R: Array
@@ -185,39 +205,102 @@ def position_rates(joint: Joint, q: Array, qd: Array) -> Array:
     return np.concatenate([spin, rotation_of_quaternion(q[:4]) @ twist[3:]])
 
 
+@dataclass(frozen=True)
+class Held:
+    """Motion of a child relative to the joint frame on its parent.
+
+    Attributes
+    ----------
+    R, x : (3, 3) and (3,) ndarray
+        Displacement of its frame F.
+    S, Pi : (6, n_dof) and (6, m) ndarray
+        Twist of F is ``S v - Pi etad``.
+    J, rate : (6,) ndarray
+        That twist, and its rate by velocities alone (F3).
+    """
+
+    R: Array
+    x: Array
+    S: Array
+    Pi: Array
+    J: Array
+    rate: Array
+
+
+def held_body(body: Body, own: tuple[Array, Array], modal: tuple[Array, Array]) -> Held:
+    """Motion of a body by its joint, and by its modes if it floats (F1-F3).
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        The child.
+    own : tuple of (n_positions,) and (n_dof,) ndarray
+        Positions and velocities of its joint.
+    modal : tuple of (m,) and (m,) ndarray
+        Modal coordinates and rates.
+
+    Returns
+    -------
+    held : Held
+        Displacement, twist and rate.
+    """
+    (q, qd), (eta, etad) = own, modal
+    motion = joint_motion(body.joint, q, qd)
+    if body.attachment_node is None:
+        S, still = motion.S, np.zeros((6, body.n_modes))
+        return Held(motion.R, motion.x, S, still, S @ qd, motion.rate)
+
+    node = node_of(body, body.attachment_node)
+    phi, phid = node.lam @ eta, node.lam @ etad
+    R_d, l = exponential(phi), node.l0 + node.gamma @ eta
+    x = motion.x - motion.R @ R_d.T @ l  # (F1)
+    Lambda = left_jacobian(phi) @ node.lam
+    Pi = np.concatenate([Lambda, node.gamma + skew(l) @ Lambda])  # (F2)
+    w, u = Lambda @ etad, node.gamma @ etad
+    wdot = left_jacobian_rate(phi, phid) @ phid
+    Pi_rate = np.concatenate([wdot, np.cross(u, w) + np.cross(l, wdot)])
+
+    to_frame = adjoint_inverse(R_d.T, -R_d.T @ l)  # Ad(D)
+    S = to_frame @ motion.S
+    rate = cross_motion(Pi @ etad, S @ qd) + to_frame @ motion.rate - Pi_rate  # (F3)
+    return Held(motion.R @ R_d.T, x, S, Pi, S @ qd - Pi @ etad, rate)
+
+
 def hop(
     node: Node,
-    joint: Joint,
+    body: Body,
     parent: tuple[Array, Array, Array],
     own: tuple[Array, Array],
+    modal: tuple[Array, Array],
 ) -> Hop:
-    """From a parent to a child that hangs on one of its nodes (K1-K7).
+    """From a parent to a child that hangs on one of its nodes (K1-K7, F1-F3).
 
     Parameters
     ----------
     node : Node
         Node of the parent that carries the joint.
-    joint : Joint
-        Joint of the child.
+    body : RigidBody or FlexibleBody
+        The child.
     parent : tuple of (n,), (n,) and (6,) ndarray
         Modal coordinates, modal rates and twist of the parent.
     own : tuple of (n_positions,) and (n_dof,) ndarray
         Positions and velocities of the joint of the child.
+    modal : tuple of (m,) and (m,) ndarray
+        Modal coordinates and rates of the child.
 
     Returns
     -------
     hop : Hop
         Everything that passes between the two.
     """
-    (eta, etad, V_p), (q, qd) = parent, own
-    motion = joint_motion(joint, q, qd)
-    S = motion.S
+    eta, etad, V_p = parent
+    joint, held = body.joint, held_body(body, own, modal)
 
     # pose of the child in the parent
     phi, phid = node.lam @ eta, node.lam @ etad
     R_n, place = exponential(phi), node.l0 + node.gamma @ eta  # (K1)
-    R = R_n @ joint.rotation @ motion.R  # (K2)
-    x = R_n @ (joint.position + joint.rotation @ motion.x)
+    R = R_n @ joint.rotation @ held.R  # (K2)
+    x = R_n @ (joint.position + joint.rotation @ held.x)
     r = place + x
 
     # what the modes of the parent do to the attachment, and through it to the child
@@ -227,9 +310,9 @@ def hop(
 
     turn, X = np.kron(np.eye(2), R.T), adjoint_inverse(R, r)
     Y = turn @ np.concatenate([Lambda, U])
-    V = X @ V_p + Y @ etad + S @ qd  # (K5)
+    V = X @ V_p + Y @ etad + held.J  # (K5)
 
-    # acceleration without those of the parent, of the modes and of the joint
+    # acceleration without those of the parent, of all modes and of the joint
     omega = V_p[:3]
     wdot = left_jacobian_rate(phi, phid) @ phid  # (K6)
     velocity = V_p[3:] + np.cross(omega, r) + u
@@ -242,8 +325,8 @@ def hop(
             - np.cross(w, velocity),
         ]
     )
-    c = turn @ beta + cross_motion(V, S @ qd) + motion.rate  # (K7)
-    return Hop(X, Y, S, V, c, R)
+    c = turn @ beta + cross_motion(V, held.J) + held.rate  # (K7)
+    return Hop(X, Y, held.S, held.Pi, V, c, R)
 
 
 def node_wrench_forces(node: Node, eta: Array, wrench: Array) -> Array:

@@ -1,7 +1,8 @@
 r"""Equations of motion from the energies alone, by brute force over the nodes.
 
 Nothing here knows a recursion, a modal integral or a derivative formula.  Poses are
-products of 4 x 4 matrices, every rotation in them is a plain exponential series, and
+products of 4 x 4 matrices (that of a floating body has the inverse displacement of
+its attachment for a factor), every rotation is a plain exponential series, and
 derivatives come from arithmetic:
 
 * **dual numbers** carry the derivatives of each pose with respect to all coordinates
@@ -64,6 +65,7 @@ from .duals import (
     constant,
     displacement_of,
     homogeneous,
+    inverse_displacement,
     inverse_of,
     multiply,
     rotation_of,
@@ -144,7 +146,7 @@ def _quaternion_rotation(quaternion: Array) -> Array:
 
 
 def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
-    """From the frame of a body to the node of the parent that carries it."""
+    """From where a joint holds a body to the node of the parent that carries it."""
     joint = arm.bodies[body].joint
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = joint.rotation, joint.position
@@ -168,6 +170,10 @@ def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
     result: list[Dual] = []
     for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
         hop = _joint_displacement(arm, k, state)
+        if body.attachment_node is not None:
+            # the joint holds a node that the modes displace from the frame
+            held = _node_displacement(arm, k, body.attachment_node, state)
+            hop = multiply(hop, inverse_displacement(held))
         if parent >= 0:
             node = arm.bodies[parent].node_index(body.joint.node)
             hop = multiply(_node_displacement(arm, parent, node, state), hop)

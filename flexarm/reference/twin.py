@@ -3,10 +3,14 @@ r"""The recursions in plain NumPy, one state at a time: the twin of the C kernel
 Same algorithms and same equation labels as ``csrc``, written to be read: inverse
 dynamics (I1-I3), the mass matrix by composite bodies (C1, C2) and forward dynamics by
 articulated bodies, flexible coordinates first (A1-A9), after Jain and Rodriguez,
-US patent 5,546,508, eqs. (45), (50), (63) and (64), cantilever modes.
+US patent 5,546,508, eqs. (45), (50), (63) and (64).
 
-* Frame F_k sits at the inboard attachment of body k; its twist V = (omega; v) and
-  wrench f = (moment; force) are in components of F_k.
+* Frame F_k is what the joint of body k moves, or, if the body floats, what follows
+  from a node that the joint moves and the modes displace.  Its twist V = (omega; v)
+  and wrench f = (moment; force) are in components of F_k.
+* The joint map of a body is ``H = [[1, -Pi'], [0, S']]`` (eqs. 13 and 17): rates of
+  its modes and joint move (etad; V) by ``H'``, forces on (etad; V) act on modes and
+  joint by ``H``.  Pi is zero unless the body floats (F2).
 * Accelerations are alpha = dV/dt component by component (Featherstone's convention,
   not the patent's); gravity is the acceleration (0; -g) of the base.
 * From a parent to a child, ``X`` (6, 6) takes the twist and ``Y`` (6, n) the modal
@@ -119,7 +123,7 @@ def sweep_outward(
             node = node_of(arm.bodies[p], arm.bodies[p].node_index(joint.node))
             parent = (etas[p], qd[states[p].modes], states[p].hop.V)
         own = (q[arm.body_joint_slice(k, positions=True)], qd[dof])
-        step = hop(node, joint, parent, own)
+        step = hop(node, body, parent, own, (etas[k], qd[modes]))
         gravity.append(step.R.T @ (gravity[p] if p >= 0 else arm.gravity))
 
         integrals = modal_integrals(body)
@@ -193,7 +197,7 @@ def inverse_dynamics(
     alphas: list[Array] = []
     forces: list[Array] = []
     for s in states:
-        alpha = s.hop.S @ qdd[s.dof] + s.hop.c  # (K7)
+        alpha = s.hop.S @ qdd[s.dof] - s.hop.Pi @ qdd[s.modes] + s.hop.c  # (K7, F5)
         etadd = qdd[states[s.parent].modes] if s.parent >= 0 else none
         base = alphas[s.parent] if s.parent >= 0 else _base_acceleration(arm)
         alphas.append(alpha + s.hop.X @ base + s.hop.Y @ etadd)
@@ -204,12 +208,20 @@ def inverse_dynamics(
     for k in reversed(range(len(states))):
         s, joint = states[k], arm.bodies[k].joint
         f = forces[k][-6:]
-        tau[s.modes] = forces[k][:-6]  # (I3)
+        tau[s.modes] = forces[k][:-6] - s.hop.Pi.T @ f  # (I3, F4)
         tau[s.dof] = s.hop.S.T @ f + joint.friction * qd[s.dof]
         if s.parent >= 0:
             carried = np.concatenate([s.hop.Y.T @ f, s.hop.X.T @ f])
             forces[s.parent] = forces[s.parent] + carried  # (I2)
     return tau
+
+
+def joint_map(state: BodyState) -> Array:
+    """Joint map H of a body, (n + n_dof, n + 6) (eq. 13, with the exact Pi of F2)."""
+    S, Pi = state.hop.S, state.hop.Pi
+    n = Pi.shape[1]
+    still = np.zeros((S.shape[1], n))
+    return np.block([[np.eye(n), -Pi.T], [still, S.T]])
 
 
 def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
@@ -232,26 +244,22 @@ def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
     result = np.zeros((arm.nv, arm.nv), dtype=np.result_type(q, float))
     composite = [s.M for s in states]
     for k in reversed(range(len(states))):
-        s, n = states[k], composite[k].shape[0] - 6
-        R, S = composite[k], s.hop.S
+        s, R = states[k], composite[k]
 
         # rows and columns of the body itself
-        own = np.r_[s.modes, s.dof]
-        H = np.block([[np.eye(n), np.zeros((n, S.shape[1]))], [np.zeros((6, n)), S]])
-        result[np.ix_(own, own)] = H.T @ R @ H
+        own, H = np.r_[s.modes, s.dof], joint_map(s)
+        result[np.ix_(own, own)] = H @ R @ H.T
 
         # columns walk to the root
-        wrench = (R @ H)[-6:]  # (C2)
+        wrench = (R @ H.T)[-6:]  # (C2)
         while s.parent >= 0:
             above = states[s.parent]
-            modal, wrench = s.hop.Y.T @ wrench, s.hop.X.T @ wrench
-            for rows, block in (
-                (above.modes, modal),
-                (above.dof, above.hop.S.T @ wrench),
-            ):
-                result[np.ix_(np.r_[rows], own)] = block
-                result[np.ix_(own, np.r_[rows])] = block.T
-            s = above
+            carried = np.concatenate([s.hop.Y.T @ wrench, s.hop.X.T @ wrench])
+            rows = np.r_[above.modes, above.dof]
+            block = joint_map(above) @ carried
+            result[np.ix_(rows, own)] = block
+            result[np.ix_(own, rows)] = block.T
+            wrench, s = carried[-6:], above
 
         s = states[k]
         if s.parent >= 0:
@@ -295,12 +303,14 @@ def forward_dynamics(
     for k in reversed(range(len(states))):
         s, n = states[k], P[k].shape[0] - 6
         S, friction = s.hop.S, arm.bodies[k].joint.friction * qd[s.dof]
-        D_f, P_rf = P[k][:n, :n], P[k][n:, :n]  # (A2)
-        g = np.linalg.solve(D_f, P_rf.T).T
-        P_R = P[k][n:, n:] - g @ P_rf.T  # (A3)
+        Pi, P_rf, P_rr = s.hop.Pi, P[k][n:, :n], P[k][n:, n:]
+        mu = P_rf - P_rr @ Pi  # (A2, F4), all four terms of D_f
+        D_f = P[k][:n, :n] - Pi.T @ P_rf - P_rf.T @ Pi + Pi.T @ P_rr @ Pi
+        g = np.linalg.solve(D_f, mu.T).T
+        P_R = P_rr - g @ mu.T  # (A3)
         D_R = S.T @ P_R @ S  # (A4)
         G_R = np.linalg.solve(D_R, S.T @ P_R).T
-        eps_f = tau[s.modes] - z[k][:n]  # (A6)
+        eps_f = tau[s.modes] - z[k][:n] + Pi.T @ z[k][n:]  # (A6, F4)
         nu_f = np.linalg.solve(D_f, eps_f)
         z_R = z[k][n:] + g @ eps_f + P_R @ s.hop.c  # (A7)
         eps_R = tau[s.dof] - friction - S.T @ z_R  # (A8)
@@ -322,6 +332,7 @@ def forward_dynamics(
             etadd = qdd[states[s.parent].modes]
             alpha = s.hop.X @ alphas[s.parent] + s.hop.Y @ etadd
         qdd[s.dof] = nu_R - G_R.T @ alpha
-        alphas.append(alpha + s.hop.S @ qdd[s.dof] + s.hop.c)
-        qdd[s.modes] = nu_f - g.T @ alphas[-1]
+        alpha = alpha + s.hop.S @ qdd[s.dof] + s.hop.c
+        qdd[s.modes] = nu_f - g.T @ alpha
+        alphas.append(alpha - s.hop.Pi @ qdd[s.modes])  # (F5)
     return qdd
