@@ -286,6 +286,19 @@ class SpatialOperators:
         return split_quantities(self)
 
 
+def _shaping(arm: Arm, q: Array) -> Array:
+    """Positions that shape the bodies: without deformation in a ruthless model."""
+    if arm.fidelity == "linear":
+        raise ArgumentError(
+            "operators of an arm of linear fidelity do not exist, its mass matrix is no "
+            "product of them; expected fidelity 'full' or 'ruthless'"
+        )
+    if arm.fidelity == "ruthless":
+        q = q.copy()
+        q[..., arm.joint_position_slice.stop :] = 0.0
+    return q
+
+
 def operators(arm: Arm, q: Any) -> SpatialOperators:
     r"""Spatial operators of an arm: the factors of its mass matrix and of its inverse.
 
@@ -308,7 +321,7 @@ def operators(arm: Arm, q: Any) -> SpatialOperators:
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length.
+        If the last axis of `q` has the wrong length, or the arm is of linear fidelity.
     NotFiniteError
         If a state is not finite; the message counts such states.
     SingularityError
@@ -344,7 +357,7 @@ def operators(arm: Arm, q: Any) -> SpatialOperators:
     """
     kinematics.link_poses(arm, q)  # refuses what is no state, in words
     q = np.array(q, dtype=np.float64)
-    H, E_Phi, M_m = local_operators(arm, q)
+    H, E_Phi, M_m = local_operators(arm, _shaping(arm, q))
     R, P, D, G, K = articulated(arm, H, E_Phi, M_m)
     tau_bar = np.eye(H.shape[-1]) - G @ H
     Phi, Psi = propagate(arm, E_Phi), propagate(arm, E_Phi @ tau_bar)

@@ -191,3 +191,16 @@ def test_refusals():
         fa.ModelError, match=r"ruthless.*not move nodes.*fidelity='full'"
     ):
         arm.replace(fidelity="ruthless", constraints=[loop])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_operators_are_those_of_undeformed_bodies(seed):
+    arm = plain_tree(seed)
+    q, *_ = random_state(np.random.default_rng(seed), arm)
+    M = fa.mass_matrix(arm, q)
+    found = fa.operators(arm, q).mass_matrix
+    assert_allclose(found, M, rtol=0, atol=1e-13 * np.abs(M).max())
+    with pytest.raises(fa.ArgumentError, match="linear fidelity do not exist"):
+        fa.operators(arm.replace(fidelity="linear"), q)
+    with pytest.raises(fa.ArgumentError, match="the reference computes full fidelity"):
+        fa.reference.twin.mass_matrix(arm, q)

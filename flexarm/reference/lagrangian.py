@@ -58,6 +58,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._fidelity import check_full
 from .duals import (
     Array,
     Dual,
@@ -88,6 +89,7 @@ class _State(NamedTuple):
 
 
 def _state(arm: Arm, q: ArrayLike, delta: ArrayLike | None = None) -> _State:
+    check_full(arm)
     return _State(
         np.asarray(q), np.zeros(arm.nv) if delta is None else np.asarray(delta)
     )

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._fidelity import check_full
 from .hops import Hop, Node, hop, node_of, node_wrench_forces
 from .hops import position_rates as joint_position_rates
 from .integrals import (
@@ -111,6 +112,7 @@ def sweep_outward(
     states : list of BodyState
         One for each body.
     """
+    check_full(arm)
     ground = Node(np.zeros(3), np.zeros((3, 0)), np.zeros((3, 0)))
     at_rest = (np.zeros(0), np.zeros(0), np.zeros(6))
     states: list[BodyState] = []
