@@ -290,8 +290,8 @@ def _shaping(arm: Arm, q: Array) -> Array:
     """Positions that shape the bodies: without deformation in a ruthless model."""
     if arm.fidelity == "linear":
         raise ArgumentError(
-            "operators of an arm of linear fidelity do not exist, its mass matrix is no "
-            "product of them; expected fidelity 'full' or 'ruthless'"
+            "operators of an arm of linear fidelity do not exist, its mass matrix is "
+            "no product of them; expected fidelity 'full' or 'ruthless'"
         )
     if arm.fidelity == "ruthless":
         q = q.copy()
