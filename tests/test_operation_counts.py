@@ -1,4 +1,4 @@
-"""Operations of the kernels: how they grow, and beside the counts of the patent."""
+"""Operations of the kernels, beside those of the patent (test 31 of its digest)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def column(counts: Counts, kernel: str, n: int, field: str) -> list[int]:
 
 @pytest.mark.parametrize("field", ["multiplications", "additions", "divisions"])
 @pytest.mark.parametrize("n", range(15))
-def test_growth_with_the_number_of_bodies(counts: Counts, n: int, field: str) -> None:
+def test_31_growth_with_the_number_of_bodies(
+    counts: Counts, n: int, field: str
+) -> None:
     """Linear, but for the mass matrix, each of whose rows is as long as the chain."""
     for kernel in ("articulated", "bias"):
         assert not any(differences(column(counts, kernel, n, field), 2)), kernel
@@ -57,7 +59,7 @@ def test_growth_with_the_number_of_bodies(counts: Counts, n: int, field: str) ->
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_growth_with_the_number_of_modes(counts: Counts, kernel: str) -> None:
+def test_31_growth_with_the_number_of_modes(counts: Counts, kernel: str) -> None:
     """Four numbers of modes give the polynomial of all others, unrolled or not.
 
     The leading terms are known: the factors L D L' of a matrix of n rows take n^3 / 6
@@ -104,7 +106,7 @@ def test_articulated_bodies_cost_less_than_the_patent_counted_for_its_model(
         assert 0.9 < ratio < 1.1
 
 
-def test_ratio_of_the_two_methods(counts: Counts) -> None:
+def test_31_ratio_of_the_two_methods(counts: Counts) -> None:
     """The patent: more than 3 times at five modes and 7 at ten, for ten bodies."""
     for n, least in ((5, 3.0), (10, 7.0)):
         dense, fast = counts["composite", 10, n], counts["articulated", 10, n]
