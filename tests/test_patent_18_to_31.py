@@ -6,10 +6,10 @@ tests 1 to 17 are in ``test_patent_01_to_17.py``.  Some live where their tools a
 ==  ==================================================================================
 18  rigid arms against Pinocchio: all of ``test_pinocchio.py``
 26  a spacecraft with flexible booms for ten seconds: ``test_free_flying.py``
+28  the ruthless linearization: ``test_ruthless.py``
 30  closed chains against a dense KKT system: ``test_constraints.py``
+31  counts of operations: ``test_operation_counts.py``
 ==  ==================================================================================
-
-Number 28, the ruthless linearization, and 31, counts of operations, are not here.
 
 Unless it says otherwise, an arm is a tree of rigid and flexible bodies in space with
 joints of all kinds, offset masses and unequal inertias on nodes that turn.
