@@ -45,13 +45,17 @@ from .kinematics import (
     wrench_forces,
 )
 from .mass import (
+    InnovationsFactors,
     apply_mass_matrix,
     apply_mass_matrix_inverse,
+    innovations_factors,
     log_det_mass_matrix,
     mass_matrix,
     mass_matrix_inverse,
+    mass_matrix_inverse_blocks,
 )
 from .models import FlexibleBody, RigidBody
+from .operational_space import operational_space_compliance, operational_space_inertia
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
@@ -63,6 +67,7 @@ __all__ = [
     "Coupling",
     "FlexarmError",
     "FlexibleBody",
+    "InnovationsFactors",
     "Joint",
     "Loop",
     "ModalIntegrals",
@@ -90,6 +95,7 @@ __all__ = [
     "finite_elements",
     "forward_dynamics",
     "gravity_forces",
+    "innovations_factors",
     "integrate",
     "inverse_dynamics",
     "jacobian",
@@ -99,6 +105,7 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
+    "mass_matrix_inverse_blocks",
     "modal_integrals",
     "momentum",
     "nodal_integrals",
@@ -106,6 +113,8 @@ __all__ = [
     "node_pose",
     "node_poses",
     "node_velocity",
+    "operational_space_compliance",
+    "operational_space_inertia",
     "operators",
     "plotting",
     "position_rates",

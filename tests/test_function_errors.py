@@ -24,7 +24,7 @@ def array_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(
         p.name
         for p in parameters
-        if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "node"
+        if p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in ("node", "nodes")
     )
 
 
