@@ -16,6 +16,8 @@
 #ifndef FA_MODEL_H
 #define FA_MODEL_H
 
+#include "fa_woodbury.h"
+
 #include <stddef.h>
 
 enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
@@ -157,6 +159,7 @@ typedef struct {
     double S[36];               /* motion subspace of a wide joint, column by column */
     double mass, mp0[3], J0[6]; /* undeformed body about its frame */
     fa_modal modal;
+    fa_woodbury woodbury; /* of bodies with many modes and one child at most */
 } fa_body;
 
 typedef struct {
