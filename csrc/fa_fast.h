@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 /* least number of modes for which this is faster; measured, see csrc/README.md */
-enum { FA_FAST_MODES = 8 };
+enum { FA_FAST_MODES = 12 };
 
 typedef struct {
     int child;       /* the only body that hangs on this one, or -1 */

@@ -414,9 +414,6 @@ static double *model_fast(const fa_model *model, fa_body *b, int k, double *cons
         b->joint == FA_JOINT_FLOATING) {
         return constants;
     }
-    if (getenv("FA_WB")) {
-        return constants;
-    }
     for (int j = k + 1; j < model->n_bodies; j++) {
         if (model->bodies[j].parent == k) {
             child = j;

@@ -271,9 +271,10 @@ static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t st
         memcpy(&node, index + i * stride, sizeof node);
         if (node < 0 || node >= end) {
             char text[160];
-            snprintf(text, sizeof text,
-                     "node is %lld, expected a number from 0 to %d; see arm.node_names",
-                     (long long)node, b->model->n_nodes - 1);
+            snprintf(
+                text, sizeof text,
+                "node is %lld, expected a number from 0 to %lld; see arm.node_names",
+                (long long)node, (long long)end - 1);
             loop_raise("ArgumentError", text);
             return -1;
         }
