@@ -21,7 +21,7 @@ static int topology[2][FA_TOPO_SIZE] = {
 static double joints[2][FA_JOINT_SIZE], nodes[2 * NODES][NODE];
 static double modal[2][2][MODES][MODES];
 
-/* shapes without a pattern; with `unit` they are those of modes that do not overlap */
+/* each mode is a motion of one node, with `unit` of no other, without offset masses */
 static fa_model *chain(int unit)
 {
     static const double gravity[3] = {0.0, 0.0, -9.81};
@@ -45,7 +45,8 @@ static fa_model *chain(int unit)
         }
         for (int i = 0; i < 6 * MODES && j % NODES > 0; i++) {
             const int row = 6 * (j % NODES - 1) + i / MODES;
-            nodes[j][FA_NODE_GAMMA + i] = unit ? row == i % MODES : sin(7.0 * i + j);
+            nodes[j][FA_NODE_GAMMA + i] =
+                (row == i % MODES) + (unit ? 0.0 : 0.1 * sin(0.7 * i * i + j));
         }
     }
     const fa_description description = {.n_bodies = 2,
