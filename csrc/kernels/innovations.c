@@ -329,7 +329,7 @@ FA_NOINLINE void inn_store_inverse(const fa_model *model, int k, int n,
     }
 }
 
-/* T of the frame of body k, or of body `end` of the same chain, joints locked (N2) */
+/* T of the frame of body k with its joint locked (N2); a body with a parent */
 FA_NOINLINE void inn_compliance(const fa_model *model, int k, const inn_work *w)
 {
     const fd_work *f = &w->m.w;
