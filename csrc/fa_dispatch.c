@@ -43,6 +43,11 @@ int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
            kernel > FA_CONSTRAINT_FORCES;
 }
 
+int fa_kernel_takes_pair(fa_kernel kernel)
+{
+    return kernel == FA_NODE_COMPLIANCE;
+}
+
 int fa_kernel_takes_tau(fa_kernel kernel)
 {
     return kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_BASIC ||

@@ -29,6 +29,8 @@ typedef enum {
     FA_APPLY_MASS,         /* q (nq), x (nv) -> M x (nv) */
     FA_APPLY_MASS_INVERSE, /* q (nq), x (nv) -> M^-1 x (nv) */
     FA_LOG_DET_MASS,       /* q (nq) -> () */
+    FA_INNOVATIONS,        /* q (nq) -> L, D (2, nv, nv), rows by bodies */
+    FA_INVERSE_BLOCKS,     /* q (nq) -> (nv, nv), rows by bodies */
     FA_KINETIC_ENERGY,     /* q (nq), qd (nv) -> () */
     FA_POTENTIAL_ENERGY,   /* q (nq) -> () */
     FA_LINK_POSES,         /* q (nq) -> (B, 4, 4) */
@@ -37,6 +39,7 @@ typedef enum {
     FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
     FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
     FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
+    FA_NODE_COMPLIANCE,    /* pair of nodes, q (nq) -> (6, 6) */
     FA_NODE_ACCELERATION,  /* node, q (nq), qd (nv), qdd (nv) -> (6) */
     FA_MOMENTUM,           /* q (nq), qd (nv) -> (6) */
     FA_CENTER_OF_MASS,     /* q (nq) -> (3) */
@@ -106,7 +109,8 @@ typedef struct {
     size_t (*work_size)(const fa_model *, fa_kernel, const int *sizes);
     /*
      * Runs a kernel on `count` states.
-     *   index         node numbers, one per state, or NULL; index_stride in bytes
+     *   index         node numbers, one per state, or NULL; index_stride in bytes; a
+     *                 pair (i, j) is the number i N + j
      *   operands      inputs, then the output
      */
     fa_failures (*batch)(const fa_model *, fa_kernel, size_t count, const char *index,
@@ -123,6 +127,9 @@ int fa_kernel_applies(const fa_model *model, fa_kernel kernel);
 
 /* whether the third input of a kernel is tau, of nu or nv entries */
 int fa_kernel_takes_tau(fa_kernel kernel);
+
+/* whether the node number of a kernel is that of a pair */
+int fa_kernel_takes_pair(fa_kernel kernel);
 
 /* number of inputs of a kernel, without the node number */
 int fa_kernel_inputs(fa_kernel kernel);

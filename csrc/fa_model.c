@@ -164,6 +164,7 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         nodes_size += (size_t)t[FA_TOPO_NODES] * (size_t)FA_NODE_SIZE(n);
         modal_size += 2 * (size_t)(n * n);
         modal_size += t[FA_TOPO_INTEGRALS] ? FA_GIVEN_SIZE(n) : 0;
+        *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
     }
     if (nodes_size != d->nodes_size || modal_size != d->modal_size) {
@@ -400,6 +401,35 @@ static fa_status model_constraints(const fa_description *d, fa_model *model,
     return FA_OK;
 }
 
+/*
+ * Whether forward dynamics frees the modes of a body without factors, and the constants
+ * for it: there are enough modes, one child at most, and no constraints, which need the
+ * factors. Returns the first unused constant.
+ */
+static double *model_fast(const fa_model *model, fa_body *b, int k, double *constants)
+{
+    int children = 0, child = -1;
+
+    if (b->n_modes < FA_FAST_MODES || model->n_constraints > 0 ||
+        b->joint == FA_JOINT_FLOATING) {
+        return constants;
+    }
+    for (int j = k + 1; j < model->n_bodies; j++) {
+        if (model->bodies[j].parent == k) {
+            child = j;
+            children++;
+        }
+    }
+    if (children > 1) {
+        return constants;
+    }
+    const fa_node *node = child < 0 ? NULL : model->nodes + model->bodies[child].attach;
+    b->fast.child = child;
+    fa_fast_build(b->n_modes, b->modal.G, b->modal.E, node ? node->gamma : NULL,
+                  node ? node->lambda : NULL, constants, &b->fast);
+    return constants + fa_fast_size(b->n_modes);
+}
+
 fa_status fa_model_build(const fa_description *d, fa_model **result)
 {
     size_t n_nodes, n_constants;
@@ -453,6 +483,10 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     if (status == FA_OK) {
         status = model_constraints(d, model, (fa_loop *)(void *)(block + loops_at),
                                    constants);
+    }
+    constants += d->couplings_size;
+    for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {
+        constants = model_fast(model, bodies + k, k, constants);
     }
     if (status != FA_OK) {
         free(block);

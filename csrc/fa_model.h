@@ -16,6 +16,8 @@
 #ifndef FA_MODEL_H
 #define FA_MODEL_H
 
+#include "fa_fast.h"
+
 #include <stddef.h>
 
 enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
@@ -166,6 +168,7 @@ typedef struct {
     double S[36];               /* motion subspace of a wide joint, column by column */
     double mass, mp0[3], J0[6]; /* undeformed body about its frame */
     fa_modal modal;
+    fa_fast fast; /* of bodies with many modes and one child at most */
 } fa_body;
 
 typedef struct {

@@ -41,6 +41,8 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_APPLY_MASS] = {"apply_mass_matrix", 0, {"Q", "V", "V"}},
     [FA_APPLY_MASS_INVERSE] = {"apply_mass_matrix_inverse", 0, {"Q", "V", "V"}},
     [FA_LOG_DET_MASS] = {"log_det_mass_matrix", 0, {"Q", ""}},
+    [FA_INNOVATIONS] = {"innovations_factors", 0, {"Q", "2VV"}},
+    [FA_INVERSE_BLOCKS] = {"mass_matrix_inverse_blocks", 0, {"Q", "VV"}},
     [FA_KINETIC_ENERGY] = {"kinetic_energy", 0, {"Q", "V", ""}},
     [FA_POTENTIAL_ENERGY] = {"potential_energy", 0, {"Q", ""}},
     [FA_LINK_POSES] = {"link_poses", 0, {"Q", "B44"}},
@@ -49,6 +51,7 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {"node_velocity", 1, {"Q", "V", "6"}},
     [FA_JACOBIAN] = {"jacobian", 1, {"Q", "6V"}},
     [FA_WRENCH_FORCES] = {"wrench_forces", 1, {"Q", "6", "V"}},
+    [FA_NODE_COMPLIANCE] = {"operational_space_compliance", 1, {"Q", "66"}},
     [FA_NODE_ACCELERATION] = {"node_acceleration", 1, {"Q", "V", "V", "6"}},
     [FA_MOMENTUM] = {"momentum", 0, {"Q", "V", "6"}},
     [FA_CENTER_OF_MASS] = {"center_of_mass", 0, {"Q", "3"}},
@@ -260,14 +263,18 @@ static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
 static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t stride,
                             npy_intp count)
 {
+    const int64_t n_nodes = b->model->n_nodes;
+    const int64_t end = fa_kernel_takes_pair(b->kernel) ? n_nodes * n_nodes : n_nodes;
+
     for (npy_intp i = 0; i < count; i++) {
         int64_t node;
         memcpy(&node, index + i * stride, sizeof node);
-        if (node < 0 || node >= b->model->n_nodes) {
+        if (node < 0 || node >= end) {
             char text[160];
-            snprintf(text, sizeof text,
-                     "node is %lld, expected a number from 0 to %d; see arm.node_names",
-                     (long long)node, b->model->n_nodes - 1);
+            snprintf(
+                text, sizeof text,
+                "node is %lld, expected a number from 0 to %lld; see arm.node_names",
+                (long long)node, (long long)end - 1);
             loop_raise("ArgumentError", text);
             return -1;
         }

@@ -42,14 +42,18 @@ from .kinematics import (
     wrench_forces,
 )
 from .mass import (
+    InnovationsFactors,
     apply_mass_matrix,
     apply_mass_matrix_inverse,
+    innovations_factors,
     log_det_mass_matrix,
     mass_matrix,
     mass_matrix_inverse,
+    mass_matrix_inverse_blocks,
 )
 from .models import FlexibleBody, RigidBody
 from .motion import center_of_mass, momentum, node_acceleration
+from .operational_space import operational_space_compliance, operational_space_inertia
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
@@ -61,6 +65,7 @@ __all__ = [
     "Coupling",
     "FlexarmError",
     "FlexibleBody",
+    "InnovationsFactors",
     "Joint",
     "Loop",
     "ModalIntegrals",
@@ -88,6 +93,7 @@ __all__ = [
     "finite_elements",
     "forward_dynamics",
     "gravity_forces",
+    "innovations_factors",
     "integrate",
     "inverse_dynamics",
     "jacobian",
@@ -97,6 +103,7 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
+    "mass_matrix_inverse_blocks",
     "modal_integrals",
     "momentum",
     "nodal_integrals",
@@ -104,6 +111,8 @@ __all__ = [
     "node_pose",
     "node_poses",
     "node_velocity",
+    "operational_space_compliance",
+    "operational_space_inertia",
     "operators",
     "plotting",
     "position_rates",

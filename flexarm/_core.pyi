@@ -49,6 +49,8 @@ class Model:
     apply_mass_matrix: Final[np.ufunc]  # (nq),(nv)->(nv)
     apply_mass_matrix_inverse: Final[np.ufunc]  # (nq),(nv)->(nv)
     log_det_mass_matrix: Final[np.ufunc]  # (nq)->()
+    innovations_factors: Final[np.ufunc]  # (nq)->(2,nv,nv), rows by bodies
+    mass_matrix_inverse_blocks: Final[np.ufunc]  # (nq)->(nv,nv), rows by bodies
     kinetic_energy: Final[np.ufunc]  # (nq),(nv)->()
     potential_energy: Final[np.ufunc]  # (nq)->()
     link_poses: Final[np.ufunc]  # (nq)->(B,4,4)
@@ -57,6 +59,8 @@ class Model:
     node_velocity: Final[np.ufunc]  # (),(nq),(nv)->(6)
     jacobian: Final[np.ufunc]  # (),(nq)->(6,nv)
     wrench_forces: Final[np.ufunc]  # (),(nq),(6)->(nv)
+    # nodes i and j by the number i N + j
+    operational_space_compliance: Final[np.ufunc]  # (),(nq)->(6,6)
     integrate: Final[np.ufunc]  # (nq),(nv)->(nq)
     position_rates: Final[np.ufunc]  # (nq),(nv)->(nq)
     node_acceleration: Final[np.ufunc]  # (),(nq),(nv),(nv)->(6)

@@ -42,7 +42,23 @@ def _short(value: Any) -> str:
 POSITIONS = ("q", "q0", "q1")
 
 # kernels that fail where the mass matrix is singular
-_INVERSES = ("mass_matrix_inverse", "apply_mass_matrix_inverse", "log_det_mass_matrix")
+_INVERSES = (
+    "mass_matrix_inverse",
+    "apply_mass_matrix_inverse",
+    "log_det_mass_matrix",
+    "innovations_factors",
+    "mass_matrix_inverse_blocks",
+    "operational_space_compliance",
+)
+
+
+def refuse_linear(arm: Arm, what: str) -> None:
+    """Refuse what an arm of linear fidelity does not have."""
+    if arm.fidelity == "linear":
+        raise ArgumentError(
+            f"{what} of an arm of linear fidelity do not exist, its mass matrix has no "
+            "such factors; expected fidelity 'full' or 'ruthless'"
+        )
 
 
 def expected(arm: Arm, name: str) -> dict[int, str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _loop_closing, dynamics, kinematics, mass, motion, positions
 from . import constraints as _constraints
 from . import energy as _energy
+from . import operational_space as _operational_space
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm
 from ._core import Model
@@ -426,6 +427,8 @@ class Arm(Description):
     apply_mass_matrix = mass.apply_mass_matrix
     apply_mass_matrix_inverse = mass.apply_mass_matrix_inverse
     log_det_mass_matrix = mass.log_det_mass_matrix
+    innovations_factors = mass.innovations_factors
+    mass_matrix_inverse_blocks = mass.mass_matrix_inverse_blocks
     bias_forces = dynamics.bias_forces
     gravity_forces = dynamics.gravity_forces
     kinetic_energy = _energy.kinetic_energy
@@ -439,6 +442,8 @@ class Arm(Description):
     jacobian = kinematics.jacobian
     node_velocity = kinematics.node_velocity
     operators = _operators.operators
+    operational_space_compliance = _operational_space.operational_space_compliance
+    operational_space_inertia = _operational_space.operational_space_inertia
     integrate = positions.integrate
     difference = positions.difference
     position_rates = positions.position_rates

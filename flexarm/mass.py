@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._explain import explain
+import numpy as np
+from numpy.typing import NDArray
+
+from ._explain import explain, refuse_linear
 
 if TYPE_CHECKING:
     from .arm import Arm
+
+Array = NDArray[np.float64]
 
 
 def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
@@ -237,3 +243,156 @@ def log_det_mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
         return arm._model.log_det_mass_matrix(q, out)
     except Exception as error:
         raise explain(arm, "log_det_mass_matrix", error, out=out, q=q) from None
+
+
+def body_rows(arm: Arm) -> tuple[slice, ...]:
+    """Rows of each body (modes, joint) where these stay together, base to tip."""
+    ends = [0]
+    for body in arm.bodies:
+        ends.append(ends[-1] + body.n_modes + body.joint.n_dof)
+    return tuple(slice(a, b) for a, b in pairwise(ends))
+
+
+def body_order(arm: Arm) -> NDArray[np.intp]:
+    """Coordinate of the arm that belongs to each of the rows of all bodies, (nv,)."""
+    coordinates = np.arange(arm.nv)
+    slices = [
+        part
+        for k in range(len(arm.bodies))
+        for part in (arm.mode_slice(k), arm.body_joint_slice(k))
+    ]
+    return np.concatenate([coordinates[part] for part in slices])
+
+
+class InnovationsFactors(NamedTuple):
+    """Factors of the mass matrix, ``M[order][:, order] = factor @ inertia @ factor.T``.
+
+    The rows are those of `operators`: body by body from base to tip, of each body its
+    modes and then its joint.
+
+    Attributes
+    ----------
+    factor : (..., nv, nv) ndarray
+        ``I + H Phi K``: unit upper triangular, with unit blocks of the bodies.
+    inertia : (..., nv, nv) ndarray
+        D, the articulated inertia at the coordinates of each body with all outboard of
+        it free: symmetric, block diagonal.
+    order : (nv,) ndarray of int
+        Coordinate of the arm that belongs to each row.
+    """
+
+    factor: Array
+    inertia: Array
+    order: NDArray[np.intp]
+
+
+def innovations_factors(arm: Arm, q: Any) -> InnovationsFactors:
+    """Block triangular factors of the mass matrix, without forming it.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates; constraints are left aside.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+
+    Returns
+    -------
+    factors : InnovationsFactors
+        ``factor`` and ``inertia``, (..., nv, nv) each, and the ``order`` of their rows;
+        the inertia in kg m^2 (revolute), kg (prismatic) and the units of the modes.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+    SingularityError
+        If the mass matrix of a state is not positive definite.
+
+    See Also
+    --------
+    operators : the same matrices and all others of the theory, in NumPy.
+    apply_mass_matrix_inverse, log_det_mass_matrix : what they are mostly needed for.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 51 to 54.  A block of D belongs to a body as the
+    user gave it, also where its joint is a product of several screws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm, q = fa.library.de_luca_siciliano(), np.full((5, 6), 0.1)
+    >>> L, D, order = fa.innovations_factors(arm, q)
+    >>> order
+    array([2, 3, 0, 4, 5, 1])
+    >>> M = fa.mass_matrix(arm, q)[:, order[:, np.newaxis], order]
+    >>> np.allclose(L @ D @ np.swapaxes(L, 1, 2), M)
+    True
+    """
+    refuse_linear(arm, "innovations factors")
+    try:
+        both = arm._model.innovations_factors(q)
+    except Exception as error:
+        raise explain(arm, "innovations_factors", error, q=q) from None
+    return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(arm))
+
+
+def mass_matrix_inverse_blocks(arm: Arm, q: Any) -> dict[str, Array]:
+    """Diagonal blocks of the inverse mass matrix by body, without the rest of it.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates; constraints are left aside.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+
+    Returns
+    -------
+    blocks : dict of str to (..., n + n_dof, n + n_dof) ndarray
+        By body, base to tip: accelerations of its n modes and of its joint, in this
+        order, for unit forces on these.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+    SingularityError
+        If the mass matrix of a state is not positive definite.
+
+    See Also
+    --------
+    mass_matrix_inverse : all of it.
+    SpatialOperators.mass_matrix_inverse_blocks : the same in NumPy.
+
+    Notes
+    -----
+    From Jain and Rodriguez (1996), eqs. 55 and 56: ``D^-1 + K' Y(parent) K`` with an
+    outward recursion for Y, the diagonal blocks of ``Psi' H' D^-1 H Psi``; the cost is
+    linear in the bodies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> blocks = fa.mass_matrix_inverse_blocks(arm, np.zeros((10, 6)))
+    >>> {name: block.shape for name, block in blocks.items()}
+    {'link1': (10, 3, 3), 'link2': (10, 3, 3)}
+    >>> inverse = fa.mass_matrix_inverse(arm, np.zeros(6))
+    >>> np.allclose(blocks["link2"][0, 2, 2], inverse[1, 1])
+    True
+    """
+    refuse_linear(arm, "blocks by recursion")
+    try:
+        whole = arm._model.mass_matrix_inverse_blocks(q)
+    except Exception as error:
+        raise explain(arm, "mass_matrix_inverse_blocks", error, q=q) from None
+    rows = zip(arm.bodies, body_rows(arm), strict=True)
+    return {body.name: whole[..., at, at] for body, at in rows}

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from . import kinematics
 from ._body_maps import transpose as _t
+from ._explain import refuse_linear
 from ._operator_recursions import (
     SplitQuantities,
     articulated,
@@ -288,11 +289,7 @@ class SpatialOperators:
 
 def _shaping(arm: Arm, q: Array) -> Array:
     """Positions that shape the bodies: without deformation in a ruthless model."""
-    if arm.fidelity == "linear":
-        raise ArgumentError(
-            "operators of an arm of linear fidelity do not exist, its mass matrix is "
-            "no product of them; expected fidelity 'full' or 'ruthless'"
-        )
+    refuse_linear(arm, "operators")
     if arm.fidelity == "ruthless":
         q = q.copy()
         q[..., arm.joint_position_slice.stop :] = 0.0

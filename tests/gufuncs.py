@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trees import SEVERAL, quaternions
 
 import flexarm as fa
+from flexarm._explain import explain
 
 Array = NDArray[Any]
 
@@ -33,6 +34,14 @@ ARMS = {
     # modes beyond the compiled-in counts, scratch beyond the stack
     "large": fa.library.random_tree(2, n_bodies=8, max_modes=8, n_nodes=5),
 }
+
+
+# functions that arrange what their gufunc computes, or pass it another index
+INNER = (
+    "innovations_factors",
+    "mass_matrix_inverse_blocks",
+    "operational_space_compliance",
+)
 
 
 def gufunc_names(arm: fa.Arm = ARMS["pendulum"]) -> list[str]:
@@ -112,8 +121,20 @@ class Case:
         for method in ("basic", "composite"):
             if name.endswith(f"_{method}"):
                 name, options["method"] = name.removesuffix(f"_{method}"), method
+        if name in INNER:
+            return self._inner(operands, **options)
         arguments = [*operands[1:], operands[0]] if self.has_node else operands
         return getattr(fa, name)(self.arm, *arguments, **options)
+
+    def _inner(self, operands: list[Any], **options: Any) -> Any:
+        nodes = tuple(np.asarray(x, np.int64) for x in operands[: int(self.has_node)])
+        q = operands[-1]
+        try:
+            return self.gufunc(*nodes, q, **options)
+        except Exception as error:
+            raise explain(
+                self.arm, self.name, error, extra=nodes, q=q, **options
+            ) from None
 
 
 NODE_NAMES = [n for n in gufunc_names() if Case(ARMS["pendulum"], n).has_node]

@@ -10,6 +10,7 @@ from gufuncs import (
     ARMS,
     CASE_NAMES,
     CASES,
+    INNER,
     NODE_NAMES,
     Case,
     assert_same_bits,
@@ -90,7 +91,7 @@ def test_public_function_and_method_return_the_same_bits(case: Case) -> None:
     assert_same_bits(case.public(operands), expected)
     own = getattr(case.arm, case.name.removesuffix("_composite").removesuffix("_basic"))
     arguments = [*operands[1:], operands[0]] if case.has_node else operands
-    if not case.name.endswith(("_composite", "_basic")):
+    if not case.name.endswith(("_composite", "_basic", *INNER)):
         assert_same_bits(own(*arguments), expected)
     quiet = case.arm._model.quiet(case.name)
     assert_same_bits(quiet(*operands), expected)

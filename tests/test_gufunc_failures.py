@@ -319,7 +319,8 @@ def test_tau_has_joint_or_all_entries(key: str, name: str) -> None:
 def test_bad_node_numbers_are_refused(name: str) -> None:
     for key in ("puma560", "tree"):
         case = Case(ARMS[key], name)
-        n = case.arm.n_nodes
+        pair = name == "operational_space_compliance"  # i N + j
+        n = case.arm.n_nodes ** (2 if pair else 1)
         operands = case.draw((4, 3))
         for bad in (-1, n, 2**62, -(2**63)):
             nodes = operands[0].copy()

@@ -144,3 +144,16 @@ def test_a_mass_matrix_that_became_indefinite_is_still_solved():
     assert_allclose(again, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
     with pytest.raises(fa.SingularityError, match="not positive definite"):
         fa.log_det_mass_matrix(linear, q)
+
+
+def test_what_a_linear_model_does_not_have():
+    linear = fa.library.de_luca_siciliano().replace(fidelity="linear")
+    for function in (
+        fa.innovations_factors,
+        fa.mass_matrix_inverse_blocks,
+        fa.operational_space_compliance,
+        fa.operational_space_inertia,
+        fa.operators,
+    ):
+        with pytest.raises(fa.ArgumentError, match="linear fidelity do not exist"):
+            function(linear, np.zeros(6))

@@ -204,3 +204,34 @@ def test_operators_are_those_of_undeformed_bodies(seed):
         fa.operators(arm.replace(fidelity="linear"), q)
     with pytest.raises(fa.ArgumentError, match="the reference computes full fidelity"):
         fa.reference.twin.mass_matrix(arm, q)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_factors_and_compliance_are_those_of_the_mass_matrix(seed):
+    arm = plain_tree(seed)
+    q, *_ = random_state(np.random.default_rng(seed), arm)
+    M, J = fa.mass_matrix(arm, q), fa.jacobian(arm, q)
+    inverse = np.linalg.inv(M)
+    found = fa.operational_space_compliance(arm, q)
+    size = np.abs(inverse).max() * np.abs(J).max() ** 2
+    assert_allclose(found, J @ inverse @ J.T, rtol=0, atol=1e-11 * size)
+    L, D, order = fa.innovations_factors(arm, q)
+    M = M[np.ix_(order, order)]
+    assert_allclose(L @ D @ L.T, M, rtol=0, atol=1e-12 * np.abs(M).max())
+
+
+@pytest.mark.parametrize("n_modes", [4, 20])
+def test_many_modes_freed_by_constants(n_modes):
+    """From twelve modes on forward dynamics takes another path, eq. 77."""
+    arm = fa.library.planar_chain(3, n_modes=n_modes).replace(fidelity="ruthless")
+    rng = np.random.default_rng(n_modes)
+    q, qd, qdd = 0.01 * rng.normal(size=(3, arm.nv))
+    tau = fa.inverse_dynamics(arm, q, qd, qdd)
+    found = fa.forward_dynamics(arm, q, qd, tau)
+    other = fa.forward_dynamics(arm, q, qd, tau, method="basic")
+    size = np.abs(other).max()
+    assert_allclose(found, other, rtol=0, atol=1e-9 * size)
+    again = fa.inverse_dynamics(arm, q, qd, found)
+    # the springs cancel nearly all of the forces
+    springs = np.abs(arm.stiffness_matrix @ q).max()
+    assert_allclose(again, tau, rtol=0, atol=1e-14 * springs)

@@ -24,6 +24,8 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_APPLY_MASS] = {mi_apply, id_work},
     [FA_APPLY_MASS_INVERSE] = {mi_apply_inverse, mi_work_size},
     [FA_LOG_DET_MASS] = {mi_log_det, mi_work_size},
+    [FA_INNOVATIONS] = {inn_factors, inn_work_size},
+    [FA_INVERSE_BLOCKS] = {inn_inverse_blocks, inn_work_size},
     [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
     [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
     [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
@@ -32,6 +34,7 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
     [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
     [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
+    [FA_NODE_COMPLIANCE] = {cp_compliance, cp_work_size},
     [FA_NODE_ACCELERATION] = {mo_node_acceleration, mo_work_size},
     [FA_MOMENTUM] = {mo_momentum, mo_work_size},
     [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
@@ -157,6 +160,8 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
                              const fa_operand *operands, void *work)
 {
     const int n_in = fa_kernel_inputs(kernel);
+    const int64_t n_nodes = model->n_nodes;
+    const int is_pair = fa_kernel_takes_pair(kernel);
     const fa_operand *out = operands + n_in;
     fa_real *lanes[4];
     fa_failures bad = {0, 0};
@@ -178,7 +183,7 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
     }
     call.out = lanes[n_in];
     call.work = next;
-    call.index = 0;
+    call.index = call.second = 0;
 
     for (size_t at = 0, states; at < count; at += states) {
         states = count - at < FA_LANES ? count - at : FA_LANES;
@@ -187,7 +192,8 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
             for (size_t w = 1; w < states; w++) {
                 states = batch_index(index, index_stride, at + w) == first ? states : w;
             }
-            call.index = (int)first;
+            call.second = (int)(first % n_nodes);
+            call.index = is_pair ? (int)(first / n_nodes) : call.second;
         }
         call.states = (int)states;
         for (int i = 0; i < n_in; i++) {

@@ -402,6 +402,13 @@ FA_INLINE void fd_accelerate_modes(const fa_body *b, const int n, const fd_work 
     }
 }
 
+/* the same without factors of D_f, for bodies with many modes: fast_modes.c */
+FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
+                                const fa_real *q, const fa_real *tau, const fd_work *w,
+                                fd_body *self);
+FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
+                                 const fd_body *self, fa_real *etadd);
+
 /*
  * Accelerations of FA_LANES states.
  *
@@ -427,9 +434,13 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
 #define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, &w, w.body + k)
-        FA_SWITCH_MODES(b->n_modes, FD_MODES)
+        if (b->fast.W) {
+            fast_eliminate(model, b, q, tau + b->mode_at, &w, w.body + k);
+        } else {
+            FA_SWITCH_MODES(b->n_modes, FD_MODES)
+        }
         fd_eliminate_joint(b, qd, tau, &w, w.body + k);
-        if (b->parent >= 0) {
+        if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
 #define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
             FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
         }
@@ -445,6 +456,10 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
 #define FD_ACCELERATE(np) fd_accelerate(b, np, base, &w, w.body + k, qdd)
         FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
 #define FD_RATES(n) fd_accelerate_modes(b, n, &w, w.body + k, qdd + b->mode_at)
-        FA_SWITCH_MODES(b->n_modes, FD_RATES)
+        if (b->fast.W) {
+            fast_accelerate(b, &w, w.body + k, qdd + b->mode_at);
+        } else {
+            FA_SWITCH_MODES(b->n_modes, FD_RATES)
+        }
     }
 }

@@ -4,7 +4,7 @@
  *             M x:       inverse dynamics at rest without gravity
  *             M^-1 x:    [1 - H Psi K]' D^-1 [1 - H Psi K] x, one factorization
  *                        (A1 to A4), then a sweep inward and one outward
- *             M^-1:      the same on the columns of the identity
+ *             M^-1:      the same on the columns of the identity, the half of each
  *             log det M: the sum of log D_f and log D_R of all bodies
  * Cost        O(bodies * modes^3); the inverse O(nv) products more.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 54 to 56.
@@ -150,21 +150,63 @@ static void mi_apply_inverse(const fa_model *model, const fa_call *call)
     mi_solve(model, call->in[1], &m.w, call->out);
 }
 
-/* M^-1 (q), both triangles from one: the result is symmetric bit for bit */
+/*
+ * Rows of the bodies up to k of the column of M^-1 that belongs to a coordinate of body
+ * k: its force moves in along the way to the root alone, and bodies after k are left to
+ * their own columns, as M^-1 is symmetric.
+ */
+FA_NOINLINE void mi_column(const fa_model *model, int k, const mi_work *m)
+{
+    const fa_real base[6] = {{0}};
+    const fd_work *w = &m->w;
+
+    fa_zero(w->z_f, model->n_rows);
+    for (int i = 0; i <= k; i++) {
+        fa_zero(w->body[i].z, 6);
+        w->body[i].nu = (fa_real){0};
+    }
+    for (int i = k; i >= 0; i = model->bodies[i].parent) {
+        mi_inward(model, model->bodies + i, m->x, w, w->body + i);
+    }
+    for (int i = 0; i <= k; i++) {
+        const fa_body *b = model->bodies + i;
+        fd_accelerate(b, b->parent_modes, base, w, w->body + i, m->column);
+        fd_accelerate_modes(b, b->n_modes, w, w->body + i, m->column + b->mode_at);
+    }
+}
+
+/* column j of body k, into both triangles: the result is symmetric bit for bit */
+FA_NOINLINE void mi_store(const fa_model *model, int k, int j, const mi_work *m,
+                          fa_real *out)
+{
+    const int nv = model->nv;
+
+    for (int l = 0; l <= k; l++) {
+        const fa_body *b = model->bodies + l;
+        for (int r = 0; r < b->n_dof + b->n_modes; r++) {
+            const int i = r < b->n_dof ? b->joint_at + r : b->mode_at + r - b->n_dof;
+            if (l < k || i <= j) {
+                out[i * nv + j] = out[j * nv + i] = m->column[i];
+            }
+        }
+    }
+}
+
+/* M^-1 (q) */
 static void mi_inverse(const fa_model *model, const fa_call *call)
 {
     const mi_work m = mi_split(model, call->work);
-    const int nv = model->nv;
 
     mi_factor(model, call->in[0], &m);
-    fa_zero(m.x, nv);
-    for (int j = 0; j < nv; j++) {
-        m.x[j] = fa_splat(1.0);
-        mi_solve(model, m.x, &m.w, m.column);
-        m.x[j] = (fa_real){0};
-        for (int i = j; i < nv; i++) {
-            call->out[i * nv + j] = m.column[i];
-            call->out[j * nv + i] = m.column[i];
+    fa_zero(m.x, model->nv);
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        for (int r = 0; r < b->n_dof + b->n_modes; r++) {
+            const int j = r < b->n_dof ? b->joint_at + r : b->mode_at + r - b->n_dof;
+            m.x[j] = fa_splat(1.0);
+            mi_column(model, k, &m);
+            m.x[j] = (fa_real){0};
+            mi_store(model, k, j, &m, call->out);
         }
     }
 }

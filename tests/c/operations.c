@@ -17,6 +17,8 @@
 #include "kernels/inverse_dynamics.c"
 
 #include "kernels/forward_dynamics.c"
+
+#include "kernels/fast_modes.c"
 #include "kernels/mass_matrix.c"
 
 #include <stdio.h>
