@@ -3,7 +3,7 @@
  *
  * Checked by  tests/test_fast_modes.py.
  */
-#include "fa_fast.h"
+#include "fa_model.h"
 
 #include <float.h>
 #include <math.h>
@@ -123,7 +123,7 @@ void fa_fast_build(int n, const double *G, const double *E, const double *gamma,
                    const double *lambda, double *storage, fa_fast *result)
 {
     double *W = storage, *E_w = W + tri(n, 0), *h = E_w + 3 * n;
-    double zeta[6 * 64] = {0};
+    double zeta[6 * FA_MAX_MODES] = {0};
 
     for (size_t i = 0; i < tri(n, 0); i++) {
         W[i] = G[i];

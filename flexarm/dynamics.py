@@ -131,7 +131,8 @@ def forward_dynamics(
 
     References
     ----------
-    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 63 and 64.
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 63 and 64,
+       and 76 to 78 for bodies with twelve modes or more.
     .. [2] The same, eqs. 51 and 58.
     .. [3] The same, eqs. 46 and 50.
 
