@@ -246,8 +246,12 @@ def test_out_of_other_types(case: Case) -> None:
     operands = case.draw((11,), seed=12)
     expected = case.gufunc(*operands)
     out = np.zeros((11, *case.out_core), dtype=np.float32)
-    case.gufunc(*operands, out=out)
-    assert_same_bits(out.view(np.int32), expected.astype(np.float32).view(np.int32))
+    with np.errstate(
+        under="ignore"
+    ):  # entries that are rounding are nothing in float32
+        case.gufunc(*operands, out=out)
+        rounded = expected.astype(np.float32)
+    assert_same_bits(out.view(np.int32), rounded.view(np.int32))
     out = np.zeros((11, *case.out_core), dtype=">f8")
     case.gufunc(*operands, out=(out,))
     assert_same_bits(out.astype(float), expected)
