@@ -55,15 +55,6 @@ static ba_work ba_split(const fa_model *model, fa_real *work)
     return w;
 }
 
-/* motion of a unit of joint velocity j */
-FA_INLINE void ba_screw(const fa_body *b, int j, fa_real *S)
-{
-    for (int i = 0; i < 6; i++) {
-        const int z = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
-        S[i] = fa_splat(b->wide ? b->S[6 * j + i] : i == z);
-    }
-}
-
 /* the rows of one body: H P, H P H', H z + d qd; z becomes z + P a_m (51, 58) */
 FA_NOINLINE void ba_fill(const fa_body *b, const fa_real *qd, const ba_work *w,
                          fd_body *self)
@@ -85,7 +76,7 @@ FA_NOINLINE void ba_fill(const fa_body *b, const fa_real *qd, const ba_work *w,
     }
     for (int j = 0; j < b->n_dof; j++) {
         fa_real S[6], *row = rows + 6 * (n + j);
-        ba_screw(b, j, S);
+        joint_screw(b, j, S);
         fa_inertia_mul(row, &self->P, S);
         for (int s = 0; s <= n + j; s++) {
             triangle[fa_tri(n + j, s)] =
@@ -93,7 +84,7 @@ FA_NOINLINE void ba_fill(const fa_body *b, const fa_real *qd, const ba_work *w,
         }
         for (int s = 0; s <= j; s++) { /* S_s' P S_j */
             fa_real other[6];
-            ba_screw(b, s, other);
+            joint_screw(b, s, other);
             triangle[fa_tri(n + j, n + s)] =
                 fa_dot(row, other) + fa_dot(row + 3, other + 3);
         }
@@ -135,7 +126,7 @@ FA_NOINLINE void ba_accelerate(const fa_body *b, const fa_real *base, const ba_w
     }
     for (int j = 0; j < b->n_dof; j++) {
         fa_real S[6];
-        ba_screw(b, j, S);
+        joint_screw(b, j, S);
         qdd[b->joint_at + j] = rows[n + j];
         for (int i = 0; i < 6; i++) {
             self->a[i] += S[i] * rows[n + j];
@@ -195,11 +186,7 @@ static void ba_forward_dynamics(const fa_model *model, const fa_call *call)
         fa_real *next = call->work + ba_tree_size(model) + model->nv;
         const mi_work f = mi_split(model, next);
         const cn_work w = cn_split(model, next + mi_work_size(model));
-        cn_rows(model, q, qd, &w);
-        cn_residual(model, call->out, &w);
         mi_factor(model, q, &f);
-        cn_factor(model, &f.w, &w);
-        cn_solve(model, call->states, &w);
-        cn_add(model, &w, call->out);
+        cn_correct(model, call->states, q, qd, &f.w, &w, call->out);
     }
 }

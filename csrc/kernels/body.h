@@ -166,6 +166,17 @@ FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *et
     }
 }
 
+/* first moment of the weight, mp0 + E eta (B4) */
+FA_INLINE void body_weight_moment(const fa_body *b, const fa_real *eta, fa_real *mp)
+{
+    for (int i = 0; i < 3; i++) {
+        mp[i] = fa_splat(b->mp0[i]);
+        for (int r = 0; r < b->n_modes; r++) {
+            mp[i] += b->modal.E[3 * r + i] * eta[r];
+        }
+    }
+}
+
 /*
  * Moment of gravity of offset masses that turn with their nodes, added to z_r: the first
  * moment of the weight is mp0 + E eta, that of the inertia mp0 + mp1 eta; g in body axes

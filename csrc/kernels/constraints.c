@@ -19,7 +19,7 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, sec. 9 (closed chains through
  *             Omega_psi; its digest, 3.13); J. Baumgarte, Comput. Methods Appl. Mech.
  *             Eng. 1, 1972 (L4); E. Bayo, R. Ledesma, Nonlinear Dynamics 9, 1996 (L5).
- * Checked by  tests/test_constraints.py: dense KKT systems, finite differences.
+ * Checked by  tests/test_constraints.py: dense KKT systems with rows from dual numbers.
  */
 #include "../fa_dense.h"
 #include "body.h"
@@ -337,6 +337,18 @@ static void cn_residual(const fa_model *model, const fa_real *qdd, const cn_work
     }
 }
 
+/* free accelerations become constrained ones, with the factors in f (L4) */
+static void cn_correct(const fa_model *model, int states, const fa_real *q,
+                       const fa_real *qd, const fd_work *f, const cn_work *w,
+                       fa_real *qdd)
+{
+    cn_rows(model, q, qd, w);
+    cn_residual(model, qdd, w);
+    cn_factor(model, f, w);
+    cn_solve(model, states, w);
+    cn_add(model, w, qdd);
+}
+
 /*
  * Accelerations under the constraints, by articulated bodies.
  *   work  [cn_forward_work_size]; lambda stays in it, at cn_split(...).rhs
@@ -349,11 +361,7 @@ static void cn_forward(const fa_model *model, int states, const fa_real *q,
     if (model->n_constraints > 0) {
         const fd_work f = fd_split(model, work);
         const cn_work w = cn_split(model, work + fd_work_size(model));
-        cn_rows(model, q, qd, &w);
-        cn_residual(model, qdd, &w);
-        cn_factor(model, &f, &w);
-        cn_solve(model, states, &w);
-        cn_add(model, &w, qdd);
+        cn_correct(model, states, q, qd, &f, &w, qdd);
     }
 }
 

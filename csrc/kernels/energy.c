@@ -77,7 +77,6 @@ static void en_potential(const fa_model *model, const fa_call *call)
         hop_pose_deformed(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
         for (int i = 0; i < 3; i++) {
             g[i] = b->parent < 0 ? fa_splat(model->gravity[i]) : bodies[b->parent].V[i];
-            mp[i] = fa_splat(b->mp0[i]);
         }
         if (b->parent >= 0) {
             height = bodies[b->parent].V[3];
@@ -85,13 +84,11 @@ static void en_potential(const fa_model *model, const fa_call *call)
         self->V[3] = height + fa_dot(g, self->hop.r);
         fa_rotate_t(self->V, self->hop.R, g);
         for (int r = 0; r < b->n_modes; r++) {
-            for (int i = 0; i < 3; i++) {
-                mp[i] += b->modal.E[3 * r + i] * eta[r];
-            }
             for (int s = 0; s < b->n_modes; s++) {
                 sum += 0.5 * b->modal.K[r * b->n_modes + s] * eta[r] * eta[s];
             }
         }
+        body_weight_moment(b, eta, mp);
         sum -= b->mass * self->V[3] + fa_dot(self->V, mp);
     }
     call->out[0] = sum;

@@ -82,6 +82,26 @@ FA_INLINE void floating_ruthless(const fa_real *motion, fa_real *V, fa_real *c)
     fa_cross_add(c + 3, motion, V + 3);
 }
 
+/*
+ * Mode s in (F4): its row of Y [n][6], P_rf, and with it the triangle L, P_ff.
+ *   force  [6]  P_rr Pi_s; called for s = 0, 1, ... in this order
+ */
+FA_INLINE void floating_exchange(const fa_body *b, const fa_real *columns, int s,
+                                 const fa_real *force, fa_real *Y, fa_real *L)
+{
+    const int n = b->n_modes;
+
+    for (int r = s; r < n; r++) { /* Pi_s' P_rf(r), r not yet changed */
+        L[fa_tri(r, s)] -= floating_project(b, columns, s, Y + 6 * r);
+    }
+    for (int i = 0; i < 6; i++) {
+        Y[6 * s + i] -= force[i];
+    }
+    for (int r = s; r < n; r++) { /* Pi_r' P_rf(s), changed */
+        L[fa_tri(r, s)] -= floating_project(b, columns, r, Y + 6 * s);
+    }
+}
+
 /* from V_O' to V, and c (F2, F3); t, columns by floating_pose */
 FA_NOINLINE void floating_velocity(const fa_model *model, const fa_body *b,
                                    const fa_turn *t, const fa_real *columns,

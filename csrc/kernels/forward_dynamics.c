@@ -195,15 +195,7 @@ FA_NOINLINE void fd_float(const fa_body *b, const fd_work *w, fd_body *self)
             motion[3 + i] = columns[3 * (n + s) + i];
         }
         fa_inertia_mul(force, &self->P, motion);
-        for (int r = s; r < n; r++) { /* Pi_s' P_rf(r), r not yet changed */
-            L[fa_tri(r, s)] -= floating_project(b, columns, s, Y + 6 * r);
-        }
-        for (int i = 0; i < 6; i++) {
-            Y[6 * s + i] -= force[i];
-        }
-        for (int r = s; r < n; r++) { /* Pi_r' P_rf(s), changed */
-            L[fa_tri(r, s)] -= floating_project(b, columns, r, Y + 6 * s);
-        }
+        floating_exchange(b, columns, s, force, Y, L);
     }
 }
 
@@ -226,9 +218,7 @@ FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
 
     for (int j = 0; j < n; j++) {
         fa_real S[6];
-        for (int i = 0; i < 6; i++) {
-            S[i] = fa_splat(b->S[6 * j + i]);
-        }
+        joint_screw(b, j, S);
         fa_inertia_mul(Y + 6 * j, &self->P, S);
         for (int k = 0; k <= j; k++) {
             L[fa_tri(j, k)] = joint_project(b, k, Y + 6 * j);

@@ -130,15 +130,6 @@ FA_INLINE int inn_row(const fa_model *model, const inn_work *w, int k, int i)
     return i < n ? w->modes_at[k] + i : w->joint_at[inn_top(model, k)] + i - n;
 }
 
-/* motion of the frame of a body for one of its freedoms j (S of K5) */
-FA_INLINE void inn_screw(const fa_body *b, int j, fa_real *S)
-{
-    const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
-    for (int i = 0; i < 6; i++) {
-        S[i] = fa_splat(b->wide ? b->S[6 * j + i] : i == axis);
-    }
-}
-
 /*
  * Rows H P and triangle H P H' of a body of the user, its modes not yet freed; the
  * screws of its carriers are moved to its own frame (51).
@@ -155,7 +146,7 @@ FA_NOINLINE void inn_fill(const fa_model *model, int k, const inn_work *w)
     for (int c = inn_top(model, k);; c = inn_next(model, c, k)) {
         for (int j = 0; j < model->bodies[c].n_dof; j++, n++) {
             fa_real S[6], moved[6];
-            inn_screw(model->bodies + c, j, S);
+            joint_screw(model->bodies + c, j, S);
             for (int at = c; at != k;) {
                 at = inn_next(model, at, k);
                 hop_motion(&f->body[at].hop, 0, NULL, NULL, S, NULL, moved);
@@ -220,7 +211,7 @@ FA_NOINLINE void inn_climb(const fa_model *model, const inn_work *w, int c, fa_r
     }
     for (int j = 0; j < bp->n_dof; j++) {
         fa_real S[6];
-        inn_screw(bp, j, S);
+        joint_screw(bp, j, S);
         column[(w->joint_at[b->parent] + j) * nv] = fa_dot(S, F) + fa_dot(S + 3, F + 3);
     }
 }

@@ -125,8 +125,7 @@ FA_INLINE void id_project(const fa_body *b, const int what, const fa_real *qd,
         tau[b->mode_at + r] = z_f[r];
     }
     for (int j = 0; j < b->n_dof; j++) {
-        tau[b->joint_at + j] = b->wide ? joint_project(b, j, w->f)
-                                       : w->f[b->joint == FA_JOINT_REVOLUTE ? 2 : 5];
+        tau[b->joint_at + j] = joint_force(b, j, w->f);
         if (what & ID_MOTION) {
             tau[b->joint_at + j] += b->damping[j] * qd[b->joint_at + j];
         }

@@ -66,6 +66,15 @@ FA_NOINLINE void joint_turn(const fa_body *b, const fa_real *q, const fa_real *b
     fa_mat_mul(R, base, turn);
 }
 
+/* S_j of any joint */
+FA_INLINE void joint_screw(const fa_body *b, int j, fa_real *S)
+{
+    const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
+    for (int i = 0; i < 6; i++) {
+        S[i] = fa_splat(b->wide ? b->S[6 * j + i] : i == axis);
+    }
+}
+
 /* s = S v */
 FA_INLINE void joint_motion(const fa_body *b, const fa_real *v, fa_real *s)
 {
@@ -85,6 +94,12 @@ FA_INLINE fa_real joint_project(const fa_body *b, int j, const fa_real *f)
         sum += b->S[6 * j + i] * f[i];
     }
     return sum;
+}
+
+/* S_j' f of any joint */
+FA_INLINE fa_real joint_force(const fa_body *b, int j, const fa_real *f)
+{
+    return b->wide ? joint_project(b, j, f) : f[b->joint == FA_JOINT_REVOLUTE ? 2 : 5];
 }
 
 /* V += S v, c += V x S v (K5, K7) */

@@ -34,6 +34,22 @@ static size_t kin_node_work_size(const fa_model *model)
     return 6 * (size_t)most;
 }
 
+/* pose (R, x) = (R_p, x_p) (R_c, r), in the base where there is no parent */
+FA_INLINE void kin_compose(const fa_real *R_p, const fa_real *x_p, const fa_real *R_c,
+                           const fa_real *r, fa_real *R, fa_real *x)
+{
+    if (!R_p) {
+        memcpy(R, R_c, 9 * sizeof *R);
+        memcpy(x, r, 3 * sizeof *x);
+        return;
+    }
+    fa_mat_mul(R, R_p, R_c);
+    fa_rotate(x, R_p, r);
+    for (int i = 0; i < 3; i++) {
+        x[i] += x_p[i];
+    }
+}
+
 /* pose of all bodies, internal axes */
 static kin_body *kin_bodies(const fa_model *model, const fa_real *q, fa_real *work)
 {
@@ -46,17 +62,9 @@ static kin_body *kin_bodies(const fa_model *model, const fa_real *q, fa_real *wo
         fa_real *at = columns + 6 * b->hop_at;
         fa_turn turn;
         hop_pose_deformed(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
-        if (b->parent < 0) {
-            memcpy(self->R, self->hop.R, sizeof self->R);
-            memcpy(self->x, self->hop.r, sizeof self->x);
-        } else {
-            const kin_body *p = bodies + b->parent;
-            fa_mat_mul(self->R, p->R, self->hop.R);
-            fa_rotate(self->x, p->R, self->hop.r);
-            for (int i = 0; i < 3; i++) {
-                self->x[i] += p->x[i];
-            }
-        }
+        const kin_body *p = b->parent < 0 ? NULL : bodies + b->parent;
+        kin_compose(p ? p->R : NULL, p ? p->x : NULL, self->hop.R, self->hop.r, self->R,
+                    self->x);
     }
     return bodies;
 }
@@ -99,11 +107,7 @@ static void kin_node_poses(const fa_model *model, const fa_call *call)
         fa_turn turn;
 
         node_place(node, b->n_modes, call->in[0] + b->eta_at, &turn, Rn, l);
-        fa_mat_mul(R, p->R, Rn);
-        fa_rotate(x, p->R, l);
-        for (int i = 0; i < 3; i++) {
-            x[i] += p->x[i];
-        }
+        kin_compose(p->R, p->x, Rn, l, R, x);
         kin_store(b, R, x, call->out + 16 * j);
     }
 }
@@ -183,9 +187,7 @@ FA_INLINE void kin_joint(const int what, const fa_model *model, const fa_body *b
         kin_column(what, model->nv, b->joint_at, Rc, none, axis, with, out);
     }
     for (int j = 0; j < (b->wide ? b->n_dof : 0); j++) {
-        for (int i = 0; i < 6; i++) {
-            S[i] = fa_splat(b->S[6 * j + i]);
-        }
+        joint_screw(b, j, S);
         fa_cross_add(S + 3, S, rho);
         kin_column(what, model->nv, b->joint_at + j, Rc, S, S + 3, with, out);
     }

@@ -65,6 +65,18 @@ FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
     }
 }
 
+/* force of a rigid inertia (mass, first moment, J) on a motion (w; v) */
+FA_INLINE void mm_rigid_mul(fa_real m, const fa_real *h, const fa_real *J,
+                            const fa_real *w, const fa_real *v, fa_real *force)
+{
+    fa_sym_mul(force, J, w);
+    fa_cross_add(force, h, v);
+    for (int i = 0; i < 3; i++) {
+        force[3 + i] = m * v[i];
+    }
+    fa_cross_add(force + 3, w, h);
+}
+
 /* adds the composite of a body to its parent with np modes (C1) */
 FA_INLINE void mm_inward(const fa_model *model, const fa_body *b, const int np,
                          const mm_work *w, const mm_body *self)
@@ -79,12 +91,7 @@ FA_INLINE void mm_inward(const fa_model *model, const fa_body *b, const int np,
     fa_rotate_sym(J, self->hop.R, self->J, 3);
     for (int s = 0; s < np; s++) {
         fa_real *ff = w->ff + bp->tri_at, *X = w->X + 6 * (bp->own_at + s), force[6];
-        fa_sym_mul(force, J, slope + 3 * s);
-        fa_cross_add(force, h, shift + 3 * s);
-        for (int i = 0; i < 3; i++) {
-            force[3 + i] = self->m * shift[3 * s + i];
-        }
-        fa_cross_add(force + 3, slope + 3 * s, h);
+        mm_rigid_mul(self->m, h, J, slope + 3 * s, shift + 3 * s, force);
         for (int k = 0; k <= s; k++) {
             ff[fa_tri(s, k)] +=
                 fa_dot(slope + 3 * k, force) + fa_dot(shift + 3 * k, force + 3);
@@ -139,22 +146,9 @@ FA_INLINE void mm_climb(const fa_body *b, const int np, const mm_work *w,
         }
     }
     for (int j = 0; j < bp->n_dof; j++) {
-        mm_set(M, nv, bp->joint_at + j, column,
-               bp->wide ? joint_project(bp, j, F)
-                        : F[bp->joint == FA_JOINT_REVOLUTE ? 2 : 5]);
+        mm_set(M, nv, bp->joint_at + j, column, joint_force(bp, j, F));
     }
     memcpy(X, F, sizeof F);
-}
-
-/* force of the composite body on a motion of its frame: R_rr motion */
-FA_INLINE void mm_rigid_mul(const mm_body *self, const fa_real *motion, fa_real *force)
-{
-    fa_sym_mul(force, self->J, motion);
-    fa_cross_add(force, self->h, motion + 3);
-    for (int i = 0; i < 3; i++) {
-        force[3 + i] = self->m * motion[3 + i];
-    }
-    fa_cross_add(force + 3, motion, self->h);
 }
 
 /* the pair (etad; V_O') of a floating body in place of (etad; V) (F4) */
@@ -165,21 +159,10 @@ FA_NOINLINE void mm_float(const fa_body *b, const mm_work *w, const mm_body *sel
     fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
 
     for (int s = 0; s < n; s++) {
-        fa_real motion[6], force[6];
-        for (int i = 0; i < 3; i++) {
-            motion[i] = columns[3 * s + i];
-            motion[3 + i] = columns[3 * (n + s) + i];
-        }
-        mm_rigid_mul(self, motion, force);
-        for (int r = s; r < n; r++) { /* Pi_s' R_rf(r), r not yet changed */
-            ff[fa_tri(r, s)] -= floating_project(b, columns, s, X + 6 * r);
-        }
-        for (int i = 0; i < 6; i++) {
-            X[6 * s + i] -= force[i];
-        }
-        for (int r = s; r < n; r++) { /* Pi_r' R_rf(s), changed */
-            ff[fa_tri(r, s)] -= floating_project(b, columns, r, X + 6 * s);
-        }
+        fa_real force[6];
+        mm_rigid_mul(self->m, self->h, self->J, columns + 3 * s, columns + 3 * (n + s),
+                     force);
+        floating_exchange(b, columns, s, force, X, ff);
     }
 }
 
@@ -198,13 +181,12 @@ static void mm_column(const fa_model *model, const mm_work *w, int k, int column
 FA_NOINLINE void mm_wide(const fa_model *model, const mm_work *w, int k, fa_real *M)
 {
     const fa_body *b = model->bodies + k;
+    const mm_body *self = w->body + k;
 
     for (int j = 0; j < b->n_dof; j++) {
         fa_real S[6], X[6];
-        for (int i = 0; i < 6; i++) {
-            S[i] = fa_splat(b->S[6 * j + i]);
-        }
-        mm_rigid_mul(w->body + k, S, X);
+        joint_screw(b, j, S);
+        mm_rigid_mul(self->m, self->h, self->J, S, S + 3, X);
         for (int i = 0; i <= j; i++) {
             mm_set(M, model->nv, b->joint_at + i, b->joint_at + j,
                    joint_project(b, i, X));
@@ -251,8 +233,7 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
                 mm_set(M, nv, b->mode_at + s, column, w.ff[b->tri_at + fa_tri(r, s)]);
             }
             for (int j = 0; j < b->n_dof; j++) {
-                mm_set(M, nv, b->joint_at + j, column,
-                       b->wide ? joint_project(b, j, X) : X[axis]);
+                mm_set(M, nv, b->joint_at + j, column, joint_force(b, j, X));
             }
             mm_column(model, &w, k, column, X, M);
         }

@@ -59,15 +59,8 @@ FA_NOINLINE void mo_run(const fa_model *model, const fa_real *q, const fa_real *
         if (qdd) {
             id_joint_accelerate(b, slope, qdd, self->a);
         }
-        memcpy(self->R, self->hop.R, sizeof self->R);
-        memcpy(self->x, self->hop.r, sizeof self->x);
-        if (p) {
-            fa_mat_mul(self->R, p->R, self->hop.R);
-            fa_rotate(self->x, p->R, self->hop.r);
-            for (int i = 0; i < 3; i++) {
-                self->x[i] += p->x[i];
-            }
-        }
+        kin_compose(p ? p->R : NULL, p ? p->x : NULL, self->hop.R, self->hop.r, self->R,
+                    self->x);
     }
 }
 
@@ -127,11 +120,7 @@ FA_NOINLINE void mo_node_at(const fa_model *model, int index, const fa_real *q,
 
     node_place(node, b->n_modes, node_eta(model, q, b->eta_at), &turn, Rn, l);
     mo_node_rates(model, node, b, p, &turn, l, qd, qdd, &local);
-    fa_mat_mul(R, p->R, Rn);
-    fa_rotate(o->x, p->R, l);
-    for (int i = 0; i < 3; i++) {
-        o->x[i] += p->x[i];
-    }
+    kin_compose(p->R, p->x, Rn, l, R, o->x);
     kin_store(b, R, o->x, pose);
     for (int i = 0; i < 9; i++) {
         o->R[i] = pose[4 * (i / 3) + i % 3];
@@ -193,12 +182,7 @@ static void mo_center_of_mass(const fa_model *model, const fa_call *call)
         const fa_real *eta = call->in[0] + b->eta_at;
         fa_real mp[3], turned[3];
 
-        for (int i = 0; i < 3; i++) {
-            mp[i] = fa_splat(b->mp0[i]);
-            for (int r = 0; r < b->n_modes; r++) {
-                mp[i] += b->modal.E[3 * r + i] * eta[r];
-            }
-        }
+        body_weight_moment(b, eta, mp);
         fa_rotate(turned, bodies[k].R, mp);
         mass += b->mass;
         for (int i = 0; i < 3; i++) {
