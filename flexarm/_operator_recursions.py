@@ -23,6 +23,7 @@ from ._body_maps import (
 from ._body_maps import transpose as _t
 from .errors import ArgumentError, SingularityError
 from .kinematics import _node
+from .mass import body_rows
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -37,21 +38,6 @@ def maximal_rows(arm: Arm) -> list[slice]:
     return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
 
 
-def minimal_rows(arm: Arm) -> list[slice]:
-    """Rows of each body: modes, joint."""
-    ends = np.cumsum([body.n_modes + body.joint.n_dof for body in arm.bodies]).tolist()
-    return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
-
-
-def minimal_order(arm: Arm) -> NDArray[np.intp]:
-    """Coordinate of the arm that belongs to each minimal row, (N,)."""
-    coordinates = np.arange(arm.nv)
-    order = []
-    for k in range(len(arm.bodies)):
-        order += [coordinates[arm.mode_slice(k)], coordinates[arm.body_joint_slice(k)]]
-    return np.concatenate(order)
-
-
 def _modal(arm: Arm, q: Array, body: int) -> Array:
     """Modal coordinates of a body, (..., n)."""
     return q[..., arm.mode_slice(body, positions=True)]
@@ -59,7 +45,7 @@ def _modal(arm: Arm, q: Array, body: int) -> Array:
 
 def local_operators(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     """Joint map, shift to the parent and inertia of every body: H, E_Phi, M_m."""
-    at, own = maximal_rows(arm), minimal_rows(arm)
+    at, own = maximal_rows(arm), body_rows(arm)
     H = np.zeros((*q.shape[:-1], own[-1].stop, at[-1].stop))
     E_Phi = np.zeros((*q.shape[:-1], at[-1].stop, at[-1].stop))
     M_m = np.zeros_like(E_Phi)
@@ -97,7 +83,7 @@ def articulated(
     SingularityError
         If the coordinates of a body move no mass.
     """
-    at, own = maximal_rows(arm), minimal_rows(arm)
+    at, own = maximal_rows(arm), body_rows(arm)
     R, P, G, K = M_m.copy(), M_m.copy(), np.zeros_like(_t(H)), np.zeros_like(_t(H))
     D = np.zeros((*H.shape[:-1], H.shape[-2]))
     for k in reversed(range(len(at))):

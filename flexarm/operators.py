@@ -39,13 +39,12 @@ from ._operator_recursions import (
     inverse_blocks,
     local_operators,
     maximal_rows,
-    minimal_order,
-    minimal_rows,
     pick_off,
     propagate,
     split_quantities,
 )
 from .errors import ArgumentError
+from .mass import body_order, body_rows
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -110,7 +109,7 @@ class SpatialOperators:
     @property
     def order(self) -> NDArray[np.intp]:
         """Coordinate of the arm that belongs to each minimal row, (N,)."""
-        return minimal_order(self.arm)
+        return body_order(self.arm)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -123,7 +122,7 @@ class SpatialOperators:
 
     def coordinate_rows(self, body: str | int) -> slice:
         """Minimal rows of a body (modes, joint), given by name or number."""
-        return minimal_rows(self.arm)[self.arm.body_index(body)]
+        return body_rows(self.arm)[self.arm.body_index(body)]
 
     def block(
         self, operator: str, row: str | int, column: str | int | None = None
