@@ -6,7 +6,16 @@
 (6,)
 """
 
-from . import beams, control, finite_elements, library, plotting, reference, testing
+from . import (
+    beams,
+    control,
+    descriptions,
+    finite_elements,
+    library,
+    plotting,
+    reference,
+    testing,
+)
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._loop_closing import close_loops
@@ -88,6 +97,7 @@ __all__ = [
     "constraint_jacobian",
     "constraint_violation",
     "control",
+    "descriptions",
     "difference",
     "energy",
     "finite_elements",

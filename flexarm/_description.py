@@ -15,6 +15,8 @@ class Description:
         def plain(value: Any) -> Any:
             if isinstance(value, np.ndarray):
                 return (value.shape, value.tobytes())
+            if isinstance(value, tuple):
+                return tuple(plain(item) for item in value)
             return value
 
         fields = dataclasses.fields(self)  # type: ignore[arg-type]

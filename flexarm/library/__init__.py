@@ -1,19 +1,22 @@
 """Named arms: each function returns an `Arm` and tells its source and parameters.
 
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
-`de_luca_siciliano` (two flexible links), `puma560`, `iiwa14` (rigid).
+`de_luca_siciliano` (two flexible links), `puma560`, `iiwa14`,
+`mueller_remote_center` (rigid).
 `random_tree` draws arms for tests.  `poses` gives named configurations.
 """
 
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, puma560
+from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
 
 __all__ = [
     "de_luca_siciliano",
     "iiwa14",
+    "mueller_remote_center",
     "pendulum",
     "planar_chain",
     "poses",

@@ -1,0 +1,336 @@
+"""Denavit-Hartenberg parameters of a chain, and their extraction from screws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._checks import as_array
+from ._joint_trees import JointTree
+from ._motion_subgroups import screw
+from ._poses import check_pose, check_poses, inverse, pose, turn_to
+from ._screw_descriptions import BodyScrews, JointFrames, SpatialScrews
+from .errors import ModelError
+
+Array = NDArray[np.float64]
+
+CONVENTIONS = ("standard", "modified")
+_KINDS = ("revolute", "prismatic")
+_PARALLEL = 1e-12  # sine of the angle between two axes
+
+
+def _about_z(theta: Any, d: Any) -> Array:
+    """Turn about z and slide along it, (..., 4, 4)."""
+    theta, d = np.broadcast_arrays(theta, d)
+    result = np.zeros((*theta.shape, 4, 4)) + np.eye(4)
+    result[..., 0, 0] = result[..., 1, 1] = np.cos(theta)
+    result[..., 1, 0], result[..., 0, 1] = np.sin(theta), -np.sin(theta)
+    result[..., 2, 3] = d
+    return result
+
+
+def _about_x(alpha: float, a: float) -> Array:
+    """Turn about x and slide along it, (4, 4)."""
+    c, s = np.cos(alpha), np.sin(alpha)
+    return pose([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], (a, 0.0, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class DenavitHartenberg(JointTree):
+    r"""Chain by Denavit-Hartenberg parameters.
+
+    Parameters
+    ----------
+    rows : sequence of (a, alpha, d, theta) or (a, alpha, d, theta, kind)
+        For each joint two lengths in m and two angles in rad, and its kind,
+        ``"revolute"`` (by default) or ``"prismatic"``.  The coordinate of a revolute
+        joint adds to `theta`, which is so the offset of its zero, that of a prismatic
+        joint to `d`.
+    convention : {"standard", "modified"}
+        Order of the four motions, below.
+    base : (4, 4) array_like of float, optional
+        Pose of the first frame in the base; by default they coincide.
+    frames : (n, 4, 4) array_like of float, optional
+        Poses of the bodies in their Denavit-Hartenberg frames, the last one that of the
+        tool; by default they coincide.
+
+    Notes
+    -----
+    Frame i is fixed to body i.  In the standard convention (Denavit and Hartenberg,
+    1955) it sits at the end of the link, with z along the axis of joint i + 1; in the
+    modified one (Craig, 1986) at its start, with z along the axis of joint i, and the
+    row has the a and alpha of the link before:
+
+    .. math:: T_{i-1,i} = R_z(\theta_i) T_z(d_i) T_x(a_i) R_x(\alpha_i), \qquad
+       T_{i-1,i} = R_x(\alpha_{i-1}) T_x(a_{i-1}) R_z(\theta_i) T_z(d_i)
+
+    These are joint frames of A. Mueller (2018), Remark 3, with
+    :math:`S_{i-1,i} = 1`, :math:`S_{i,i}^{-1} = R_z T_z T_x R_x` in the first case and
+    :math:`S_{i-1,i} = R_x T_x R_z T_z`, :math:`S_{i,i} = 1` in the second.
+
+    Examples
+    --------
+    Two links of 1 m in the plane:
+
+    >>> import numpy as np
+    >>> from flexarm.descriptions import DenavitHartenberg
+    >>> arm = DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])
+    >>> arm.poses([np.pi / 2, -np.pi / 2])[1, :3, 3].round(12) + 0.0
+    array([1., 1., 0.])
+    >>> arm.spatial_screws().denavit_hartenberg().rows[:, 0]
+    array([1., 0.])
+
+    The last link has become the tool: four numbers cannot tell where a chain ends.
+    """
+
+    rows: Any
+    convention: str = "standard"
+    base: Any = None
+    frames: Any = None
+    kinds: Any = None
+
+    def __post_init__(self) -> None:
+        if self.convention not in CONVENTIONS:
+            raise ModelError(
+                f"Denavit-Hartenberg convention is {self.convention!r}, expected one "
+                f"of {', '.join(map(repr, CONVENTIONS))}"
+            )
+        if not isinstance(self.rows, Iterable):
+            raise ModelError(f"rows are {self.rows!r}, expected one for each joint")
+        numbers, kinds = [], []
+        for i, row in enumerate(self.rows):
+            row = tuple(row) if isinstance(row, Iterable) else (row,)
+            if len(row) not in (4, 5):
+                raise ModelError(
+                    f"Denavit-Hartenberg row {i} (counted from 0) has {len(row)} "
+                    "entries, expected a, alpha, d, theta and perhaps the kind"
+                )
+            numbers.append(
+                as_array(f"Denavit-Hartenberg row {i} (counted from 0)", row[:4], (4,))
+            )
+            kinds.append(row[4] if len(row) == 5 else "revolute")
+        if not numbers:
+            raise ModelError("no Denavit-Hartenberg row is given, expected one a joint")
+        n = len(numbers)
+        if self.kinds is not None:
+            if any(len(tuple(row)) == 5 for row in self.rows):
+                raise ModelError(
+                    "kinds are given beside Denavit-Hartenberg rows that name them, "
+                    "expected one of the two"
+                )
+            kinds = list(self.kinds)
+        for i, kind in enumerate(kinds):
+            if kind not in _KINDS:
+                raise ModelError(
+                    f"kind of Denavit-Hartenberg row {i} (counted from 0) is {kind!r}, "
+                    "expected 'revolute' or 'prismatic'"
+                )
+        if len(kinds) != n:
+            raise ModelError(f"{len(kinds)} kinds are given with {n} rows")
+        frames = [np.eye(4)] * n if self.frames is None else self.frames
+        base = np.eye(4) if self.base is None else self.base
+        self._set(
+            rows=as_array("rows", np.array(numbers), (n, 4)),
+            kinds=tuple(kinds),
+            base=check_pose("base of the chain", base),
+            frames=check_poses("body frame", frames, n),
+        )
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Number of the parent of each body, -1 for the base: a chain."""
+        return tuple(range(-1, len(self.rows) - 1))
+
+    @property
+    def screws(self) -> tuple[Array, ...]:
+        """Screw of each joint in its joint frame, along z, (6, 1)."""
+        pitches = [np.inf if kind == "prismatic" else 0.0 for kind in self.kinds]
+        return tuple(screw(pitch=h)[:, np.newaxis] for h in pitches)
+
+    @property
+    def tool(self) -> Array:
+        """Pose of the last body in its Denavit-Hartenberg frame, (4, 4)."""
+        return np.array(self.frames[-1])
+
+    def poses(self, q: Any) -> Array:
+        """Poses of all bodies in the base, (..., n_bodies, 4, 4).
+
+        Parameters
+        ----------
+        q : (..., nq) array_like of float
+            Coordinates, in rad and m.
+
+        Returns
+        -------
+        C : (..., n_bodies, 4, 4) ndarray of float
+            Translations in m.
+        """
+        T, result = self.base, []
+        for i, x in enumerate(self._coordinates(q)):
+            a, alpha, d, theta = self.rows[i]
+            slides = self.kinds[i] == "prismatic"
+            along_z = _about_z(theta + x[..., 0] * (not slides), d + x[..., 0] * slides)
+            along_x = _about_x(alpha, a)
+            first = self.convention == "standard"
+            T = T @ (along_z @ along_x if first else along_x @ along_z)
+            result.append(T @ self.frames[i])
+        return np.stack(result, axis=-3)
+
+    def joint_frames(self) -> JointFrames:
+        """The same chain by joint frames (Remark 3)."""
+        on_parents, on_bodies, before = [], [], self.base
+        for i, (a, alpha, d, theta) in enumerate(self.rows):
+            along_z, along_x = _about_z(theta, d), _about_x(alpha, a)
+            to_body = self.frames[i]
+            if self.convention == "standard":
+                to_body = along_z @ along_x @ to_body
+            else:
+                before = before @ along_x @ along_z
+            on_parents.append(before)
+            on_bodies.append(inverse(to_body))
+            before = inverse(self.frames[i])
+        return JointFrames(on_parents, on_bodies, self.screws)
+
+    def body_screws(self) -> BodyScrews:
+        """The same chain by body-fixed screws without joint frames."""
+        return self.joint_frames().body_screws()
+
+    def denavit_hartenberg(self, convention: str = "standard") -> DenavitHartenberg:
+        """The same chain in a convention; the description itself if it has that."""
+        if convention == self.convention:
+            return self
+        return super().denavit_hartenberg(convention)
+
+    def zero_at(self, q0: Any) -> DenavitHartenberg:
+        """The same chain with coordinates that are zero where they were `q0`."""
+        q0 = as_array("q0", q0, (self.nq,))
+        rows = np.array(self.rows)
+        for i, kind in enumerate(self.kinds):
+            rows[i, 2 if kind == "prismatic" else 3] += q0[i]
+        result: DenavitHartenberg = self.replace(rows=rows)
+        return result
+
+
+class _Normal(NamedTuple):
+    """Common normal of an axis and the next one: direction and feet."""
+
+    x: Array
+    foot: Array  # on the axis
+    end: Array  # on the next one
+
+
+def _lines(description: SpatialScrews) -> list[tuple[Array, Array | None]]:
+    """Direction of each axis, and a point of it unless it slides."""
+    if description.parents != tuple(range(-1, description.n_bodies - 1)):
+        raise ModelError(
+            f"the description has the parents {description.parents}, expected a chain "
+            "for Denavit-Hartenberg parameters; describe each branch"
+        )
+    size = float(max(np.abs(S).max(initial=0.0) for S in description.screws))
+    lines: list[tuple[Array, Array | None]] = []
+    for i, S in enumerate(description.screws):
+        if S.shape[1] != 1:
+            raise ModelError(
+                f"joint {i} (counted from 0) has {S.shape[1]} screws, expected one for "
+                "Denavit-Hartenberg parameters"
+            )
+        turn, slide = S[:3, 0], S[3:, 0]
+        pitch = float(turn @ slide)
+        if not turn.any():
+            lines.append((slide, None))
+            continue
+        if abs(pitch) > 1e-14 * max(size, 1.0):
+            raise ModelError(
+                f"joint {i} (counted from 0) has the pitch {pitch:g} m/rad, expected "
+                "revolute and prismatic joints for Denavit-Hartenberg parameters"
+            )
+        lines.append((turn, np.cross(turn, slide)))
+    return lines
+
+
+def _normal(
+    e: Array, foot: Array, last_x: Array | None, line: tuple[Array, Array | None]
+) -> _Normal:
+    """Common normal of the line along e through `foot` and another one.
+
+    `last_x` is the normal before, None for the first: it stands in where the two
+    lines are one.
+    """
+    f, point = line
+    fallback = turn_to(e)[:, 0] if last_x is None else last_x
+    across = np.cross(e, f)
+    sine = float(np.linalg.norm(across))
+    if point is None:  # any line of that direction: the one through the foot
+        return _Normal(across / sine if sine > _PARALLEL else fallback, foot, foot)
+    apart = point - foot
+    if sine <= _PARALLEL:
+        offset = apart - (apart @ e) * e
+        a = float(np.linalg.norm(offset))
+        if a <= 1e-14 * max(float(np.linalg.norm(apart)), 1.0):
+            return _Normal(fallback, foot, foot)
+        return _Normal(offset / a, foot, foot + offset)
+    n = across / sine
+    # foot + s e and point + t f are a n apart
+    s = float(np.cross(apart, f) @ n) / sine
+    t = float(np.cross(apart, e) @ n) / sine
+    start, end = foot + s * e, point + t * f
+    a = float(apart @ n)
+    if abs(a) <= 1e-14 * max(float(np.linalg.norm(apart)), 1.0):
+        return _Normal(n, start, start)
+    return _Normal(n if a > 0.0 else -n, start, end)
+
+
+def _normals(lines: list[tuple[Array, Array | None]]) -> list[_Normal]:
+    e, point = lines[0]
+    # of the first axis, the point next to the origin of the base
+    foot, x = np.zeros(3) if point is None else point, None
+    result: list[_Normal] = []
+    for line in lines[1:]:
+        normal = _normal(e, foot, x, line)
+        result.append(normal)
+        e, foot, x = line[0], normal.end, normal.x
+    x = turn_to(e)[:, 0] if x is None else x
+    result.append(_Normal(x, foot, foot))
+    return result
+
+
+def _angle(axis: Array, a: Array, b: Array) -> float:
+    """Angle from a to b about an axis that is perpendicular to both, in rad."""
+    return float(np.arctan2(axis @ np.cross(a, b), a @ b))
+
+
+def extract(description: SpatialScrews, convention: str) -> DenavitHartenberg:
+    """Denavit-Hartenberg parameters of a chain of spatial screws."""
+    if convention not in CONVENTIONS:
+        raise ModelError(
+            f"Denavit-Hartenberg convention is {convention!r}, expected one of "
+            f"{', '.join(map(repr, CONVENTIONS))}"
+        )
+    lines = _lines(description)
+    normals = _normals(lines)
+    axes = [e for e, _ in lines]
+    kinds = ["prismatic" if point is None else "revolute" for _, point in lines]
+    n, rows = len(lines), np.zeros((len(lines), 4))
+    before = _Normal(normals[0].x, normals[0].foot, normals[0].foot)
+    for i, (e, normal) in enumerate(zip(axes, normals, strict=True)):
+        rows[i, 2] = (normal.foot - before.end) @ e
+        rows[i, 3] = _angle(e, before.x, normal.x)
+        link = i if convention == "standard" else i + 1
+        if i + 1 < n:
+            rows[link, 0] = (normal.end - normal.foot) @ normal.x
+            rows[link, 1] = _angle(normal.x, e, axes[i + 1])
+        before = normal
+    first = normals[0]
+    turn = np.column_stack([first.x, np.cross(axes[0], first.x), axes[0]])
+    chain = DenavitHartenberg(
+        [(*row, kind) for row, kind in zip(rows, kinds, strict=True)],
+        convention,
+        pose(turn, first.foot),
+    )
+    frames = inverse(chain.poses(np.zeros(n))) @ description.references
+    result: DenavitHartenberg = chain.replace(frames=frames)
+    return result

@@ -1,0 +1,170 @@
+"""Screws of one-freedom joints, and the motion subgroups as products of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._checks import _numbers, as_array
+from .errors import ModelError
+from .joints import _unit
+
+Array = NDArray[np.float64]
+
+# numbers of freedoms, and whether a pitch is used
+SUBGROUPS: dict[str, int] = {
+    "prismatic": 1,
+    "revolute": 1,
+    "helical": 1,
+    "planar translation": 2,
+    "cylindrical": 2,
+    "spatial translation": 3,
+    "spherical": 3,
+    "helical planar": 3,
+    "planar": 3,
+    "schoenflies": 4,
+    "free": 6,
+}
+
+
+def screw(
+    axis: Any = (0.0, 0.0, 1.0), point: Any = (0.0, 0.0, 0.0), pitch: Any = 0.0
+) -> Array:
+    """Unit screw of a line and a pitch, (6,), angular part first.
+
+    Parameters
+    ----------
+    axis : (3,) array_like of float
+        Direction of the line; normalized here.
+    point : (3,) array_like of float
+        A point on the line, in m.
+    pitch : float
+        Advance in m per rad: 0 for a revolute joint, infinite for a prismatic one.
+
+    Returns
+    -------
+    S : (6,) ndarray of float
+        ``(e; p x e + h e)``, or ``(0; e)`` for an infinite pitch.
+
+    Raises
+    ------
+    ModelError
+        If the axis is zero or a number is not finite.
+
+    Notes
+    -----
+    A. Mueller (2018), (1) and (2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.descriptions import screw
+    >>> screw((0, 0, 2), point=(0.5, 0, 0)) + 0.0
+    array([ 0. ,  0. ,  1. ,  0. , -0.5,  0. ])
+    >>> screw((0, 0, 2), pitch=np.inf)
+    array([0., 0., 0., 0., 0., 1.])
+    """
+    e = _unit("axis of the screw", axis)
+    p = as_array("point of the screw", point, (3,))
+    h = _numbers("pitch of the screw", pitch)
+    if h.ndim == 0 and h == np.inf:
+        return np.concatenate([np.zeros(3), e])
+    h = as_array("pitch of the screw", h, ())
+    return np.concatenate([e, np.cross(p, e) + h * e])
+
+
+def motion_subgroup(
+    name: str,
+    axis: Any = (0.0, 0.0, 1.0),
+    point: Any = (0.0, 0.0, 0.0),
+    *,
+    pitch: float = 0.0,
+) -> Array:
+    """Screws whose product of exponentials makes a motion subgroup, (6, n).
+
+    Parameters
+    ----------
+    name : str
+        One of the subgroups below.
+    axis : (3,) array_like of float
+        Direction z of the axis, or normal of the plane.
+    point : (3,) array_like of float
+        Point on the axis of the rotations, in m.
+    pitch : float
+        Of the two helical ones, in m per rad.
+
+    Returns
+    -------
+    S : (6, n) ndarray of float
+        Columns in the order of the product, for the screws of a joint in `BodyScrews`
+        and the others, or for ``flexarm.Joint("screw", screw=S)``.
+
+    Raises
+    ------
+    ModelError
+        If the name is none of these, the axis is zero, or a pitch has no use.
+
+    Notes
+    -----
+    With x, y, z along the axes of a right-handed frame whose z is `axis`; T slides,
+    R turns about a line through `point`, H turns and advances by the pitch.  A.
+    Mueller (2018), Tables 1 and 2, whose macro joints these are.
+
+    ======================  ===  ======================  ==========================
+    name                    dim  subgroup                product
+    ======================  ===  ======================  ==========================
+    prismatic               1    R                       T_z
+    revolute                1    SO(2)                   R_z
+    helical                 1    H_p                     H_z
+    planar translation      2    R^2                     T_x T_y
+    cylindrical             2    SO(2) x R               R_z T_z
+    spatial translation     3    R^3                     T_x T_y T_z
+    spherical               3    SO(3)                   R_x R_y R_z
+    helical planar          3    H_p x R^2               T_x T_y H_z
+    planar                  3    SE(2)                   T_x T_y R_z
+    schoenflies             4    SE(2) x R               T_x T_y T_z R_z
+    free                    6    SE(3)                   T_x T_y T_z R_x R_y R_z
+    ======================  ===  ======================  ==========================
+
+    Products of rotations about three axes are singular where the second is a quarter
+    turn; joints ``"spherical"`` and ``"free"`` of `flexarm.Joint` are not.
+
+    Examples
+    --------
+    >>> from flexarm.descriptions import motion_subgroup
+    >>> motion_subgroup("cylindrical", axis=(1, 0, 0)).T
+    array([[1., 0., 0., 0., 0., 0.],
+           [0., 0., 0., 1., 0., 0.]])
+    """
+    if name not in SUBGROUPS:
+        raise ModelError(
+            f"motion subgroup is {name!r}, expected one of "
+            f"{', '.join(map(repr, SUBGROUPS))}"
+        )
+    if pitch and not name.startswith("helical"):
+        raise ModelError(
+            f"motion subgroup {name!r} has the pitch {pitch:g} m/rad, expected it of "
+            "'helical' and 'helical planar' alone"
+        )
+    from ._poses import turn_to
+
+    x, y, z = turn_to(_unit("axis of the motion subgroup", axis)).T
+    T = [screw(e, pitch=np.inf) for e in (x, y, z)]
+    R = [screw(e, point) for e in (x, y, z)]
+    H = screw(z, point, pitch)
+    columns: dict[str, list[Array]] = {
+        "prismatic": [T[2]],
+        "revolute": [R[2]],
+        "helical": [H],
+        "planar translation": T[:2],
+        "cylindrical": [R[2], T[2]],
+        "spatial translation": T,
+        "spherical": R,
+        "helical planar": [*T[:2], H],
+        "planar": [*T[:2], R[2]],
+        "schoenflies": [*T, R[2]],
+        "free": [*T, *R],
+    }
+    return np.asarray(np.array(columns[name]).T)
