@@ -226,7 +226,7 @@ def screw_parameters(X: Any) -> ScrewParameters:
         point = np.where(turns[..., np.newaxis], np.cross(axis, rest), 0.0)
         pitch = np.where(turns, np.sum(axis * rest, axis=-1), np.inf)
     result = ScrewParameters(point + 0.0, axis, pitch, magnitude)
-    zero = np.argwhere(magnitude == 0.0)
+    zero = np.argwhere(~X.any(axis=-1))
     if len(zero):
         index = tuple(int(i) for i in zero[0])
         which = f"X[{', '.join(map(str, index))}]" if index else "X"

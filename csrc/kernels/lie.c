@@ -147,10 +147,11 @@ static void lie_quaternion_product(const fa_call *call)
 
 static void lie_quaternion_inverse(const fa_call *call)
 {
-    const fa_real *q = call->in[0];
-    const fa_real scale = 1.0 / (q[0] * q[0] + fa_dot(q + 1, q + 1));
+    fa_real q[4];
+    const fa_real scale = lie_quaternion_scaled(call->in[0], q);
+    const fa_real square = q[0] * q[0] + fa_dot(q + 1, q + 1);
     for (int i = 0; i < 4; i++) {
-        call->out[i] = i ? -scale * q[i] : scale * q[i];
+        call->out[i] = (i ? -q[i] : q[i]) / square / scale;
     }
 }
 

@@ -498,8 +498,9 @@ FA_INLINE void lie_quaternion(const fa_real *R, fa_real *q)
     }
 }
 
-/* q brought to a size whose square neither overflows nor vanishes; NaN for zero */
-FA_INLINE void lie_quaternion_scaled(const fa_real *q, fa_real *y)
+/* y = q / scale, of a size whose square neither overflows nor vanishes, NaN for zero;
+ * returns the scale, one for quaternions of ordinary length */
+FA_INLINE fa_real lie_quaternion_scaled(const fa_real *q, fa_real *y)
 {
     fa_real most = lie_abs(q[0]);
     for (int i = 1; i < 4; i++) {
@@ -510,6 +511,7 @@ FA_INLINE void lie_quaternion_scaled(const fa_real *q, fa_real *y)
     for (int i = 0; i < 4; i++) {
         y[i] = q[i] / scale;
     }
+    return scale;
 }
 
 /* rotation vector of a quaternion of any length, |phi| <= pi (E7) */
