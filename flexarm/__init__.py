@@ -14,6 +14,7 @@ from . import (
     library,
     plotting,
     reference,
+    se3,
     testing,
 )
 from ._consistent_integrals import consistent_integrals
@@ -129,6 +130,7 @@ __all__ = [
     "potential_energy",
     "redundant_constraints",
     "reference",
+    "se3",
     "simulate",
     "testing",
     "tip_pose",
