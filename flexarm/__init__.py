@@ -15,6 +15,7 @@ from . import (
     plotting,
     reference,
     testing,
+    urdf,
 )
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
@@ -132,5 +133,6 @@ __all__ = [
     "simulate",
     "testing",
     "tip_pose",
+    "urdf",
     "wrench_forces",
 ]

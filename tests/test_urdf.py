@@ -1,0 +1,686 @@
+"""Robot descriptions: against Pinocchio's own reader, by hand, and refusals.
+
+Pinocchio reads the same text with another parser (urdfdom) and merges links on fixed
+joints; mass matrix, forces and poses of the links must agree all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from refusals import refused
+from scipy.spatial.transform import Rotation
+
+import flexarm as fa
+from flexarm import Joint, RigidBody, beams, urdf
+
+Array = NDArray[np.float64]
+
+
+def words(values: Any) -> str:
+    return " ".join(repr(float(x)) for x in np.ravel(values))
+
+
+def inertial(rng: np.random.Generator) -> str:
+    """Three point masses of one weight about a centre, in turned axes."""
+    points = rng.normal(scale=0.1, size=(3, 3))
+    mass = rng.uniform(0.5, 2.0)
+    I = mass * (np.sum(points**2) * np.eye(3) - points.T @ points)
+    keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    entries = I[np.triu_indices(3)]
+    listed = " ".join(f'{k}="{float(x)!r}"' for k, x in zip(keys, entries, strict=True))
+    return (
+        f'<inertial><origin xyz="{words(rng.uniform(-0.2, 0.2, 3))}" '
+        f'rpy="{words(rng.uniform(-3, 3, 3))}"/><mass value="{mass!r}"/>'
+        f"<inertia {listed}/></inertial>"
+    )
+
+
+def joint_text(
+    name: str, kind: str, parent: str, child: str, rng: np.random.Generator, **more: Any
+) -> str:
+    axis = rng.normal(size=3)
+    axis = more.get("axis", axis / np.linalg.norm(axis)) * more.get("scale", 1.0)
+    limit = '<limit lower="-2.5" upper="1.5" effort="10" velocity="3"/>'
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/>'
+        f'<child link="{child}"/><origin xyz="{words(rng.uniform(-0.5, 0.5, 3))}" '
+        f'rpy="{words(rng.uniform(-3, 3, 3))}"/><axis xyz="{words(axis)}"/>'
+        + (limit if kind in ("revolute", "prismatic") else "")
+        + "</joint>"
+    )
+
+
+def random_robot(seed: int, scale: float = 1.0) -> str:
+    """A tree of links; the first one is a massless root every other time."""
+    rng = np.random.default_rng(seed)
+    n = 2 + seed % 6
+    kinds = ["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+    kinds = kinds[2:] if seed % 3 == 0 else kinds[:4]
+    parts = [f'<robot name="random{seed}">']
+    parts.append(f'<link name="l0">{inertial(rng) if seed % 2 else ""}</link>')
+    for i in range(1, n):
+        kind = "revolute" if i == 1 else str(rng.choice(kinds))
+        parent = f"l{int(rng.integers(0, i))}"
+        options: dict[str, Any] = {"scale": scale}
+        if kind == "planar":  # Pinocchio takes its plane across z
+            options["axis"] = np.array([0.0, 0.0, 1.0])
+        parts.append(joint_text(f"j{i}", kind, parent, f"l{i}", rng, **options))
+        # without mass now and then, where a link on a fixed joint may be
+        bare = kind == "fixed" and seed % 4 == 1
+        parts.append(f'<link name="l{i}">{"" if bare else inertial(rng)}</link>')
+    return "\n".join([*parts, "</robot>"])
+
+
+class PinocchioRobot:
+    """A text in Pinocchio, with its coordinates in the order of the arm."""
+
+    def __init__(self, text: str, arm: fa.Arm, robot: urdf.Robot, free: bool) -> None:
+        import pinocchio as pin
+
+        self.pin, self.arm = pin, arm
+        root = (pin.JointModelFreeFlyer(),) if free else ()
+        self.model = pin.buildModelFromXML(text, *root)
+        self.data = self.model.createData()
+        self.joints = {joint.name: joint for joint in robot.joints}
+        self.root = robot.links[0].name
+
+    def state(self, q: Array) -> tuple[Array, Array]:
+        """Positions there, and the matrix from velocities here to those there."""
+        nq, T = np.zeros(self.model.nq), np.zeros((self.model.nv, self.arm.nv))
+        for i in range(1, self.model.njoints):
+            name, there = self.model.names[i], self.model.joints[i]
+            joint = self.joints.get(name)
+            body = self.root if joint is None else joint.child
+            kind = "floating" if joint is None else joint.type
+            x = q[self.arm.body_joint_slice(body, positions=True)]
+            at = slice(there.idx_q, there.idx_q + there.nq)
+            block = np.eye(there.nv)
+            if kind == "floating":  # origin first, scalar last; linear first
+                nq[at] = [*x[4:], *x[1:4], x[0]]
+                block = block[[3, 4, 5, 0, 1, 2]]
+            elif kind == "planar":  # velocities in the axes of the body
+                c, s = np.cos(x[2]), np.sin(x[2])
+                nq[at] = [x[0], x[1], c, s]
+                block = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+            elif kind == "continuous":
+                nq[at] = [np.cos(x[0]), np.sin(x[0])]
+            else:
+                nq[at] = x
+            rows = slice(there.idx_v, there.idx_v + there.nv)
+            T[rows, self.arm.body_joint_slice(body)] = block
+        return nq, T
+
+    def mass_matrix(self, q: Array) -> Array:
+        x, T = self.state(q)
+        M = np.triu(self.pin.crba(self.model, self.data, x))
+        return np.asarray(T.T @ (M + np.triu(M, 1).T) @ T)
+
+    def gravity(self, q: Array) -> Array:
+        x, T = self.state(q)
+        none = np.zeros(self.model.nv)
+        return np.asarray(T.T @ self.pin.rnea(self.model, self.data, x, none, none))
+
+    def pose(self, q: Array, link: str) -> Array:
+        self.pin.framesForwardKinematics(self.model, self.data, self.state(q)[0])
+        number = self.model.getFrameId(link, self.pin.FrameType.BODY)
+        return np.asarray(self.data.oMf[number].homogeneous)
+
+    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Inverse dynamics; the matrix T of planar joints has a rate."""
+        x, T = self.state(q)
+        h = 1e-6  # T is linear in c and s: the rate by central differences of these
+        moved = [fa.integrate(self.arm, q, sign * h * qd) for sign in (1.0, -1.0)]
+        rate = (self.state(moved[0])[1] - self.state(moved[1])[1]) / (2.0 * h)
+        acceleration = T @ qdd + rate @ qd
+        tau = self.pin.rnea(self.model, self.data, x, T @ qd, acceleration)
+        return np.asarray(T.T @ tau)
+
+
+def state(arm: fa.Arm, seed: int) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    q = arm.neutral + 0.0
+    q = fa.integrate(arm, q, rng.uniform(-1.0, 1.0, arm.nv))
+    return q, rng.normal(size=arm.nv), rng.normal(size=arm.nv)
+
+
+def close(value: Any, expected: Any, rtol: float = 1e-12) -> None:
+    """Equal to a part of the largest entry."""
+    size = float(np.abs(expected).max(initial=0.0))
+    assert_allclose(value, expected, rtol=0.0, atol=rtol * max(size, 1.0))
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+@pytest.mark.parametrize("seed", range(36))
+def test_against_pinocchio(seed: int, base: str) -> None:
+    pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
+    text = random_robot(seed)
+    robot = urdf.read(text)
+    # axes of any length are directions
+    arm = urdf.load(random_robot(seed, scale=2.5), base=base)
+    other = PinocchioRobot(text, arm, robot, base == "free")
+    assert arm.nv == other.model.nv
+    planar = any(joint.type == "planar" for joint in robot.joints)
+    for k in range(3):
+        q, qd, qdd = state(arm, k)
+        poses = fa.link_poses(arm, q)
+        for body, pose in zip(arm.bodies, poses, strict=True):
+            close(pose, other.pose(q, body.name))
+        close(fa.mass_matrix(arm, q), other.mass_matrix(q))
+        close(fa.gravity_forces(arm, q), other.gravity(q))
+        # the rate of the planar velocities there is a difference quotient here
+        tau = fa.inverse_dynamics(arm, q, qd, qdd)
+        close(tau, other.forces(q, qd, qdd), 1e-8 if planar else 1e-12)
+
+
+ROD = (
+    '<inertial><origin xyz="0.5 0 0"/><mass value="2"/>'
+    '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial>'
+)
+
+
+def robot_of(joints: str, n: int = 2, extra: str = "") -> str:
+    """A massless root, and rods of 1 m along x."""
+    links = [f'<link name="rod{i}">{ROD}</link>' for i in range(1, n + 1)]
+    return f'<robot name="r"><link name="root"/>{"".join(links)}{joints}{extra}</robot>'
+
+
+def hinge(
+    i: int, parent: str, child: str, kind: str = "continuous", inner: str = ""
+) -> str:
+    return (
+        f'<joint name="h{i}" type="{kind}"><parent link="{parent}"/>'
+        f'<child link="{child}"/><origin xyz="{int(i > 1)} 0 0"/>'
+        f'<axis xyz="0 0 2"/>{inner}</joint>\n'
+    )
+
+
+LIMIT = '<limit lower="-1" upper="2" effort="5" velocity="6"/>'
+TWO = hinge(1, "root", "rod1", "revolute", LIMIT) + hinge(2, "rod1", "rod2")
+
+
+def test_two_rods_by_hand() -> None:
+    arm = urdf.load(robot_of(TWO))
+    assert arm.name == "r"
+    assert arm.coordinate_names == ("rod1", "rod2")
+    chain = [
+        RigidBody(
+            f"rod{i}",
+            Joint(node="tip" if i > 1 else 0),
+            mass=2.0,
+            com=(0.5, 0, 0),
+            inertia=(0.01, 0.2, 0.2),
+            nodes={"tip": (1, 0, 0)},
+        )
+        for i in (1, 2)
+    ]
+    same = fa.Arm(chain)
+    q = np.random.default_rng(0).uniform(-3, 3, (5, 2))
+    assert_allclose(fa.mass_matrix(arm, q), fa.mass_matrix(same, q), rtol=1e-15)
+    assert_allclose(fa.link_poses(arm, q), fa.link_poses(same, q), atol=1e-15)
+    assert_array_equal(arm.joint_limits, [[-1, -np.inf], [2, np.inf]])
+    assert arm.bodies[0].node_names == ("base", "h2")
+    assert arm.bodies[1].joint.node == "h2"
+
+
+def test_what_only_the_robot_knows() -> None:
+    robot = urdf.read(robot_of(TWO))
+    assert [link.name for link in robot.links] == ["root", "rod1", "rod2"]
+    first, second = robot.joints
+    assert (first.effort, first.velocity, first.limits) == (5.0, 6.0, (-1.0, 2.0))
+    assert (second.effort, second.limits, second.mimic) == (None, None, None)
+    assert robot.links[0].mass is None
+    assert robot.links[1].ends[0][0] == "h2"
+    assert second.line == 2
+    assert robot == urdf.read(robot_of(TWO).encode())
+
+
+def test_order_of_the_links_is_that_of_a_walk() -> None:
+    """To the depth, branches in the order of their joints, wherever links stand."""
+    joints = [("d", "c"), ("root", "b"), ("b", "e"), ("root", "d"), ("b", "a")]
+    text = "<robot>" + "".join(f'<link name="{x}">{ROD}</link>' for x in "abcde")
+    text += '<link name="root"/>'
+    text += "".join(hinge(i, *pair) for i, pair in enumerate(joints)) + "</robot>"
+    arm = urdf.load(text)
+    assert [body.name for body in arm.bodies] == ["b", "e", "a", "d", "c"]
+    assert arm.name == "robot"
+
+
+def test_fixed_joints_keep_their_links() -> None:
+    joints = TWO + hinge(3, "rod2", "tool", "fixed")
+    arm = urdf.load(robot_of(joints, extra='<link name="tool"/>'))
+    assert [b.name for b in arm.bodies] == ["rod1", "rod2", "tool"]
+    assert arm.bodies[2].total_mass == 0.0
+    q = np.array([0.3, -0.8])
+    place = fa.node_pose(arm, q, "tool.base")[:3, 3]
+    reach = np.exp(1j * np.cumsum(q)).sum()
+    assert_allclose(place, [reach.real, reach.imag, 0.0], rtol=1e-15)
+
+
+def test_damping_and_mimic() -> None:
+    inner = LIMIT + '<dynamics damping="0.3"/>'
+    follow = '<mimic joint="h1" multiplier="-2" offset="0.5"/>'
+    joints = hinge(1, "root", "rod1", "revolute", inner)
+    joints += hinge(2, "rod1", "rod2", "continuous", follow)
+    arm = urdf.load(robot_of(joints), gravity=(0, 0, 0))
+    assert_array_equal(np.diag(arm.damping_matrix), [0.3, 0.0])
+    assert arm.constraint_names == ("h2",)
+    q, qd = np.array([0.2, -2 * 0.2 + 0.5]), np.array([0.7, -1.4])
+    assert_allclose(fa.constraint_violation(arm, q), [0.0], atol=1e-16)
+    qdd = fa.forward_dynamics(arm, q, qd, [1.0, 0.0])
+    assert_allclose(qdd[1], -2.0 * qdd[0], rtol=1e-12)
+    # a mimicking joint has a multiplier of 1 and no offset by default
+    plain = joints.replace(' multiplier="-2" offset="0.5"', "")
+    (coupling,) = urdf.load(robot_of(plain)).constraints
+    assert coupling == fa.Coupling({"rod2": 1.0, "rod1": -1.0}, 0.0, "h2")
+
+
+def test_planar_joint_across_any_axis() -> None:
+    joint = (
+        '<joint name="p" type="planar"><parent link="root"/><child link="rod1"/>'
+        '<axis xyz="3 0 0"/></joint>'
+    )
+    arm = urdf.load(robot_of(joint, 1))
+    assert arm.bodies[0].joint == Joint("planar", (1, 0, 0), "ground", 0)
+    assert fa.link_poses(arm, [0.1, 0.2, 0.3])[0, 0, 3] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["fixed", "free"])
+def test_place_of_the_base(kind: str) -> None:
+    """On the ground as a joint says, whether the root has a mass or not."""
+    turn = Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix()
+    base = Joint(kind, position=(1, 2, 3), rotation=turn)
+    for text in (robot_of(TWO), robot_of(TWO).replace("<link name='root'/>", "")):
+        arm, plain = urdf.load(text, base=base), urdf.load(text, base=kind)
+        names = [body.name for body in arm.bodies]
+        assert ("root" in names) == (kind == "free")
+        moved = fa.tip_pose(arm, arm.neutral)
+        expected = np.eye(4)
+        expected[:3, :3], expected[:3, 3] = turn, base.position
+        close(moved, expected @ fa.tip_pose(plain, plain.neutral), 1e-15)
+    heavy = robot_of(TWO).replace(
+        '<link name="root"/>', f'<link name="root">{ROD}</link>'
+    )
+    arm = urdf.load(heavy, base=base)
+    assert arm.bodies[0].name == "root"
+    assert arm.bodies[0].joint.kind == kind
+
+
+def test_files_and_text(tmp_path: Path) -> None:
+    text = '<?xml version="1.0" encoding="utf-8"?>\n' + robot_of(TWO)
+    path = tmp_path / "two.urdf"
+    path.write_text(text, encoding="utf-8")
+    arm = urdf.load(text)
+    for source in (path, str(path), text.encode(), "\ufeff \n" + text, robot_of(TWO)):
+        assert urdf.load(source) == arm
+    with pytest.raises(FileNotFoundError):
+        urdf.load(tmp_path / "none.urdf")
+
+
+# what is left out is told
+
+
+@pytest.mark.parametrize(
+    ("joints", "extra", "told"),
+    [
+        (
+            hinge(1, "root", "rod1", inner='<dynamics friction="0.2"/>'),
+            "",
+            "joint 'h1' (line 2) has Coulomb friction of 0.2",
+        ),
+        (
+            hinge(1, "root", "rod1", "floating", '<dynamics damping="0.2"/>'),
+            "",
+            "the damping 0.2, which is left out",
+        ),
+        (
+            hinge(1, "root", "rod1", inner='<limit lower="0" upper="1"/>'),
+            "",
+            "limits of joint 'h1' (line 2) are left out, it is continuous",
+        ),
+        (
+            hinge(1, "root", "rod1", "revolute", '<limit effort="1" velocity="1"/>'),
+            "",
+            "without lower and upper",
+        ),
+        (
+            hinge(1, "root", "rod1", inner='<safety_controller k_velocity="1"/>'),
+            "<transmission/><gazebo/><gazebo/>",
+            "not read: 2 <gazebo>, 1 <safety_controller>, 1 <transmission>",
+        ),
+    ],
+)
+def test_what_is_left_out_is_told(joints: str, extra: str, told: str) -> None:
+    text = robot_of("\n" + joints, 1, extra)
+    with pytest.warns(urdf.UrdfWarning) as caught:
+        urdf.load(text)
+    assert len(caught) == 1
+    assert told in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_shapes_are_not_looked_at() -> None:
+    shape = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
+    shape += "<collision><geometry/></collision>"
+    text = robot_of(TWO, extra='<material name="red"/>')
+    assert urdf.load(text.replace(ROD, ROD + shape)) == urdf.load(text)
+
+
+# flexible links
+
+SIDECAR: dict[str, Any] = {
+    "length": 1.0,
+    "mass_per_length": 2.0,
+    "bending_stiffness": [5.0, 7.0],
+    "modes": 2,
+    "damping_ratio": 0.01,
+}
+
+
+def beam_of(name: str = "beam") -> fa.FlexibleBody:
+    modes = [beams.clamped_beam_modes(1.0, 2.0, EI, 2) for EI in (5.0, 7.0)]
+    return beams.flexible_link(
+        name,
+        length=1.0,
+        mass_per_length=2.0,
+        bending_y=modes[0],
+        bending_z=modes[1],
+        damping_ratio=0.01,
+    )
+
+
+def test_flexible_links_of_all_origins(tmp_path: Path) -> None:
+    """A body, a function, a TOML and a JSON file: one arm, as built by hand."""
+    text = robot_of(TWO)
+    rods = urdf.load(text).bodies
+    first = beam_of("rod1").replace(joint=rods[0].joint.replace(node=0))
+    second = rods[1].replace(joint=rods[1].joint.replace(node="tip"))
+    expected = fa.Arm([first, second], name="r")
+    toml, plain = tmp_path / "links.toml", tmp_path / "links.json"
+    lines = [f"{key} = {json.dumps(value)}" for key, value in SIDECAR.items()]
+    toml.write_text("\n".join(["[rod1]", *lines]))
+    plain.write_text(json.dumps({"rod1": SIDECAR}))
+
+    def make(link: urdf.RobotLink) -> fa.FlexibleBody:
+        assert (link.name, link.mass) == ("rod1", 2.0)
+        ((name, where),) = link.ends
+        assert name == "h2"
+        assert_array_equal(where, [1, 0, 0])
+        return beam_of()
+
+    arms = [
+        urdf.load(text, flexible={"rod1": beam_of()}),
+        urdf.load(text, flexible={"rod1": make}),
+        urdf.load(text, sidecar={"rod1": SIDECAR}),
+        urdf.load(text, sidecar=plain),
+    ]
+    if sys.version_info >= (3, 11):
+        arms.append(urdf.load(text, sidecar=toml))
+    assert arms[0] == arms[1] == expected
+    q = np.random.default_rng(0).uniform(-0.3, 0.3, (3, expected.nq))
+    M = fa.mass_matrix(expected, q)
+    for arm in arms:
+        assert arm.coordinate_names == expected.coordinate_names
+        assert arm.bodies[1].joint.node == "tip"
+        assert_array_equal(fa.mass_matrix(arm, q), M)
+        assert_array_equal(arm.damping_matrix, expected.damping_matrix)
+
+
+def test_beams_along_any_axis() -> None:
+    """The same arm drawn with its links along z in place of x."""
+    text = robot_of(TWO)
+    turned = (
+        text.replace('xyz="1 0 0"', 'xyz="0 0 1"')
+        .replace('xyz="0.5 0 0"', 'xyz="0 0 0.5"')
+        .replace('xyz="0 0 2"', 'xyz="1 0 0"')
+        .replace('ixx="0.01"', 'ixx="0.2"')
+        .replace('izz="0.2"', 'izz="0.01"')
+    )
+    twist = {"torsional_stiffness": 3.0, "polar_inertia_per_length": 0.01}
+    table = SIDECAR | twist
+    arm = urdf.load(text, sidecar={"rod1": table}, gravity=(0, -9.81, 0))
+    # x, y, z of the first drawing are z, -y... of the second: z, y', x'
+    along = table | {"axis": [0, 0, 1], "y_axis": [0, -1, 0]}
+    same = urdf.load(turned, sidecar={"rod1": along}, gravity=(0, 9.81, 0))
+    q = np.random.default_rng(0).uniform(-1, 1, (4, arm.nq)) * 0.2
+    close(fa.mass_matrix(same, q), fa.mass_matrix(arm, q))
+    close(fa.gravity_forces(same, q), fa.gravity_forces(arm, q))
+    # by default y is that of the link, and the beam starts where it is told to
+    other = urdf.load(
+        turned, sidecar={"rod1": along | {"y_axis": None, "position": (0, 0, 0.25)}}
+    )
+    beam = other.bodies[0]
+    assert_allclose(beam.node_position[[0, -1]], [[0, 0, 0.25], [0, 0, 1.25]])
+    assert beam.node_translation[-1, 1, 0] > 0.1
+    # the joint 0.25 m before the tip sits on the nearest Gauss point
+    gap = beam.node_position[beam.node_index(other.bodies[1].joint.node)]
+    apart = np.linalg.norm(beam.node_position - [0, 0, 1.0], axis=1)
+    assert np.linalg.norm(gap - [0, 0, 1.0]) == apart.min()
+    place = fa.link_poses(other, np.zeros(other.nq))[1, :3, 3]
+    assert_allclose(place, [0, 0, 1.0], atol=1e-15)
+
+
+def test_children_of_nodes_of_their_name() -> None:
+    names = beam_of().node_names
+    renamed = beam_of().replace(node_names=("base", "h2", *names[2:]))
+    arm = urdf.load(robot_of(TWO), flexible={"rod1": renamed})
+    assert arm.bodies[1].joint.node == "h2"
+    place = fa.link_poses(arm, np.zeros(arm.nq))[1, :3, 3]
+    assert_allclose(place, [1, 0, 0], atol=1e-15)
+
+
+def test_masses_that_are_replaced_are_told() -> None:
+    heavy = SIDECAR | {"mass_per_length": 3.0}
+    with pytest.warns(urdf.UrdfWarning, match=r"'rod1' has 2 kg .* and 3 kg as a flex"):
+        urdf.load(robot_of(TWO), sidecar={"rod1": heavy})
+
+
+def test_payload_shapes_modes_and_has_no_mass() -> None:
+    table = SIDECAR | {"payload_mass": 2.0, "payload_inertia": 0.1, "planes": "y"}
+    body = urdf.load(robot_of(TWO), sidecar={"rod1": table}).bodies[0]
+    assert_allclose(body.total_mass, 2.0)
+    modes = beams.clamped_beam_modes(1.0, 2.0, 5.0, 2, tip_mass=2.0, tip_inertia=0.1)
+    assert_allclose(body.stiffness, modes.k, rtol=1e-14)
+    assert body.mode_names == ("bending y 1", "bending y 2")
+
+
+# refusals
+
+BOMB = "<!DOCTYPE x [" + "".join(
+    f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "x"}">' for i in range(10)
+)
+
+
+def one(inner: str, kind: str = "revolute") -> str:
+    return robot_of("\n\n" + hinge(1, "root", "rod1", kind, inner), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (one("", "ball"), ["joint 'h1' (line 3) has the type 'ball'", "'planar'"]),
+        (one("", "revolut"), ["'revolut'", "did you mean 'revolute'?"]),
+        (one(""), ["joint 'h1' (line 3) is revolute and has no <limit>"]),
+        (
+            one('<limit lower="2" upper="1"/>'),
+            ["joint 'h1' (line 3): limits of the joint are 2 and 1"],
+        ),
+        (one(LIMIT + LIMIT), ["joint 'h1' (line 3) has 2 elements <limit>"]),
+        (
+            one('<limit lower="a" upper="1"/>'),
+            [
+                "lower of <limit> of joint 'h1' (line 3), in line 3, is 'a'",
+                "one number",
+            ],
+        ),
+        (
+            one(LIMIT + '<dynamics damping="-1"/>'),
+            ["joint 'h1' (line 3): damping of the joint is -1"],
+        ),
+        (
+            one(LIMIT + '<dynamics damping="nan"/>'),
+            ["damping of joint 'h1' (line 3) is nan"],
+        ),
+        (one(LIMIT + '<mimic joint="h7"/>'), ["mimics 'h7'", "'h1'"]),
+        (one(LIMIT + '<mimic joint="h1"/>'), ["joint 'h1' (line 3) mimics itself"]),
+        (one(LIMIT + "<mimic/>"), ["joint of <mimic> of joint 'h1'", "is missing"]),
+        (
+            one(LIMIT).replace("0 0 2", "0 0 0"),
+            ["the axis of joint 'h1' (line 3) is zero"],
+        ),
+        (
+            one(LIMIT).replace("0 0 2", "0 2"),
+            ["xyz of <axis> of joint 'h1'", "'0 2'", "expected 3 numbers"],
+        ),
+        (
+            one(LIMIT).replace("0 0 2", "0 0 inf"),
+            ["xyz of <axis>", "inf at index (2,)", "finite"],
+        ),
+        (
+            one(LIMIT).replace('<parent link="root"/>', ""),
+            ["joint 'h1' (line 3) has no <parent>"],
+        ),
+        (
+            one(LIMIT).replace('link="root"', 'link="rot"'),
+            ["parent of joint 'h1' (line 3) is 'rot'", "'root', 'rod1'"],
+        ),
+        (
+            one(LIMIT).replace('type="revolute"', ""),
+            ["type of <joint> of joint 'h1' (line 3)", "is missing"],
+        ),
+        (one(LIMIT).replace('name="h1"', ""), ["name of <joint>", "is missing"]),
+        (
+            robot_of(TWO + hinge(3, "rod2", "rod1")),
+            ["link 'rod1' is the child of joint 'h1'", "joint 'h3'", "flexarm.Loop"],
+        ),
+        (robot_of(TWO, 3), ["2 links without a parent ('root', 'rod3')"]),
+        (
+            robot_of(TWO + hinge(3, "rod4", "rod3") + hinge(4, "rod3", "rod4"), 4),
+            ["links 'rod3', 'rod4' form a cycle"],
+        ),
+        (robot_of(TWO + TWO), ["two joints are named 'h1', in lines 1 and 3"]),
+        (
+            robot_of(TWO, extra='<link name="rod1"/>'),
+            ["two links are named 'rod1', in lines 1 and 3"],
+        ),
+        ("<robot/>", ["the robot has no links"]),
+        ('<robot><link name="a"/></robot>', ["one link without inertial"]),
+        ("<sdf/>", ["the first element is <sdf>", "expected <robot>"]),
+        (
+            robot_of(TWO).replace('<mass value="2"/>', "", 1),
+            ["the inertial of link 'rod1'", "has no <mass>"],
+        ),
+        (
+            robot_of(TWO).replace('value="2"', 'value="-2"', 1),
+            ["link 'rod1' (line 1): body 'rod1' has the mass -2 kg"],
+        ),
+        (
+            robot_of(TWO).replace('izz="0.2"', 'izz="0.9"', 1),
+            ["link 'rod1' (line 1): body 'rod1'", "principal moments"],
+        ),
+        (
+            robot_of(TWO).replace('ixy="0"', "", 1),
+            ["ixy of <inertia> of link 'rod1'", "is missing, expected one number"],
+        ),
+        (
+            robot_of(TWO).replace("rod1", "a.b"),
+            ["link 'a.b' (line 1)", "without a dot"],
+        ),
+        (
+            robot_of(TWO).replace("h2", "base"),
+            ["link 'rod1' (line 1)", "two nodes of one name"],
+        ),
+        (robot_of(TWO)[:-9], ["line 2 of", "is not XML (no element found)"]),
+        ("<robot><link></robot>", ["is not XML (mismatched tag)"]),
+        (robot_of(TWO, extra="<xacro:macro/>"), ["<xacro:macro> in line 3", "expand"]),
+        (
+            BOMB + "]>" + robot_of(TWO).replace('"r"', '"&e9;"'),
+            ["line 1 declares a document type", "entities are not expanded"],
+        ),
+        (
+            '<!DOCTYPE r SYSTEM "file:///etc/passwd">' + robot_of(TWO),
+            ["declares a document type"],
+        ),
+        ("<a>" * 5000, ["is inside of 100 others"]),
+        (b"<?xml version='1.0' encoding='klingon'?><robot/>", ["klingon", "UTF-8"]),
+        (7, ["robot description is int", "starts with '<'"]),
+    ],
+)
+def test_refused_descriptions(text: Any, told: list[str]) -> None:
+    refused(fa.ModelError, told, lambda: urdf.load(text))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"base": "floating"}, ["base of the robot is 'floating'", "'fixed', 'free'"]),
+        ({"base": Joint(parent="rod1")}, ["a joint on 'rod1'", "on the ground"]),
+        ({"flexible": [beam_of()]}, ["flexible is list", "mapping"]),
+        ({"flexible": {"rod9": beam_of()}}, ["'rod9' is not in the robot", "'rod1'"]),
+        ({"flexible": {"rod1": 7}}, ["flexible link 'rod1' is int", "FlexibleBody"]),
+        ({"flexible": {"rod1": lambda link: link}}, ["'rod1' is RobotLink"]),
+        (
+            {"flexible": {"rod1": beam_of()}, "sidecar": {"rod1": SIDECAR}},
+            ["'rod1' is given twice"],
+        ),
+        ({"sidecar": 7}, ["sidecar is int", "TOML or JSON"]),
+        ({"sidecar": {"rod1": 7}}, ["flexible link 'rod1' is 7", "table"]),
+        ({"sidecar": {"rod1": {}}}, ["flexible link 'rod1' has no length"]),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"lengths": 1}}},
+            ["unknown key 'lengths'", "did you mean 'length'?"],
+        ),
+        ({"sidecar": {"rod1": SIDECAR | {"planes": "x"}}}, ["planes", "'x'"]),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"torsional_stiffness": 1.0}}},
+            ["one of torsional_stiffness and polar_inertia_per_length"],
+        ),
+        ({"sidecar": {"rod1": SIDECAR | {"axis": (0, 0, 0)}}}, ["axis", "is zero"]),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"y_axis": (1, 1, 0)}}},
+            ["y_axis of flexible link 'rod1' is 45 degrees"],
+        ),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"bending_stiffness": (1, 2, 3)}}},
+            ["bending_stiffness of flexible link 'rod1'", "(3,)"],
+        ),
+        ({"sidecar": {"rod1": SIDECAR | {"length": -1.0}}}, ["-1"]),
+    ],
+)
+def test_refused_options(options: dict[str, Any], told: list[str]) -> None:
+    refused(fa.ModelError, told, lambda: urdf.load(robot_of(TWO), **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.json", "{", ["is not JSON"]),
+        ("a.json", "[1]", ["sidecar holds list"]),
+        ("a.toml", "[rod1", ["is not TOML"]),
+    ],
+)
+def test_refused_sidecars(
+    name: str, text: str, told: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    call: Callable[[], Any] = lambda: urdf.load(robot_of(TWO), sidecar=path)  # noqa: E731
+    refused(fa.ModelError, told, call)
+
+
+def test_toml_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Python 3.10 without tomli."""
+    path = tmp_path / "a.toml"
+    path.write_text("[rod1]")
+    monkeypatch.setitem(sys.modules, "tomllib", None)
+    monkeypatch.setitem(sys.modules, "tomli", None)
+    told = ["is TOML", "tomli", "flexarm[urdf]", "JSON"]
+    refused(fa.ModelError, told, lambda: urdf.load(robot_of(TWO), sidecar=path))
