@@ -237,6 +237,12 @@ def _body(
             f"flexible link {link.name!r} is {type(given).__name__}, expected a "
             "FlexibleBody or a function of the link that returns one"
         )
+    held = body.attachment_node
+    if held is not None and body.node_position[held].any():
+        raise ModelError(
+            f"flexible link {link.name!r} is held by its node {body.attachment!r}, "
+            "which is not at the origin of the link, where its joint is; move the nodes"
+        )
     if link.mass is not None and abs(body.total_mass - link.mass) > 1e-9 * link.mass:
         notes.append(
             f"link {link.name!r} has {link.mass:g} kg in the file and "

@@ -21,6 +21,7 @@ from scipy.spatial.transform import Rotation
 
 import flexarm as fa
 from flexarm import Joint, RigidBody, beams, urdf
+from flexarm.descriptions import JointFrames, SpatialScrews
 
 Array = NDArray[np.float64]
 
@@ -312,6 +313,22 @@ def test_place_of_the_base(kind: str) -> None:
     arm = urdf.load(heavy, base=base)
     assert arm.bodies[0].name == "root"
     assert arm.bodies[0].joint.kind == kind
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+def test_descriptions_of_a_robot(seed: int) -> None:
+    """Joint frames of a file are those of URDF; screws of it give the arm again."""
+    arm = urdf.load(random_robot(seed))
+    q, qd, qdd = state(arm, seed)
+    frames = JointFrames.of(arm)
+    for body, S in zip(frames.body_frames, frames.screws, strict=True):
+        assert_array_equal(body, np.eye(4))
+        assert_array_equal(S[3:], np.zeros(S[3:].shape) if S[:3].any() else S[3:])
+    for description in (frames, SpatialScrews.of(arm)):
+        close(description.poses(q), fa.link_poses(arm, q), 1e-14)
+        same = description.arm(arm.bodies)
+        tau = fa.inverse_dynamics(arm, q, qd, qdd)
+        close(fa.inverse_dynamics(same, q, qd, qdd), tau, 1e-13)
 
 
 def test_files_and_text(tmp_path: Path) -> None:
@@ -627,6 +644,10 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
         ({"flexible": {"rod9": beam_of()}}, ["'rod9' is not in the robot", "'rod1'"]),
         ({"flexible": {"rod1": 7}}, ["flexible link 'rod1' is int", "FlexibleBody"]),
         ({"flexible": {"rod1": lambda link: link}}, ["'rod1' is RobotLink"]),
+        (
+            {"flexible": {"rod1": beam_of().replace(attachment="tip")}},
+            ["'rod1' is held by its node 'tip'", "origin of the link"],
+        ),
         (
             {"flexible": {"rod1": beam_of()}, "sidecar": {"rod1": SIDECAR}},
             ["'rod1' is given twice"],
