@@ -25,6 +25,7 @@ JOINT_TYPES = (
     "floating",
     "planar",
 )
+_LARGEST = 1e50  # of a number, well below what overflows
 # what has no mass and moves nothing; everything else that is not read is told
 _SHAPES = ("visual", "collision", "material")
 
@@ -123,6 +124,11 @@ class Robot(Description):
     notes: tuple[str, ...] = ()
 
 
+def _short(text: str) -> str:
+    text = repr(" ".join(text.split()))
+    return text if len(text) < 60 else text[:57] + "..."
+
+
 def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> Any:
     """Numbers of an attribute: n of them as an array, one as a float."""
     text = element.attributes.get(key)
@@ -137,7 +143,10 @@ def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> A
         if "_" in text or len(values) != n:
             raise ValueError
     except ValueError:
-        raise ModelError(f"{where} is {text!r}, {wanted}") from None
+        raise ModelError(f"{where} is {_short(text)}, {wanted}") from None
+    large = [x for x in values if _LARGEST < abs(x) < np.inf]
+    if large:
+        raise ModelError(f"{where} is {large[0]:g}, expected SI units")
     return values[0] if n == 1 else as_array(where.rstrip(","), values, (n,))
 
 
@@ -365,8 +374,8 @@ def read(source: Any) -> Robot:
     Parameters
     ----------
     source : path, str or bytes
-        File in the Unified Robot Description Format, or its text, which starts with
-        ``<``.
+        File in the Unified Robot Description Format, or its text; a str with a ``<`` in
+        it is the text.
 
     Returns
     -------

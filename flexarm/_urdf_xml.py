@@ -45,14 +45,14 @@ class Element:
 
 def read_source(source: Any) -> str | bytes:
     """Text of a description, which is given itself or by its path."""
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] == "<":
+    if isinstance(source, str) and ("<" in source or "\n" in source):
         return source.lstrip("\ufeff \t\r\n")
     if isinstance(source, bytes):
         return source
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
             f"robot description is {type(source).__name__}, expected its path or its "
-            "text, which starts with '<'"
+            "text"
         )
     with open(source, "rb") as file:
         return file.read()

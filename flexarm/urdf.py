@@ -54,7 +54,7 @@ def load(
     Parameters
     ----------
     source : path, str or bytes
-        File, or its text, which starts with ``<``.
+        File, or its text; a str with a ``<`` in it is the text.
     flexible : mapping of str to FlexibleBody or callable, optional
         Flexible bodies for links, by their names: the body, in the frame of the link,
         or a function that makes it of the `RobotLink`.

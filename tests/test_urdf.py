@@ -628,7 +628,16 @@ def one(inner: str, kind: str = "revolute") -> str:
         ),
         ("<a>" * 5000, ["is inside of 100 others"]),
         (b"<?xml version='1.0' encoding='klingon'?><robot/>", ["klingon", "UTF-8"]),
-        (7, ["robot description is int", "starts with '<'"]),
+        (7, ["robot description is int", "its path or its text"]),
+        ("robot>" + robot_of(TWO), ["line 1 of", "is not XML (syntax error)"]),
+        (
+            one(LIMIT).replace('value="2"', 'value="1e300"'),
+            ["value of <mass> of link 'rod1'", "is 1e+300", "SI units"],
+        ),
+        (
+            one(LIMIT).replace("0 0 2", "0 " * 99),
+            ["xyz of <axis>", "0 0 ...", "expected 3 numbers"],
+        ),
     ],
 )
 def test_refused_descriptions(text: Any, told: list[str]) -> None:
