@@ -16,6 +16,7 @@ from . import (
     reference,
     se3,
     testing,
+    urdf,
 )
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
@@ -134,5 +135,6 @@ __all__ = [
     "simulate",
     "testing",
     "tip_pose",
+    "urdf",
     "wrench_forces",
 ]

@@ -193,8 +193,9 @@ class JointTree(Description):
         The reference pose of a body on a flexible parent is that at the undeformed
         node which carries it; the node takes the joint along as it moves.  Axes within
         rounding (8 eps of the largest length) of the origin of a body count as
-        passing through it, and so do pitches as zero: the joint is then a plain,
-        faster one.
+        passing through it, and so do pitches as zero: the joint is then a plain one.
+        Other axes take a second, massless body in the kernels, and about twice the time
+        of forward dynamics; frames on the axes, as `joint_frames` has them, avoid it.
         """
         return _screw_arms.build(self.body_screws(), bodies, options)
 

@@ -75,7 +75,7 @@ def build(description: BodyScrews, bodies: Sequence[Body], options: Any) -> Arm:
             raise ModelError(
                 f"a body is {type(body).__name__}, expected RigidBody or FlexibleBody"
             )
-    placed, size = [], description.size
+    placed, size = [], description._size
     for i, body in enumerate(bodies):
         p, B, X = (
             description.parents[i],

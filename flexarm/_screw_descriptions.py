@@ -261,7 +261,7 @@ class BodyScrews(JointTree):
         return JointFrames.of(arm).body_screws()
 
     @property
-    def size(self) -> float:
+    def _size(self) -> float:
         """Largest length among reference poses and screws, in m."""
         lengths = [float(np.linalg.norm(B[:3, 3])) for B in self.references]
         return max(
@@ -306,7 +306,7 @@ class BodyScrews(JointTree):
         """
         on_bodies, screws = [], []
         for X in self.screws:
-            X = clean_screws(X, self.size)
+            X = clean_screws(X, self._size)
             on_body, Z = pose(), X
             if X.shape[1] == 1:
                 turn, slide = X[:3, 0], X[3:, 0]

@@ -11,9 +11,11 @@ The same tree of joints can be written down in four ways [1]_:
 Each computes the poses of its bodies by its own formula, converts into all others, and
 gives the same `Arm` from a list of bodies.
 
-A joint has one screw or several, for ``exp(Z_1 q_1) ... exp(Z_n q_n)`` (Remark 4), or
-none if it is fixed.  A unit screw is ``(e; p x e + h e)`` for the line through p along
-the unit vector e and the pitch h, or ``(0; e)``; see `screw` and `motion_subgroup`.
+A joint has one screw or several, for ``exp(Z_1 q_1) ... exp(Z_n q_n)`` (Remark 4, the
+second kind of coordinates; spherical and free joints of `flexarm.Joint` have
+quaternions in place of the first kind), or none if it is fixed.  A unit screw is
+``(e; p x e + h e)`` for the line through p along the unit vector e and the pitch h, or
+``(0; e)``; see `screw` and `motion_subgroup`.
 
 References
 ----------

@@ -111,6 +111,17 @@ def test_equal_to_the_basic_form(n, child, orthogonal):
     check(arm, *state(arm))
 
 
+@pytest.mark.parametrize("n", [11, 12, 30])
+def test_screws_beside_the_frames(n):
+    """A carrier on each axis: beam and child hang fixed on massless bodies."""
+    arm, rng = chain(n, n), np.random.default_rng(n)
+    bodies = [
+        body.replace(joint=body.joint.replace(kind="screw", axis=(0, 0, 1), screw=S))
+        for body, S in zip(arm.bodies, rng.normal(size=(3, 6)), strict=True)
+    ]
+    check(arm.replace(bodies=bodies), *state(arm))
+
+
 @pytest.mark.parametrize("load", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize("n", [12, 30])
 def test_light_and_heavy_children(n, load):

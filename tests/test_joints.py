@@ -258,6 +258,16 @@ def test_screws_are_scaled_to_unit_axes() -> None:
     assert not joint.screw.flags.writeable
 
 
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e200, 1.7e308])
+def test_axes_of_any_length(size: float) -> None:
+    """Squares of the components would over- or underflow."""
+    e = np.array([0.6, -0.8, 1.0])
+    scaled = Joint(axis=size * e).axis
+    close(scaled, Joint(axis=e).axis, 1e-3 if size < 1e-300 else 1e-15)
+    S = Joint("screw", screw=[*(size * e), 0.0, 0.0, 0.0]).screw
+    close(S, np.r_[scaled, 0, 0, 0], 1e-15)
+
+
 @pytest.mark.parametrize(
     ("plain", "screw"),
     [

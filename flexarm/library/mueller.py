@@ -51,6 +51,7 @@ def mueller_remote_center(
 
     See Also
     --------
+    poses : the configuration bent.
     flexarm.descriptions.SpatialScrews : reads the table off the arm.
 
     Notes
@@ -85,7 +86,7 @@ def mueller_remote_center(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.mueller_remote_center()
-    >>> q = np.array([0.1, -0.4, 0.7, 0.3, -0.6])
+    >>> q = fa.library.poses(arm)["bent"]
     >>> there = fa.tip_pose(arm, q)[:3, 3]
     >>> there.round(4)
     array([ 1.0075,  0.0647, -0.25  ])

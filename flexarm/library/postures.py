@@ -28,6 +28,9 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "iiwa14": {
         "ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0),
     },
+    "mueller_remote_center": {
+        "bent": (0.1, -0.4, 0.7, 0.3, -0.6),
+    },
 }
 
 
@@ -47,17 +50,18 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
 
     Notes
     -----
-    ===================  ===========================================================
-    arm                  poses, joint coordinates in rad
-    ===================  ===========================================================
-    `pendulum`           level (0), hanging (-pi/2), upright (pi/2)
-    `planar_chain`       hanging (-pi/2, 0, ...), upright (pi/2, 0, ...)
-    `de_luca_siciliano`  straight (0, 0), Figs 5, 7; bent (0, pi/2), Figs 6, 8
-    `puma560`            ready, arm up (0, pi/2, -pi/2, 0, 0, 0); stretched along x
-                         (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
-                         (0, pi/4, pi, 0, pi/4, 0) [1]_
-    `iiwa14`             ready, hand over a table (0, 0.6, 0, -1.75, 0, 1, 0) [2]_
-    ===================  ===========================================================
+    =======================  ===========================================================
+    arm                      poses, joint coordinates in rad
+    =======================  ===========================================================
+    `pendulum`               level (0), hanging (-pi/2), upright (pi/2)
+    `planar_chain`           hanging (-pi/2, 0, ...), upright (pi/2, 0, ...)
+    `de_luca_siciliano`      straight (0, 0), Figs 5, 7; bent (0, pi/2), Figs 6, 8
+    `puma560`                ready, arm up (0, pi/2, -pi/2, 0, 0, 0); stretched along x
+                             (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
+                             (0, pi/4, pi, 0, pi/4, 0) [1]_
+    `iiwa14`                 ready, hand over a table (0, 0.6, 0, -1.75, 0, 1, 0) [2]_
+    `mueller_remote_center`  bent (0.1, -0.4, 0.7, 0.3, -0.6), ours
+    =======================  ===========================================================
 
     References
     ----------

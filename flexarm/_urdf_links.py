@@ -1,0 +1,166 @@
+"""Flexible links that a small file beside a robot description describes."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import beams
+from ._checks import as_array
+from .errors import ModelError
+from .joints import _unit
+from .models import FlexibleBody
+
+Array = NDArray[np.float64]
+
+_NEEDED = ("length", "mass_per_length", "bending_stiffness")
+_OPTIONS: dict[str, Any] = {
+    "modes": 2,
+    "planes": "yz",
+    "torsional_stiffness": None,
+    "polar_inertia_per_length": None,
+    "torsion_modes": 1,
+    "axis": (1.0, 0.0, 0.0),
+    "y_axis": None,
+    "position": (0.0, 0.0, 0.0),
+    "damping_ratio": 0.0,
+    "payload_mass": 0.0,
+    "payload_inertia": 0.0,
+}
+
+
+def _read_toml(text: str, name: str) -> Any:
+    for package in ("tomllib", "tomli"):
+        try:
+            reader = importlib.import_module(package)
+        except ModuleNotFoundError:
+            continue
+        try:
+            return reader.loads(text)
+        except ValueError as problem:
+            raise ModelError(f"file {name!r} is not TOML ({problem})") from None
+    raise ModelError(
+        f"file {name!r} is TOML, for which Python 3.10 needs the package tomli; "
+        "install flexarm[urdf] or write the file in JSON"
+    )
+
+
+def _read(source: Any) -> Any:
+    if isinstance(source, Mapping):
+        return source
+    if not isinstance(source, str | os.PathLike):
+        raise ModelError(
+            f"sidecar is {type(source).__name__}, expected a TOML or JSON file or a "
+            "mapping of link names"
+        )
+    name = os.fspath(source)
+    with open(name, encoding="utf-8") as file:
+        text = file.read()
+    if not str(name).endswith(".json"):
+        return _read_toml(text, str(name))
+    try:
+        return json.loads(text)
+    except ValueError as problem:
+        raise ModelError(f"file {name!r} is not JSON ({problem})") from None
+
+
+def flexible_links(source: Any) -> dict[str, FlexibleBody]:
+    """Flexible bodies by the names of their links."""
+    tables = _read(source)
+    if not isinstance(tables, Mapping):
+        raise ModelError(
+            f"sidecar holds {type(tables).__name__}, expected a table for each link"
+        )
+    return {str(name): _make(str(name), table) for name, table in tables.items()}
+
+
+def _make(name: str, table: Any) -> FlexibleBody:
+    who = f"flexible link {name!r}"
+    if not isinstance(table, Mapping):
+        raise ModelError(f"{who} is {table!r}, expected a table of its parameters")
+    known = [*_NEEDED, *_OPTIONS]
+    for key in table:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            raise ModelError(
+                f"{who} has the unknown key {key!r}, expected some of "
+                f"{', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
+            )
+    for key in _NEEDED:
+        if key not in table:
+            raise ModelError(f"{who} has no {key}, expected {', '.join(_NEEDED)}")
+    values = _OPTIONS | dict(table)
+    body = beams.flexible_link(
+        name,
+        length=values["length"],
+        mass_per_length=values["mass_per_length"],
+        damping_ratio=values["damping_ratio"],
+        **_modes(who, values),
+    )
+    return _placed(who, body, values)
+
+
+def _modes(who: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    planes = values["planes"]
+    if planes not in ("y", "z", "yz"):
+        raise ModelError(f"planes of {who} are {planes!r}, expected 'y', 'z' or 'yz'")
+    stiffness = values["bending_stiffness"]
+    if np.ndim(stiffness) == 0:
+        stiffness = [stiffness] * 2
+    stiffness = as_array(f"bending_stiffness of {who}", stiffness, (2,))
+    result: dict[str, Any] = {}
+    for plane, EI in zip("yz", stiffness, strict=True):
+        if plane in planes:
+            result[f"bending_{plane}"] = beams.clamped_beam_modes(
+                values["length"],
+                values["mass_per_length"],
+                float(EI),
+                values["modes"],
+                tip_mass=values["payload_mass"],
+                tip_inertia=values["payload_inertia"],
+            )
+    GJ, polar = values["torsional_stiffness"], values["polar_inertia_per_length"]
+    if (GJ is None) != (polar is None):
+        raise ModelError(
+            f"{who} has one of torsional_stiffness and polar_inertia_per_length, "
+            "expected both or none"
+        )
+    if GJ is not None:
+        result["torsion"] = beams.clamped_rod_modes(
+            values["length"], polar, GJ, values["torsion_modes"]
+        )
+    return result
+
+
+def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> FlexibleBody:
+    """The body along its axis in the frame of the link, to which it is clamped."""
+    x = _unit(f"axis of {who}", values["axis"])
+    y = values["y_axis"]
+    if y is None:
+        nearest = [np.eye(3)[i] - x[i] * x for i in (1, 2)]
+        y = nearest[0] if np.linalg.norm(nearest[0]) > 1e-3 else nearest[1]
+    y = _unit(f"y_axis of {who}", y)
+    if abs(float(x @ y)) > 1e-9:
+        degrees = float(np.degrees(np.arccos(x @ y)))
+        raise ModelError(
+            f"y_axis of {who} is {degrees:.6g} degrees from its axis, expected 90 "
+            "degrees"
+        )
+    R = np.column_stack([x, y, np.cross(x, y)])
+    at = as_array(f"position of {who}", values["position"], (3,))
+    inertia = R @ body.node_inertia @ R.T
+    result: FlexibleBody = body.replace(
+        node_position=body.node_position @ R.T + at,
+        node_translation=R @ body.node_translation,
+        node_rotation=R @ body.node_rotation,
+        node_com=body.node_com @ R.T,
+        node_inertia=(inertia + np.swapaxes(inertia, 1, 2)) / 2.0,
+    )
+    return result

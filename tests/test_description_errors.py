@@ -1,0 +1,157 @@
+"""Refusals of descriptions by frames, screws and Denavit-Hartenberg parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import flexarm as fa
+from flexarm import Joint, RigidBody
+from flexarm.descriptions import (
+    BodyScrews,
+    DenavitHartenberg,
+    JointFrames,
+    SpatialScrews,
+    motion_subgroup,
+    screw,
+)
+
+Z = screw()
+I4 = np.eye(4)
+SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: BodyScrews([SHEARED], [Z]),
+            ["rotation of reference pose 1 is not a rotation", "by 1.0e-03"],
+        ),
+        (
+            lambda: JointFrames([I4], [np.diag([1.0, 1, -1, 1])], [Z]),
+            ["joint frame on the body 1 is a reflection"],
+        ),
+        (
+            lambda: SpatialScrews([2 * I4 - np.diag([1, 1, 1, 0])], [Z]),
+            ["reference pose 1 has the last row [0.0, 0.0, 0.0, 2.0]"],
+        ),
+        (
+            lambda: SpatialScrews([np.eye(3)], [Z]),
+            ["reference pose 1", "(3, 3)", "expected (4, 4)"],
+        ),
+        (lambda: BodyScrews(7, [Z]), ["reference poses are 7", "4 x 4"]),
+        (lambda: BodyScrews([I4], 7), ["screws are 7"]),
+        (lambda: BodyScrews([], []), ["screws of 0 joints"]),
+        (
+            lambda: BodyScrews([I4], [np.zeros(6)]),
+            ["screw of joint 0 (counted from 0) is zero", "axis to turn about"],
+        ),
+        (lambda: BodyScrews([I4], [Z, Z]), ["screws of 2 joints", "1 poses"]),
+        (lambda: JointFrames([I4, I4], [I4], [Z, Z]), ["1 joint frame", "expected 2"]),
+        (
+            lambda: BodyScrews([I4], [np.ones((6, 7))]),
+            ["joint 0 (counted from 0) has 7 columns"],
+        ),
+        (lambda: BodyScrews([I4] * 2, [Z] * 2, [-1]), ["1 parents", "expected 2"]),
+        (lambda: BodyScrews([I4] * 2, [Z] * 2, 3), ["parents are 3"]),
+        (
+            lambda: BodyScrews([I4] * 2, [Z] * 2, [-1, 1]),
+            ["parent of joint 1 (counted from 0) is 1", "a joint before it"],
+        ),
+        (lambda: JointFrames([I4], [I4], [Z], offsets=[1, 2]), ["offsets", "(2,)"]),
+        (
+            lambda: JointFrames.along_z([I4], [I4], ["spherical"]),
+            ["kind of joint 0 (counted from 0) is 'spherical'"],
+        ),
+        (
+            lambda: JointFrames.along_z([I4], [I4], ["revolute"], pitches=[0.1]),
+            ["joint 0 (counted from 0) is revolute with the pitch 0.1 m/rad"],
+        ),
+        (lambda: screw((0, 0, 0)), ["axis of the screw is zero"]),
+        (lambda: screw(pitch=np.nan), ["pitch of the screw is nan"]),
+        (lambda: screw(pitch=-np.inf), ["pitch of the screw is -inf"]),
+        (lambda: screw(point=(1, 2)), ["point of the screw", "(2,)"]),
+        (lambda: motion_subgroup("planer"), ["'planer'", "'planar'"]),
+        (lambda: motion_subgroup("planar", pitch=1), ["pitch 1 m/rad", "alone"]),
+        (lambda: motion_subgroup("planar", (0, 0, 0)), ["axis", "zero"]),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0)]),
+            ["row 1 (counted from 0) has 3 entries", "a, alpha, d, theta"],
+        ),
+        (lambda: DenavitHartenberg([1.0]), ["row 0 (counted from 0) has 1 entries"]),
+        (lambda: DenavitHartenberg(1.0), ["rows are 1.0"]),
+        (lambda: DenavitHartenberg([]), ["no Denavit-Hartenberg row"]),
+        (
+            lambda: DenavitHartenberg([(1, 0, np.inf, 0)]),
+            ["row 0", "inf at index (2,)", "finite"],
+        ),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0, "screw")]),
+            ["kind of Denavit-Hartenberg row 0", "'screw'"],
+        ),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0, "revolute")], kinds=["revolute"]),
+            ["kinds are given beside", "one of the two"],
+        ),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0)], kinds=["revolute"] * 2),
+            ["2 kinds", "1 rows"],
+        ),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0)], "classic"),
+            ["convention is 'classic'", "'standard', 'modified'"],
+        ),
+        (
+            lambda: BodyScrews([I4], [Z]).denavit_hartenberg("craig"),
+            ["convention is 'craig'"],
+        ),
+        (
+            lambda: BodyScrews([I4], [screw(pitch=0.1)]).denavit_hartenberg(),
+            ["joint 0 (counted from 0) has the pitch 0.1 m/rad"],
+        ),
+        (
+            lambda: BodyScrews([I4], [motion_subgroup("planar")]).denavit_hartenberg(),
+            ["joint 0 (counted from 0) has 3 screws"],
+        ),
+        (
+            lambda: BodyScrews([I4] * 2, [Z] * 2, [-1, -1]).denavit_hartenberg(),
+            ["parents (-1, -1)", "expected a chain", "each branch"],
+        ),
+        (lambda: BodyScrews([I4], [Z]).arm([]), ["0 bodies", "1 joints"]),
+        (lambda: BodyScrews([I4], [Z]).arm([7]), ["a body is int"]),
+        (lambda: BodyScrews.of(7), ["arm is int"]),
+        (
+            lambda: JointFrames.of(
+                fa.Arm([RigidBody("a", Joint("free"), mass=1, inertia=(1, 1, 1))])
+            ),
+            ["joint of body 'a' is free", "products of screws"],
+        ),
+        (
+            lambda: BodyScrews([I4], [motion_subgroup("planar")]).arm(
+                [RigidBody("a", Joint(limits=(-1, 1)), mass=1)]
+            ),
+            ["joint of body 'a' has limits of 1", "gives it 3"],
+        ),
+        (
+            lambda: BodyScrews([I4], [Z]).arm(
+                [RigidBody("a", Joint("planar", damping=(1, 2, 3)), mass=1)]
+            ),
+            ["joint of body 'a' has friction of 3", "gives it 1"],
+        ),
+    ],
+)
+def test_refused_descriptions(make: Callable[[], Any], words: list[str]) -> None:
+    refused(fa.ModelError, words, make)
+
+
+@pytest.mark.parametrize("q", [0.0, [0.0, 1.0], np.zeros((2, 0))], ids=str)
+def test_coordinates_of_the_wrong_length(q: Any) -> None:
+    d = BodyScrews([I4], [Z])
+    words = ["q has shape", "1 coordinates", "expected (..., 1)"]
+    for each in (d, d.joint_frames(), d.spatial_screws(), d.denavit_hartenberg()):
+        refused(fa.ArgumentError, words, lambda each=each: each.poses(q))

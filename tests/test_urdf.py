@@ -1,0 +1,416 @@
+"""Robot descriptions: against Pinocchio's own reader, and by hand.
+
+Pinocchio reads the same text with another parser (urdfdom) and merges links on fixed
+joints; mass matrix, forces and poses of the links must agree all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from robot_texts import (
+    LIMIT,
+    ROD,
+    SIDECAR,
+    TWO,
+    beam_of,
+    hinge,
+    random_robot,
+    robot_of,
+)
+from scipy.spatial.transform import Rotation
+
+import flexarm as fa
+from flexarm import Joint, RigidBody, beams, urdf
+from flexarm.descriptions import JointFrames, SpatialScrews
+
+Array = NDArray[np.float64]
+
+
+class PinocchioRobot:
+    """A text in Pinocchio, with its coordinates in the order of the arm."""
+
+    def __init__(self, text: str, arm: fa.Arm, robot: urdf.Robot, free: bool) -> None:
+        import pinocchio as pin
+
+        self.pin, self.arm = pin, arm
+        root = (pin.JointModelFreeFlyer(),) if free else ()
+        self.model = pin.buildModelFromXML(text, *root)
+        self.data = self.model.createData()
+        self.joints = {joint.name: joint for joint in robot.joints}
+        self.root = robot.links[0].name
+
+    def state(self, q: Array) -> tuple[Array, Array]:
+        """Positions there, and the matrix from velocities here to those there."""
+        nq, T = np.zeros(self.model.nq), np.zeros((self.model.nv, self.arm.nv))
+        for i in range(1, self.model.njoints):
+            name, there = self.model.names[i], self.model.joints[i]
+            joint = self.joints.get(name)
+            body = self.root if joint is None else joint.child
+            kind = "floating" if joint is None else joint.type
+            x = q[self.arm.body_joint_slice(body, positions=True)]
+            at = slice(there.idx_q, there.idx_q + there.nq)
+            block = np.eye(there.nv)
+            if kind == "floating":  # origin first, scalar last; linear first
+                nq[at] = [*x[4:], *x[1:4], x[0]]
+                block = block[[3, 4, 5, 0, 1, 2]]
+            elif kind == "planar":  # velocities in the axes of the body
+                c, s = np.cos(x[2]), np.sin(x[2])
+                nq[at] = [x[0], x[1], c, s]
+                block = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+            elif kind == "continuous":
+                nq[at] = [np.cos(x[0]), np.sin(x[0])]
+            else:
+                nq[at] = x
+            rows = slice(there.idx_v, there.idx_v + there.nv)
+            T[rows, self.arm.body_joint_slice(body)] = block
+        return nq, T
+
+    def mass_matrix(self, q: Array) -> Array:
+        x, T = self.state(q)
+        M = np.triu(self.pin.crba(self.model, self.data, x))
+        return np.asarray(T.T @ (M + np.triu(M, 1).T) @ T)
+
+    def gravity(self, q: Array) -> Array:
+        x, T = self.state(q)
+        none = np.zeros(self.model.nv)
+        return np.asarray(T.T @ self.pin.rnea(self.model, self.data, x, none, none))
+
+    def pose(self, q: Array, link: str) -> Array:
+        self.pin.framesForwardKinematics(self.model, self.data, self.state(q)[0])
+        number = self.model.getFrameId(link, self.pin.FrameType.BODY)
+        return np.asarray(self.data.oMf[number].homogeneous)
+
+    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Inverse dynamics; the matrix T of planar joints has a rate."""
+        x, T = self.state(q)
+        h = 1e-6  # T is linear in c and s: the rate by central differences of these
+        moved = [fa.integrate(self.arm, q, sign * h * qd) for sign in (1.0, -1.0)]
+        rate = (self.state(moved[0])[1] - self.state(moved[1])[1]) / (2.0 * h)
+        acceleration = T @ qdd + rate @ qd
+        tau = self.pin.rnea(self.model, self.data, x, T @ qd, acceleration)
+        return np.asarray(T.T @ tau)
+
+
+def state(arm: fa.Arm, seed: int) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    q = arm.neutral + 0.0
+    q = fa.integrate(arm, q, rng.uniform(-1.0, 1.0, arm.nv))
+    return q, rng.normal(size=arm.nv), rng.normal(size=arm.nv)
+
+
+def close(value: Any, expected: Any, rtol: float = 1e-12) -> None:
+    """Equal to a part of the largest entry."""
+    size = float(np.abs(expected).max(initial=0.0))
+    assert_allclose(value, expected, rtol=0.0, atol=rtol * max(size, 1.0))
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+@pytest.mark.parametrize("seed", range(36))
+def test_against_pinocchio(seed: int, base: str) -> None:
+    pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
+    text = random_robot(seed)
+    robot = urdf.read(text)
+    # axes of any length are directions
+    arm = urdf.load(random_robot(seed, scale=2.5), base=base)
+    other = PinocchioRobot(text, arm, robot, base == "free")
+    assert arm.nv == other.model.nv
+    planar = any(joint.type == "planar" for joint in robot.joints)
+    for k in range(3):
+        q, qd, qdd = state(arm, k)
+        poses = fa.link_poses(arm, q)
+        for body, pose in zip(arm.bodies, poses, strict=True):
+            close(pose, other.pose(q, body.name))
+        close(fa.mass_matrix(arm, q), other.mass_matrix(q))
+        close(fa.gravity_forces(arm, q), other.gravity(q))
+        # the rate of the planar velocities there is a difference quotient here
+        tau = fa.inverse_dynamics(arm, q, qd, qdd)
+        close(tau, other.forces(q, qd, qdd), 1e-8 if planar else 1e-12)
+
+
+def test_two_rods_by_hand() -> None:
+    arm = urdf.load(robot_of(TWO))
+    assert arm.name == "r"
+    assert arm.coordinate_names == ("rod1", "rod2")
+    chain = [
+        RigidBody(
+            f"rod{i}",
+            Joint(node="tip" if i > 1 else 0),
+            mass=2.0,
+            com=(0.5, 0, 0),
+            inertia=(0.01, 0.2, 0.2),
+            nodes={"tip": (1, 0, 0)},
+        )
+        for i in (1, 2)
+    ]
+    same = fa.Arm(chain)
+    q = np.random.default_rng(0).uniform(-3, 3, (5, 2))
+    assert_allclose(fa.mass_matrix(arm, q), fa.mass_matrix(same, q), rtol=1e-15)
+    assert_allclose(fa.link_poses(arm, q), fa.link_poses(same, q), atol=1e-15)
+    assert_array_equal(arm.joint_limits, [[-1, -np.inf], [2, np.inf]])
+    assert arm.bodies[0].node_names == ("base", "h2")
+    assert arm.bodies[1].joint.node == "h2"
+
+
+def test_what_only_the_robot_knows() -> None:
+    robot = urdf.read(robot_of(TWO))
+    assert [link.name for link in robot.links] == ["root", "rod1", "rod2"]
+    first, second = robot.joints
+    assert (first.effort, first.velocity, first.limits) == (5.0, 6.0, (-1.0, 2.0))
+    assert (second.effort, second.limits, second.mimic) == (None, None, None)
+    assert robot.links[0].mass is None
+    assert robot.links[1].ends[0][0] == "h2"
+    assert second.line == 2
+    assert robot == urdf.read(robot_of(TWO).encode())
+
+
+def test_order_of_the_links_is_that_of_a_walk() -> None:
+    """To the depth, branches in the order of their joints, wherever links stand."""
+    joints = [("d", "c"), ("root", "b"), ("b", "e"), ("root", "d"), ("b", "a")]
+    text = "<robot>" + "".join(f'<link name="{x}">{ROD}</link>' for x in "abcde")
+    text += '<link name="root"/>'
+    text += "".join(hinge(i, *pair) for i, pair in enumerate(joints)) + "</robot>"
+    arm = urdf.load(text)
+    assert [body.name for body in arm.bodies] == ["b", "e", "a", "d", "c"]
+    assert arm.name == "robot"
+
+
+def test_fixed_joints_keep_their_links() -> None:
+    joints = TWO + hinge(3, "rod2", "tool", "fixed")
+    arm = urdf.load(robot_of(joints, extra='<link name="tool"/>'))
+    assert [b.name for b in arm.bodies] == ["rod1", "rod2", "tool"]
+    assert arm.bodies[2].total_mass == 0.0
+    q = np.array([0.3, -0.8])
+    place = fa.node_pose(arm, q, "tool.base")[:3, 3]
+    reach = np.exp(1j * np.cumsum(q)).sum()
+    assert_allclose(place, [reach.real, reach.imag, 0.0], rtol=1e-15)
+
+
+def test_damping_and_mimic() -> None:
+    inner = LIMIT + '<dynamics damping="0.3"/>'
+    follow = '<mimic joint="h1" multiplier="-2" offset="0.5"/>'
+    joints = hinge(1, "root", "rod1", "revolute", inner)
+    joints += hinge(2, "rod1", "rod2", "continuous", follow)
+    arm = urdf.load(robot_of(joints), gravity=(0, 0, 0))
+    assert_array_equal(np.diag(arm.damping_matrix), [0.3, 0.0])
+    assert arm.constraint_names == ("h2",)
+    q, qd = np.array([0.2, -2 * 0.2 + 0.5]), np.array([0.7, -1.4])
+    assert_allclose(fa.constraint_violation(arm, q), [0.0], atol=1e-16)
+    qdd = fa.forward_dynamics(arm, q, qd, [1.0, 0.0])
+    assert_allclose(qdd[1], -2.0 * qdd[0], rtol=1e-12)
+    # a mimicking joint has a multiplier of 1 and no offset by default
+    plain = joints.replace(' multiplier="-2" offset="0.5"', "")
+    (coupling,) = urdf.load(robot_of(plain)).constraints
+    assert coupling == fa.Coupling({"rod2": 1.0, "rod1": -1.0}, 0.0, "h2")
+
+
+def test_planar_joint_across_any_axis() -> None:
+    joint = (
+        '<joint name="p" type="planar"><parent link="root"/><child link="rod1"/>'
+        '<axis xyz="3 0 0"/></joint>'
+    )
+    arm = urdf.load(robot_of(joint, 1))
+    assert arm.bodies[0].joint == Joint("planar", (1, 0, 0), "ground", 0)
+    assert fa.link_poses(arm, [0.1, 0.2, 0.3])[0, 0, 3] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["fixed", "free"])
+def test_place_of_the_base(kind: str) -> None:
+    """On the ground as a joint says, whether the root has a mass or not."""
+    turn = Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix()
+    base = Joint(kind, position=(1, 2, 3), rotation=turn)
+    for text in (robot_of(TWO), robot_of(TWO).replace("<link name='root'/>", "")):
+        arm, plain = urdf.load(text, base=base), urdf.load(text, base=kind)
+        names = [body.name for body in arm.bodies]
+        assert ("root" in names) == (kind == "free")
+        moved = fa.tip_pose(arm, arm.neutral)
+        expected = np.eye(4)
+        expected[:3, :3], expected[:3, 3] = turn, base.position
+        close(moved, expected @ fa.tip_pose(plain, plain.neutral), 1e-15)
+    heavy = robot_of(TWO).replace(
+        '<link name="root"/>', f'<link name="root">{ROD}</link>'
+    )
+    arm = urdf.load(heavy, base=base)
+    assert arm.bodies[0].name == "root"
+    assert arm.bodies[0].joint.kind == kind
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+def test_descriptions_of_a_robot(seed: int) -> None:
+    """Joint frames of a file are those of URDF; screws of it give the arm again."""
+    arm = urdf.load(random_robot(seed))
+    q, qd, qdd = state(arm, seed)
+    frames = JointFrames.of(arm)
+    for body, S in zip(frames.body_frames, frames.screws, strict=True):
+        assert_array_equal(body, np.eye(4))
+        assert_array_equal(S[3:], np.zeros(S[3:].shape) if S[:3].any() else S[3:])
+    for description in (frames, SpatialScrews.of(arm)):
+        close(description.poses(q), fa.link_poses(arm, q), 1e-14)
+        same = description.arm(arm.bodies)
+        tau = fa.inverse_dynamics(arm, q, qd, qdd)
+        close(fa.inverse_dynamics(same, q, qd, qdd), tau, 1e-13)
+
+
+def test_files_and_text(tmp_path: Path) -> None:
+    text = '<?xml version="1.0" encoding="utf-8"?>\n' + robot_of(TWO)
+    path = tmp_path / "two.urdf"
+    path.write_text(text, encoding="utf-8")
+    arm = urdf.load(text)
+    for source in (path, str(path), text.encode(), "\ufeff \n" + text, robot_of(TWO)):
+        assert urdf.load(source) == arm
+    with pytest.raises(FileNotFoundError):
+        urdf.load(tmp_path / "none.urdf")
+
+
+# what is left out is told
+
+
+@pytest.mark.parametrize(
+    ("joints", "extra", "told"),
+    [
+        (
+            hinge(1, "root", "rod1", inner='<dynamics friction="0.2"/>'),
+            "",
+            "joint 'h1' (line 2) has Coulomb friction of 0.2",
+        ),
+        (
+            hinge(1, "root", "rod1", "floating", '<dynamics damping="0.2"/>'),
+            "",
+            "the damping 0.2, which is left out",
+        ),
+        (
+            hinge(1, "root", "rod1", inner='<limit lower="0" upper="1"/>'),
+            "",
+            "limits of joint 'h1' (line 2) are left out, it is continuous",
+        ),
+        (
+            hinge(1, "root", "rod1", "revolute", '<limit effort="1" velocity="1"/>'),
+            "",
+            "without lower and upper",
+        ),
+        (
+            hinge(1, "root", "rod1", inner='<safety_controller k_velocity="1"/>'),
+            "<transmission/><gazebo/><gazebo/>",
+            "not read: 2 <gazebo>, 1 <safety_controller>, 1 <transmission>",
+        ),
+    ],
+)
+def test_what_is_left_out_is_told(joints: str, extra: str, told: str) -> None:
+    text = robot_of("\n" + joints, 1, extra)
+    with pytest.warns(urdf.UrdfWarning) as caught:
+        urdf.load(text)
+    assert len(caught) == 1
+    assert told in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_shapes_are_not_looked_at() -> None:
+    shape = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
+    shape += "<collision><geometry/></collision>"
+    text = robot_of(TWO, extra='<material name="red"/>')
+    assert urdf.load(text.replace(ROD, ROD + shape)) == urdf.load(text)
+
+
+# flexible links
+
+
+def test_flexible_links_of_all_origins(tmp_path: Path) -> None:
+    """A body, a function, a TOML and a JSON file: one arm, as built by hand."""
+    text = robot_of(TWO)
+    rods = urdf.load(text).bodies
+    first = beam_of("rod1").replace(joint=rods[0].joint.replace(node=0))
+    second = rods[1].replace(joint=rods[1].joint.replace(node="tip"))
+    expected = fa.Arm([first, second], name="r")
+    toml, plain = tmp_path / "links.toml", tmp_path / "links.json"
+    lines = [f"{key} = {json.dumps(value)}" for key, value in SIDECAR.items()]
+    toml.write_text("\n".join(["[rod1]", *lines]))
+    plain.write_text(json.dumps({"rod1": SIDECAR}))
+
+    def make(link: urdf.RobotLink) -> fa.FlexibleBody:
+        assert (link.name, link.mass) == ("rod1", 2.0)
+        ((name, where),) = link.ends
+        assert name == "h2"
+        assert_array_equal(where, [1, 0, 0])
+        return beam_of()
+
+    arms = [
+        urdf.load(text, flexible={"rod1": beam_of()}),
+        urdf.load(text, flexible={"rod1": make}),
+        urdf.load(text, sidecar={"rod1": SIDECAR}),
+        urdf.load(text, sidecar=plain),
+    ]
+    if sys.version_info >= (3, 11):
+        arms.append(urdf.load(text, sidecar=toml))
+    assert arms[0] == arms[1] == expected
+    q = np.random.default_rng(0).uniform(-0.3, 0.3, (3, expected.nq))
+    M = fa.mass_matrix(expected, q)
+    for arm in arms:
+        assert arm.coordinate_names == expected.coordinate_names
+        assert arm.bodies[1].joint.node == "tip"
+        assert_array_equal(fa.mass_matrix(arm, q), M)
+        assert_array_equal(arm.damping_matrix, expected.damping_matrix)
+
+
+def test_beams_along_any_axis() -> None:
+    """The same arm drawn with its links along z in place of x."""
+    text = robot_of(TWO)
+    turned = (
+        text.replace('xyz="1 0 0"', 'xyz="0 0 1"')
+        .replace('xyz="0.5 0 0"', 'xyz="0 0 0.5"')
+        .replace('xyz="0 0 2"', 'xyz="1 0 0"')
+        .replace('ixx="0.01"', 'ixx="0.2"')
+        .replace('izz="0.2"', 'izz="0.01"')
+    )
+    twist = {"torsional_stiffness": 3.0, "polar_inertia_per_length": 0.01}
+    table = SIDECAR | twist
+    arm = urdf.load(text, sidecar={"rod1": table}, gravity=(0, -9.81, 0))
+    # x, y, z of the first drawing are z, -y... of the second: z, y', x'
+    along = table | {"axis": [0, 0, 1], "y_axis": [0, -1, 0]}
+    same = urdf.load(turned, sidecar={"rod1": along}, gravity=(0, 9.81, 0))
+    q = np.random.default_rng(0).uniform(-1, 1, (4, arm.nq)) * 0.2
+    close(fa.mass_matrix(same, q), fa.mass_matrix(arm, q))
+    close(fa.gravity_forces(same, q), fa.gravity_forces(arm, q))
+    # by default y is that of the link, and the beam starts where it is told to
+    other = urdf.load(
+        turned, sidecar={"rod1": along | {"y_axis": None, "position": (0, 0, 0.25)}}
+    )
+    beam = other.bodies[0]
+    assert_allclose(beam.node_position[[0, -1]], [[0, 0, 0.25], [0, 0, 1.25]])
+    assert beam.node_translation[-1, 1, 0] > 0.1
+    # the joint 0.25 m before the tip sits on the nearest Gauss point
+    gap = beam.node_position[beam.node_index(other.bodies[1].joint.node)]
+    apart = np.linalg.norm(beam.node_position - [0, 0, 1.0], axis=1)
+    assert np.linalg.norm(gap - [0, 0, 1.0]) == apart.min()
+    place = fa.link_poses(other, np.zeros(other.nq))[1, :3, 3]
+    assert_allclose(place, [0, 0, 1.0], atol=1e-15)
+
+
+def test_children_of_nodes_of_their_name() -> None:
+    names = beam_of().node_names
+    renamed = beam_of().replace(node_names=("base", "h2", *names[2:]))
+    arm = urdf.load(robot_of(TWO), flexible={"rod1": renamed})
+    assert arm.bodies[1].joint.node == "h2"
+    place = fa.link_poses(arm, np.zeros(arm.nq))[1, :3, 3]
+    assert_allclose(place, [1, 0, 0], atol=1e-15)
+
+
+def test_masses_that_are_replaced_are_told() -> None:
+    heavy = SIDECAR | {"mass_per_length": 3.0}
+    with pytest.warns(urdf.UrdfWarning, match=r"'rod1' has 2 kg .* and 3 kg as a flex"):
+        urdf.load(robot_of(TWO), sidecar={"rod1": heavy})
+
+
+def test_payload_shapes_modes_and_has_no_mass() -> None:
+    table = SIDECAR | {"payload_mass": 2.0, "payload_inertia": 0.1, "planes": "y"}
+    body = urdf.load(robot_of(TWO), sidecar={"rod1": table}).bodies[0]
+    assert_allclose(body.total_mass, 2.0)
+    modes = beams.clamped_beam_modes(1.0, 2.0, 5.0, 2, tip_mass=2.0, tip_inertia=0.1)
+    assert_allclose(body.stiffness, modes.k, rtol=1e-14)
+    assert body.mode_names == ("bending y 1", "bending y 2")
