@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from . import se3
 from ._checks import as_array
 from ._joint_trees import JointTree
 from ._motion_subgroups import screw
-from ._poses import check_pose, check_poses, inverse, pose, turn_to
+from ._poses import check_pose, check_poses, pose, turn_to
 from ._screw_descriptions import BodyScrews, JointFrames, SpatialScrews
 from .errors import ModelError
 
@@ -191,8 +192,8 @@ class DenavitHartenberg(JointTree):
             else:
                 before = before @ along_x @ along_z
             on_parents.append(before)
-            on_bodies.append(inverse(to_body))
-            before = inverse(self.frames[i])
+            on_bodies.append(se3.inverse(to_body))
+            before = se3.inverse(self.frames[i])
         return JointFrames(on_parents, on_bodies, self.screws)
 
     def body_screws(self) -> BodyScrews:
@@ -331,6 +332,6 @@ def extract(description: SpatialScrews, convention: str) -> DenavitHartenberg:
         convention,
         pose(turn, first.foot),
     )
-    frames = inverse(chain.poses(np.zeros(n))) @ description.references
+    frames = se3.inverse(chain.poses(np.zeros(n))) @ description.references
     result: DenavitHartenberg = chain.replace(frames=frames)
     return result

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _screw_arms
+from . import _screw_arms, se3
 from ._checks import MAX_BODIES, _numbers, as_array
 from ._description import Description
-from ._poses import adjoint, exponential, pose
+from ._poses import pose
 from .arm import Arm
 from .errors import ArgumentError, ModelError
 from .joints import unit_screw
@@ -70,8 +70,8 @@ def without_offset(screws: Array, offset: Array) -> tuple[Array, Array]:
     """Screws S' and pose E: prod exp(S_k (q_k + o_k)) = prod exp(S'_k q_k) E."""
     moved, E = [], pose()
     for S, o in zip(screws.T, offset, strict=True):
-        moved.append(adjoint(E) @ S)
-        E = E @ exponential(S, np.asarray(o))
+        moved.append(se3.adjoint(E) @ S)
+        E = E @ se3.exp(o * S)
     return np.reshape(moved, (-1, 6)).T, E
 
 

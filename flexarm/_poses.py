@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._body_maps import cross_matrix, rotation
+from . import se3
 from ._checks import as_array, check_rotation
 from .errors import ModelError
 
@@ -29,41 +29,11 @@ def pose(turn: Any = None, origin: Any = (0.0, 0.0, 0.0)) -> Array:
     return result
 
 
-def inverse(C: Array) -> Array:
-    """Inverse of poses, (..., 4, 4)."""
-    result = np.zeros_like(C)
-    R = np.swapaxes(C[..., :3, :3], -2, -1)
-    result[..., :3, :3] = R
-    result[..., :3, 3] = -np.einsum("...ij,...j->...i", R, C[..., :3, 3])
-    result[..., 3, 3] = 1.0
-    return result
-
-
-def adjoint(C: Array) -> Array:
-    """From screws in a frame at the pose C to those in the base (73), (..., 6, 6)."""
-    R = C[..., :3, :3]
-    result = np.zeros((*C.shape[:-2], 6, 6))
-    result[..., :3, :3] = result[..., 3:, 3:] = R
-    result[..., 3:, :3] = cross_matrix(C[..., :3, 3]) @ R
-    return result
-
-
-def exponential(screw: Array, q: Array) -> Array:
-    """Poses ``exp(S q)`` (69) of a screw (6,) at coordinates (...), (..., 4, 4)."""
-    R, jacobian = rotation(q[..., np.newaxis] * screw[:3])
-    slide = q[..., np.newaxis] * screw[3:]
-    result = np.zeros((*q.shape, 4, 4))
-    result[..., :3, :3] = R
-    result[..., :3, 3] = np.einsum("...ij,...j->...i", jacobian, slide)
-    result[..., 3, 3] = 1.0
-    return result
-
-
 def product(screws: Array, q: Array) -> Array:
     """Poses ``exp(S_1 q_1) ... exp(S_n q_n)`` of columns (6, n), (..., 4, 4)."""
     result = np.zeros((*q.shape[:-1], 4, 4)) + np.eye(4)
     for i, screw in enumerate(screws.T):
-        result = result @ exponential(screw, q[..., i])
+        result = result @ se3.exp(q[..., i, np.newaxis] * screw)
     return result
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._poses import adjoint, clean_screws, inverse, pose
+from . import se3
+from ._poses import clean_screws, pose
 from .arm import Arm
 from .errors import ModelError
 from .joints import Joint
@@ -84,10 +85,10 @@ def build(description: BodyScrews, bodies: Sequence[Body], options: Any) -> Arm:
         )
         held = node_place(body, body.attachment_node)
         # joint frame: that of the body, or of the node by which it is held
-        place, screws = B @ held, adjoint(inverse(held)) @ X
+        place, screws = B @ held, se3.adjoint(se3.inverse(held)) @ X
         if p >= 0:
             node = bodies[p].node_index(body.joint.node)
-            place = inverse(node_place(bodies[p], node)) @ place
+            place = se3.inverse(node_place(bodies[p], node)) @ place
         parent = GROUND if p < 0 else bodies[p].name
         joint = _joint(body.joint, body.name, clean_screws(screws, size), place, parent)
         placed.append(body.replace(joint=joint))

@@ -9,20 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _screw_arms
+from . import _screw_arms, se3
 from ._checks import as_array
 from ._joint_trees import JointTree, without_offset
 from ._motion_subgroups import screw
-from ._poses import (
-    adjoint,
-    check_poses,
-    clean_screws,
-    inverse,
-    point_and_pitch,
-    pose,
-    product,
-    turn_to,
-)
+from ._poses import check_poses, clean_screws, point_and_pitch, pose, product, turn_to
 from .arm import Arm
 from .errors import ModelError
 
@@ -166,7 +157,7 @@ class JointFrames(JointTree):
         offsets = self._coordinates(self.offsets)
         for i, x in enumerate(self._coordinates(q)):
             D = product(self.screws[i], x + offsets[i])
-            hop = self.parent_frames[i] @ D @ inverse(self.body_frames[i])
+            hop = self.parent_frames[i] @ D @ se3.inverse(self.body_frames[i])
             C.append(hop if self.parents[i] < 0 else C[self.parents[i]] @ hop)
         return np.stack(C, axis=-3)
 
@@ -185,9 +176,9 @@ class JointFrames(JointTree):
         references, screws = [], []
         for i, offset in enumerate(self._coordinates(self.offsets)):
             Z, E = without_offset(self.screws[i], offset)
-            on_body = self.body_frames[i] @ inverse(E)
-            references.append(self.parent_frames[i] @ inverse(on_body))
-            screws.append(adjoint(on_body) @ Z)
+            on_body = self.body_frames[i] @ se3.inverse(E)
+            references.append(self.parent_frames[i] @ se3.inverse(on_body))
+            screws.append(se3.adjoint(on_body) @ Z)
         return BodyScrews(references, screws, self.parents)
 
 
@@ -251,7 +242,7 @@ class BodyScrews(JointTree):
         description : BodyScrews
         """
         given = cls(references, screws, parents)
-        inverses = adjoint(inverse(given.references))
+        inverses = se3.adjoint(se3.inverse(given.references))
         moved = [Ad @ S for Ad, S in zip(inverses, given.screws, strict=True)]
         return cls(given.references, moved, given.parents)
 
@@ -271,7 +262,7 @@ class BodyScrews(JointTree):
     @property
     def parent_screws(self) -> tuple[Array, ...]:
         """Screws of each joint in the frame of the parent (7), (6, n_i)."""
-        Ad = adjoint(self.references)
+        Ad = se3.adjoint(self.references)
         return tuple(A @ X for A, X in zip(Ad, self.screws, strict=True))
 
     def poses(self, q: Any) -> Array:
@@ -324,7 +315,7 @@ class BodyScrews(JointTree):
         A: list[Array] = []
         for B, p in zip(self.references, self.parents, strict=True):
             A.append(B if p < 0 else A[p] @ B)
-        screws = [adjoint(C) @ X for C, X in zip(A, self.screws, strict=True)]
+        screws = [se3.adjoint(C) @ X for C, X in zip(A, self.screws, strict=True)]
         return SpatialScrews(A, screws, self.parents)
 
     def zero_at(self, q0: Any) -> BodyScrews:
@@ -345,7 +336,7 @@ class BodyScrews(JointTree):
         for i, x in enumerate(self._coordinates(q0)):
             X, E = without_offset(self.screws[i], x)
             references.append(self.references[i] @ E)
-            screws.append(adjoint(inverse(E)) @ X)
+            screws.append(se3.adjoint(se3.inverse(E)) @ X)
         return BodyScrews(references, screws, self.parents)
 
 
@@ -431,7 +422,7 @@ class SpatialScrews(JointTree):
         """The same tree by body-fixed screws (11), (12)."""
         A, references = self.references, []
         for C, p in zip(A, self.parents, strict=True):
-            references.append(C if p < 0 else inverse(A[p]) @ C)
-        Ad = adjoint(inverse(A))
+            references.append(C if p < 0 else se3.inverse(A[p]) @ C)
+        Ad = se3.adjoint(se3.inverse(A))
         screws = [M @ Y for M, Y in zip(Ad, self.screws, strict=True)]
         return BodyScrews(references, screws, self.parents)

@@ -20,7 +20,7 @@ from trees import random_state
 
 import flexarm as fa
 from flexarm import Joint, RigidBody
-from flexarm._poses import adjoint, exponential, inverse, pose
+from flexarm._poses import pose
 from flexarm.descriptions import (
     SUBGROUPS,
     BodyScrews,
@@ -31,6 +31,7 @@ from flexarm.descriptions import (
     screw,
 )
 from flexarm.library.industrial import _PUMA
+from flexarm.se3 import adjoint, exp, inverse
 
 Array = NDArray[np.float64]
 KINDS = ("revolute", "prismatic", "helical")
@@ -152,7 +153,7 @@ def test_all_variants_give_the_same_poses(draw: Draw, seed: int) -> None:
     for i, Xbar in enumerate(body.parent_screws):
         hop = body.references[i]
         for k in reversed(range(Xbar.shape[1])):
-            hop = exponential(Xbar[:, k], q[2, start + k]) @ hop
+            hop = exp(q[2, start + k] * Xbar[:, k]) @ hop
         start += Xbar.shape[1]
         moved.append(hop if d.parents[i] < 0 else moved[d.parents[i]] @ hop)
     near(moved, C[2])

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from refusals import refused
 
 import flexarm as fa
-from flexarm._poses import adjoint, inverse
 from flexarm.descriptions import BodyScrews, JointFrames, SpatialScrews
+from flexarm.se3 import adjoint, inverse
 
 Array = NDArray[np.float64]
 

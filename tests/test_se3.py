@@ -236,7 +236,7 @@ def test_left_and_right(X: Any, U: Any) -> None:
     np.testing.assert_allclose(gap, 0.0, rtol=0, atol=1e-11)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(any_twist, any_twist)
 def test_jacobians_are_derivatives_of_the_exponential(X: Any, U: Any) -> None:
     with mp.workdps(exact.DIGITS):

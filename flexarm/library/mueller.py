@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import se3
 from .._checks import as_array
-from .._poses import inverse, pose
+from .._poses import pose
 from ..arm import Arm
 from ..descriptions import SpatialScrews, screw
 from ..errors import ModelError
@@ -126,7 +127,7 @@ def mueller_remote_center(
 
 def _rod(name: str, frame: Array, ends: Array) -> RigidBody:
     """Round rod between two points of the base, seen from its frame."""
-    to_frame = inverse(frame)
+    to_frame = se3.inverse(frame)
     first, last = ends @ to_frame[:3, :3].T + to_frame[:3, 3]
     length = float(np.linalg.norm(last - first))
     if not length > 0.0:
