@@ -20,6 +20,7 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_FORWARD_BASIC:
     case FA_FORWARD_COMPOSITE:
     case FA_NODE_ACCELERATION:
+    case FA_LINK_ACCELERATIONS:
     case FA_CONSTRAINT_FORCES:
         return 3;
     case FA_BIAS_FORCES:
@@ -31,6 +32,8 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_INTEGRATE:
     case FA_POSITION_RATES:
     case FA_MOMENTUM:
+    case FA_LINK_VELOCITIES:
+    case FA_LINK_JACOBIAN_RATES:
         return 2;
     default:
         return 1;

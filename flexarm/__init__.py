@@ -41,6 +41,12 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
+from .links import (
+    link_accelerations,
+    link_jacobian_rates,
+    link_jacobians,
+    link_velocities,
+)
 from .mass import (
     InnovationsFactors,
     apply_mass_matrix,
@@ -99,7 +105,11 @@ __all__ = [
     "jacobian",
     "kinetic_energy",
     "library",
+    "link_accelerations",
+    "link_jacobian_rates",
+    "link_jacobians",
     "link_poses",
+    "link_velocities",
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",

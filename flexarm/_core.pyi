@@ -64,6 +64,10 @@ class Model:
     integrate: Final[np.ufunc]  # (nq),(nv)->(nq)
     position_rates: Final[np.ufunc]  # (nq),(nv)->(nq)
     node_acceleration: Final[np.ufunc]  # (),(nq),(nv),(nv)->(6)
+    link_velocities: Final[np.ufunc]  # (nq),(nv)->(B,6)
+    link_accelerations: Final[np.ufunc]  # (nq),(nv),(nv)->(B,6)
+    link_jacobians: Final[np.ufunc]  # (nq)->(B,6,nv)
+    link_jacobian_rates: Final[np.ufunc]  # (nq),(nv)->(B,6,nv)
     momentum: Final[np.ufunc]  # (nq),(nv)->(6)
     center_of_mass: Final[np.ufunc]  # (nq)->(3)
     # only of arms with constraints, m rows

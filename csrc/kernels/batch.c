@@ -40,6 +40,10 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
     [FA_INTEGRATE] = {pos_integrate, pos_work_size},
     [FA_POSITION_RATES] = {pos_position_rates, pos_work_size},
+    [FA_LINK_VELOCITIES] = {mo_link_velocities, mo_work_size},
+    [FA_LINK_ACCELERATIONS] = {mo_link_accelerations, mo_work_size},
+    [FA_LINK_JACOBIANS] = {lj_link_jacobians, lj_work_size},
+    [FA_LINK_JACOBIAN_RATES] = {lj_link_jacobian_rates, lj_rates_work_size},
     [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
     [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
     [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
@@ -62,6 +66,10 @@ static const batch_row batch_linear_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {li_node_velocity, li_work_size},
     [FA_JACOBIAN] = {li_jacobian, li_work_size},
     [FA_WRENCH_FORCES] = {li_wrench_forces, li_work_size},
+    [FA_LINK_VELOCITIES] = {li_link_velocities, li_links_work_size},
+    [FA_LINK_ACCELERATIONS] = {li_link_accelerations, li_links_work_size},
+    [FA_LINK_JACOBIANS] = {li_link_jacobians, li_links_work_size},
+    [FA_LINK_JACOBIAN_RATES] = {li_link_jacobian_rates, li_links_work_size},
 };
 
 static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)

@@ -106,6 +106,10 @@ static void check_every_kernel(void)
         [FA_CONSTRAINT_FORCES] = {ARM_NQ, ARM_NV, ARM_NU, ARM_ROWS},
         [FA_INTEGRATE] = {ARM_NQ, ARM_NV, ARM_NQ},
         [FA_POSITION_RATES] = {ARM_NQ, ARM_NV, ARM_NQ},
+        [FA_LINK_VELOCITIES] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS},
+        [FA_LINK_ACCELERATIONS] = {ARM_NQ, ARM_NV, ARM_NV, 6 * ARM_LINKS},
+        [FA_LINK_JACOBIANS] = {ARM_NQ, 6 * ARM_LINKS * ARM_NV},
+        [FA_LINK_JACOBIAN_RATES] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
     };
     int64_t nodes[MOST];
 
