@@ -18,37 +18,38 @@
 
 /* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the links */
 typedef enum {
-    FA_INVERSE_DYNAMICS,    /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
-    FA_BIAS_FORCES,         /* q (nq), qd (nv) -> (nv) */
-    FA_GRAVITY_FORCES,      /* q (nq) -> (nv) */
-    FA_FORWARD_DYNAMICS,    /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
-    FA_FORWARD_BASIC,       /* the same, modes and joint of a body freed at once */
-    FA_FORWARD_COMPOSITE,   /* the same by the mass matrix and a dense solve */
-    FA_MASS_MATRIX,         /* q (nq) -> (nv, nv) */
-    FA_MASS_INVERSE,        /* q (nq) -> (nv, nv) */
-    FA_APPLY_MASS,          /* q (nq), x (nv) -> M x (nv) */
-    FA_APPLY_MASS_INVERSE,  /* q (nq), x (nv) -> M^-1 x (nv) */
-    FA_LOG_DET_MASS,        /* q (nq) -> () */
-    FA_INNOVATIONS,         /* q (nq) -> L, D (2, nv, nv), rows by bodies */
-    FA_INVERSE_BLOCKS,      /* q (nq) -> (nv, nv), rows by bodies */
-    FA_KINETIC_ENERGY,      /* q (nq), qd (nv) -> () */
-    FA_POTENTIAL_ENERGY,    /* q (nq) -> () */
-    FA_LINK_POSES,          /* q (nq) -> (B, 4, 4) */
-    FA_NODE_POSES,          /* q (nq) -> (N, 4, 4) */
-    FA_NODE_POSE,           /* node, q (nq) -> (4, 4) */
-    FA_NODE_VELOCITY,       /* node, q (nq), qd (nv) -> (6) */
-    FA_JACOBIAN,            /* node, q (nq) -> (6, nv) */
-    FA_WRENCH_FORCES,       /* node, q (nq), wrench (6) -> (nv) */
-    FA_NODE_COMPLIANCE,     /* pair of nodes, q (nq) -> (6, 6) */
-    FA_NODE_ACCELERATION,   /* node, q (nq), qd (nv), qdd (nv) -> (6) */
-    FA_MOMENTUM,            /* q (nq), qd (nv) -> (6) */
-    FA_CENTER_OF_MASS,      /* q (nq) -> (3) */
-    FA_INTEGRATE,           /* q (nq), dq (nv) -> (nq) */
-    FA_POSITION_RATES,      /* q (nq), qd (nv) -> (nq) */
-    FA_LINK_VELOCITIES,     /* q (nq), qd (nv) -> (B, 6) */
-    FA_LINK_ACCELERATIONS,  /* q (nq), qd (nv), qdd (nv) -> (B, 6) */
-    FA_LINK_JACOBIANS,      /* q (nq) -> (B, 6, nv) */
-    FA_LINK_JACOBIAN_RATES, /* q (nq), qd (nv) -> (B, 6, nv) */
+    FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
+    FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
+    FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
+    FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
+    FA_FORWARD_BASIC,      /* the same, modes and joint of a body freed at once */
+    FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */
+    FA_MASS_MATRIX,        /* q (nq) -> (nv, nv) */
+    FA_MASS_INVERSE,       /* q (nq) -> (nv, nv) */
+    FA_APPLY_MASS,         /* q (nq), x (nv) -> M x (nv) */
+    FA_APPLY_MASS_INVERSE, /* q (nq), x (nv) -> M^-1 x (nv) */
+    FA_LOG_DET_MASS,       /* q (nq) -> () */
+    FA_INNOVATIONS,        /* q (nq) -> L, D (2, nv, nv), rows by bodies */
+    FA_INVERSE_BLOCKS,     /* q (nq) -> (nv, nv), rows by bodies */
+    FA_KINETIC_ENERGY,     /* q (nq), qd (nv) -> () */
+    FA_POTENTIAL_ENERGY,   /* q (nq) -> () */
+    FA_LINK_POSES,         /* q (nq) -> (B, 4, 4) */
+    FA_NODE_POSES,         /* q (nq) -> (N, 4, 4) */
+    FA_NODE_POSE,          /* node, q (nq) -> (4, 4) */
+    FA_NODE_VELOCITY,      /* node, q (nq), qd (nv) -> (6) */
+    FA_JACOBIAN,           /* node, q (nq) -> (6, nv) */
+    FA_WRENCH_FORCES,      /* node, q (nq), wrench (6) -> (nv) */
+    FA_NODE_COMPLIANCE,    /* pair of nodes, q (nq) -> (6, 6) */
+    FA_NODE_ACCELERATION,  /* node, q (nq), qd (nv), qdd (nv) -> (6) */
+    FA_MOMENTUM,           /* q (nq), qd (nv) -> (6) */
+    FA_CENTER_OF_MASS,     /* q (nq) -> (3) */
+    FA_INTEGRATE,          /* q (nq), dq (nv) -> (nq) */
+    FA_POSITION_RATES,     /* q (nq), qd (nv) -> (nq) */
+    FA_LINK_VELOCITIES,    /* q (nq), qd (nv) -> (B, 6) */
+    FA_LINK_ACCELERATIONS, /* q (nq), qd (nv), qdd (nv) -> (B, 6) */
+    FA_LINK_JACOBIANS,     /* q (nq) -> (B, 6, nv) */
+    /* q (nq), qd (nv) -> (B, 6, nv) */
+    FA_LINK_JACOBIAN_RATES,
     /* only of arms with constraints, m of them */
     FA_CONSTRAINT_VIOLATION, /* q (nq) -> (m) */
     FA_CONSTRAINT_JACOBIAN,  /* q (nq) -> (m, nv) */

@@ -6,7 +6,16 @@
 (6,)
 """
 
-from . import beams, control, finite_elements, library, plotting, reference, testing
+from . import (
+    beams,
+    control,
+    finite_elements,
+    library,
+    plotting,
+    reference,
+    testing,
+    twists,
+)
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._loop_closing import close_loops
@@ -132,5 +141,6 @@ __all__ = [
     "simulate",
     "testing",
     "tip_pose",
+    "twists",
     "wrench_forces",
 ]
