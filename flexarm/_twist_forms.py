@@ -159,28 +159,39 @@ def check_poses(name: str, poses: Any) -> Array:
         raise ArgumentError(
             f"{name} has shape {array.shape}, expected (..., 4, 4) homogeneous matrices"
         )
-    array = array.astype(np.float64, copy=False)
-    R = array[..., :3, :3]
+    x, y, z = (array[..., :3, i] for i in range(3))
     with np.errstate(all="ignore"):
-        last_row = np.abs(array[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1)
-        off = np.abs(_t(R) @ R - np.eye(3)).max(axis=(-2, -1))
-        fine = (last_row < 1e-9) & (off < 1e-9) & np.isfinite(array).all((-2, -1))
-        proper = fine & (np.linalg.det(np.where(fine[..., None, None], R, 0.0)) > 0.0)
-    if not proper.all():
-        at = tuple(int(i) for i in np.argwhere(~proper)[0])
-        where = f"{name}[{', '.join(map(str, at))}]" if at else name
-        what = (
-            f"the last row {array[at][3].tolist()}, expected [0, 0, 0, 1]"
-            if not last_row[at] < 1e-9
-            else f"an R'R that differs from the identity by {off[at]:.1e}, expected "
-            "below 1e-9; orthonormalize it"
-            if not off[at] < 1e-9
-            else "a reflection, expected a right-handed frame"
-            if fine[at]
-            else "entries that are not finite"
-        )
-        raise ArgumentError(f"{where} is no pose: it has {what}")
+        last_row = np.abs(array[..., 3, :] - (0.0, 0.0, 0.0, 1.0))
+        off = np.abs(_t(array[..., :3, :3]) @ array[..., :3, :3] - np.eye(3))
+        volume = (cross_matrix(x) @ y[..., np.newaxis])[..., 0] * z
+        # reductions of everything at once: NumPy is slow on short axes
+        fine = max(last_row.max(initial=0.0), off.max(initial=0.0)) < 1e-9
+        if fine and volume.sum(axis=-1).min(initial=1.0) > 0.0:
+            if np.isfinite(array[..., :3, 3]).all():
+                return array
+    _refuse_pose(name, array, last_row.max(axis=-1), off.max(axis=(-2, -1)))
     return array
+
+
+def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
+    """Say which matrix is no pose, and why."""
+    finite = np.isfinite(array).all((-2, -1))
+    fine = finite & (last_row < 1e-9) & (off < 1e-9)
+    R = np.where(fine[..., np.newaxis, np.newaxis], array[..., :3, :3], 0.0)
+    bad = np.argwhere(~fine | ~(np.linalg.det(R) > 0.0))
+    at = tuple(int(i) for i in bad[0])
+    where = f"{name}[{', '.join(map(str, at))}]" if at else name
+    what = (
+        "entries that are not finite"
+        if not finite[at]
+        else f"the last row {array[at][3].tolist()}, expected [0, 0, 0, 1]"
+        if not last_row[at] < 1e-9
+        else f"an R'R that differs from the identity by {off[at]:.1e}, expected "
+        "below 1e-9; orthonormalize it"
+        if not off[at] < 1e-9
+        else "a reflection, expected a right-handed frame"
+    )
+    raise ArgumentError(f"{where} is no pose: it has {what}")
 
 
 def check_leading(**shapes: tuple[int, ...]) -> None:

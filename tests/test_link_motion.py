@@ -132,7 +132,7 @@ def test_ruthless_jacobians_do_not_know_the_modes(seed):
 @pytest.mark.parametrize("seed", [3, 17, 40, 71])
 def test_linear_jacobians_are_first_order(seed):
     """Value and derivative of the twin where the arm is straight."""
-    arm, q, qd, _ = setup(seed)
+    arm, q, *_ = setup(seed)
     linear = arm.replace(fidelity="linear")
     modes = slice(arm.joint_position_slice.stop, None)
     step = q.astype(complex)
