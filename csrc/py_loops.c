@@ -58,9 +58,33 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_INTEGRATE] = {"integrate", 0, {"Q", "V", "Q"}},
     [FA_POSITION_RATES] = {"position_rates", 0, {"Q", "V", "Q"}},
     [FA_LINK_VELOCITIES] = {"link_velocities", 0, {"Q", "V", "B6"}},
+    [FA_LINK_VELOCITIES_SPATIAL] = {"link_velocities_spatial", 0, {"Q", "V", "B6"}},
+    [FA_LINK_VELOCITIES_HYBRID] = {"link_velocities_hybrid", 0, {"Q", "V", "B6"}},
+    [FA_LINK_VELOCITIES_MIXED] = {"link_velocities_mixed", 0, {"Q", "V", "B6"}},
     [FA_LINK_ACCELERATIONS] = {"link_accelerations", 0, {"Q", "V", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS_SPATIAL] = {"link_accelerations_spatial",
+                                       0,
+                                       {"Q", "V", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS_HYBRID] = {"link_accelerations_hybrid",
+                                      0,
+                                      {"Q", "V", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS_MIXED] = {"link_accelerations_mixed",
+                                     0,
+                                     {"Q", "V", "V", "B6"}},
     [FA_LINK_JACOBIANS] = {"link_jacobians", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIANS_SPATIAL] = {"link_jacobians_spatial", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIANS_HYBRID] = {"link_jacobians_hybrid", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIANS_MIXED] = {"link_jacobians_mixed", 0, {"Q", "B6V"}},
     [FA_LINK_JACOBIAN_RATES] = {"link_jacobian_rates", 0, {"Q", "V", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES_SPATIAL] = {"link_jacobian_rates_spatial",
+                                        0,
+                                        {"Q", "V", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES_HYBRID] = {"link_jacobian_rates_hybrid",
+                                       0,
+                                       {"Q", "V", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES_MIXED] = {"link_jacobian_rates_mixed",
+                                      0,
+                                      {"Q", "V", "B6V"}},
     [FA_CONSTRAINT_VIOLATION] = {"constraint_violation", 0, {"Q", "C"}},
     [FA_CONSTRAINT_JACOBIAN] = {"constraint_jacobian", 0, {"Q", "CV"}},
     [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
@@ -449,10 +473,14 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
     for (int i = 0; i <= n_in; i++) {
         b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
     }
+    const int form =
+        kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
+            ? ((int)kernel - FA_LINK_VELOCITIES) % 4
+            : 0;
     snprintf(b->doc, sizeof b->doc, "See flexarm.%s; bound to one arm.",
              fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
                  ? "forward_dynamics"
-                 : row->name);
+                 : loop_rows[(int)kernel - form].name);
     PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
         b->function, b->data, b->types, 1, n_in, 1, PyUFunc_None, row->name, b->doc, 0,
         signature);

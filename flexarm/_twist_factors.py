@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ._body_maps import cross_matrix
 from ._body_maps import transpose as _t
 from ._operator_recursions import own_map, parent_map
-from ._twist_forms import Columns, check_form, convert_columns
+from ._twist_forms import Columns, check_form, convert_columns, refuse_cut_models
 from .errors import ArgumentError
 from .kinematics import link_poses
 
@@ -143,15 +143,6 @@ class SpatialFactors(NamedTuple):
     reference: Factorization
     body: Factorization
     hybrid: Factorization
-
-
-def refuse_cut_models(arm: Arm, what: str) -> None:
-    """Refuse arms whose Jacobians are not those of their poses."""
-    if arm.fidelity != "full" and arm.nv > arm.nu:
-        raise ArgumentError(
-            f"{what} need Jacobians that are derivatives of the poses, the arm has "
-            f"fidelity {arm.fidelity!r}; expected form 'body', or fidelity 'full'"
-        )
 
 
 def as_state(arm: Arm, q: Any) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ Dynamics 43, 2018, eqs. 47, 54, 55, 58).  No 6 x 6 matrix is formed.
 from __future__ import annotations
 
 import difflib
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from ._body_maps import cross_matrix
 from ._body_maps import transpose as _t
 from ._explain import real_array
 from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from .arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -139,6 +142,15 @@ def check_form(name: str, form: Any) -> None:
         )
 
 
+def refuse_cut_models(arm: Arm, what: str) -> None:
+    """Refuse arms whose Jacobians are not those of their poses."""
+    if arm.fidelity != "full" and arm.nv > arm.nu:
+        raise ArgumentError(
+            f"{what} need Jacobians that are derivatives of the poses, the arm has "
+            f"fidelity {arm.fidelity!r}; expected form 'body', or fidelity 'full'"
+        )
+
+
 def check_twists(name: str, V: Any, columns: bool) -> Array:
     """Twists as a float array whose last axis, or last but one, has length 6."""
     array: Array = real_array(name, V)
@@ -165,17 +177,19 @@ def check_poses(name: str, poses: Any) -> Array:
         off = np.abs(_t(array[..., :3, :3]) @ array[..., :3, :3] - np.eye(3))
         volume = (cross_matrix(x) @ y[..., np.newaxis])[..., 0] * z
         # reductions of everything at once: NumPy is slow on short axes
-        fine = max(last_row.max(initial=0.0), off.max(initial=0.0)) < 1e-9
-        if fine and volume.sum(axis=-1).min(initial=1.0) > 0.0:
-            if np.isfinite(array[..., :3, 3]).all():
-                return array
+        if (
+            max(last_row.max(initial=0.0), off.max(initial=0.0)) < 1e-9
+            and volume.sum(axis=-1).min(initial=1.0) > 0.0
+            and np.isfinite(array[..., :3, 3]).all()
+        ):
+            return array
     _refuse_pose(name, array, last_row.max(axis=-1), off.max(axis=(-2, -1)))
     return array
 
 
 def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
     """Say which matrix is no pose, and why."""
-    finite = np.isfinite(array).all((-2, -1))
+    finite = np.asarray(np.isfinite(array).all((-2, -1)))
     fine = finite & (last_row < 1e-9) & (off < 1e-9)
     R = np.where(fine[..., np.newaxis, np.newaxis], array[..., :3, :3], 0.0)
     bad = np.argwhere(~fine | ~(np.linalg.det(R) > 0.0))

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._body_maps import transpose as _t
-from ._twist_factors import as_state, body_slice, refuse_cut_models, relative_maps
+from ._twist_factors import as_state, body_slice, relative_maps
 from ._twist_forms import (
     check_form,
     check_leading,
     check_twists,
     convert_columns,
     join,
+    refuse_cut_models,
     split,
 )
 from .errors import ArgumentError, SingularityError

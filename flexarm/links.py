@@ -1,17 +1,29 @@
-"""Body-fixed twists, their rates and Jacobians of all bodies of an arm at once."""
+"""Twists, their rates and Jacobians of all bodies of an arm at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from ._explain import explain
+from ._twist_forms import check_form, refuse_cut_models
 
 if TYPE_CHECKING:
     from .arm import Arm
 
 
-def link_velocities(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
-    """Body-fixed twists of the frames of all bodies.
+def _kernel(arm: Arm, name: str, form: str) -> str:
+    """Name of the gufunc of a form."""
+    if form == "body":
+        return name
+    check_form("form", form)
+    refuse_cut_models(arm, f"{form} twists")
+    return f"{name}_{form}"
+
+
+def link_velocities(
+    arm: Arm, q: Any, qd: Any, *, form: str = "body", out: Any = None
+) -> Any:
+    """Twists of the frames of all bodies, body-fixed or in another form.
 
     Parameters
     ----------
@@ -21,6 +33,8 @@ def link_velocities(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     qd : (..., nv) array_like of float
         Velocities.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
 
@@ -28,19 +42,20 @@ def link_velocities(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     -------
     V : (..., B, 6) ndarray of float
         Angular velocity in rad/s, then velocity of the origin of the frame in m/s, both
-        in the axes of the body.
+        in the axes of the body unless another form is asked for.
 
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length.
+        If a last axis has the wrong length, there is no such form, or the form is not
+        ``"body"`` and the arm has modes and is not of full fidelity.
     NotFiniteError
         If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
     link_accelerations, link_jacobians : its time derivative, its Jacobians.
-    flexarm.twists.velocities : the same in other forms.
+    flexarm.twists.velocities : the same of one body.
     node_velocity : twist of a node.
 
     Notes
@@ -59,14 +74,17 @@ def link_velocities(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     >>> fa.link_velocities(arm, [[0.0, 0.0]] * 10, [1.0, 1.0]).shape
     (10, 2, 6)
     """
+    name = _kernel(arm, "link_velocities", form)
     try:
-        return arm._model.link_velocities(q, qd, out)
+        return getattr(arm._model, name)(q, qd, out)
     except Exception as error:
-        raise explain(arm, "link_velocities", error, out=out, q=q, qd=qd) from None
+        raise explain(arm, name, error, out=out, q=q, qd=qd) from None
 
 
-def link_accelerations(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) -> Any:
-    """Time derivatives, entry by entry, of the body-fixed twists of all bodies.
+def link_accelerations(
+    arm: Arm, q: Any, qd: Any, qdd: Any, *, form: str = "body", out: Any = None
+) -> Any:
+    """Time derivatives, entry by entry, of the twists of all bodies.
 
     Parameters
     ----------
@@ -76,6 +94,8 @@ def link_accelerations(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) 
         Positions: rad (revolute), m (prismatic), modal coordinates.
     qd, qdd : (..., nv) array_like of float
         Velocities and accelerations.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
 
@@ -88,21 +108,23 @@ def link_accelerations(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) 
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length.
+        If a last axis has the wrong length, there is no such form, or the form is not
+        ``"body"`` and the arm has modes and is not of full fidelity.
     NotFiniteError
         If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
     node_acceleration : acceleration of a node as a point.
-    flexarm.twists.accelerations : the same in other forms.
+    flexarm.twists.accelerations : the same of one body.
 
     Notes
     -----
-    The angular part is the angular acceleration.  The linear part is not the
-    acceleration of the origin of the frame, which turns with the body: that is
+    The angular part is the angular acceleration.  The linear part of the body form is
+    not the acceleration of the origin of the frame, which turns with the body: that is
     ``A[3:] + cross(V[:3], V[3:])`` with the twist V, the value of `node_acceleration`
-    for a node that does not move in its body.  (R. Featherstone, Rigid Body Dynamics
+    for a node that does not move in its body, and the linear part of the hybrid form in
+    base axes.  (R. Featherstone, Rigid Body Dynamics
     Algorithms, 2008, sec. 2.11.)
 
     In every fidelity this is the rate of `link_velocities`, ``J qdd + dJ/dt qd``.
@@ -125,16 +147,15 @@ def link_accelerations(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) 
     >>> A[3:] + np.cross(V[:3], V[3:])
     array([-9.,  0.,  0.])
     """
+    name = _kernel(arm, "link_accelerations", form)
     try:
-        return arm._model.link_accelerations(q, qd, qdd, out)
+        return getattr(arm._model, name)(q, qd, qdd, out)
     except Exception as error:
-        raise explain(
-            arm, "link_accelerations", error, out=out, q=q, qd=qd, qdd=qdd
-        ) from None
+        raise explain(arm, name, error, out=out, q=q, qd=qd, qdd=qdd) from None
 
 
-def link_jacobians(arm: Arm, q: Any, *, out: Any = None) -> Any:
-    """Body-fixed Jacobians of all bodies: their twists are ``J @ qd``.
+def link_jacobians(arm: Arm, q: Any, *, form: str = "body", out: Any = None) -> Any:
+    """Jacobians of all bodies: their twists are ``J @ qd``.
 
     Parameters
     ----------
@@ -142,6 +163,8 @@ def link_jacobians(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Arm with ``nv`` coordinates and ``B`` bodies.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
 
@@ -149,13 +172,14 @@ def link_jacobians(arm: Arm, q: Any, *, out: Any = None) -> Any:
     -------
     J : (..., B, 6, nv) ndarray of float
         Rows: angular velocity, then velocity of the origin of the frame, in the axes of
-        the body.  Columns of coordinates that are not inboard of a body are zero, those
-        of its own modes too unless it floats.
+        the body unless another form is asked for.  Columns of coordinates that are not
+        inboard of a body are zero, those of its own modes too unless it floats.
 
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length.
+        If the last axis of `q` has the wrong length, there is no such form, or the form
+        is not ``"body"`` and the arm has modes and is not of full fidelity.
     NotFiniteError
         If a result is NaN or infinite; the message counts such states.
 
@@ -163,7 +187,7 @@ def link_jacobians(arm: Arm, q: Any, *, out: Any = None) -> Any:
     --------
     link_jacobian_rates : its time derivative.
     jacobian : of a node.
-    flexarm.twists.jacobians : the same in other forms.
+    flexarm.twists.jacobians : the same of one body.
 
     Notes
     -----
@@ -181,14 +205,17 @@ def link_jacobians(arm: Arm, q: Any, *, out: Any = None) -> Any:
     >>> fa.link_jacobians(arm, [[0.0, 0.0]] * 10).shape
     (10, 2, 6, 2)
     """
+    name = _kernel(arm, "link_jacobians", form)
     try:
-        return arm._model.link_jacobians(q, out)
+        return getattr(arm._model, name)(q, out)
     except Exception as error:
-        raise explain(arm, "link_jacobians", error, out=out, q=q) from None
+        raise explain(arm, name, error, out=out, q=q) from None
 
 
-def link_jacobian_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
-    """Time derivatives of the body-fixed Jacobians of all bodies.
+def link_jacobian_rates(
+    arm: Arm, q: Any, qd: Any, *, form: str = "body", out: Any = None
+) -> Any:
+    """Time derivatives of the Jacobians of all bodies.
 
     Parameters
     ----------
@@ -198,6 +225,8 @@ def link_jacobian_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     qd : (..., nv) array_like of float
         Velocities.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
 
@@ -209,7 +238,8 @@ def link_jacobian_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length.
+        If a last axis has the wrong length, there is no such form, or the form is not
+        ``"body"`` and the arm has modes and is not of full fidelity.
     NotFiniteError
         If a result is NaN or infinite; the message counts such states.
 
@@ -232,7 +262,8 @@ def link_jacobian_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     >>> fa.link_jacobian_rates(arm, [0.0, 0.0], [0.0, 1.0])[1, :, 0]
     array([0., 0., 0., 1., 0., 0.])
     """
+    name = _kernel(arm, "link_jacobian_rates", form)
     try:
-        return arm._model.link_jacobian_rates(q, qd, out)
+        return getattr(arm._model, name)(q, qd, out)
     except Exception as error:
-        raise explain(arm, "link_jacobian_rates", error, out=out, q=q, qd=qd) from None
+        raise explain(arm, name, error, out=out, q=q, qd=qd) from None

@@ -56,7 +56,6 @@ from ._twist_factors import (
     SpatialFactors,
     SystemJacobian,
     factors,
-    refuse_cut_models,
     spatial_factors,
 )
 from ._twist_forms import (
@@ -73,7 +72,6 @@ from ._twist_forms import (
 )
 from ._twist_rates import joint_rates
 from .errors import ArgumentError, ModelError
-from .kinematics import link_poses
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -102,11 +100,8 @@ Array = NDArray[np.float64]
 # of an arm
 
 
-def _check(arm: Arm, form: str, body: Any) -> int | None:
-    """Number of a body, after a look at the form."""
-    check_form("form", form)
-    if form != "body":
-        refuse_cut_models(arm, f"{form} twists")
+def _number(arm: Arm, body: Any) -> int | None:
+    """Number of a body, None for all."""
     if body is None:
         return None
     if isinstance(body, bool) or not isinstance(body, str | int | np.integer):
@@ -155,7 +150,7 @@ def velocities(
 
     See Also
     --------
-    flexarm.link_velocities : body-fixed twists, with ``out=``.
+    flexarm.link_velocities : the same with ``out=``.
 
     Notes
     -----
@@ -174,12 +169,8 @@ def velocities(
     hybrid [0. 0. 3. 0. 0. 0.]
     mixed [0. 0. 3. 0. 0. 0.]
     """
-    at = _check(arm, form, body)
-    V = _of(links.link_velocities(arm, q, qd), at, -2)
-    if form == "body":
-        return V
-    poses = _of(link_poses(arm, q), at, -3)
-    return join(convert_columns(split(V, False), poses, "body", form), False)
+    at = _number(arm, body)
+    return _of(links.link_velocities(arm, q, qd, form=form), at, -2)
 
 
 def accelerations(
@@ -221,7 +212,7 @@ def accelerations(
 
     See Also
     --------
-    flexarm.link_accelerations : rates of body-fixed twists, with ``out=``.
+    flexarm.link_accelerations : the same with ``out=``.
     flexarm.node_acceleration : acceleration of a node as a point.
 
     Notes
@@ -237,15 +228,8 @@ def accelerations(
     >>> fa.twists.accelerations(arm, [0, 0], [3, 0], [0, 0], "hybrid", 1) + 0.0
     array([ 0.,  0.,  0., -9.,  0.,  0.])
     """
-    at = _check(arm, form, body)
-    A = _of(links.link_accelerations(arm, q, qd, qdd), at, -2)
-    if form == "body":
-        return A
-    poses = _of(link_poses(arm, q), at, -3)
-    x = split(_of(links.link_velocities(arm, q, qd), at, -2), False)
-    moving = motion_of(x, poses, "body")
-    rate = split(A, False)
-    return join(convert_rates_of_columns(x, rate, moving, poses, "body", form), False)
+    at = _number(arm, body)
+    return _of(links.link_accelerations(arm, q, qd, qdd, form=form), at, -2)
 
 
 def jacobians(
@@ -296,12 +280,8 @@ def jacobians(
            [ 0., -1.,  0.],
            [ 0., -1., -2.]])
     """
-    at = _check(arm, form, body)
-    J = _of(links.link_jacobians(arm, q), at, -3)
-    if form == "body":
-        return J
-    poses = _of(link_poses(arm, q), at, -3)
-    return join(convert_columns(split(J, True), poses, "body", form), True)
+    at = _number(arm, body)
+    return _of(links.link_jacobians(arm, q, form=form), at, -3)
 
 
 def jacobian_rates(
@@ -337,7 +317,7 @@ def jacobian_rates(
 
     See Also
     --------
-    flexarm.link_jacobian_rates : of body-fixed Jacobians, with ``out=``.
+    flexarm.link_jacobian_rates : the same with ``out=``.
 
     Notes
     -----
@@ -352,16 +332,8 @@ def jacobian_rates(
     >>> fa.twists.jacobian_rates(arm, [0, 0], [3, 0], "spatial", 1)[3] + 0.0
     array([0., 3.])
     """
-    at = _check(arm, form, body)
-    rate = _of(links.link_jacobian_rates(arm, q, qd), at, -3)
-    if form == "body":
-        return rate
-    poses = _of(link_poses(arm, q), at, -3)
-    twist = _of(links.link_velocities(arm, q, qd), at, -2)
-    moving = motion_of(split(twist, False), poses, "body")
-    x = split(_of(links.link_jacobians(arm, q), at, -3), True)
-    found = convert_rates_of_columns(x, split(rate, True), moving, poses, "body", form)
-    return join(found, True)
+    at = _number(arm, body)
+    return _of(links.link_jacobian_rates(arm, q, qd, form=form), at, -3)
 
 
 # of given twists

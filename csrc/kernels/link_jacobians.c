@@ -12,6 +12,7 @@
  *             Pidot = (Lambdadot; -Lambdadot x l - Lambda x u)                   (T2)
  *             x: spatial cross product of motions. S is constant. A ruthless model has
  *             Jacobians that do not know of eta: etad is zero in T and xdot.
+ *             Other forms, of arms of full fidelity: T3 and T4 in forms.h, at the end.
  * Frames      rows in the axes that the user gave to each body, carriers included.
  * Cost        O(bodies * depth) columns: only coordinates inboard of a body move it.
  * Source      A. Mueller, Multibody System Dynamics 43, 2018, eqs. 16 to 19, for any
@@ -19,6 +20,7 @@
  * Checked by  tests/test_link_motion.py: dual numbers of the poses, complex step of the
  *             twin, recursions as printed.
  */
+#include "forms.h"
 #include "hop.h"
 
 /* Jacobians [6][nv] of the bodies: of the links in their order, then of the carriers */
@@ -43,10 +45,18 @@ static int lj_most_modes(const fa_model *model)
     return most;
 }
 
+/* a body in the base, and its twist, in the axes of the user */
+typedef struct {
+    form_frame place;
+    fa_real V[6];
+} lj_frame;
+
 static size_t lj_work_size(const fa_model *model)
 {
-    const size_t carriers = (size_t)(model->n_bodies - model->n_links);
-    return 6 * (size_t)lj_most_modes(model) + 6 * carriers * (size_t)model->nv;
+    const size_t bodies = (size_t)model->n_bodies, nv = (size_t)model->nv;
+    const size_t carriers = bodies - (size_t)model->n_links;
+    return bodies * (sizeof(lj_frame) / sizeof(fa_real)) +
+           6 * (size_t)lj_most_modes(model) + 6 * carriers * nv;
 }
 
 /* with rates, all Jacobians are scratch */
@@ -100,6 +110,13 @@ FA_INLINE void lj_add(const fa_real *x, int nv, int column, fa_real *J)
     }
 }
 
+FA_INLINE void lj_store(const fa_real *x, int nv, int column, fa_real *J)
+{
+    for (int i = 0; i < 6; i++) {
+        J[i * nv + column] = x[i];
+    }
+}
+
 /* X x: a twist of the parent seen from the body */
 FA_INLINE void lj_carry(const lj_hop *h, const fa_real *x, fa_real *y)
 {
@@ -131,22 +148,60 @@ static void lj_inherit_some(const lj_hop *h, int nv, int first, int count,
     }
 }
 
-/* all of them: along the path to the root, each coordinate once */
+/*
+ * First coordinates and numbers of them in which body a adds columns to those inboard of
+ * it: its joint, its modes if it floats, the modes of its parent unless that has them.
+ */
+static void lj_ranges(const fa_model *model, const fa_body *a, int first[3],
+                      int count[3])
+{
+    const fa_body *p = a->parent < 0 ? NULL : model->bodies + a->parent;
+
+    first[0] = a->joint_at;
+    count[0] = a->n_dof;
+    first[1] = a->mode_at;
+    count[1] = a->joint == FA_JOINT_FLOATING ? a->n_modes : 0;
+    first[2] = a->parent_mode_at;
+    count[2] = p && p->joint != FA_JOINT_FLOATING ? a->parent_modes : 0;
+}
+
+/* all columns inboard of a body: along the path to the root, each coordinate once */
 static void lj_inherit(const fa_model *model, const lj_hop *h, const fa_body *b,
                        const fa_real *J_p, const fa_real *rate_p, fa_real *J,
                        fa_real *rate)
 {
-    const int nv = model->nv;
+    int first[3], count[3];
 
     for (int k = b->parent; k >= 0; k = model->bodies[k].parent) {
-        const fa_body *a = model->bodies + k;
-        lj_inherit_some(h, nv, a->joint_at, a->n_dof, J_p, rate_p, J, rate);
-        if (a->joint == FA_JOINT_FLOATING) {
-            lj_inherit_some(h, nv, a->mode_at, a->n_modes, J_p, rate_p, J, rate);
+        lj_ranges(model, model->bodies + k, first, count);
+        for (int i = 0; i < 3; i++) {
+            lj_inherit_some(h, model->nv, first[i], count[i], J_p, rate_p, J, rate);
         }
-        if (a->parent >= 0 && model->bodies[a->parent].joint != FA_JOINT_FLOATING) {
-            lj_inherit_some(h, nv, a->parent_mode_at, a->parent_modes, J_p, rate_p, J,
-                            rate);
+    }
+}
+
+/* columns of a body, or their rates if there are any, in another form */
+static void lj_convert(const fa_model *model, const form_kind form, const fa_body *b,
+                       const form_frame *f, fa_real *J, fa_real *rate)
+{
+    const int nv = model->nv;
+    int first[3], count[3];
+
+    for (const fa_body *a = b; a;
+         a = a->parent < 0 ? NULL : model->bodies + a->parent) {
+        lj_ranges(model, a, first, count);
+        for (int i = 0; i < 3; i++) {
+            for (int j = first[i]; j < first[i] + count[i]; j++) {
+                fa_real x[6], xdot[6], y[6];
+                lj_load(J, nv, j, x);
+                if (rate) {
+                    lj_load(rate, nv, j, xdot);
+                    form_rate(form, f, x, xdot, y);
+                } else {
+                    form_value(form, f, x, y);
+                }
+                lj_store(y, nv, j, rate ? rate : J);
+            }
         }
     }
 }
@@ -300,28 +355,58 @@ static void lj_relative(const fa_model *model, const fa_body *b, const fa_hop *h
     lj_turn(b->frame, T + 3, h->T + 3);
 }
 
-/* components of parent and body for the columns, in the axes of the user */
+/* components of parent (or ground) and body for the columns, in the axes of the user */
 static void lj_axes(const fa_body *b, const fa_body *p, const fa_hop *hop, lj_hop *h)
 {
+    static const double ground[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    const double *frame = p ? p->frame : ground;
+
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             h->from[3 * i + j] = b->frame[3 * i] * hop->R[3 * j] +
                                  b->frame[3 * i + 1] * hop->R[3 * j + 1] +
                                  b->frame[3 * i + 2] * hop->R[3 * j + 2];
         }
-        lj_turn(p->frame, h->from + 3 * i, h->G + 3 * i);
+        lj_turn(frame, h->from + 3 * i, h->G + 3 * i);
     }
-    lj_turn(p->frame, hop->r, h->r);
+    lj_turn(frame, hop->r, h->r);
+}
+
+/* pose of a body and, with rates, its twist; p: of the parent, NULL on the ground */
+static void lj_place(const lj_hop *h, const int rates, const lj_frame *p, lj_frame *f)
+{
+    fa_real R[9];
+
+    for (int i = 0; i < 9; i++) {
+        R[i] = h->G[3 * (i % 3) + i / 3];
+    }
+    kin_compose(p ? p->place.R : NULL, p ? p->place.x : NULL, R, h->r, f->place.R,
+                f->place.x);
+    if (rates) {
+        fa_zero(f->V, 6);
+        if (p) {
+            lj_carry(h, p->V, f->V);
+        }
+        for (int i = 0; i < 6; i++) {
+            f->V[i] += h->T[i];
+        }
+        form_motion(f->V, &f->place);
+    }
 }
 
 /*
  * Jacobians of all bodies, and with qd their rates.
- *   columns  [6 most modes]  scratch
- *   J, rate  blocks of all bodies; rate without meaning if qd is NULL
+ *   work     frames of all bodies, then [6 most modes] scratch
+ *   J, rate  blocks of all bodies; rate without meaning if qd is NULL. The last that
+ *            is computed is in `form`, of the links; J is body-fixed beside rates.
  */
-static void lj_run(const fa_model *model, const fa_real *q, const fa_real *qd,
-                   fa_real *columns, const lj_blocks *J, const lj_blocks *rate)
+FA_NOINLINE void lj_run(const fa_model *model, const form_kind form, const fa_real *q,
+                        const fa_real *qd, fa_real *work, const lj_blocks *J,
+                        const lj_blocks *rate)
 {
+    lj_frame *frames = (lj_frame *)work;
+    fa_real *columns = (fa_real *)(frames + model->n_bodies);
+
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         const fa_body *p = b->parent < 0 ? NULL : model->bodies + b->parent;
@@ -337,18 +422,23 @@ static void lj_run(const fa_model *model, const fa_real *q, const fa_real *qd,
             rate_k = lj_block(model, rate, k);
             fa_zero(rate_k, 6 * model->nv);
         }
-        fa_zero(xdot, 3);
         lj_joint(b, model->nv, J_k);
-        if (!p) {
+        if (!p && form == FORM_BODY) {
             continue;
         }
+        fa_zero(xdot, 3);
         hop_pose_any(model, b, q, &hop, &turn, columns, columns + 3 * np);
         lj_axes(b, p, &hop, &h);
         if (qd) {
             lj_relative(model, b, &hop, &turn, columns, qd, &h, &bent, xdot);
         }
-        lj_inherit(model, &h, b, lj_block(model, J, b->parent),
-                   qd ? lj_block(model, rate, b->parent) : NULL, J_k, rate_k);
+        if (form != FORM_BODY) {
+            lj_place(&h, qd != NULL, p ? frames + b->parent : NULL, frames + k);
+        }
+        if (p) {
+            lj_inherit(model, &h, b, lj_block(model, J, b->parent),
+                       qd ? lj_block(model, rate, b->parent) : NULL, J_k, rate_k);
+        }
         if (np > 0) {
             lj_parent_modes(model, b, &h, &turn, &bent, xdot, columns, columns + 3 * np,
                             J_k, rate_k);
@@ -357,24 +447,40 @@ static void lj_run(const fa_model *model, const fa_real *q, const fa_real *qd,
             lj_own_modes(model, b, &turn, &bent, columns, J_k, rate_k);
         }
     }
+    for (int k = 0; k < (form == FORM_BODY ? 0 : model->n_bodies); k++) {
+        const fa_body *b = model->bodies + k;
+        if (b->link >= 0) {
+            lj_convert(model, form, b, &frames[k].place, lj_block(model, J, k),
+                       qd ? lj_block(model, rate, k) : NULL);
+        }
+    }
+}
+
+/* blocks of the carriers, behind the scratch of lj_run */
+static fa_real *lj_rest(const fa_model *model, fa_real *work)
+{
+    lj_frame *frames = (lj_frame *)work;
+    return (fa_real *)(frames + model->n_bodies) + 6 * lj_most_modes(model);
 }
 
 /* (B, 6, nv) at q */
-static void lj_link_jacobians(const fa_model *model, const fa_call *call)
+static void lj_values(const fa_model *model, const fa_call *call, const form_kind form)
 {
-    fa_real *columns = call->work;
-    const lj_blocks J = {call->out, columns + 6 * lj_most_modes(model)};
+    const lj_blocks J = {call->out, lj_rest(model, call->work)};
 
-    lj_run(model, call->in[0], NULL, columns, &J, NULL);
+    lj_run(model, form, call->in[0], NULL, call->work, &J, NULL);
 }
 
 /* (B, 6, nv) at q, qd */
-static void lj_link_jacobian_rates(const fa_model *model, const fa_call *call)
+static void lj_rates(const fa_model *model, const fa_call *call, const form_kind form)
 {
     const int size = 6 * model->nv, carriers = model->n_bodies - model->n_links;
-    fa_real *columns = call->work, *values = columns + 6 * lj_most_modes(model);
+    fa_real *values = lj_rest(model, call->work);
     const lj_blocks J = {values, values + size * model->n_links};
     const lj_blocks rate = {call->out, J.carriers + size * carriers};
 
-    lj_run(model, call->in[0], call->in[1], columns, &J, &rate);
+    lj_run(model, form, call->in[0], call->in[1], call->work, &J, &rate);
 }
+
+FORM_KERNELS(lj_link_jacobians, lj_values)
+FORM_KERNELS(lj_link_jacobian_rates, lj_rates)

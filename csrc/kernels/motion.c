@@ -3,7 +3,8 @@
  *
  * Equations   K1 to K7 outward without gravity, then the node itself (K5, K7 without a
  *             joint); the acceleration of a point is alpha + omega x v in place of the
- *             component-wise alpha. Of all bodies: V and alpha as they are.
+ *             component-wise alpha. Of all bodies V and alpha, in the
+ *             forms of forms.h.
  *             momentum: sum over bodies of M_m (etad; V), moved to the base frame.
  * Frames      results in the axes of the base, about the node; momentum about the
  *             origin of the base.
@@ -12,6 +13,7 @@
  *             tests/test_link_motion.py.
  */
 #include "body.h"
+#include "forms.h"
 #include "hop.h"
 
 typedef struct {
@@ -99,39 +101,72 @@ FA_NOINLINE void mo_run(const fa_model *model, const fa_real *q, const fa_real *
     }
 }
 
-/* twists of the frames of all bodies, or their rates, in the axes of the user */
-FA_NOINLINE void mo_links(const fa_model *model, const fa_call *call, const int rates)
+/* y = F x twice, for the constant F from internal axes to those of the user */
+FA_INLINE void mo_user(const fa_body *b, const fa_real *x, fa_real *y)
+{
+    for (int i = 0; i < 6; i++) {
+        const double *row = b->frame + 3 * (i % 3);
+        const fa_real *part = x + 3 * (i / 3);
+        y[i] = row[0] * part[0] + row[1] * part[1] + row[2] * part[2];
+    }
+}
+
+/* twists of the frames of all bodies, or their rates, in one of four forms */
+FA_NOINLINE void mo_links(const fa_model *model, const fa_call *call,
+                          const form_kind form, const int rates)
 {
     mo_body *bodies = (mo_body *)call->work;
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
+    form_frame f = {0};
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         const mo_body *p = b->parent < 0 ? NULL : bodies + b->parent;
-        const fa_real *found = rates ? bodies[k].a : bodies[k].V;
+        fa_real V[6], a[6], pose[16];
+        mo_body *self = bodies + k;
 
         mo_advance(model, b, 1, p, call->in[0], call->in[1], rates ? call->in[2] : NULL,
-                   columns + 6 * b->hop_at, bodies + k);
-        for (int i = 0; i < (b->link < 0 ? 0 : 6); i++) {
-            const double *row = b->frame + 3 * (i % 3);
-            const fa_real *part = found + 3 * (i / 3);
-            call->out[6 * b->link + i] =
-                row[0] * part[0] + row[1] * part[1] + row[2] * part[2];
+                   columns + 6 * b->hop_at, self);
+        if (form != FORM_BODY) {
+            kin_compose(p ? p->R : NULL, p ? p->x : NULL, self->hop.R, self->hop.r,
+                        self->R, self->x);
+        }
+        if (b->link < 0) {
+            continue;
+        }
+        mo_user(b, self->V, V);
+        if (form != FORM_BODY) {
+            kin_store(b, self->R, self->x, pose);
+            memcpy(f.x, self->x, sizeof f.x);
+            for (int i = 0; i < 9; i++) {
+                f.R[i] = pose[4 * (i / 3) + i % 3];
+            }
+            form_motion(V, &f);
+        }
+        if (rates) {
+            mo_user(b, self->a, a);
+            form_rate(form, &f, V, a, call->out + 6 * b->link);
+        } else {
+            form_value(form, &f, V, call->out + 6 * b->link);
         }
     }
 }
 
 /* (B, 6) at q, qd */
-static void mo_link_velocities(const fa_model *model, const fa_call *call)
+static void mo_twists(const fa_model *model, const fa_call *call, const form_kind form)
 {
-    mo_links(model, call, 0);
+    mo_links(model, call, form, 0);
 }
 
-/* (B, 6) at q, qd, qdd: component by component, without gravity */
-static void mo_link_accelerations(const fa_model *model, const fa_call *call)
+/* (B, 6) at q, qd, qdd: entry by entry, without gravity */
+static void mo_twist_rates(const fa_model *model, const fa_call *call,
+                           const form_kind form)
 {
-    mo_links(model, call, 1);
+    mo_links(model, call, form, 1);
 }
+
+FORM_KERNELS(mo_link_velocities, mo_twists)
+FORM_KERNELS(mo_link_accelerations, mo_twist_rates)
 
 /* omega, v and their rates at a node, in the axes of its body (K5 to K7, no joint) */
 FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,
