@@ -18,6 +18,9 @@
 
 enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS = 5 };
 
+/* offsets that a gufunc keeps ready; those of larger operands are made in each call */
+enum { LOOP_READY = 16384 };
+
 /*
  * Core dimensions of an operand: Q nq, V nv, T nu or nv, digits, N nodes, B links, C
  * constraints; one
@@ -222,7 +225,7 @@ static size_t loop_operands(const loop_bound *b, char **args, const npy_intp *di
         const int size = loop_size(b, letters, dims);
         const int n_dims = (int)strlen(letters);
         npy_intp contiguous = sizeof(double);
-        int is_contiguous = 1;
+        int is_contiguous = size <= LOOP_READY;
 
         for (int d = n_dims - 1; d >= 0; d--) {
             is_contiguous &= core[d] == contiguous;
@@ -449,6 +452,7 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
         }
         largest = size > largest ? size : largest;
     }
+    largest = largest < LOOP_READY ? largest : LOOP_READY;
     loop_bound *b = PyMem_RawMalloc(sizeof *b + (size_t)largest * sizeof(ptrdiff_t));
     if (!b) {
         return PyErr_NoMemory();

@@ -34,9 +34,11 @@ mixed     24     Newton-Euler equations about centres of mass: rotation and
                  translation decouple.
 ========  =====  ====================================================================
 
-The kernels compute body-fixed twists of all bodies; other forms follow by a few
-products with R and r (Table 3).  That costs more than the recursions save: form
-``"body"`` is the fastest in this package (``tests/bench/test_bench_twists.py``).
+These counts do not decide here.  The kernels run the body-fixed recursion, which poses
+and modes need anyway, and turn its results to the other forms in place: all four cost
+the same to a tenth or two, most of it for storing the result
+(``tests/bench/test_bench_twists.py``).  Take the form that the task needs; to `convert`
+afterwards costs several times as much.
 
 Accelerations are time derivatives of the six entries, in each form.  Equation numbers
 are those of A. Mueller, Screw and Lie group theory in multibody kinematics, Multibody

@@ -156,7 +156,8 @@ def test_columns_of_bodies_outboard_and_own_modes_are_zero():
                 assert not J[k][:, arm.mode_slice(j)].any()
 
 
-@pytest.mark.parametrize("n", [1, 5, 40])
+# 60 bodies: more entries than a gufunc keeps offsets of
+@pytest.mark.parametrize("n", [1, 5, 40, 60])
 def test_long_chains_and_batches(n):
     arm = fa.library.planar_chain(n, length=1.0)
     q, qd = np.random.default_rng(n).normal(size=(2, 3, 4, n))
@@ -168,3 +169,5 @@ def test_long_chains_and_batches(n):
     assert fa.link_jacobians(arm, q, out=out) is out
     assert np.array_equal(out, J)
     assert np.array_equal(arm.link_jacobians(q[1, 2]), J[1, 2])
+    strided = np.zeros((3, 4, n, n, 6)).swapaxes(-1, -2)
+    assert np.array_equal(fa.link_jacobians(arm, q, out=strided), J)

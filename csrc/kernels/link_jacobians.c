@@ -88,6 +88,13 @@ FA_INLINE void lj_turn(const double *F, const fa_real *x, fa_real *y)
     }
 }
 
+/* a motion in the axes of the user */
+FA_INLINE void lj_user(const fa_body *b, const fa_real *x, fa_real *y)
+{
+    lj_turn(b->frame, x, y);
+    lj_turn(b->frame, x + 3, y + 3);
+}
+
 /* a x b of motions; added to y */
 FA_INLINE void lj_cross_add(fa_real *restrict y, const fa_real *a, const fa_real *b)
 {
@@ -239,8 +246,7 @@ static void lj_joint(const fa_body *b, int nv, fa_real *J)
     for (int j = 0; j < b->n_dof; j++) {
         fa_real S[6], y[6];
         joint_screw(b, j, S);
-        lj_turn(b->frame, S, y);
-        lj_turn(b->frame, S + 3, y + 3);
+        lj_user(b, S, y);
         lj_add(y, nv, b->joint_at + j, J);
     }
 }
@@ -288,8 +294,7 @@ static void lj_own_modes(const fa_model *model, const fa_body *b, const fa_turn 
                                   -linear[1],          -linear[2]};
         fa_real y[6], turning[3], swing[3];
 
-        lj_turn(b->frame, minus, y);
-        lj_turn(b->frame, minus + 3, y + 3);
+        lj_user(b, minus, y);
         lj_add(y, model->nv, column, J);
         if (rate) { /* -(Lambdadot; Lambdadot x x - Lambda x u), x = -l */
             lj_slope_rate(node, t, bent, s, turning);
@@ -351,8 +356,7 @@ static void lj_relative(const fa_model *model, const fa_body *b, const fa_hop *h
             T[3 + i] += turned[i];
         }
     }
-    lj_turn(b->frame, T, h->T);
-    lj_turn(b->frame, T + 3, h->T + 3);
+    lj_user(b, T, h->T);
 }
 
 /* components of parent (or ground) and body for the columns, in the axes of the user */

@@ -101,16 +101,6 @@ FA_NOINLINE void mo_run(const fa_model *model, const fa_real *q, const fa_real *
     }
 }
 
-/* y = F x twice, for the constant F from internal axes to those of the user */
-FA_INLINE void mo_user(const fa_body *b, const fa_real *x, fa_real *y)
-{
-    for (int i = 0; i < 6; i++) {
-        const double *row = b->frame + 3 * (i % 3);
-        const fa_real *part = x + 3 * (i / 3);
-        y[i] = row[0] * part[0] + row[1] * part[1] + row[2] * part[2];
-    }
-}
-
 /* twists of the frames of all bodies, or their rates, in one of four forms */
 FA_NOINLINE void mo_links(const fa_model *model, const fa_call *call,
                           const form_kind form, const int rates)
@@ -134,7 +124,7 @@ FA_NOINLINE void mo_links(const fa_model *model, const fa_call *call,
         if (b->link < 0) {
             continue;
         }
-        mo_user(b, self->V, V);
+        lj_user(b, self->V, V);
         if (form != FORM_BODY) {
             kin_store(b, self->R, self->x, pose);
             memcpy(f.x, self->x, sizeof f.x);
@@ -144,7 +134,7 @@ FA_NOINLINE void mo_links(const fa_model *model, const fa_call *call,
             form_motion(V, &f);
         }
         if (rates) {
-            mo_user(b, self->a, a);
+            lj_user(b, self->a, a);
             form_rate(form, &f, V, a, call->out + 6 * b->link);
         } else {
             form_value(form, &f, V, call->out + 6 * b->link);

@@ -104,8 +104,9 @@ def ours(what: str, arm: fa.Arm, q: Array, qd: Array, states: int) -> list[Conte
 
 def tip_jacobian(arm: fa.Arm, q: Array, form: str) -> Array:
     """Jacobian of the tip alone, by the walk from its node to the base."""
-    J: Array = fa.jacobian(arm, q)
-    if form == "body":
+    frame = "base" if form == "hybrid" else "node"
+    J: Array = fa.jacobian(arm, q, frame=frame)
+    if form in ("body", "hybrid"):
         return J
     return twists.convert(J, fa.tip_pose(arm, q), "body", form, columns=True)
 
