@@ -45,7 +45,8 @@ typedef enum {
     FA_CENTER_OF_MASS,     /* q (nq) -> (3) */
     FA_INTEGRATE,          /* q (nq), dq (nv) -> (nq) */
     FA_POSITION_RATES,     /* q (nq), qd (nv) -> (nq) */
-    /* twists of bodies, body-fixed first, then spatial, hybrid, mixed */
+    /* twists of bodies, body-fixed; then spatial, hybrid and mixed, for arms of full
+     * fidelity or without modes */
     FA_LINK_VELOCITIES, /* q (nq), qd (nv) -> (B, 6) */
     FA_LINK_VELOCITIES_SPATIAL,
     FA_LINK_VELOCITIES_HYBRID,

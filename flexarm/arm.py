@@ -143,7 +143,8 @@ class Arm(Description):
         modal coordinates and rates, state by state with a dense solve; or not at all,
         "ruthless linearization", for low speeds only.  The last two do not keep energy.
         Poses, potential energy, momentum and accelerations of nodes are those of the
-        deformed arm, but for momentum and accelerations of a ruthless one.
+        deformed arm, but for momentum and accelerations of a ruthless one.  Twists of
+        bodies follow from their Jacobians, and accelerations of bodies are their rates.
 
     Raises
     ------

@@ -36,15 +36,6 @@ typedef struct {
     fa_real T[6];    /* relative twist */
 } lj_hop;
 
-static int lj_most_modes(const fa_model *model)
-{
-    int most = 0;
-    for (int k = 0; k < model->n_bodies; k++) {
-        most = model->bodies[k].n_modes > most ? model->bodies[k].n_modes : most;
-    }
-    return most;
-}
-
 /* a body in the base, and its twist, in the axes of the user */
 typedef struct {
     form_frame place;
@@ -55,8 +46,8 @@ static size_t lj_work_size(const fa_model *model)
 {
     const size_t bodies = (size_t)model->n_bodies, nv = (size_t)model->nv;
     const size_t carriers = bodies - (size_t)model->n_links;
-    return bodies * (sizeof(lj_frame) / sizeof(fa_real)) +
-           6 * (size_t)lj_most_modes(model) + 6 * carriers * nv;
+    return bodies * (sizeof(lj_frame) / sizeof(fa_real)) + kin_node_work_size(model) +
+           6 * carriers * nv;
 }
 
 /* with rates, all Jacobians are scratch */
@@ -464,7 +455,7 @@ FA_NOINLINE void lj_run(const fa_model *model, const form_kind form, const fa_re
 static fa_real *lj_rest(const fa_model *model, fa_real *work)
 {
     lj_frame *frames = (lj_frame *)work;
-    return (fa_real *)(frames + model->n_bodies) + 6 * lj_most_modes(model);
+    return (fa_real *)(frames + model->n_bodies) + kin_node_work_size(model);
 }
 
 /* (B, 6, nv) at q */
