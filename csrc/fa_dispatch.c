@@ -20,6 +20,10 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_FORWARD_BASIC:
     case FA_FORWARD_COMPOSITE:
     case FA_NODE_ACCELERATION:
+    case FA_LINK_ACCELERATIONS:
+    case FA_LINK_ACCELERATIONS_SPATIAL:
+    case FA_LINK_ACCELERATIONS_HYBRID:
+    case FA_LINK_ACCELERATIONS_MIXED:
     case FA_CONSTRAINT_FORCES:
         return 3;
     case FA_BIAS_FORCES:
@@ -31,6 +35,14 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_INTEGRATE:
     case FA_POSITION_RATES:
     case FA_MOMENTUM:
+    case FA_LINK_VELOCITIES:
+    case FA_LINK_VELOCITIES_SPATIAL:
+    case FA_LINK_VELOCITIES_HYBRID:
+    case FA_LINK_VELOCITIES_MIXED:
+    case FA_LINK_JACOBIAN_RATES:
+    case FA_LINK_JACOBIAN_RATES_SPATIAL:
+    case FA_LINK_JACOBIAN_RATES_HYBRID:
+    case FA_LINK_JACOBIAN_RATES_MIXED:
         return 2;
     default:
         return 1;

@@ -46,6 +46,24 @@ typedef enum {
     FA_CENTER_OF_MASS,     /* q (nq) -> (3) */
     FA_INTEGRATE,          /* q (nq), dq (nv) -> (nq) */
     FA_POSITION_RATES,     /* q (nq), qd (nv) -> (nq) */
+    /* twists of bodies, body-fixed; then spatial, hybrid and mixed, for arms of full
+     * fidelity or without modes */
+    FA_LINK_VELOCITIES, /* q (nq), qd (nv) -> (B, 6) */
+    FA_LINK_VELOCITIES_SPATIAL,
+    FA_LINK_VELOCITIES_HYBRID,
+    FA_LINK_VELOCITIES_MIXED,
+    FA_LINK_ACCELERATIONS, /* q (nq), qd (nv), qdd (nv) -> (B, 6) */
+    FA_LINK_ACCELERATIONS_SPATIAL,
+    FA_LINK_ACCELERATIONS_HYBRID,
+    FA_LINK_ACCELERATIONS_MIXED,
+    FA_LINK_JACOBIANS, /* q (nq) -> (B, 6, nv) */
+    FA_LINK_JACOBIANS_SPATIAL,
+    FA_LINK_JACOBIANS_HYBRID,
+    FA_LINK_JACOBIANS_MIXED,
+    FA_LINK_JACOBIAN_RATES, /* q (nq), qd (nv) -> (B, 6, nv) */
+    FA_LINK_JACOBIAN_RATES_SPATIAL,
+    FA_LINK_JACOBIAN_RATES_HYBRID,
+    FA_LINK_JACOBIAN_RATES_MIXED,
     /* only of arms with constraints, m of them */
     FA_CONSTRAINT_VIOLATION, /* q (nq) -> (m) */
     FA_CONSTRAINT_JACOBIAN,  /* q (nq) -> (m, nv) */

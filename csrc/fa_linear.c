@@ -17,6 +17,7 @@
 #include "kernels/inverse_dynamics.c"
 
 #include "kernels/kinematics.c"
+#include "kernels/link_jacobians.c"
 #include "kernels/mass_matrix.c"
 #pragma GCC diagnostic pop
 
@@ -82,4 +83,31 @@ void fa_linear_jacobian(const fa_model *model, int node, const double *q, double
     linear_seed(q, model->nq, model->n_modes, x);
     kin_walk(model, &call, KIN_COLUMNS);
     linear_sum(result, 6 * model->nv, J);
+}
+
+size_t fa_linear_links_work_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv, blocks = 6 * (size_t)model->n_bodies * nv;
+    return 2 * ((size_t)model->nq + nv + lj_work_size(model) + 2 * blocks);
+}
+
+void fa_linear_link_jacobians(const fa_model *model, const double *q, const double *qd,
+                              double *work, double *J, double *rate)
+{
+    const int size = 6 * model->nv, links = size * model->n_links;
+    fa_real *x = (fa_real *)work, *v = x + model->nq, *scratch = v + model->nv;
+    fa_real *blocks = lj_rest(model, scratch);
+    const lj_blocks values = {blocks, blocks + links};
+    const lj_blocks rates = {blocks + size * model->n_bodies,
+                             blocks + size * model->n_bodies + links};
+
+    linear_seed(q, model->nq, model->n_modes, x);
+    if (qd) {
+        linear_seed(qd, model->nv, model->n_modes, v);
+    }
+    lj_run(model, FORM_BODY, x, qd ? v : NULL, scratch, &values, &rates);
+    linear_sum(values.links, links, J);
+    if (qd) {
+        linear_sum(rates.links, links, rate);
+    }
 }

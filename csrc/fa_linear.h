@@ -26,4 +26,15 @@ void fa_linear_forces(const fa_model *model, const double *q, const double *qd,
 void fa_linear_jacobian(const fa_model *model, int node, const double *q, double *work,
                         double *J);
 
+/* doubles of scratch of the next function */
+size_t fa_linear_links_work_size(const fa_model *model);
+
+/*
+ * Body-fixed Jacobians J [links][6][nv] of all bodies of the user at q [nq], and with qd
+ * [nv] their rates, which are of first order in modes and modal rates too; without, qd
+ * and rate are NULL.
+ */
+void fa_linear_link_jacobians(const fa_model *model, const double *q, const double *qd,
+                              double *work, double *J, double *rate);
+
 #endif

@@ -18,6 +18,9 @@
 
 enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS = 5 };
 
+/* offsets that a gufunc keeps ready; those of larger operands are made in each call */
+enum { LOOP_READY = 16384 };
+
 /*
  * Core dimensions of an operand: Q nq, V nv, T nu or nv, digits, N nodes, B links, C
  * constraints; one
@@ -57,6 +60,34 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_CENTER_OF_MASS] = {"center_of_mass", 0, {"Q", "3"}},
     [FA_INTEGRATE] = {"integrate", 0, {"Q", "V", "Q"}},
     [FA_POSITION_RATES] = {"position_rates", 0, {"Q", "V", "Q"}},
+    [FA_LINK_VELOCITIES] = {"link_velocities", 0, {"Q", "V", "B6"}},
+    [FA_LINK_VELOCITIES_SPATIAL] = {"link_velocities_spatial", 0, {"Q", "V", "B6"}},
+    [FA_LINK_VELOCITIES_HYBRID] = {"link_velocities_hybrid", 0, {"Q", "V", "B6"}},
+    [FA_LINK_VELOCITIES_MIXED] = {"link_velocities_mixed", 0, {"Q", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS] = {"link_accelerations", 0, {"Q", "V", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS_SPATIAL] = {"link_accelerations_spatial",
+                                       0,
+                                       {"Q", "V", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS_HYBRID] = {"link_accelerations_hybrid",
+                                      0,
+                                      {"Q", "V", "V", "B6"}},
+    [FA_LINK_ACCELERATIONS_MIXED] = {"link_accelerations_mixed",
+                                     0,
+                                     {"Q", "V", "V", "B6"}},
+    [FA_LINK_JACOBIANS] = {"link_jacobians", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIANS_SPATIAL] = {"link_jacobians_spatial", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIANS_HYBRID] = {"link_jacobians_hybrid", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIANS_MIXED] = {"link_jacobians_mixed", 0, {"Q", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES] = {"link_jacobian_rates", 0, {"Q", "V", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES_SPATIAL] = {"link_jacobian_rates_spatial",
+                                        0,
+                                        {"Q", "V", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES_HYBRID] = {"link_jacobian_rates_hybrid",
+                                       0,
+                                       {"Q", "V", "B6V"}},
+    [FA_LINK_JACOBIAN_RATES_MIXED] = {"link_jacobian_rates_mixed",
+                                      0,
+                                      {"Q", "V", "B6V"}},
     [FA_CONSTRAINT_VIOLATION] = {"constraint_violation", 0, {"Q", "C"}},
     [FA_CONSTRAINT_JACOBIAN] = {"constraint_jacobian", 0, {"Q", "CV"}},
     [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
@@ -196,7 +227,7 @@ static size_t loop_operands(const loop_bound *b, char **args, const npy_intp *di
         const int size = loop_size(b, letters, dims);
         const int n_dims = (int)strlen(letters);
         npy_intp contiguous = sizeof(double);
-        int is_contiguous = 1;
+        int is_contiguous = size <= LOOP_READY;
 
         for (int d = n_dims - 1; d >= 0; d--) {
             is_contiguous &= core[d] == contiguous;
@@ -432,6 +463,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
         }
         largest = size > largest ? size : largest;
     }
+    largest = largest < LOOP_READY ? largest : LOOP_READY;
     loop_bound *b = PyMem_RawMalloc(sizeof *b + (size_t)largest * sizeof(ptrdiff_t));
     if (!b) {
         return PyErr_NoMemory();
@@ -475,10 +507,15 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
     if (!model) {
         return NULL;
     }
+    /* the four forms of a quantity stand side by side; the first has the name */
+    const int form =
+        kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
+            ? ((int)kernel - FA_LINK_VELOCITIES) % 4
+            : 0;
     snprintf(doc, sizeof doc, "See flexarm.%s; bound to one arm.",
              fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
                  ? "forward_dynamics"
-                 : row->name);
+                 : loop_rows[(int)kernel - form].name);
     const loop_bound like = {.model = model,
                              .row = *row,
                              .n_in = fa_kernel_inputs(kernel),

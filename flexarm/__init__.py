@@ -16,6 +16,7 @@ from . import (
     reference,
     se3,
     testing,
+    twists,
     urdf,
 )
 from ._consistent_integrals import consistent_integrals
@@ -51,6 +52,12 @@ from .kinematics import (
     node_velocity,
     tip_pose,
     wrench_forces,
+)
+from .links import (
+    link_accelerations,
+    link_jacobian_rates,
+    link_jacobians,
+    link_velocities,
 )
 from .mass import (
     InnovationsFactors,
@@ -111,7 +118,11 @@ __all__ = [
     "jacobian",
     "kinetic_energy",
     "library",
+    "link_accelerations",
+    "link_jacobian_rates",
+    "link_jacobians",
     "link_poses",
+    "link_velocities",
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
@@ -135,6 +146,7 @@ __all__ = [
     "simulate",
     "testing",
     "tip_pose",
+    "twists",
     "urdf",
     "wrench_forces",
 ]

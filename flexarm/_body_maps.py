@@ -26,7 +26,11 @@ def transpose(x: Array) -> Array:
 
 def cross_matrix(x: Array) -> Array:
     """Matrix of ``y -> x cross y``, (..., 3) to (..., 3, 3)."""
-    return np.asarray(np.cross(x[..., np.newaxis, :], np.eye(3), axisc=-2))
+    result = np.zeros((*x.shape, 3))
+    result[..., 2, 1], result[..., 1, 2] = x[..., 0], -x[..., 0]
+    result[..., 0, 2], result[..., 2, 0] = x[..., 1], -x[..., 1]
+    result[..., 1, 0], result[..., 0, 1] = x[..., 2], -x[..., 2]
+    return result
 
 
 def rotation(phi: Array) -> tuple[Array, Array]:

@@ -167,7 +167,9 @@ def not_finite(
     result[bad] = np.nan
     count, states = int(bad.sum()), int(bad.size)
     index = tuple(int(i) for i in np.argwhere(bad)[0]) if count and bad.ndim else ()
-    name = kernel.removesuffix("_composite").removesuffix("_basic")
+    name = kernel
+    for variant in ("_composite", "_basic", "_spatial", "_hybrid", "_mixed"):
+        name = name.removesuffix(variant)
     where = f"{count} of {states} states" + (
         f", first at index {index}" if index else ""
     )

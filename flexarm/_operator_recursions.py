@@ -43,6 +43,21 @@ def _modal(arm: Arm, q: Array, body: int) -> Array:
     return q[..., arm.mode_slice(body, positions=True)]
 
 
+def own_map(arm: Arm, q: Array, k: int) -> Array:
+    """Joint map of a body, (..., n + n_dof, n + 6) (13)."""
+    q_k = q[..., arm.body_joint_slice(k, positions=True)]
+    return joint_map(arm.bodies[k], q_k, _modal(arm, q, k))
+
+
+def parent_map(arm: Arm, q: Array, k: int) -> Array:
+    """Twist of a body per (etad; omega; v) of its parent, (..., 6, n_p + 6) (12)."""
+    body, p = arm.bodies[k], arm._parents[k]
+    joint, q_k = body.joint, q[..., arm.body_joint_slice(k, positions=True)]
+    hung = (joint, *body_displacement(joint, q_k, body, _modal(arm, q, k)))
+    node = arm.bodies[p].node_index(joint.node)
+    return twist_map(arm.bodies[p], node, _modal(arm, q, p), hung)
+
+
 def local_operators(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     """Joint map, shift to the parent and inertia of every body: H, E_Phi, M_m."""
     at, own = maximal_rows(arm), body_rows(arm)
@@ -50,15 +65,11 @@ def local_operators(arm: Arm, q: Array) -> tuple[Array, Array, Array]:
     E_Phi = np.zeros((*q.shape[:-1], at[-1].stop, at[-1].stop))
     M_m = np.zeros_like(E_Phi)
     for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        joint, eta = body.joint, _modal(arm, q, k)
-        q_k = q[..., arm.body_joint_slice(k, positions=True)]
-        H[..., own[k], at[k]] = joint_map(body, q_k, eta)  # (13)
-        M_m[..., at[k], at[k]] = modal_mass(body, eta)
+        H[..., own[k], at[k]] = own_map(arm, q, k)
+        M_m[..., at[k], at[k]] = modal_mass(body, _modal(arm, q, k))
         if p >= 0:
-            node = arm.bodies[p].node_index(joint.node)
-            hung = (joint, *body_displacement(joint, q_k, body, eta))
-            A = twist_map(arm.bodies[p], node, _modal(arm, q, p), hung)
-            E_Phi[..., at[p], at[k]][..., body.n_modes :] = _t(A)  # (12)
+            A = parent_map(arm, q, k)
+            E_Phi[..., at[p], at[k]][..., body.n_modes :] = _t(A)
     return H, E_Phi, M_m
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _loop_closing, dynamics, kinematics, mass, motion, positions
+from . import _loop_closing, dynamics, kinematics, links, mass, motion, positions
 from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
@@ -143,7 +143,8 @@ class Arm(Description):
         modal coordinates and rates, state by state with a dense solve; or not at all,
         "ruthless linearization", for low speeds only.  The last two do not keep energy.
         Poses, potential energy, momentum and accelerations of nodes are those of the
-        deformed arm, but for momentum and accelerations of a ruthless one.
+        deformed arm, but for momentum and accelerations of a ruthless one.  Twists of
+        bodies follow from their Jacobians, and accelerations of bodies are their rates.
 
     Raises
     ------
@@ -455,6 +456,10 @@ class Arm(Description):
     tip_pose = kinematics.tip_pose
     jacobian = kinematics.jacobian
     node_velocity = kinematics.node_velocity
+    link_velocities = links.link_velocities
+    link_accelerations = links.link_accelerations
+    link_jacobians = links.link_jacobians
+    link_jacobian_rates = links.link_jacobian_rates
     operators = _operators.operators
     operational_space_compliance = _operational_space.operational_space_compliance
     operational_space_inertia = _operational_space.operational_space_inertia

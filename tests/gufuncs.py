@@ -44,6 +44,22 @@ INNER = (
 )
 
 
+# gufuncs of one public function, and the option that chooses them
+VARIANTS = {
+    "method": ("basic", "composite"),
+    "form": ("spatial", "hybrid", "mixed"),
+}
+
+
+def public_name(name: str) -> tuple[str, dict[str, str]]:
+    """Function of a gufunc, and its option."""
+    for option, values in VARIANTS.items():
+        for value in values:
+            if name.endswith(f"_{value}"):
+                return name.removesuffix(f"_{value}"), {option: value}
+    return name, {}
+
+
 def gufunc_names(arm: fa.Arm = ARMS["pendulum"]) -> list[str]:
     """Every gufunc of a model: a new row of the table is found by itself.
 
@@ -117,10 +133,8 @@ class Case:
 
     def public(self, operands: list[Any], **options: Any) -> Any:
         """The same by the public function of this name."""
-        name = self.name
-        for method in ("basic", "composite"):
-            if name.endswith(f"_{method}"):
-                name, options["method"] = name.removesuffix(f"_{method}"), method
+        name, variant = public_name(self.name)
+        options |= variant
         if name in INNER:
             return self._inner(operands, **options)
         arguments = [*operands[1:], operands[0]] if self.has_node else operands

@@ -250,3 +250,62 @@ static void li_wrench_forces(const fa_model *model, const fa_call *call)
 {
     li_walk(model, call, KIN_FORCES);
 }
+
+/* scratch of the Jacobians of all bodies, in doubles: q, qd, J, their rates */
+static size_t li_links_work_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv, size = 6 * nv * (size_t)model->n_links;
+    const size_t doubles =
+        (size_t)model->nq + nv + 2 * size + fa_linear_links_work_size(model);
+    return (doubles + FA_LANES - 1) / FA_LANES;
+}
+
+enum { LI_LINK_JACOBIANS, LI_LINK_RATES, LI_LINK_VELOCITIES, LI_LINK_ACCELERATIONS };
+
+/* J, its rate, J qd, or the rate of J qd */
+static void li_links(const fa_model *model, const fa_call *call, int what)
+{
+    const int nv = model->nv, size = 6 * nv * model->n_links;
+    const int vector = what >= LI_LINK_VELOCITIES, rated = what % 2;
+    double *q = (double *)call->work, *qd = q + model->nq, *J = qd + nv;
+    double *rate = J + size, *scratch = rate + size;
+    const double *result = rated ? rate : J;
+
+    fa_zero(call->out, vector ? 6 * model->n_links : size);
+    for (int lane = 0; lane < call->states; lane++) {
+        li_read(call->in[0], model->nq, lane, q);
+        if (call->in[1]) {
+            li_read(call->in[1], nv, lane, qd);
+        }
+        fa_linear_link_jacobians(model, q, rated ? qd : NULL, scratch, J, rate);
+        if (!vector) {
+            li_write(result, size, lane, call->out);
+        }
+        for (int i = 0; i < (vector ? size : 0); i++) {
+            call->out[i / nv][lane] += result[i] * qd[i % nv];
+            if (rated) {
+                call->out[i / nv][lane] += J[i] * call->in[2][i % nv][lane];
+            }
+        }
+    }
+}
+
+static void li_link_jacobians(const fa_model *model, const fa_call *call)
+{
+    li_links(model, call, LI_LINK_JACOBIANS);
+}
+
+static void li_link_jacobian_rates(const fa_model *model, const fa_call *call)
+{
+    li_links(model, call, LI_LINK_RATES);
+}
+
+static void li_link_velocities(const fa_model *model, const fa_call *call)
+{
+    li_links(model, call, LI_LINK_VELOCITIES);
+}
+
+static void li_link_accelerations(const fa_model *model, const fa_call *call)
+{
+    li_links(model, call, LI_LINK_ACCELERATIONS);
+}

@@ -3,14 +3,17 @@
  *
  * Equations   K1 to K7 outward without gravity, then the node itself (K5, K7 without a
  *             joint); the acceleration of a point is alpha + omega x v in place of the
- *             component-wise alpha.
+ *             component-wise alpha. Of all bodies V and alpha, in the
+ *             forms of forms.h.
  *             momentum: sum over bodies of M_m (etad; V), moved to the base frame.
  * Frames      results in the axes of the base, about the node; momentum about the
  *             origin of the base.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 23 to 28.
- * Checked by  tests/test_motion.py: finite differences, the Lagrangian, momentum.
+ * Checked by  tests/test_motion.py: finite differences, the Lagrangian, momentum;
+ *             tests/test_link_motion.py.
  */
 #include "body.h"
+#include "forms.h"
 #include "hop.h"
 
 typedef struct {
@@ -32,37 +35,128 @@ static size_t mo_work_size(const fa_model *model)
            6 * (size_t)model->sum_parent_modes;
 }
 
+/*
+ * c of the rate of the twist J(q) qd of a ruthless model, whose J does not know of eta:
+ * V x S qd alone, without what the patent takes for accelerations (eq. 75).
+ */
+static void mo_ruthless_rate(const fa_model *model, const fa_body *b, const fa_turn *t,
+                             const fa_real *columns, const fa_real *qd,
+                             const fa_real *V, fa_real *c)
+{
+    fa_real moved[6];
+
+    fa_zero(c, 6);
+    memcpy(moved, V, sizeof moved); /* V + S qd: the same product */
+    if (b->joint != FA_JOINT_FLOATING) {
+        hop_joint(model, b, t, columns, qd, moved, c);
+    }
+}
+
+/*
+ * One body on its parent p, NULL on the ground: hop, V, a.
+ *   rates    a is the rate of J(q) qd, in a ruthless model too
+ *   columns  [6 modes of the parent, or own ones if floating]  scratch
+ *   qdd      may be NULL for zero
+ */
+FA_INLINE void mo_advance(const fa_model *model, const fa_body *b, const int rates,
+                          const mo_body *p, const fa_real *q, const fa_real *qd,
+                          const fa_real *qdd, fa_real *columns, mo_body *self)
+{
+    const fa_real still[6] = {{0}};
+    const int np = b->parent_modes;
+    fa_real *slope = columns, *shift = slope + 3 * np;
+    fa_turn turn = {0};
+
+    hop_pose_any(model, b, q, &self->hop, &turn, slope, shift);
+    hop_velocity(model, b, np, &self->hop, &turn, slope, shift, p ? p->V : NULL, qd,
+                 self->V, self->c);
+    if (rates && model->fidelity == FA_RUTHLESS) {
+        mo_ruthless_rate(model, b, &turn, columns, qd, self->V, self->c);
+    }
+    hop_motion(&self->hop, qdd ? np : 0, slope, shift, p ? p->a : still,
+               qdd ? qdd + b->parent_mode_at : NULL, self->a);
+    for (int i = 0; i < 6; i++) {
+        self->a[i] += self->c[i];
+    }
+    if (qdd) {
+        id_joint_accelerate(b, slope, qdd, self->a);
+    }
+}
+
 /* all bodies; qdd may be NULL for zero */
 FA_NOINLINE void mo_run(const fa_model *model, const fa_real *q, const fa_real *qd,
                         const fa_real *qdd, fa_real *work)
 {
-    const fa_real still[6] = {{0}};
     mo_body *bodies = (mo_body *)work;
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         const mo_body *p = b->parent < 0 ? NULL : bodies + b->parent;
-        const int np = b->parent_modes;
-        fa_real *slope = columns + 6 * b->hop_at, *shift = slope + 3 * np;
         mo_body *self = bodies + k;
-        fa_turn turn = {0};
 
-        hop_pose_any(model, b, q, &self->hop, &turn, slope, shift);
-        hop_velocity(model, b, np, &self->hop, &turn, slope, shift, p ? p->V : NULL, qd,
-                     self->V, self->c);
-        hop_motion(&self->hop, qdd ? np : 0, slope, shift, p ? p->a : still,
-                   qdd ? qdd + b->parent_mode_at : NULL, self->a);
-        for (int i = 0; i < 6; i++) {
-            self->a[i] += self->c[i];
-        }
-        if (qdd) {
-            id_joint_accelerate(b, slope, qdd, self->a);
-        }
+        mo_advance(model, b, 0, p, q, qd, qdd, columns + 6 * b->hop_at, self);
         kin_compose(p ? p->R : NULL, p ? p->x : NULL, self->hop.R, self->hop.r, self->R,
                     self->x);
     }
 }
+
+/* twists of the frames of all bodies, or their rates, in one of four forms */
+FA_NOINLINE void mo_links(const fa_model *model, const fa_call *call,
+                          const form_kind form, const int rates)
+{
+    mo_body *bodies = (mo_body *)call->work;
+    fa_real *columns = (fa_real *)(bodies + model->n_bodies);
+    form_frame f = {0};
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const mo_body *p = b->parent < 0 ? NULL : bodies + b->parent;
+        fa_real V[6], a[6], pose[16];
+        mo_body *self = bodies + k;
+
+        mo_advance(model, b, 1, p, call->in[0], call->in[1], rates ? call->in[2] : NULL,
+                   columns + 6 * b->hop_at, self);
+        if (form != FORM_BODY) {
+            kin_compose(p ? p->R : NULL, p ? p->x : NULL, self->hop.R, self->hop.r,
+                        self->R, self->x);
+        }
+        if (b->link < 0) {
+            continue;
+        }
+        lj_user(b, self->V, V);
+        if (form != FORM_BODY) {
+            kin_store(b, self->R, self->x, pose);
+            memcpy(f.x, self->x, sizeof f.x);
+            for (int i = 0; i < 9; i++) {
+                f.R[i] = pose[4 * (i / 3) + i % 3];
+            }
+            form_motion(V, &f);
+        }
+        if (rates) {
+            lj_user(b, self->a, a);
+            form_rate(form, &f, V, a, call->out + 6 * b->link);
+        } else {
+            form_value(form, &f, V, call->out + 6 * b->link);
+        }
+    }
+}
+
+/* (B, 6) at q, qd */
+static void mo_twists(const fa_model *model, const fa_call *call, const form_kind form)
+{
+    mo_links(model, call, form, 0);
+}
+
+/* (B, 6) at q, qd, qdd: entry by entry, without gravity */
+static void mo_twist_rates(const fa_model *model, const fa_call *call,
+                           const form_kind form)
+{
+    mo_links(model, call, form, 1);
+}
+
+FORM_KERNELS(mo_link_velocities, mo_twists)
+FORM_KERNELS(mo_link_accelerations, mo_twist_rates)
 
 /* omega, v and their rates at a node, in the axes of its body (K5 to K7, no joint) */
 FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,

@@ -114,14 +114,40 @@ FA_INLINE void node_columns(const fa_node *node, const int n, const fa_turn *t,
     }
 }
 
+/* rates of the Stumpff functions in the left Jacobian, c_k' = (k c_{k+2} - c_{k+1}) / 2 */
+FA_INLINE void node_stumpff_rates(const fa_turn *t, const fa_real *phid,
+                                  fa_real *c2_dot, fa_real *c3_dot)
+{
+    const fa_real rate = 2.0 * fa_dot(t->phi, phid);
+
+    *c2_dot = 0.5 * (2.0 * t->c4 - t->c3) * rate;
+    *c3_dot = 0.5 * (3.0 * t->c5 - t->c4) * rate;
+}
+
+/* y = d/dt(J_left) a for a constant a */
+FA_INLINE void node_left_jacobian_rate(const fa_turn *t, const fa_real *phid,
+                                       const fa_real *a, fa_real *y)
+{
+    fa_real c2_dot, c3_dot, once[3], twice[3], moved[3], turn[3];
+
+    node_stumpff_rates(t, phid, &c2_dot, &c3_dot);
+    fa_cross(once, t->phi, a);
+    fa_cross(twice, t->phi, once);
+    fa_cross(moved, phid, a);
+    fa_cross(turn, phid, once);
+    fa_cross_add(turn, t->phi, moved);
+    for (int i = 0; i < 3; i++) {
+        y[i] =
+            c2_dot * once[i] + c3_dot * twice[i] + t->c2 * moved[i] + t->c3 * turn[i];
+    }
+}
+
 /* wdot: angular acceleration of the node at constant rates etad (K6) */
 FA_INLINE void node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
 {
-    const fa_real rate = 2.0 * fa_dot(t->phi, phid);
-    const fa_real c2_dot = 0.5 * (2.0 * t->c4 - t->c3) * rate;
-    const fa_real c3_dot = 0.5 * (3.0 * t->c5 - t->c4) * rate;
-    fa_real once[3], twice[3], turn[3];
+    fa_real c2_dot, c3_dot, once[3], twice[3], turn[3];
 
+    node_stumpff_rates(t, phid, &c2_dot, &c3_dot);
     fa_cross(once, t->phi, phid);
     fa_cross(twice, t->phi, once);
     fa_cross(turn, phid, once);

@@ -265,6 +265,28 @@ def node_jacobian(
     return np.asarray(twist_of(inverse_of(pose.value) @ pose.partials).T)
 
 
+def link_jacobians(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
+    """Body-fixed Jacobians of all bodies, from the derivatives of their poses.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q : (nq,) array_like
+        Positions, in rad, m, modal units, quaternions.
+    delta : (nv,) array_like, optional
+        Displacement from q along the velocities, real or complex; none by default.
+
+    Returns
+    -------
+    jacobians : (B, 6, nv) ndarray
+        Twists (angular; linear) of the frames per rate of `delta`, in rad/s and m/s.
+    """
+    poses = _dual_poses(arm, _state(arm, q, delta))
+    twists = [twist_of(inverse_of(p.value) @ p.partials).T for p in poses]
+    return np.array(twists)
+
+
 def _node_inertia(body: Body) -> Array:
     """Matrices of (L1) in (w; u) of every node, (n_nodes, 6, 6)."""
     result = np.zeros((body.n_nodes, 6, 6))

@@ -162,6 +162,80 @@ def position_rates(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
     return rates
 
 
+def link_velocities(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
+    """Body-fixed twists of all bodies (K5), (B, 6).
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q, qd : (nq,) and (nv,) array_like
+        Positions and velocities.
+
+    Returns
+    -------
+    V : (B, 6) ndarray
+        Angular and linear velocity of the frames in the axes of the bodies.
+    """
+    return np.array(
+        [s.hop.V for s in sweep_outward(arm, np.asarray(q), np.asarray(qd))]
+    )
+
+
+def link_accelerations(arm: Arm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+    """Rates of the entries of the body-fixed twists (K7, without gravity), (B, 6).
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q, qd, qdd : (nq,), (nv,) and (nv,) array_like
+        Positions, velocities and accelerations.
+
+    Returns
+    -------
+    alpha : (B, 6) ndarray
+        In rad/s^2 and m/s^2.
+    """
+    qdd = np.asarray(qdd)
+    states = sweep_outward(arm, np.asarray(q), np.asarray(qd))
+    alphas: list[Array] = []
+    for s in states:
+        alpha = s.hop.S @ qdd[s.dof] - s.hop.Pi @ qdd[s.modes] + s.hop.c
+        if s.parent >= 0:
+            etadd = qdd[states[s.parent].modes]
+            alpha = alpha + s.hop.X @ alphas[s.parent] + s.hop.Y @ etadd
+        alphas.append(alpha)
+    return np.array(alphas)
+
+
+def link_jacobians(arm: Arm, q: ArrayLike) -> Array:
+    """Body-fixed Jacobians of all bodies (T1), (B, 6, nv).
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q : (nq,) array_like
+        Positions.
+
+    Returns
+    -------
+    J : (B, 6, nv) ndarray
+        ``J @ qd`` are the twists of `link_velocities`.
+    """
+    q = np.asarray(q)
+    states = sweep_outward(arm, q, np.zeros(arm.nv))
+    result = np.zeros((len(states), 6, arm.nv), dtype=np.result_type(q, float))
+    for J, s in zip(result, states, strict=True):
+        if s.parent >= 0:
+            J[:] = s.hop.X @ result[s.parent]
+            J[:, states[s.parent].modes] += s.hop.Y
+        J[:, s.dof] = s.hop.S
+        J[:, s.modes] = -s.hop.Pi
+    return result
+
+
 def _base_acceleration(arm: Arm) -> Array:
     return np.concatenate([np.zeros(3), -arm.gravity])
 

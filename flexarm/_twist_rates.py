@@ -1,0 +1,198 @@
+"""Rates of the coordinates from twists of all bodies, by relative twists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._body_maps import transpose as _t
+from ._twist_factors import as_state, body_slice, relative_maps
+from ._twist_forms import (
+    check_form,
+    check_leading,
+    check_twists,
+    convert_columns,
+    join,
+    refuse_cut_models,
+    split,
+)
+from .errors import ArgumentError, SingularityError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+_RANK = 1e-10  # least singular value of columns of unit length that counts
+
+
+def _groups(arm: Arm) -> list[tuple[list[int], list[int]]]:
+    """Bodies whose relative twists share coordinates, and these coordinates.
+
+    The children of a flexible body share its modes; where it floats, with itself.
+    """
+    found: list[tuple[list[int], list[int]]] = []
+    of_modes: dict[int, int] = {}  # group of the modes of a body
+    for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
+        joint = arm.body_joint_slice(k)
+        columns = list(range(joint.start, joint.stop))
+        shares = p >= 0 and arm.bodies[p].n_modes > 0
+        if shares and p in of_modes:
+            group = of_modes[p]
+            found[group][0].append(k)
+            found[group][1].extend(columns)
+        else:
+            if shares:
+                at = arm.mode_slice(p)
+                columns += range(at.start, at.stop)
+                of_modes[p] = len(found)
+            group = len(found)
+            found.append(([k], columns))
+        if body.attachment_node is not None and body.n_modes:
+            own = arm.mode_slice(k)
+            found[group][1].extend(range(own.start, own.stop))
+            of_modes[k] = group
+    return found
+
+
+def _refuse(arm: Arm, columns: list[int], lost: Array, bad: Array) -> None:
+    """Tell which coordinates the twists do not show."""
+    names = [arm.coordinate_names[columns[i]] for i in np.flatnonzero(lost)]
+    told = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
+    index = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+    where = f" in {int(bad.sum())} of {bad.size} states" if bad.size > 1 else ""
+    first = f", first at index {index}" if index and bad.size > 1 else ""
+    raise SingularityError(
+        f"joint_rates cannot tell {told} from twists of the bodies{where}{first}, "
+        "expected twists that show every coordinate; pass least_norm=True for the "
+        "least rates"
+    )
+
+
+def _solve(arm: Arm, columns: list[int], X: Array, y: Array, least_norm: bool) -> Array:
+    """Least squares of X qd = y, (..., m, c) and (..., m); of many, the least rates."""
+    length = np.linalg.norm(X, axis=-2, keepdims=True)
+    unit = X / np.where(length > 0.0, length, 1.0)
+    U, s, Vt = np.linalg.svd(unit, full_matrices=False)
+    counts = s > _RANK
+    rank, c = counts.sum(axis=-1), len(columns)
+    bad = rank < c
+    if bad.any() and not least_norm:
+        at = tuple(np.argwhere(bad)[0]) if bad.ndim else ()
+        shown = Vt[at][counts[at]]
+        _refuse(arm, columns, (shown**2).sum(axis=0) < 1.0 - 1e-9, np.asarray(bad))
+    inverse = np.where(counts, 1.0 / np.where(counts, s, 1.0), 0.0)
+    z = inverse[..., np.newaxis] * (_t(U) @ y[..., np.newaxis])
+    rates: Array = (_t(Vt) @ z)[..., 0]
+    return np.asarray(rates / np.where(length > 0.0, length, 1.0)[..., 0, :])
+
+
+def _relative_twists(arm: Arm, D: Array, V: Array) -> Array:
+    """``(I - D) V`` of body-fixed twists, (..., B, 6)."""
+    result: Array = V.copy()
+    for k, p in enumerate(arm._parents):
+        if p >= 0:
+            block = D[..., body_slice(k), body_slice(p)]
+            result[..., k, :] -= (block @ V[..., p, :, np.newaxis])[..., 0]
+    return result
+
+
+def joint_rates(
+    arm: Arm, q: Any, V: Any, form: str = "body", *, least_norm: bool = False
+) -> Array:
+    r"""Velocities of the coordinates from the twists of all bodies.
+
+    Each body gives its twist relative to its parent, and that the rates of its joint:
+
+    .. math:: \dot q_i = \frac{X_i^T (V_i - \mathrm{Ad}_{C_{i,p}} V_p)}{\|X_i\|^2}
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree of ``B`` bodies with ``nv`` coordinates, of full fidelity.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    V : (..., B, 6) array_like of float
+        Twists of all bodies, measured for example.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of `V`; equal motions in all forms give equal rates.
+    least_norm : bool
+        Where twists of bodies do not show all coordinates, return the least rates that
+        explain them, in the norm ``sum (|X_j| qd_j)^2`` that does not depend on the
+        units of the modes, in place of an error.
+
+    Returns
+    -------
+    qd : (..., nv) ndarray of float
+        Exact for twists that the arm can have.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape is wrong, there is no such form, or the arm has modes and is not of
+        full fidelity.
+    SingularityError
+        If the twists do not show all coordinates; the message names these.
+    NotFiniteError
+        If a state is not finite.
+
+    See Also
+    --------
+    factors : the matrices of the least squares problem.
+
+    Notes
+    -----
+    A. Mueller, Multibody System Dynamics 43 (2018), eq. 26 and Remark 14.  For twists
+    that the arm cannot have, of noise, this minimizes the error
+    :math:`\|(\mathsf I - \mathsf D)\mathsf V - \mathsf X\dot q\|` of *relative* twists
+    in body axes.  That is not the least error :math:`\|\mathsf V - \mathsf J\dot q\|`
+    of the twists themselves, which ``np.linalg.lstsq(J, V)`` gives.  Neither is the
+    better one by nature: both add squares of rad/s and m/s, change with the unit of
+    length and, by the moment part of the screws, with the place of the frames in their
+    bodies.
+
+    On flexible arms the modes of a parent are in the relative twists of all its
+    children, and are found with their joints, by least squares of all of these at once.
+    Twists of frames show neither modes of a body without children, unless it floats,
+    nor modes that look like the joint behind them: a planar link of two modes, say, on
+    whose end the next one turns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.puma560()
+    >>> q, qd = np.linspace(0.1, 0.6, 6), np.arange(6.0)
+    >>> V = fa.twists.velocities(arm, q, qd, "spatial")
+    >>> fa.twists.joint_rates(arm, q, V, "spatial").round(12)
+    array([0., 1., 2., 3., 4., 5.])
+    """
+    check_form("form", form)
+    refuse_cut_models(arm, "joint_rates")
+    twists = check_twists("V", V, columns=False)
+    B = len(arm.bodies)
+    if twists.ndim < 2 or twists.shape[-2] != B:
+        raise ArgumentError(
+            f"V has shape {twists.shape}, expected (..., {B}, 6), a twist of each body"
+        )
+    q, poses = as_state(arm, q)
+    check_leading(q=q.shape[:-1], V=twists.shape[:-2])
+    body = join(convert_columns(split(twists, False), poses, form, "body"), False)
+    D, X = relative_maps(arm, q)
+    batch = np.broadcast_shapes(q.shape[:-1], twists.shape[:-2])
+    relative = _relative_twists(arm, D, np.broadcast_to(body, (*batch, B, 6)))
+    qd = np.zeros((*batch, arm.nv))
+    seen = np.zeros(arm.nv, dtype=bool)
+    for bodies, columns in _groups(arm):
+        seen[columns] = True
+        if columns:
+            rows = np.concatenate([np.arange(6 * k, 6 * k + 6) for k in bodies])
+            y = relative[..., bodies, :].reshape(*batch, len(rows))
+            X_g = X[..., rows[:, np.newaxis], columns]
+            X_g = np.broadcast_to(X_g, (*batch, *X_g.shape[-2:]))
+            qd[..., columns] = _solve(arm, columns, X_g, y, least_norm)
+    if not seen.all() and not least_norm:
+        _refuse(arm, list(range(arm.nv)), ~seen, np.ones(batch, dtype=bool))
+    return qd

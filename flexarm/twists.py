@@ -1,0 +1,595 @@
+r"""Twists of bodies in four forms: velocities, accelerations, Jacobians, their factors.
+
+A body moves with the angular velocity :math:`\omega`, its frame with the pose (R, r).
+The forms differ in the point whose velocity is taken and in the axes:
+
+========  ==========================  ============================================
+form      angular part                linear part
+========  ==========================  ============================================
+body      :math:`\omega`, body axes   :math:`\dot r` in body axes
+spatial   :math:`\omega`, base axes   :math:`\dot r - \omega\times r`, of the point
+                                      of the body that passes the base's origin
+hybrid    :math:`\omega`, base axes   :math:`\dot r` in base axes
+mixed     :math:`\omega`, body axes   :math:`\dot r` in base axes
+========  ==========================  ============================================
+
+Spatial twists are those of A. Mueller, a representation in the base frame, not the
+coordinate-free "spatial vectors" of Featherstone.
+
+**Cost and use.**  Multiplications of one step of the recursions (14), (30), (42), (52)
+from parent to child; 6 more for each rate.  The relative pose is extra for `body` and
+`mixed`, bringing joint axes to the base for `spatial` and `hybrid`.
+
+========  =====  ====================================================================
+form      mult.  when to use it
+========  =====  ====================================================================
+body      24     dynamics: inertias are constant, so are the screws; the form of the
+                 kernels.  Does not change with the base frame, nor do Jacobians with
+                 the first joint.
+spatial   0      many bodies at once, end-effector twists, loops: on a rigid arm one
+                 column per joint serves all bodies.  Does not change with the body
+                 frame.
+hybrid    6      tasks in base axes, velocities of points as sensors see them.
+mixed     24     Newton-Euler equations about centres of mass: rotation and
+                 translation decouple.
+========  =====  ====================================================================
+
+These counts do not decide here.  The kernels run the body-fixed recursion, which poses
+and modes need anyway, and turn its results to the other forms in place: all four cost
+the same to a tenth or two, most of it for storing the result
+(``tests/bench/test_bench_twists.py``).  Take the form that the task needs; to `convert`
+afterwards costs several times as much.
+
+Accelerations are time derivatives of the six entries, in each form.  Equation numbers
+are those of A. Mueller, Screw and Lie group theory in multibody kinematics, Multibody
+System Dynamics 43 (2018).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import links
+from ._twist_factors import (
+    Factorization,
+    SpatialFactors,
+    SystemJacobian,
+    factors,
+    spatial_factors,
+)
+from ._twist_forms import (
+    FORMS,
+    check_form,
+    check_leading,
+    check_poses,
+    check_twists,
+    convert_columns,
+    convert_rates_of_columns,
+    join,
+    motion_of,
+    split,
+)
+from ._twist_rates import joint_rates
+from .errors import ArgumentError, ModelError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+__all__ = [
+    "FORMS",
+    "Factorization",
+    "SpatialFactors",
+    "SystemJacobian",
+    "accelerations",
+    "change_base_frame",
+    "change_body_frame",
+    "convert",
+    "convert_rates",
+    "factors",
+    "jacobian_rates",
+    "jacobians",
+    "joint_rates",
+    "spatial_factors",
+    "velocities",
+]
+
+Array = NDArray[np.float64]
+
+
+# of an arm
+
+
+def _number(arm: Arm, body: Any) -> int | None:
+    """Number of a body, None for all."""
+    if body is None:
+        return None
+    if isinstance(body, bool) or not isinstance(body, str | int | np.integer):
+        raise ArgumentError(f"body is {body!r}, expected a name or a number")
+    try:
+        return arm.body_index(body if isinstance(body, str) else int(body))
+    except ModelError as refusal:
+        raise ArgumentError(str(refusal)) from None
+
+
+def _of(array: Array, body: int | None, axis: int) -> Array:
+    """All bodies, or one of them."""
+    return array if body is None else np.take(array, body, axis=axis)
+
+
+def velocities(
+    arm: Arm, q: Any, qd: Any, form: str = "body", body: str | int | None = None
+) -> Array:
+    """Twists of the frames of all bodies, or of one.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of the twists, see the module.
+    body : str or int, optional
+        Name or number of a body; by default all.
+
+    Returns
+    -------
+    V : (..., B, 6) or (..., 6) ndarray of float
+        Angular part in rad/s, linear part in m/s.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, there is no such form or body, or the form
+        is not ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    flexarm.link_velocities : the same with ``out=``.
+
+    Notes
+    -----
+    (14), (30), (42) and (52), see the module.
+
+    Examples
+    --------
+    A link that turns about its own end, 1 m from the base:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> for form in fa.twists.FORMS:
+    ...     print(form, fa.twists.velocities(arm, [0.0, 0.0], [0.0, 3.0], form, 1))
+    body [0. 0. 3. 0. 0. 0.]
+    spatial [ 0.  0.  3.  0. -3.  0.]
+    hybrid [0. 0. 3. 0. 0. 0.]
+    mixed [0. 0. 3. 0. 0. 0.]
+    """
+    at = _number(arm, body)
+    return _of(links.link_velocities(arm, q, qd, form=form), at, -2)
+
+
+def accelerations(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    form: str = "body",
+    body: str | int | None = None,
+) -> Array:
+    """Time derivatives of the entries of the twists of all bodies, or of one.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and accelerations.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of the twists, see the module.
+    body : str or int, optional
+        Name or number of a body; by default all.
+
+    Returns
+    -------
+    A : (..., B, 6) or (..., 6) ndarray of float
+        In rad/s^2 and m/s^2, without gravity.  Hybrid and mixed linear parts are the
+        accelerations of the origins of the frames, the others are not.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, there is no such form or body, or the form
+        is not ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    flexarm.link_accelerations : the same with ``out=``.
+    flexarm.node_acceleration : acceleration of a node as a point.
+
+    Notes
+    -----
+    Time derivatives of (47), (54), (55) and (58).
+
+    Examples
+    --------
+    9 m/s^2 towards the pivot, 1 m away, at 3 rad/s:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.twists.accelerations(arm, [0, 0], [3, 0], [0, 0], "hybrid", 1) + 0.0
+    array([ 0.,  0.,  0., -9.,  0.,  0.])
+    """
+    at = _number(arm, body)
+    return _of(links.link_accelerations(arm, q, qd, qdd, form=form), at, -2)
+
+
+def jacobians(
+    arm: Arm, q: Any, form: str = "body", body: str | int | None = None
+) -> Array:
+    """Jacobians of all bodies, or of one: twists are ``J @ qd``.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of the twists, see the module.
+    body : str or int, optional
+        Name or number of a body; by default all.
+
+    Returns
+    -------
+    J : (..., B, 6, nv) or (..., 6, nv) ndarray of float
+        Columns of coordinates that do not move a body are zero.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, there is no such form or body, or
+        the form is not ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    factors : the system Jacobian as a product of sparse factors.
+    flexarm.jacobian : of a node, body-fixed or hybrid.
+
+    Notes
+    -----
+    (16)-(19), (28), (40) and (50).  A spatial column is the same for all bodies that it
+    moves; on flexible arms that of a mode is so for all bodies outboard of one node.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(3, length=1.0)
+    >>> fa.twists.jacobians(arm, [0.0, 0.0, 0.0], "spatial")[:, 4] + 0.0
+    array([[ 0.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0., -1., -2.]])
+    """
+    at = _number(arm, body)
+    return _of(links.link_jacobians(arm, q, form=form), at, -3)
+
+
+def jacobian_rates(
+    arm: Arm, q: Any, qd: Any, form: str = "body", body: str | int | None = None
+) -> Array:
+    """Time derivatives of the Jacobians of all bodies, or of one.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of the twists, see the module.
+    body : str or int, optional
+        Name or number of a body; by default all.
+
+    Returns
+    -------
+    Jd : (..., B, 6, nv) or (..., 6, nv) ndarray of float
+        ``J @ qdd + Jd @ qd`` are the `accelerations`.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, there is no such form or body, or the form
+        is not ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    flexarm.link_jacobian_rates : the same with ``out=``.
+
+    Notes
+    -----
+    Time derivatives of (47), (54), (55) and (58).
+
+    Examples
+    --------
+    The axis of the second joint moves up with its point, 1 m out, at 3 m/s:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.twists.jacobian_rates(arm, [0, 0], [3, 0], "spatial", 1)[3] + 0.0
+    array([0., 3.])
+    """
+    at = _number(arm, body)
+    return _of(links.link_jacobian_rates(arm, q, qd, form=form), at, -3)
+
+
+# of given twists
+
+
+def convert(
+    V: Any, poses: Any, source: str, target: str, *, columns: bool = False
+) -> Array:
+    """Twists, or the columns of Jacobians, in another form.
+
+    Parameters
+    ----------
+    V : (..., 6) or (..., 6, n) array_like of float
+        Twists of frames, or Jacobians with `columns`.
+    poses : (..., 4, 4) array_like of float
+        Poses of these frames.
+    source, target : {"body", "spatial", "hybrid", "mixed"}
+        Form of `V` and of the result, see the module.
+    columns : bool
+        Whether `V` holds twists as columns.
+
+    Returns
+    -------
+    converted : (..., 6) or (..., 6, n) ndarray of float
+        With the leading axes of `V` and `poses`.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such form, a shape is wrong, or a matrix is no pose.
+
+    See Also
+    --------
+    convert_rates : the same for time derivatives.
+
+    Notes
+    -----
+    Table 3 with (47), (54), (55) and (58), by two 3 x 3 products and a cross product
+    at most.  The mixed form is no change of frame of another one: its matrices are not
+    adjoints.
+
+    Examples
+    --------
+    A frame 2 m along x that turns about its own z axis:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> pose = np.eye(4)
+    >>> pose[0, 3] = 2.0
+    >>> fa.twists.convert([0, 0, 1.0, 0, 0, 0], pose, "body", "spatial")
+    array([ 0.,  0.,  1.,  0., -2.,  0.])
+    >>> J = np.zeros((100, 6, 7))
+    >>> fa.twists.convert(J, pose, "body", "mixed", columns=True).shape
+    (100, 6, 7)
+    """
+    check_form("source", source)
+    check_form("target", target)
+    twists, frames = check_twists("V", V, columns), check_poses("poses", poses)
+    batch = twists.shape[: -2 if columns else -1]
+    check_leading(V=batch, poses=frames.shape[:-2])
+    found = join(
+        convert_columns(split(twists, columns), frames, source, target), columns
+    )
+    if source == target:  # poses may have more leading axes
+        shape = np.broadcast_shapes(batch, frames.shape[:-2])
+        found = np.array(np.broadcast_to(found, shape + found.shape[len(batch) :]))
+    return found
+
+
+def convert_rates(
+    V: Any,
+    rates: Any,
+    poses: Any,
+    source: str,
+    target: str,
+    *,
+    twist: Any = None,
+) -> Array:
+    """Time derivatives of twists, or of Jacobians, in another form.
+
+    Parameters
+    ----------
+    V : (..., 6) or (..., 6, n) array_like of float
+        Twists of frames; Jacobians where `twist` is given.
+    rates : like `V`
+        Their time derivatives, entry by entry.
+    poses : (..., 4, 4) array_like of float
+        Poses of these frames.
+    source, target : {"body", "spatial", "hybrid", "mixed"}
+        Form of what is given and of the result, see the module.
+    twist : (..., 6) array_like of float, optional
+        With Jacobians: the twists of the frames in the form `source`, ``J @ qd``.
+
+    Returns
+    -------
+    converted : (..., 6) or (..., 6, n) ndarray of float
+        Time derivatives of ``convert(V, poses, source, target)``.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such form, a shape is wrong, or a matrix is no pose.
+
+    See Also
+    --------
+    convert : the same for twists and Jacobians themselves.
+
+    Notes
+    -----
+    With y = R x for a turn to base axes, ``ydot = R xdot + omega x y``; with
+    v + r x w for a lever, ``vdot + r x wdot + rdot x w``.
+
+    Examples
+    --------
+    A point that keeps its body-fixed velocity of 2 m/s along x on a body that turns at
+    3 rad/s is accelerated by 6 m/s^2 along y:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> V, still = [0, 0, 3.0, 2.0, 0, 0], np.zeros(6)
+    >>> fa.twists.convert_rates(V, still, np.eye(4), "body", "hybrid")
+    array([0., 0., 0., 0., 6., 0.])
+    """
+    check_form("source", source)
+    check_form("target", target)
+    columns = twist is not None
+    x, xdot = check_twists("V", V, columns), check_twists("rates", rates, columns)
+    frames = check_poses("poses", poses)
+    own = check_twists("twist", twist, False) if columns else x
+    at = -2 if columns else -1
+    leading = {"V": x.shape[:at], "rates": xdot.shape[:at], "twist": own.shape[:-1]}
+    check_leading(**leading, poses=frames.shape[:-2])
+    if columns and x.shape[-1] != xdot.shape[-1]:
+        raise ArgumentError(
+            f"V has {x.shape[-1]} columns and rates {xdot.shape[-1]}, expected as many"
+        )
+    moving = motion_of(split(own, False), frames, source)
+    shape = np.broadcast_shapes(*leading.values(), frames.shape[:-2])
+    found = convert_rates_of_columns(
+        split(x, columns), split(xdot, columns), moving, frames, source, target
+    )
+    result = join(found, columns)
+    core = result.shape[-2:] if columns else result.shape[-1:]
+    return np.array(np.broadcast_to(result, shape + core))
+
+
+def change_body_frame(
+    V: Any,
+    change: Any,
+    form: str = "body",
+    *,
+    poses: Any = None,
+    columns: bool = False,
+) -> Array:
+    """Twists of other frames on the same bodies (20).
+
+    Parameters
+    ----------
+    V : (..., 6) or (..., 6, n) array_like of float
+        Twists of frames with poses C, or Jacobians with `columns`.
+    change : (..., 4, 4) array_like of float
+        Constant pose S of the other frame in the first one; its pose is ``C @ S``.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of the twists, see the module.
+    poses : (..., 4, 4) array_like of float, optional
+        The poses C; the forms hybrid and mixed need them.
+    columns : bool
+        Whether `V` holds twists as columns.
+
+    Returns
+    -------
+    changed : (..., 6) or (..., 6, n) ndarray of float
+        ``Ad(S)^-1 V`` of body-fixed twists; spatial ones stay what they are.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such form, a shape is wrong, a matrix is no pose, or `poses` are
+        missing.
+
+    See Also
+    --------
+    change_base_frame : of the frame in which the bodies are seen.
+
+    Examples
+    --------
+    The tip, 1 m along x, of a link that turns at 3 rad/s:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> tip = np.eye(4)
+    >>> tip[0, 3] = 1.0
+    >>> fa.twists.change_body_frame([0, 0, 3.0, 0, 0, 0], tip)
+    array([0., 0., 3., 0., 3., 0.])
+    """
+    check_form("form", form)
+    if form == "body":
+        return convert(V, change, "spatial", "body", columns=columns)
+    if form == "spatial":
+        return convert(V, change, "spatial", "spatial", columns=columns)
+    if poses is None:
+        raise ArgumentError(
+            f"change_body_frame of {form} twists has no poses, expected those of the "
+            "frames in the base"
+        )
+    body = convert(V, poses, form, "body", columns=columns)
+    moved = convert(body, change, "spatial", "body", columns=columns)
+    both = check_poses("poses", poses) @ check_poses("change", change)
+    return convert(moved, both, "body", form, columns=columns)
+
+
+def change_base_frame(
+    V: Any, change: Any, form: str = "body", *, columns: bool = False
+) -> Array:
+    """Twists as seen from another base frame (35).
+
+    Parameters
+    ----------
+    V : (..., 6) or (..., 6, n) array_like of float
+        Twists of frames with poses C, or Jacobians with `columns`.
+    change : (..., 4, 4) array_like of float
+        Constant pose S of the base in the other base; poses become ``S @ C``.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Form of the twists, see the module.
+    columns : bool
+        Whether `V` holds twists as columns.
+
+    Returns
+    -------
+    changed : (..., 6) or (..., 6, n) ndarray of float
+        ``Ad(S) V`` of spatial twists; hybrid ones turn, of mixed ones the linear part;
+        body-fixed ones stay what they are.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such form, a shape is wrong, or a matrix is no pose.
+
+    See Also
+    --------
+    change_body_frame : of the frames on the bodies.
+
+    Notes
+    -----
+    The matrix of S is that of `convert` from body-fixed twists, S in place of the pose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> lifted = np.eye(4)
+    >>> lifted[0, 3] = 1.0  # the base stands 1 m along x of the other one
+    >>> fa.twists.change_base_frame([0, 0, 3.0, 0, 0, 0], lifted, "spatial")
+    array([ 0.,  0.,  3.,  0., -3.,  0.])
+    """
+    check_form("form", form)
+    return convert(V, change, "body", form, columns=columns)
