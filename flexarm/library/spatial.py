@@ -118,7 +118,7 @@ def cibicik_egeland(
     References
     ----------
     .. [1] A. Cibicik, O. Egeland, "Kinematics and dynamics of flexible robotic
-       manipulators using dual screws", *IEEE Trans. Robotics* 37 (2021), 206-224,
+       manipulators using dual screws", *IEEE Trans. Robotics* 37, 2021,
        section VI.
 
     Examples
