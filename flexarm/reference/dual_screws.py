@@ -94,7 +94,7 @@ class Projection(NamedTuple):
     rate: Array
 
 
-def _check(arm: Arm, rotation_rates: str, node_inertia: str = "newton") -> None:
+def _check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
     for what, value, known in (
         ("rotation_rates", rotation_rates, _RATES),
         ("node_inertia", node_inertia, _INERTIA),
@@ -103,6 +103,9 @@ def _check(arm: Arm, rotation_rates: str, node_inertia: str = "newton") -> None:
             raise ArgumentError(
                 f"{what} is {value!r}, expected one of {', '.join(map(repr, known))}"
             )
+
+
+def _check_arm(arm: Arm) -> None:
     for body in arm.bodies:
         if body.joint.kind not in _JOINTS:
             raise ModelError(
@@ -119,6 +122,7 @@ def _check(arm: Arm, rotation_rates: str, node_inertia: str = "newton") -> None:
 
 def _state(arm: Arm, **given: ArrayLike) -> list[Array]:
     """Arguments as columns (..., n, 1), refused if their last axis is wrong."""
+    _check_arm(arm)
     columns = []
     for name, value in given.items():
         x = np.asarray(value)
@@ -194,7 +198,7 @@ def _terms(
     arm: Arm, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
 ) -> _Terms:
     """M and C u of (112), gravity part of (109): sums over points of all bodies."""
-    _check(arm, rotation_rates, node_inertia)
+    _check_options(rotation_rates, node_inertia)
     newton = node_inertia == "newton"
     mass: Any = 0.0
     velocity: Any = 0.0
@@ -444,7 +448,7 @@ def wrench_forces(
     tau : (..., nv) ndarray
         To be added to the generalized forces.
     """
-    _check(arm, rotation_rates)
+    _check_options(rotation_rates)
     (at,) = _state(arm, q=q)
     exact = rotation_rates == "exact"
     k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
@@ -498,7 +502,7 @@ def projection_matrices(
     >>> P.jacobian.shape, P.jacobian[10, 4].round(6), P.projecting[7, 4].round(6)
     ((12, 16), np.float64(2.0), np.float64(2.0))
     """
-    _check(arm, rotation_rates)
+    _check_options(rotation_rates)
     at, u = _state(arm, q=q, qd=qd)
     k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
     own = int(node) - arm._node_offset[k]
