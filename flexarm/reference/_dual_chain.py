@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._dual_pairs import ANGULAR, LINEAR, Pair, fixed, shift, skew, stack, turn
+from ._dual_pairs import (
+    ANGULAR,
+    LINEAR,
+    Pair,
+    first_order,
+    fixed,
+    shift,
+    skew,
+    stack,
+    turn,
+)
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -47,6 +57,26 @@ class Points:
 
 
 @dataclass(frozen=True)
+class Motion:
+    """How the frame of a body and the columns of its matrices move.
+
+    Attributes
+    ----------
+    twist : Pair of (..., 6, 1) ndarray
+        Twist of the frame about its origin.
+    carriers : Pair of (..., 6, nv) ndarray
+        Twist that carries each column along, about the same point: of the frame in
+        which the line or screw is constant, with the velocity of its own point.
+    etad : (..., n, 1) ndarray
+        Modal rates.
+    """
+
+    twist: Pair
+    carriers: Pair
+    etad: Array
+
+
+@dataclass(frozen=True)
 class Frame:
     """One body in one state, everything in components of its frame.
 
@@ -54,25 +84,21 @@ class Frame:
     ----------
     columns : Pair of (..., 6, nv) ndarray
         Projecting form about the origin, the own modes left out.
-    carriers : Pair of (..., 6, nv) ndarray
-        Twist that carries each column along, about the origin.
-    twist : Pair of (..., 6, 1) ndarray
-        Twist about the origin.
     R : Pair of (..., 3, 3) ndarray
         Takes components in the base frame to those here.
-    eta, etad : (..., n, 1) ndarray
-        Modal coordinates and rates.
+    eta : (..., n, 1) ndarray
+        Modal coordinates.
     modes : slice
         Where the own modes stand in velocities.
+    motion : Motion or None
+        None if no velocities are given.
     """
 
     columns: Pair
-    carriers: Pair
-    twist: Pair
     R: Pair
     eta: Array
-    etad: Array
     modes: slice
+    motion: Motion | None
 
 
 def points_of(body: Body, which: slice | None = None) -> Points:
@@ -103,21 +129,19 @@ def points_of(body: Body, which: slice | None = None) -> Points:
     )
 
 
-def _joint_motion(joint: Joint, q: Array) -> tuple[Pair, Pair, Array]:
+def _joint_motion(joint: Joint, q: Array) -> tuple[Array, Array, Array]:
     """Rotation to the joint frame, translation in it, screws: one coordinate or none.
 
     The rotation is (22) with the angle q.  Screws are constant in the frame of the
     child: a line (58), a free vector, or their sum with the pitch.
     """
-    S = joint.screws
-    shape = q.shape[:-2]
-    R = np.broadcast_to(np.eye(3), (*shape, 3, 3))
-    x = np.zeros((*shape, 3, 1))
-    if S.shape[1]:
-        k, axis = skew(S[:3]), S[3:]
-        R = R + np.sin(q) * k + (1.0 - np.cos(q)) * k @ k
-        x = axis * q
-    return fixed(R), fixed(x), S
+    S, shape = joint.screws, q.shape[:-2]
+    if not S.shape[1]:
+        unit = np.broadcast_to(np.eye(3), (*shape, 3, 3))
+        return unit, np.zeros((*shape, 3, 1)), S
+    k = skew(S[:3])
+    R = np.eye(3) + np.sin(q) * k + (1.0 - np.cos(q)) * k @ k
+    return R, S[3:] * q, S
 
 
 def jacobian_form(projecting: Pair, nu: int) -> Pair:
@@ -155,82 +179,132 @@ def _elastic_screws(points: Points, theta: Array, *, exact: bool) -> Pair:
     return Pair(np.broadcast_to(real, dual.shape), dual)
 
 
-def at_points(
-    frame: Frame, points: Points, *, exact: bool = False
-) -> tuple[Pair, Pair, Pair, Pair]:
-    """Columns, carriers, twists of the frame and of the sections at points of a body.
+def _spread(x: Pair) -> Pair:
+    """With an axis of points before the last two."""
+    return x[..., np.newaxis, :, :]
 
-    All have an axis of points before the last two.  The twist of the frame has its
-    angular velocity and the velocity of the point, that of the section turns with it.
+
+def _places(frame: Frame, points: Points) -> Pair:
+    deflection = points.gamma @ frame.eta[..., np.newaxis, :, :]
+    return fixed(points.l0) + first_order(deflection)
+
+
+def columns_at(frame: Frame, points: Points, *, exact: bool = False) -> Pair:
+    """Projecting form at points of a body (92)-(95), own modes included.
+
+    Parameters
+    ----------
+    frame : Frame
+        The body in its state.
+    points : Points
+        Points of it.
+    exact : bool
+        Whether the angular velocity of the points is the exact one.
+
+    Returns
+    -------
+    columns : Pair of (..., p, 6, nv) ndarray
+        In the axes of the body.
     """
-    eta, etad = frame.eta[..., np.newaxis, :, :], frame.etad[..., np.newaxis, :, :]
-
-    def spread(x: Pair) -> Pair:
-        return x[..., np.newaxis, :, :]
-
-    place = Pair(points.l0 + 0.0 * (points.gamma @ eta), points.gamma @ eta)
-    theta = points.lam @ eta
-
     # from the origin to the point: p is minus its place (61)
-    columns = shift(-place, spread(frame.columns))
-    columns = _insert(columns, frame.modes, _elastic_screws(points, theta, exact=exact))
-    moved = shift(-place, spread(frame.twist))
-    rates = Pair(0.0 * (points.gamma @ etad), points.gamma @ etad)
-    own = stack(moved[ANGULAR], moved[LINEAR] + rates)
-    turning = Pair(0.0 * (points.lam @ etad), points.lam @ etad)
-    section = stack(own[ANGULAR] + turning, own[LINEAR])
+    columns = shift(-_places(frame, points), _spread(frame.columns))
+    theta = points.lam @ frame.eta[..., np.newaxis, :, :]
+    return _insert(columns, frame.modes, _elastic_screws(points, theta, exact=exact))
 
-    # screws of modes are carried by the frame, but with the velocity of the point
-    carriers = shift(-place, spread(frame.carriers))
-    carriers = _insert(carriers, frame.modes, own)
-    return columns, carriers, own, section
+
+def twists_at(frame: Frame, motion: Motion, points: Points) -> tuple[Pair, Pair, Pair]:
+    """Twists at points of a body, each (..., p, 6, ...) in its axes.
+
+    Parameters
+    ----------
+    frame, motion : Frame and Motion
+        The body in its state.
+    points : Points
+        Points of it.
+
+    Returns
+    -------
+    carriers : Pair of (..., p, 6, nv) ndarray
+        Of the columns.
+    own : Pair of (..., p, 6, 1) ndarray
+        Angular velocity of the frame, velocity of the point.
+    section : Pair of (..., p, 6, 1) ndarray
+        Angular velocity of the point, which turns with theta-dot, and its velocity.
+    """
+    etad = motion.etad[..., np.newaxis, :, :]
+    to_point = -_places(frame, points)
+    moved = shift(to_point, _spread(motion.twist))
+    own = stack(moved[ANGULAR], moved[LINEAR] + first_order(points.gamma @ etad))
+    section = stack(own[ANGULAR] + first_order(points.lam @ etad), own[LINEAR])
+
+    # screws of the own modes are constant in the frame, at points that move
+    carriers = shift(to_point, _spread(motion.carriers))
+    return _insert(carriers, frame.modes, own), own, section
+
+
+def turn_back(theta: Array) -> Pair:
+    """Dual rotation to the axes of a node that theta turns (26), (..., 3, 3)."""
+    unit = np.broadcast_to(np.eye(3), (*theta.shape[:-2], 3, 3))
+    return Pair(unit, -skew(theta))
 
 
 def _next_frame(
-    arm: Arm, k: int, parent: Frame | None, q: Array, u: Array, exact: bool
+    arm: Arm, k: int, parent: Frame | None, q: Array, u: Array | None, exact: bool
 ) -> Frame:
     """From the node of a parent to the child that hangs on it: (59)-(66), (73)."""
     body, modes = arm.bodies[k], arm.mode_slice(k)
     joint, dof = body.joint, arm.body_joint_slice(k)
     R_q, x_q, S = _joint_motion(joint, q[..., dof, :])
     shape = q.shape[:-2]
-    if parent is None:
-        zero = np.zeros((*shape, 6, arm.nv))
-        columns = carriers = fixed(zero)
-        R = fixed(np.broadcast_to(np.eye(3), (*shape, 3, 3)))
-    else:
+    still = fixed(np.zeros((*shape, 6, arm.nv)))
+    columns = carriers = still
+    R = R_e = fixed(np.broadcast_to(np.eye(3), (*shape, 3, 3)))
+    if parent is not None:
         base = arm.bodies[arm._parents[k]]
         node = base.node_index(joint.node)
         tip = points_of(base, slice(node, node + 1))
-        columns, carriers, _, _ = (
-            x[..., 0, :, :] for x in at_points(parent, tip, exact=exact)
-        )
-        theta = tip.lam[0] @ parent.eta
+        columns = columns_at(parent, tip, exact=exact)[..., 0, :, :]
+        if parent.motion is not None:
+            carriers = twists_at(parent, parent.motion, tip)[0][..., 0, :, :]
+        R, R_e = parent.R, turn_back(tip.lam[0] @ parent.eta)
 
-        # coordinates of j' (26), of which the dual part is minus theta x
-        unit = np.broadcast_to(np.eye(3), (*theta.shape[:-2], 3, 3))
-        R_e = Pair(unit, -skew(theta))
-        columns, carriers, R = turn(R_e, columns), turn(R_e, carriers), R_e @ parent.R
+    # axes of j', then to the origin of the child, then its axes
+    offset = fixed(joint.position[:, np.newaxis] + joint.rotation @ x_q)
+    R_j = fixed((joint.rotation @ R_q).swapaxes(-1, -2))
 
-    # offset of the joint frame and its displacement, then the axes of the child
-    offset = fixed(joint.position[:, np.newaxis] + joint.rotation @ x_q.real)
-    R_j = (joint.rotation @ R_q).transpose
-    columns = turn(R_j, shift(-offset, columns))
-    carriers = turn(R_j, shift(-offset, carriers))
-    columns = _insert(
-        columns, dof, fixed(np.broadcast_to(S, (*shape, *S.shape)))
-    )  # (58)
-    twist = jacobian_form(columns, arm.nu) @ fixed(u)  # (91)
-    carriers = _insert(carriers, dof, twist)
-    return Frame(
-        columns, carriers, twist, R_j @ R, q[..., modes, :], u[..., modes, :], modes
-    )
+    def to_child(screws: Pair) -> Pair:
+        return turn(R_j, shift(-offset, turn(R_e, screws)))
+
+    line = fixed(np.broadcast_to(S, (*shape, *S.shape)))  # (58)
+    columns = _insert(to_child(columns), dof, line)
+    motion = None
+    if u is not None:
+        twist = jacobian_form(columns, arm.nu) @ fixed(u)  # (91)
+        carriers = _insert(to_child(carriers), dof, twist)
+        motion = Motion(twist, carriers, u[..., modes, :])
+    return Frame(columns, R_j @ R_e @ R, q[..., modes, :], modes, motion)
 
 
-def frames_of(arm: Arm, q: Array, u: Array | None, exact: bool) -> list[Frame]:
-    u = np.zeros_like(q) if u is None else u
-    shape = np.broadcast_shapes(q.shape, u.shape)
-    q, u = np.broadcast_to(q, shape), np.broadcast_to(u, shape)
+def frames_of(arm: Arm, q: Array, u: Array | None, *, exact: bool) -> list[Frame]:
+    """Frames of all bodies, base to tip.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm that dual screws can take.
+    q, u : (..., nv, 1) ndarray
+        Positions, and velocities where they are needed.
+    exact : bool
+        Whether nodes turn with the exact rate of their rotation.
+
+    Returns
+    -------
+    frames : list of Frame
+        One for each body.
+    """
+    if u is not None:
+        shape = np.broadcast_shapes(q.shape, u.shape)
+        q, u = np.broadcast_to(q, shape), np.broadcast_to(u, shape)
     frames: list[Frame] = []
     for k, p in enumerate(arm._parents):
         frames.append(_next_frame(arm, k, frames[p] if p >= 0 else None, q, u, exact))

@@ -62,6 +62,11 @@ def fixed(value: Array) -> Pair:
     return Pair(value, np.zeros_like(value))
 
 
+def first_order(value: Array) -> Pair:
+    """What vanishes without deformation."""
+    return Pair(np.zeros_like(value), value)
+
+
 def stack(upper: Pair, lower: Pair) -> Pair:
     """Screws from their two vectors, (..., 3, n) each to (..., 6, n)."""
 

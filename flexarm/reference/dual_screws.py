@@ -54,16 +54,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ArgumentError, ModelError
-from ._dual_chain import Frame, Points, at_points, frames_of, jacobian_form, points_of
+from ._dual_chain import (
+    Frame,
+    Points,
+    columns_at,
+    frames_of,
+    jacobian_form,
+    points_of,
+    turn_back,
+    twists_at,
+)
 from ._dual_pairs import (
     ANGULAR,
     LINEAR,
     Pair,
     cross,
+    first_order,
     fixed,
     fold,
     motion_cross,
-    skew,
     stack,
     turn,
 )
@@ -85,13 +94,13 @@ class Projection(NamedTuple):
     ----------
     jacobian, projecting : (..., 12, nv) ndarray
         The forms P-hat (92) and P-check (93).
-    rate : (..., 12, nv) ndarray
-        Time derivative of P-hat, by (76)-(79).
+    rate : (..., 12, nv) ndarray or None
+        Time derivative of P-hat, by (76)-(79); None without velocities.
     """
 
     jacobian: Array
     projecting: Array
-    rate: Array
+    rate: Array | None
 
 
 def _check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
@@ -184,7 +193,7 @@ def _weights(arm: Arm, frame: Frame, points: Points) -> tuple[Pair, Pair]:
     g = frame.R @ fixed(arm.gravity[:, np.newaxis])
     force = _times(points.mass, g[..., np.newaxis, :, :])
     theta = points.lam @ frame.eta[..., np.newaxis, :, :]
-    com = Pair(points.com + 0.0 * theta, np.cross(theta, points.com, axis=-2))
+    com = fixed(points.com) + first_order(np.cross(theta, points.com, axis=-2))
     return stack(cross(com, force), force), cross(fixed(points.com), force)
 
 
@@ -206,7 +215,7 @@ def _terms(
     frames = frames_of(arm, q, u, exact=rotation_rates == "exact")
     for frame, body in zip(frames, arm.bodies, strict=True):
         points = points_of(body)
-        columns, carriers, own, section = at_points(frame, points)
+        columns = columns_at(frame, points)
         mass = mass + fold(columns, points.D @ columns).sum(axis=-3)
 
         loads, moment = _weights(arm, frame, points)
@@ -214,10 +223,11 @@ def _terms(
         if not newton:
             own_rows = _own_moments(points, moment - loads[ANGULAR])
             weight[..., frame.modes, :] += own_rows
-        if u is None:
+        if u is None or frame.motion is None:
             continue
 
         # rate of P-hat, every column carried along by its own body (76)-(79)
+        carriers, own, section = twists_at(frame, frame.motion, points)
         jacobian = jacobian_form(columns, arm.nu)
         rate = motion_cross(carriers - own, jacobian) @ fixed(u[..., np.newaxis, :, :])
         if newton:
@@ -451,23 +461,34 @@ def wrench_forces(
     _check_options(rotation_rates)
     (at,) = _state(arm, q=q)
     exact = rotation_rates == "exact"
+    k, point = _point(arm, node)
+    frame = frames_of(arm, at, None, exact=exact)[k]
+    columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
+    columns = turn(turn_back(point.lam[0] @ frame.eta), columns)
+    return fold(columns, fixed(np.asarray(wrench)[..., np.newaxis]))[..., 0]
+
+
+def _point(arm: Arm, node: int) -> tuple[int, Points]:
+    """Number of the body of a node, and the node."""
+    if not 0 <= node < arm.n_nodes:
+        raise ArgumentError(
+            f"node is {node}, expected a number below {arm.n_nodes}; see arm.node_names"
+        )
     k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
     own = int(node) - arm._node_offset[k]
-    frame = frames_of(arm, at, None, exact=exact)[k]
-    point = points_of(arm.bodies[k], slice(own, own + 1))
-    columns = at_points(frame, point, exact=exact)[0][..., 0, :, :]
+    return k, points_of(arm.bodies[k], slice(own, own + 1))
 
-    # to the axes of the node, I - eps theta x (26)
-    theta = point.lam[0] @ frame.eta
-    unit = np.broadcast_to(np.eye(3), (*theta.shape[:-2], 3, 3))
-    columns = turn(Pair(unit, -skew(theta)), columns)
-    return fold(columns, fixed(np.asarray(wrench)[..., np.newaxis]))[..., 0]
+
+def _rows(x: Pair) -> Array:
+    """12-vectors of the paper (56)."""
+    parts = [x.real[ANGULAR], x.dual[ANGULAR], x.real[LINEAR], x.dual[LINEAR]]
+    return np.concatenate(parts, axis=-2)
 
 
 def projection_matrices(
     arm: Arm,
     q: ArrayLike,
-    qd: ArrayLike,
+    qd: ArrayLike | None,
     node: int,
     *,
     rotation_rates: str = "small",
@@ -478,8 +499,10 @@ def projection_matrices(
     ----------
     arm : Arm
         Arm of any fidelity.
-    q, qd : (..., nv) array_like
-        Positions and velocities.
+    q : (..., nv) array_like
+        Positions.
+    qd : (..., nv) array_like or None
+        Velocities, if the rate is asked for.
     node : int
         Number of the node among all, see ``arm.node_names``.
     rotation_rates : {"small", "exact"}
@@ -497,26 +520,21 @@ def projection_matrices(
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
     >>> arm = fa.library.cibicik_egeland(bending="clamped-free")
-    >>> q, u = arm.neutral, arm.neutral
-    >>> P = dual_screws.projection_matrices(arm, q, u, arm.node("link2"))
+    >>> tip = arm.node("link2")
+    >>> P = dual_screws.projection_matrices(arm, arm.neutral, None, tip)
     >>> P.jacobian.shape, P.jacobian[10, 4].round(6), P.projecting[7, 4].round(6)
     ((12, 16), np.float64(2.0), np.float64(2.0))
     """
     _check_options(rotation_rates)
-    at, u = _state(arm, q=q, qd=qd)
-    k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
-    own = int(node) - arm._node_offset[k]
+    at = _state(arm, q=q)[0]
+    u = None if qd is None else _state(arm, qd=qd)[0]
     exact = rotation_rates == "exact"
+    k, point = _point(arm, node)
     frame = frames_of(arm, at, u, exact=exact)[k]
-    point = points_of(arm.bodies[k], slice(own, own + 1))
-    columns, carriers, twist, _ = (
-        x[..., 0, :, :] for x in at_points(frame, point, exact=exact)
-    )
+    columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
     jacobian = jacobian_form(columns, arm.nu)
-    rate = motion_cross(carriers - twist, jacobian)
-
-    def rows(x: Pair) -> Array:
-        parts = [x.real[ANGULAR], x.dual[ANGULAR], x.real[LINEAR], x.dual[LINEAR]]
-        return np.concatenate(parts, axis=-2)
-
-    return Projection(rows(jacobian), rows(columns), rows(rate))
+    if frame.motion is None:
+        return Projection(_rows(jacobian), _rows(columns), None)
+    carriers, own, _ = twists_at(frame, frame.motion, point)
+    rate = motion_cross((carriers - own)[..., 0, :, :], jacobian)
+    return Projection(_rows(jacobian), _rows(columns), _rows(rate))
