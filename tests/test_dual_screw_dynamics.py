@@ -28,7 +28,7 @@ from flexarm.reference import dual_screws
 STEP = 1e-30
 JOINTS = ("revolute", "prismatic", "helical", "fixed")
 PAPER = {"rotation_rates": "small", "node_inertia": "newton"}
-ARM = {"rotation_rates": "exact", "node_inertia": "lagrange"}
+ARM = dual_screws.LINEAR_ARM
 CHOICES = [
     {"rotation_rates": rates, "node_inertia": inertia}
     for rates in ("small", "exact")
@@ -66,6 +66,10 @@ def assert_same(arm, q, u, a, **choice):
         dual_screws.gravity_forces(arm, q, **choice), fa.gravity_forces(arm, q), **near
     )
     assert_allclose(dual_screws.inverse_dynamics(arm, q, u, a, **choice), tau, **near)
+    parts = dual_screws.equations(arm, q, u, **choice)
+    total = parts.velocity + q @ parts.stiffness + u @ arm.damping_matrix - parts.tau
+    assert_allclose(total, fa.bias_forces(arm, q, u), **near)
+    assert_allclose(parts.mass, M, rtol=0, atol=1e-14 * large)
     # what is left of a solution is rounding, whatever the condition of M
     qdd = dual_screws.forward_dynamics(arm, q, u, tau, **choice)
     again = fa.inverse_dynamics(arm, q, u, qdd)

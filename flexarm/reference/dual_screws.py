@@ -41,13 +41,17 @@ the Lagrangian model of the package:
     ``"lagrange"``: those of its kinetic energy with inertia and mass centre of fixed
     components.  The two differ in velocity forces of nodes with rotary inertia.
 
-The defaults are the paper's.  With ``"exact"`` and ``"lagrange"`` every entry is that
-of the linear arm.  Units are SI; positions are joint coordinates, then modal ones, body
-by body; leading axes broadcast, and complex numbers pass for complex steps.
+The defaults are the paper's.  With ``"exact"`` and ``"lagrange"``, which `LINEAR_ARM`
+holds, every entry is that of the linear arm.
+
+Units are SI; positions are joint coordinates, then modal ones, body by body; leading
+axes broadcast, and complex numbers pass for complex steps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -81,6 +85,11 @@ if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+# options with which the entries are those of Arm(fidelity="linear")
+LINEAR_ARM: Mapping[str, str] = MappingProxyType(
+    {"rotation_rates": "exact", "node_inertia": "lagrange"}
+)
 
 _JOINTS = ("revolute", "prismatic", "helical", "fixed")
 _RATES = ("small", "exact")
@@ -239,6 +248,56 @@ def _terms(
             own_rows = _own_moments(points, moment - wrenches[ANGULAR])
             velocity[..., frame.modes, :] += own_rows
     return _Terms(mass, velocity, weight)
+
+
+class Equations(NamedTuple):
+    """Terms of M u' + C u + K q = tau (111), friction apart.
+
+    Attributes
+    ----------
+    mass : (..., nv, nv) ndarray
+        M of (112).
+    velocity : (..., nv) ndarray
+        C u of (112).
+    stiffness : (nv, nv) ndarray
+        K of (112), zero on the joints.
+    tau : (..., nv) ndarray
+        What gravity adds to tau (109); torques of the joints are their rows.
+    """
+
+    mass: Array
+    velocity: Array
+    stiffness: Array
+    tau: Array
+
+
+def equations(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Equations:
+    """All terms of the equations of motion in one evaluation (109)-(112).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q, qd : (..., nv) array_like
+        Positions and velocities.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    equations : Equations
+        M, C u, K and tau.
+    """
+    at, u = _state(arm, q=q, qd=qd)
+    M, C, weight = _terms(arm, at, u, rotation_rates, node_inertia)
+    return Equations(M, C[..., 0], arm.stiffness_matrix, weight[..., 0])
 
 
 def mass_matrix(
