@@ -19,7 +19,8 @@
 void fa_dense_solve(int n, int n_rhs, double *a, double *b);
 
 /*
- * The same for a symmetric A that may be indefinite.
+ * The same for a symmetric A that may be indefinite, of which all entries are read.
+ * Where there is no Cholesky factor, by Bunch and Kaufman.
  *   order, work  [n], [n]  scratch
  */
 void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order,

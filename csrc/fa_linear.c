@@ -6,6 +6,13 @@
  *
  * Checked by  tests/test_linear_model.py: differences of the full model, the twin.
  */
+/* products that do not look for infinities, which cost a fifth of the time */
+#if defined(__clang__)
+#pragma STDC CX_LIMITED_RANGE ON
+#else
+#pragma GCC optimize("cx-limited-range")
+#endif
+
 #include "fa_linear.h"
 #include "fa_complex.h"
 

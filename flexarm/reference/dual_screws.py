@@ -1,0 +1,599 @@
+r"""Linearized dynamics by Kane's method with dual screws, batched NumPy.
+
+After A. Cibicik and O. Egeland, "Kinematics and dynamics of flexible robotic
+manipulators using dual screws", IEEE Trans. Robotics 37, 2021; numbers in parentheses
+are its equations.  A dual quantity :math:`a + \varepsilon b` with
+:math:`\varepsilon^2 = 0` holds order zero in a, first order in modal coordinates or
+rates in b, so that every product linearizes.  Nothing here is a 12 x 12 matrix: pairs
+of 6-vectors do the same.
+
+For each body the columns of two matrices are carried from base to tip, those of the
+joints, **dual lines** :math:`\hat L`, and those of the modes, **dual screws**:
+
+* :math:`\hat P` (92), the Jacobian form, gives dual twists :math:`\hat t = \hat P u`;
+  modal rates are first order, so its modal columns are :math:`\varepsilon` times
+  a screw;
+* :math:`\check P` (93), the projecting form, has these screws themselves, with their
+  first order: partial velocities, and coefficients of the accelerations.
+
+With the local inertias :math:`\hat D`, folded products (99) give (109)-(112),
+
+.. math:: M = \sum \check P' \hat D \check P, \qquad
+   C u = \sum \check P' (\hat D \dot{\hat P} u + \ldots), \qquad
+   M \dot u + C u + K q = \tau.
+
+A body is rigid, a mass and an inertia at its mass centre, or flexible: then its nodes
+are the quadrature points of its integrals, each with mass, mass centre and inertia.
+Joints are revolute, prismatic, helical or fixed; the bodies may form a tree.
+
+Two options tell the paper from ``Arm(fidelity="linear")``, which is the first order of
+the Lagrangian model of the package:
+
+``rotation_rates``
+    ``"small"``: a node turns with :math:`\dot\theta`, where
+    :math:`\theta = \lambda\eta` (27).
+    ``"exact"``: with the first order of the left Jacobian,
+    :math:`\dot\theta + \tfrac12 \theta\times\dot\theta`.  It changes the modal columns
+    of :math:`\check P` beyond the node, and nothing else.
+``node_inertia``
+    ``"newton"``: inertia forces of a node are those of a body that turns with it, its
+    inertia taken in the axes of the undeformed link (104)-(107).
+    ``"lagrange"``: those of its kinetic energy with inertia and mass centre of fixed
+    components.  The two differ in velocity forces of nodes with rotary inertia.
+
+The defaults are the paper's.  With ``"exact"`` and ``"lagrange"``, which `LINEAR_ARM`
+holds, every entry is that of the linear arm.
+
+Units are SI; positions are joint coordinates, then modal ones, body by body; leading
+axes broadcast, and complex numbers pass for complex steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import ArgumentError, ModelError
+from ._dual_chain import (
+    Frame,
+    Points,
+    columns_at,
+    frames_of,
+    jacobian_form,
+    points_of,
+    turn_back,
+    twists_at,
+)
+from ._dual_pairs import (
+    ANGULAR,
+    LINEAR,
+    Pair,
+    cross,
+    first_order,
+    fixed,
+    fold,
+    motion_cross,
+    stack,
+    turn,
+)
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+# options with which the entries are those of Arm(fidelity="linear")
+LINEAR_ARM: Mapping[str, str] = MappingProxyType(
+    {"rotation_rates": "exact", "node_inertia": "lagrange"}
+)
+
+_JOINTS = ("revolute", "prismatic", "helical", "fixed")
+_RATES = ("small", "exact")
+_INERTIA = ("newton", "lagrange")
+
+
+class Projection(NamedTuple):
+    """Dual projection matrices at a node, rows (r omega, d omega, r v, d v).
+
+    Attributes
+    ----------
+    jacobian, projecting : (..., 12, nv) ndarray
+        The forms P-hat (92) and P-check (93).
+    rate : (..., 12, nv) ndarray or None
+        Time derivative of P-hat, by (76)-(79); None without velocities.
+    """
+
+    jacobian: Array
+    projecting: Array
+    rate: Array | None
+
+
+def _check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
+    for what, value, known in (
+        ("rotation_rates", rotation_rates, _RATES),
+        ("node_inertia", node_inertia, _INERTIA),
+    ):
+        if value not in known:
+            raise ArgumentError(
+                f"{what} is {value!r}, expected one of {', '.join(map(repr, known))}"
+            )
+
+
+def _check_arm(arm: Arm) -> None:
+    for body in arm.bodies:
+        if body.joint.kind not in _JOINTS:
+            raise ModelError(
+                f"the joint of body {body.name!r} is {body.joint.kind}, dual screws "
+                f"take {', '.join(_JOINTS)}; use Arm(fidelity='linear')"
+            )
+        if body.attachment is not None or body.integrals is not None:
+            what = "floats" if body.attachment is not None else "has modal integrals"
+            raise ModelError(
+                f"body {body.name!r} {what}, dual screws take clamped bodies of nodes; "
+                "use Arm(fidelity='linear')"
+            )
+
+
+def _state(arm: Arm, **given: ArrayLike) -> list[Array]:
+    """Arguments as columns (..., n, 1), refused if their last axis is wrong."""
+    _check_arm(arm)
+    columns = []
+    for name, value in given.items():
+        x = np.asarray(value)
+        if x.ndim == 0 or x.shape[-1] != arm.nv:
+            raise ArgumentError(
+                f"last axis of {name} has shape {x.shape[-1:]}, the arm has {arm.nv} "
+                "coordinates; see arm.coordinate_names"
+            )
+        columns.append(x[..., np.newaxis])
+    return columns
+
+
+def _own_moments(points: Points, moment: Pair) -> Array:
+    """Forces of moments at the points of a body on its own modes, (..., n, 1)."""
+    folded = moment.real + moment.dual
+    return np.asarray((points.lam.swapaxes(-1, -2) @ folded).sum(axis=-3))
+
+
+def _inertia_forces(points: Points, own: Pair, section: Pair, rate: Pair) -> Pair:
+    """Wrenches of the velocity forces of points, Newton and Euler (101), (104)-(108).
+
+    `rate` is the rate of the twist of the section in components of the frame, without
+    accelerations.  The transport terms have the angular velocity of the frame, W^I, the
+    gyroscopic ones that of the section, W^II.
+    """
+    omega, turning = own[ANGULAR], section[ANGULAR]
+    com, mass = fixed(points.com), points.mass
+    J = points.D[..., :3, :3]
+    alpha = rate[ANGULAR] + cross(omega, turning)
+    a = rate[LINEAR] + cross(omega, section[LINEAR])
+    moment = J @ alpha + cross(turning, J @ turning)
+    centripetal = cross(turning, cross(turning, com))
+    force = _times(mass, a + cross(alpha, com) + centripetal)
+    return stack(moment + cross(com, _times(mass, a)), force)
+
+
+def _kinetic_forces(
+    points: Points, own: Pair, section: Pair, rate: Pair
+) -> tuple[Pair, Pair]:
+    """The same from the kinetic energy with inertias of fixed components.
+
+    With the momentum h = D t of a point, Lagrange's equations in the twist of the frame
+    are those of Newton and Euler for h; on its own modes the moment is the rate of h
+    alone, for the energy does not depend on the rotation of the point.
+    """
+    omega = own[ANGULAR]
+    h, h_rate = points.D @ section, points.D @ rate
+    gyroscopic = cross(omega, h[ANGULAR]) + cross(section[LINEAR], h[LINEAR])
+    force = h_rate[LINEAR] + cross(omega, h[LINEAR])
+    return stack(h_rate[ANGULAR] + gyroscopic, force), h_rate[ANGULAR]
+
+
+def _times(factor: Array, x: Pair) -> Pair:
+    return Pair(factor * x.real, factor * x.dual)
+
+
+def _weights(arm: Arm, frame: Frame, points: Points) -> tuple[Pair, Pair]:
+    """Weights at points (123), (124), and their moments about them without turning."""
+    g = frame.R @ fixed(arm.gravity[:, np.newaxis])
+    force = _times(points.mass, g[..., np.newaxis, :, :])
+    theta = points.lam @ frame.eta[..., np.newaxis, :, :]
+    com = fixed(points.com) + first_order(np.cross(theta, points.com, axis=-2))
+    return stack(cross(com, force), force), cross(fixed(points.com), force)
+
+
+class _Terms(NamedTuple):
+    mass: Array  # (..., nv, nv)
+    velocity: Array  # (..., nv, 1), C u
+    weight: Array  # (..., nv, 1), what gravity does
+
+
+def _terms(
+    arm: Arm, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
+) -> _Terms:
+    """M and C u of (112), gravity part of (109): sums over points of all bodies."""
+    _check_options(rotation_rates, node_inertia)
+    newton = node_inertia == "newton"
+    mass: Any = 0.0
+    velocity: Any = 0.0
+    weight: Any = 0.0
+    frames = frames_of(arm, q, u, exact=rotation_rates == "exact")
+    for frame, body in zip(frames, arm.bodies, strict=True):
+        points = points_of(body)
+        columns = columns_at(frame, points)
+        mass = mass + fold(columns, points.D @ columns).sum(axis=-3)
+
+        loads, moment = _weights(arm, frame, points)
+        weight = weight + fold(columns, loads).sum(axis=-3)
+        if not newton:
+            own_rows = _own_moments(points, moment - loads[ANGULAR])
+            weight[..., frame.modes, :] += own_rows
+        if u is None or frame.motion is None:
+            continue
+
+        # rate of P-hat, every column carried along by its own body (76)-(79)
+        carriers, own, section = twists_at(frame, frame.motion, points)
+        jacobian = jacobian_form(columns, arm.nu)
+        rate = motion_cross(carriers - own, jacobian) @ fixed(u[..., np.newaxis, :, :])
+        if newton:
+            wrenches = _inertia_forces(points, own, section, rate)
+            velocity = velocity + fold(columns, wrenches).sum(axis=-3)
+        else:
+            wrenches, moment = _kinetic_forces(points, own, section, rate)
+            velocity = velocity + fold(columns, wrenches).sum(axis=-3)
+            own_rows = _own_moments(points, moment - wrenches[ANGULAR])
+            velocity[..., frame.modes, :] += own_rows
+    return _Terms(mass, velocity, weight)
+
+
+class Equations(NamedTuple):
+    """Terms of M u' + C u + K q = tau (111), friction apart.
+
+    Attributes
+    ----------
+    mass : (..., nv, nv) ndarray
+        M of (112).
+    velocity : (..., nv) ndarray
+        C u of (112).
+    stiffness : (nv, nv) ndarray
+        K of (112), zero on the joints.
+    tau : (..., nv) ndarray
+        What gravity adds to tau (109); torques of the joints are their rows.
+    """
+
+    mass: Array
+    velocity: Array
+    stiffness: Array
+    tau: Array
+
+
+def equations(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Equations:
+    """All terms of the equations of motion in one evaluation (109)-(112).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q, qd : (..., nv) array_like
+        Positions and velocities.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    equations : Equations
+        M, C u, K and tau.
+    """
+    at, u = _state(arm, q=q, qd=qd)
+    M, C, weight = _terms(arm, at, u, rotation_rates, node_inertia)
+    return Equations(M, C[..., 0], arm.stiffness_matrix, weight[..., 0])
+
+
+def mass_matrix(
+    arm: Arm,
+    q: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Array:
+    """Mass matrix, first order in the deformation (112).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q : (..., nv) array_like
+        Positions.
+    rotation_rates, node_inertia : str
+        See the module; the second one is of no effect here.
+
+    Returns
+    -------
+    mass : (..., nv, nv) ndarray
+        Symmetric, and positive definite while deformations are small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.cibicik_egeland()
+    >>> q = fa.library.poses(arm)["initial"]
+    >>> dual_screws.mass_matrix(arm, q)[1, 1].round(6)
+    np.float64(60.449429)
+    >>> dual_screws.mass_matrix(arm, np.tile(q, (5, 1))).shape
+    (5, 16, 16)
+    """
+    (at,) = _state(arm, q=q)
+    return _terms(arm, at, None, rotation_rates, node_inertia).mass
+
+
+def velocity_forces(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Array:
+    """Coriolis and centrifugal forces C u, first order (112).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q, qd : (..., nv) array_like
+        Positions and velocities.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    forces : (..., nv) ndarray
+        On the side of the accelerations; gravity, stiffness, friction left out.
+    """
+    at, u = _state(arm, q=q, qd=qd)
+    return _terms(arm, at, u, rotation_rates, node_inertia).velocity[..., 0]
+
+
+def gravity_forces(
+    arm: Arm,
+    q: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Array:
+    """What holds the arm against gravity, first order (109), as `fa.gravity_forces`.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q : (..., nv) array_like
+        Positions.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    forces : (..., nv) ndarray
+        Minus the part of gravity in the tau of the paper.
+    """
+    (at,) = _state(arm, q=q)
+    return -_terms(arm, at, None, rotation_rates, node_inertia).weight[..., 0]
+
+
+def bias_forces(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Array:
+    """All forces but those of accelerations: C u + K q + D u minus gravity.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q, qd : (..., nv) array_like
+        Positions and velocities.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    forces : (..., nv) ndarray
+        As `fa.bias_forces`.
+    """
+    at, u = _state(arm, q=q, qd=qd)
+    terms = _terms(arm, at, u, rotation_rates, node_inertia)
+    return _bias(arm, at, u, terms)[..., 0]
+
+
+def _bias(arm: Arm, q: Array, u: Array, terms: _Terms) -> Array:
+    linear = arm.stiffness_matrix @ q + arm.damping_matrix @ u
+    return np.asarray(terms.velocity - terms.weight + linear)
+
+
+def inverse_dynamics(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Array:
+    """Generalized forces that produce a motion (111).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q, qd, qdd : (..., nv) array_like
+        Positions, velocities and accelerations.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    tau : (..., nv) ndarray
+        Joint rows are the torques T themselves: with the torque of the next joint
+        about its own deformed axis the actuators do no work on the modes (125).
+    """
+    at, u, a = _state(arm, q=q, qd=qd, qdd=qdd)
+    terms = _terms(arm, at, u, rotation_rates, node_inertia)
+    return np.asarray(terms.mass @ a + _bias(arm, at, u, terms))[..., 0]
+
+
+def forward_dynamics(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    *,
+    rotation_rates: str = "small",
+    node_inertia: str = "newton",
+) -> Array:
+    """Accelerations from (111), by LU: M may be indefinite at large deformations.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q, qd, tau : (..., nv) array_like
+        Positions, velocities and generalized forces.
+    rotation_rates, node_inertia : str
+        See the module.
+
+    Returns
+    -------
+    qdd : (..., nv) ndarray
+        Accelerations.
+    """
+    at, u, force = _state(arm, q=q, qd=qd, tau=tau)
+    terms = _terms(arm, at, u, rotation_rates, node_inertia)
+    return np.linalg.solve(terms.mass, force - _bias(arm, at, u, terms))[..., 0]
+
+
+def wrench_forces(
+    arm: Arm,
+    q: ArrayLike,
+    wrench: ArrayLike,
+    node: int,
+    *,
+    rotation_rates: str = "small",
+) -> Array:
+    """Generalized forces of a wrench on a node, part of tau (109).
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q : (..., nv) array_like
+        Positions.
+    wrench : (..., 6) array_like
+        Moment about the node and force, in the axes of the deformed node.
+    node : int
+        Number of the node among all, see ``arm.node_names``.
+    rotation_rates : {"small", "exact"}
+        See the module.
+
+    Returns
+    -------
+    tau : (..., nv) ndarray
+        To be added to the generalized forces.
+    """
+    _check_options(rotation_rates)
+    (at,) = _state(arm, q=q)
+    exact = rotation_rates == "exact"
+    k, point = _point(arm, node)
+    frame = frames_of(arm, at, None, exact=exact)[k]
+    columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
+    columns = turn(turn_back(point.lam[0] @ frame.eta), columns)
+    return fold(columns, fixed(np.asarray(wrench)[..., np.newaxis]))[..., 0]
+
+
+def _point(arm: Arm, node: int) -> tuple[int, Points]:
+    """Number of the body of a node, and the node."""
+    if not 0 <= node < arm.n_nodes:
+        raise ArgumentError(
+            f"node is {node}, expected a number below {arm.n_nodes}; see arm.node_names"
+        )
+    k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
+    own = int(node) - arm._node_offset[k]
+    return k, points_of(arm.bodies[k], slice(own, own + 1))
+
+
+def _rows(x: Pair) -> Array:
+    """12-vectors of the paper (56)."""
+    parts = [x.real[ANGULAR], x.dual[ANGULAR], x.real[LINEAR], x.dual[LINEAR]]
+    return np.concatenate(parts, axis=-2)
+
+
+def projection_matrices(
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike | None,
+    node: int,
+    *,
+    rotation_rates: str = "small",
+) -> Projection:
+    """Dual projection matrices at a node, in the axes of its body, as in the paper.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any fidelity.
+    q : (..., nv) array_like
+        Positions.
+    qd : (..., nv) array_like or None
+        Velocities, if the rate is asked for.
+    node : int
+        Number of the node among all, see ``arm.node_names``.
+    rotation_rates : {"small", "exact"}
+        See the module.
+
+    Returns
+    -------
+    projection : Projection
+        P-hat (92), P-check (93) and the rate of P-hat (76)-(79).
+
+    Examples
+    --------
+    A bending mode moves the tip of its link in the first order, the dual rows:
+
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.cibicik_egeland(bending="clamped-free")
+    >>> tip = arm.node("link2")
+    >>> P = dual_screws.projection_matrices(arm, arm.neutral, None, tip)
+    >>> P.jacobian.shape, P.jacobian[10, 4].round(6), P.projecting[7, 4].round(6)
+    ((12, 16), np.float64(2.0), np.float64(2.0))
+    """
+    _check_options(rotation_rates)
+    at = _state(arm, q=q)[0]
+    u = None if qd is None else _state(arm, qd=qd)[0]
+    exact = rotation_rates == "exact"
+    k, point = _point(arm, node)
+    frame = frames_of(arm, at, u, exact=exact)[k]
+    columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
+    jacobian = jacobian_form(columns, arm.nu)
+    if frame.motion is None:
+        return Projection(_rows(jacobian), _rows(columns), None)
+    carriers, own, _ = twists_at(frame, frame.motion, point)
+    rate = motion_cross((carriers - own)[..., 0, :, :], jacobian)
+    return Projection(_rows(jacobian), _rows(columns), _rows(rate))
