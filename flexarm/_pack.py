@@ -2,7 +2,9 @@
 
 The C model knows joints of one screw and poses.  A joint that is a product of several
 screws becomes a chain: massless bodies without nodes carry all screws but the last.  A
-body that floats gets such a carrier for its joint, and hangs on it by its own node.
+body that floats gets such a carrier for its joint, and hangs on it by its own node.  A
+screw whose axis passes beside the frame moves a carrier on the axis, and what follows
+sits fixed on that.
 """
 
 from __future__ import annotations
@@ -53,26 +55,58 @@ def _kind(joint: Joint, screw: Array) -> str:
     return "helical" if screw[3:].any() else "revolute"
 
 
-def _joint_rows(joint: Joint) -> list[tuple[int, int, Array]]:
+def _on_axis(screw: Array) -> tuple[Array, Array]:
+    """Point on the axis next to the frame, and the screw as seen from there, (6,).
+
+    What is rounding of the linear part counts as zero, so that axes through the frame
+    and screws without pitch become the plain kinds.
+    """
+    turn, slide = screw[:3], screw[3:]
+    if not (turn.any() and slide.any()):
+        return np.zeros(3), screw
+    rounding = 4.0 * np.finfo(float).eps * float(np.linalg.norm(slide))
+    point, pitch = np.cross(turn, slide), float(turn @ slide)
+    if np.linalg.norm(point) <= rounding:
+        return np.zeros(3), screw
+    if abs(pitch) <= rounding:
+        pitch = 0.0
+    return point, np.concatenate([turn, pitch * turn])
+
+
+def _row(axis: Array) -> Array:
+    """Constants of one link without offset, turn and friction."""
+    row = np.zeros(15 + _MOST_DOF + 6 * _MOST_DOF)
+    row[:3] = axis
+    row[6:15] = np.eye(3).ravel()
+    return row
+
+
+def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     """Kind, freedom and constants of each link of the chain that a joint becomes."""
-    S, d = joint.screws, joint.friction
-    links = range(1) if joint.has_pose else range(max(joint.n_dof, 1))
-    rows = []
-    for i in links:
-        at = slice(None) if joint.has_pose else slice(i, i + 1)
-        screws, damping = S[:, at], d[at]
-        kind = _kind(joint, screws)
-        axis = np.array([0.0, 0.0, 1.0]) if joint.has_pose else joint.axis
-        if not joint.has_pose and joint.n_dof:
-            axis = screws[:3, 0] if screws[:3].any() else screws[3:, 0]
-        first = i == 0
-        row = np.zeros(15 + _MOST_DOF + 6 * _MOST_DOF)
-        row[:3] = axis
-        row[3:6] = joint.position if first else 0.0
-        row[6:15] = (joint.rotation if first else np.eye(3)).ravel()
+    S, d, z = joint.screws, joint.friction, np.array([0.0, 0.0, 1.0])
+    rows, beside = [], np.zeros(3)
+    for i in range(1 if joint.has_pose else joint.n_dof):
+        if joint.has_pose:
+            screws, damping, axis, offset = S, d, z, np.zeros(3)
+        else:
+            point, screw = _on_axis(S[:, i])
+            screws, damping = screw[:, np.newaxis], d[i : i + 1]
+            axis = screw[:3] if screw[:3].any() else screw[3:]
+            # from the point on the axis of the screw before to that on this one
+            beside, offset = point, point - beside
+        row = _row(axis)
+        row[3:6] = offset
         row[15 : 15 + len(damping)] = damping
         row[21 : 21 + screws.size] = screws.T.ravel()
-        rows.append((_KINDS.index(kind), screws.shape[1], row))
+        rows.append((_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
+    # the frame beside the last axis; a body that floats, after any joint
+    for _ in range((not rows) + bool(floats or beside.any())):
+        row = _row(z)
+        row[3:6] = 0.0 - beside
+        rows.append((_KINDS.index("fixed"), 0, row))
+    first = rows[0][2]
+    first[3:6] = joint.position + joint.rotation @ first[3:6]
+    first[6:15] = joint.rotation.ravel()
     return rows
 
 
@@ -101,10 +135,8 @@ def pack(arm: Arm) -> Packed:
         if p >= 0:
             parent = place[p]
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
-        rows = _joint_rows(joint)
         own = body.attachment_node
-        if own is not None:
-            rows += _joint_rows(Joint("fixed"))
+        rows = _joint_rows(joint, own is not None)
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)

@@ -265,6 +265,20 @@ class Arm(Description):
         return np.concatenate([*joints, np.zeros(self._modes_at[-1])])
 
     @property
+    def joint_limits(self) -> Array:
+        """Least and largest positions, (2, nq), in rad or m; infinite without a limit.
+
+        Those of `Joint`; modes and quaternions have none.  Functions that choose
+        positions respect them, the equations of motion do not.
+        """
+        result = np.full((2, self.nq), [[-np.inf], [np.inf]])
+        for k, body in enumerate(self.bodies):
+            if body.joint.limits is not None:
+                at = self.body_joint_slice(k, positions=True)
+                result[:, at] = body.joint.limits
+        return result
+
+    @property
     def joint_slice(self) -> slice:
         """Where the joints stand in velocities, accelerations and forces."""
         return slice(0, self.nu)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import as_array, check_rotation
+from ._checks import _numbers, as_array, check_rotation
 from ._description import Description
 from .errors import ModelError
 
@@ -37,7 +37,10 @@ _PRODUCTS: dict[str, tuple[str, ...]] = {
 _QUATERNION = ("qw", "qx", "qy", "qz")
 _TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 _POSES = ("spherical", "free", "subspace")
-JOINT_KINDS = (*_PRODUCTS, *_POSES)
+JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
+
+# a screw that turns this much less than it slides, per m, is refused as neither
+_LEAST_TURN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,15 @@ class Joint(Description):
     subspace : (6, n_dof) array_like of float, optional
         Of a joint ``"subspace"``: twists (angular; linear) of the body, in its own
         axes, that the joint allows.
+    screw : (6,) or (6, n) array_like of float, optional
+        Of a joint ``"screw"``: one or up to six screws (angular; linear) in the frame
+        of the body, with axes anywhere.  An angular part is scaled to length one along
+        with the linear part, so that the coordinate is an angle; without an angular
+        part the linear one is, so that the coordinate is a distance.
+    limits : (2,) or (2, n_positions) array_like of float, optional
+        Least and largest positions, in rad or m, infinite where there is no limit.
+        Functions that choose positions respect them, the equations of motion do not.
+        By default there are none; joints with quaternions cannot have any.
 
     Notes
     -----
@@ -97,10 +109,17 @@ class Joint(Description):
                     joint axes                             its parent, in its own axes
     subspace        the same seven                         amplitudes of the columns of
                                                            `subspace`
+    screw           angle or displacement of each screw;   their rates
+                    the last one moves the body first
     ==============  =====================================  ============================
 
     A quaternion of any length but zero stands for the rotation of its direction.  A
     subspace that is no Lie algebra is a nonholonomic joint: a body that rolls.
+
+    A screw ``(e; p x e + h e)`` with a unit vector e turns about the line through p
+    along e and advances by the pitch h, in m per rad; ``(0; e)`` slides along e.
+    Several give the product ``exp(S_1 q_1) ... exp(S_n q_n)``, all of them in the frame
+    of the body at neutral coordinates.
 
     Examples
     --------
@@ -109,6 +128,12 @@ class Joint(Description):
     2
     >>> fa.Joint("free").neutral
     array([1., 0., 0., 0., 0., 0., 0.])
+
+    A revolute joint about z through x = 0.5 m of the body:
+
+    >>> fa.Joint("screw", screw=(0, 0, 1, 0, -0.5, 0), limits=(-2, 2)).limits
+    array([[-2.],
+           [ 2.]])
     """
 
     kind: str = "revolute"
@@ -121,6 +146,8 @@ class Joint(Description):
     axis2: Any = None
     pitch: Any = 0.0
     subspace: Any = None
+    screw: Any = None
+    limits: Any = None
 
     def __post_init__(self) -> None:
         if self.kind not in JOINT_KINDS:
@@ -138,9 +165,11 @@ class Joint(Description):
             rotation=rotation,
             pitch=float(as_array("pitch of the joint", self.pitch, ())),
             subspace=self._check_subspace(),
+            screw=self._check_screw(),
         )
         self._refuse_unused()
         self._set(axis2=self._check_axis2(), damping=self._check_damping())
+        self._set(limits=self._check_limits())
 
     def _check_subspace(self) -> Array | None:
         if (self.subspace is None) != (self.kind != "subspace"):
@@ -166,6 +195,56 @@ class Joint(Description):
             )
         return S
 
+    def _check_screw(self) -> Array | None:
+        if (self.screw is None) != (self.kind != "screw"):
+            raise ModelError(
+                "a joint 'screw' has no screw, expected six numbers, angular part first"
+                if self.screw is None
+                else f"a {self.kind} joint has a screw, expected it of kind 'screw' "
+                "alone"
+            )
+        if self.screw is None:
+            return None
+        several = np.ndim(self.screw) == 2
+        S = as_array("screw of the joint", self.screw, (6, None) if several else (6,))
+        if several and not 1 <= S.shape[1] <= 6:
+            raise ModelError(
+                f"screw of the joint has {S.shape[1]} columns, expected between 1 and 6"
+            )
+        if not several:
+            return unit_screw("screw of the joint", S)
+        columns = [
+            unit_screw(f"screw {i + 1} of the joint", x) for i, x in enumerate(S.T)
+        ]
+        return as_array("", np.array(columns).T, S.shape)
+
+    def _check_limits(self) -> Array | None:
+        if self.limits is None:
+            return None
+        n = self.n_positions
+        if self.has_pose or not n:
+            raise ModelError(
+                f"a {self.kind} joint has limits, expected them of joints whose "
+                "positions are angles or displacements; leave them out"
+            )
+        limits = _numbers("limits of the joint", self.limits)
+        if limits.shape == (2,) and n == 1:
+            limits = limits[:, np.newaxis]
+        if limits.shape != (2, n):
+            raise ModelError(
+                f"limits of the joint have shape {limits.shape}, expected "
+                f"{'(2,)' if n == 1 else (2, n)}: least and largest position"
+            )
+        for i, (lower, upper) in enumerate(limits.T):
+            if not lower <= upper or lower == np.inf or upper == -np.inf:
+                where = f" of its position {i + 1}" if n > 1 else ""
+                raise ModelError(
+                    f"limits of the joint{where} are {lower:g} and {upper:g}, expected "
+                    "a least position that is not above the largest one"
+                )
+        limits.flags.writeable = False
+        return limits
+
     def _refuse_unused(self) -> None:
         """Refuse what the kind of joint would ignore."""
         if self.pitch != 0.0 and self.kind != "helical":
@@ -178,10 +257,17 @@ class Joint(Description):
                 f"a {self.kind} joint has a second axis, expected it of a universal or "
                 "planar joint alone"
             )
-        if self.kind in _POSES and self.axis.tolist() != [0.0, 0.0, 1.0]:
+        if self.axis.tolist() == [0.0, 0.0, 1.0]:
+            return
+        if self.kind in _POSES:
             raise ModelError(
                 f"a {self.kind} joint has the axis {self.axis.tolist()}, but it moves "
                 "in all directions; leave it out"
+            )
+        if self.kind == "screw":
+            raise ModelError(
+                f"a screw joint has the axis {self.axis.tolist()}, but its screw has "
+                "one already; leave it out"
             )
 
     def _check_axis2(self) -> Array | None:
@@ -241,6 +327,8 @@ class Joint(Description):
         }
         if self.kind == "subspace":
             columns["subspace"] = list(self.subspace.T)
+        if self.kind == "screw":
+            columns["screw"] = list(self.screw.reshape(6, -1).T)
         result: Array = np.array(columns[self.kind]).reshape(-1, 6).T
         return result
 
@@ -249,6 +337,8 @@ class Joint(Description):
         """Number of velocities, 0 to 6."""
         if self.kind == "subspace":
             return int(self.subspace.shape[1])
+        if self.kind == "screw":
+            return int(self.screw.size) // 6
         free = {"spherical": 3, "free": 6}
         return free[self.kind] if self.has_pose else len(_PRODUCTS[self.kind])
 
@@ -278,12 +368,39 @@ class Joint(Description):
         """Names of the velocities; empty where there is but one."""
         if self.kind == "subspace":
             return tuple(f"rate {i + 1}" for i in range(self.n_dof))
+        if self.kind == "screw":
+            one = self.n_dof == 1
+            return tuple("" if one else f"screw {i + 1}" for i in range(self.n_dof))
         return _TWIST[: self.n_dof] if self.has_pose else _PRODUCTS[self.kind]
 
     @property
     def friction(self) -> Array:
         """Viscous friction of each velocity, (n_dof,)."""
         return np.broadcast_to(self.damping, (self.n_dof,)).astype(np.float64)
+
+
+def unit_screw(what: str, screw: Array) -> Array:
+    """Read-only screw (6,) whose angular, or else linear, part has length one."""
+    turn, slide = float(np.linalg.norm(screw[:3])), float(np.linalg.norm(screw[3:]))
+    if turn == 0.0 and slide == 0.0:
+        raise ModelError(
+            f"{what} is zero, expected an axis to turn about, (e; p x e + h e), or a "
+            "direction to slide along, (0; e)"
+        )
+    if 0.0 < turn < _LEAST_TURN * slide:
+        raise ModelError(
+            f"{what} has an angular part of length {turn:.3g} and a linear one of "
+            f"{slide:.3g} m, a turn of less than {_LEAST_TURN:g} rad per m; expected "
+            "(0; e) for a joint that slides"
+        )
+    part = slice(0, 3) if turn else slice(3, 6)
+    length = turn or slide
+    unit = screw if abs(length - 1.0) < 1e-15 else screw / length
+    # the same rounding as that of an axis
+    unit = np.array(unit)
+    unit[part] = _unit(what, screw[part])
+    unit.flags.writeable = False
+    return unit
 
 
 def _unit(what: str, value: Any) -> Array:

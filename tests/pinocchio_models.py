@@ -99,18 +99,25 @@ def _screw(screw: Array) -> Any:
     return _JOINTS[kind](*axis)
 
 
-def _joint(joint: fa.Joint) -> tuple[Any, list[int], list[int]]:
-    """Joint of Pinocchio, and where its positions and velocities stand in ours."""
+def _joint(joint: fa.Joint) -> tuple[Any, list[int], list[int], Array]:
+    """Joint of Pinocchio, its positions and velocities among ours, a point of the body.
+
+    The last axis holds the body at this point, the origin unless it passes beside that.
+    """
+    at = np.zeros(3)
     if joint.has_pose:
         model, positions, velocities = _POSES[joint.kind]
-        return model(), positions, velocities
+        return model(), positions, velocities, at
     plain = list(range(joint.n_dof))
-    if joint.n_dof == 1:
-        return _screw(joint.screws[:, 0]), plain, plain
+    if joint.kind != "screw" and joint.n_dof == 1:
+        return _screw(joint.screws[:, 0]), plain, plain, at
     composite = pin.JointModelComposite()
     for screw in joint.screws.T:
-        composite.addJoint(_screw(screw), pin.SE3.Identity())
-    return composite, plain, plain
+        point = np.cross(screw[:3], screw[3:])
+        moved = np.r_[screw[:3], screw[3:] - np.cross(point, screw[:3])]
+        composite.addJoint(_screw(moved), pin.SE3(np.eye(3), point - at))
+        at = point
+    return composite, plain, plain, at
 
 
 def _depth_first(parents: tuple[int, ...]) -> list[int]:
@@ -157,9 +164,9 @@ def to_pinocchio(arm: fa.Arm) -> PinocchioArm:
             above = carrier[parent]
         pose = above[1] * pose
         if joint.n_dof:
-            moving, q_at, v_at = _joint(joint)
+            moving, q_at, v_at, point = _joint(joint)
             number = model.addJoint(above[0], moving, pose, body.name)
-            carrier[k] = (number, pin.SE3.Identity())
+            carrier[k] = (number, pin.SE3(np.eye(3), -point))
             first = arm.body_joint_slice(k, positions=True).start
             positions += [first + i for i in q_at]
             order += [arm.body_joint_slice(k).start + i for i in v_at]

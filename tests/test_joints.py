@@ -23,6 +23,10 @@ Array = NDArray[np.float64]
 AXIS, ACROSS = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([1.0, 2.0, 0.0]) / 5.0**0.5
 OTHER = np.array([0.0, 0.6, 0.8])  # neither along nor across AXIS
 SUBSPACE = np.random.default_rng(2).normal(size=(6, 2))
+POINT = np.array([0.3, -0.4, 0.2])  # of the axis of a screw, beside the frame
+SCREW = np.r_[AXIS, np.cross(POINT, AXIS) + 0.2 * AXIS]
+# a turn about an axis beside the frame, a slide, another screw
+SCREWS = np.c_[np.r_[OTHER, np.cross(POINT, OTHER)], np.r_[np.zeros(3), AXIS], SCREW]
 FRAME = {
     "position": (0.1, -0.2, 0.3),
     "rotation": Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix(),
@@ -38,6 +42,8 @@ JOINTS = {
     "spherical": Joint("spherical", **FRAME),
     "free": Joint("free", **FRAME),
     "subspace": Joint("subspace", subspace=SUBSPACE, **FRAME),
+    "screw": Joint("screw", screw=2.5 * SCREW, **FRAME),
+    "screws": Joint("screw", screw=[2, 3, 0.5] * SCREWS, **FRAME),
 }
 
 
@@ -76,6 +82,18 @@ def by_hand(kind: str, q: Array) -> tuple[Array, Array, Array]:
     if kind in ("revolute", "helical"):
         pitch = 0.2 if kind == "helical" else 0.0
         return turn(AXIS, q[0]), pitch * q[0] * AXIS, np.c_[np.r_[AXIS, pitch * AXIS]]
+    if kind == "screw":  # the line through POINT stays
+        R = turn(AXIS, q[0])
+        return R, POINT - R @ POINT + 0.2 * q[0] * AXIS, np.c_[SCREW]
+    if kind == "screws":
+        first, last = turn(OTHER, q[0]), turn(AXIS, q[2])
+        behind = POINT - last @ POINT + 0.2 * q[2] * AXIS
+        x = POINT - first @ POINT + first @ (q[1] * AXIS + behind)
+        # seen from the body: the axes, and how its origin turns and slides about them
+        out = q[1] * AXIS + behind - POINT
+        turns = np.r_[last.T @ OTHER, last.T @ np.cross(OTHER, out)]
+        slides = np.r_[none, last.T @ AXIS]
+        return first @ last, x, np.stack([turns, slides, SCREW], axis=1)
     if kind == "prismatic":
         return np.eye(3), q[0] * AXIS, np.c_[np.r_[none, AXIS]]
     if kind == "cylindrical":
@@ -124,7 +142,8 @@ def test_neutral_positions_leave_the_body_in_the_joint_frame(kind: str) -> None:
     arm = one(JOINTS[kind])
     pose = fa.link_poses(arm, arm.neutral)[0]
     close(pose[:3, :3], FRAME["rotation"], 1e-15)
-    close(pose[:3, 3], FRAME["position"], 1e-16)
+    # out to an axis beside the frame and back: two sums of numbers below one
+    close(pose[:3, 3], FRAME["position"], 3e-16 if kind[:5] == "screw" else 1e-16)
     J = fa.jacobian(arm, arm.neutral, "body.base")[:, arm.body_joint_slice("body")]
     close(J, JOINTS[kind].screws, 1e-15)
 
@@ -141,6 +160,8 @@ def test_neutral_positions_leave_the_body_in_the_joint_frame(kind: str) -> None:
         ("spherical", ["body.qw", "body.qx"], ["body.wx", "body.wy", "body.wz"]),
         ("free", ["body.qw"], [f"body.{x}" for x in ("wx", "wy", "wz", "vx", "vy")]),
         ("subspace", ["body.qw"], ["body.rate 1", "body.rate 2"]),
+        ("screw", ["body"], ["body"]),
+        ("screws", [f"body.screw {i}" for i in (1, 2, 3)], None),
     ],
 )
 def test_names(kind: str, positions: list[str], velocities: list[str] | None) -> None:
@@ -157,10 +178,10 @@ def test_names(kind: str, positions: list[str], velocities: list[str] | None) ->
 def test_sizes_of_the_kinds() -> None:
     sizes = {kind: (j.n_positions, j.n_dof) for kind, j in JOINTS.items()}
     plain = {"fixed": 0, "revolute": 1, "prismatic": 1, "helical": 1}
-    plain |= {"cylindrical": 2, "universal": 2, "planar": 3}
+    plain |= {"cylindrical": 2, "universal": 2, "planar": 3, "screw": 1, "screws": 3}
     poses = {"spherical": (4, 3), "free": (7, 6), "subspace": (7, 2)}
     assert sizes == {kind: (n, n) for kind, n in plain.items()} | poses
-    assert set(sizes) == set(SEVERAL)
+    assert set(sizes) - {"screws"} == set(SEVERAL)
 
 
 @each_joint
@@ -198,6 +219,79 @@ def test_friction_of_all_velocities_or_of_each() -> None:
         lost = fa.bias_forces(arm, q, qd) - fa.bias_forces(plain, q, qd)
         assert_allclose(lost, expected * qd, rtol=1e-13)
         assert_array_equal(np.diag(arm.damping_matrix), expected)
+
+
+def test_limits_of_all_positions() -> None:
+    """Of each coordinate of each joint; none of quaternions and modes."""
+    planar = Joint("planar", limits=[[-1, -2, -np.inf], [1, 2, np.inf]], parent="c")
+    bodies = [
+        rod("a", Joint(limits=(-0.5, 2.5))),
+        rod("b", Joint("free")),
+        rod("c", Joint("prismatic")),
+        rod("d", planar),
+    ]
+    arm = fa.Arm([body.replace(nodes={"tip": (1, 0, 0)}) for body in bodies])
+    lower, upper = arm.joint_limits
+    none = [np.inf] * 8
+    assert_array_equal(lower, [-0.5, *np.negative(none), -1, -2, -np.inf])
+    assert_array_equal(upper, [2.5, *none, 1, 2, np.inf])
+    flexible = fa.library.de_luca_siciliano()
+    assert_array_equal(flexible.joint_limits, [[-np.inf] * 6, [np.inf] * 6])
+    again = pickle.loads(pickle.dumps(planar))
+    assert again == planar
+    assert not again.limits.flags.writeable
+    assert Joint(limits=(0, 0)) != Joint()
+    assert_array_equal(Joint(limits=(0, 0)).limits, [[0], [0]])
+    assert Joint().limits is None
+
+
+# screws with any axis
+
+
+def test_screws_are_scaled_to_unit_axes() -> None:
+    joint = JOINTS["screw"]
+    close(joint.screw, SCREW, 1e-15)
+    close(JOINTS["screws"].screws, SCREWS, 1e-15)
+    slides = Joint("screw", screw=(0, 0, 0, 0, 3, -4))
+    assert_array_equal(slides.screw, [0, 0, 0, 0, 0.6, -0.8])
+    assert joint.replace(damping=1.0).screw.tobytes() == joint.screw.tobytes()
+    assert not joint.screw.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("plain", "screw"),
+    [
+        (Joint(axis=AXIS, **FRAME), np.r_[AXIS, 0, 0, 0]),
+        (Joint("prismatic", axis=AXIS, **FRAME), np.r_[0, 0, 0, AXIS]),
+        (Joint("helical", axis=AXIS, pitch=0.2, **FRAME), np.r_[AXIS, 0.2 * AXIS]),
+        (JOINTS["cylindrical"], JOINTS["cylindrical"].screws),
+        (JOINTS["universal"], JOINTS["universal"].screws),
+        (JOINTS["planar"], JOINTS["planar"].screws),
+    ],
+    ids=lambda x: x.kind if isinstance(x, Joint) else "",
+)
+def test_axes_through_the_frame_are_the_plain_kinds(plain: Joint, screw: Array) -> None:
+    """No carrier is needed: the C model is the same, bit for bit."""
+    packed = one(plain).pack()
+    same = one(Joint("screw", screw=screw, **FRAME)).pack()
+    for a, b in zip(packed, same, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_a_screw_is_a_plain_joint_on_its_axis() -> None:
+    """With the body held at the point of the axis: same motion, same forces."""
+    screw, back = one(JOINTS["screw"]), np.array(FRAME["rotation"])
+    at = FRAME["position"] + back @ POINT
+    turned = Joint("helical", axis=AXIS, pitch=0.2, position=at, rotation=back)
+    body = screw.bodies[0]
+    plain = fa.Arm([body.replace(joint=turned, com=body.com - POINT)])
+    q, qd, qdd = random_state(np.random.default_rng(3), screw)
+    tau = fa.inverse_dynamics(plain, q, qd, qdd)
+    assert_allclose(fa.inverse_dynamics(screw, q, qd, qdd), tau, rtol=1e-13)
+    M = fa.mass_matrix(plain, q)
+    assert_allclose(fa.mass_matrix(screw, q), M, rtol=1e-13)
+    found = fa.forward_dynamics(screw, q, qd, tau)
+    assert_allclose(found, qdd, rtol=1e-12)
 
 
 # products of screws are chains of simpler joints
@@ -445,6 +539,46 @@ def test_steps_are_exponentials_of_twists(kind: str) -> None:
             ["axis2 of the joint is zero", "direction such as"],
         ),
         ({"kind": "universal", "axis2": (0, 1)}, ["axis2", "(2,)", "expected (3,)"]),
+        ({"kind": "screw"}, ["has no screw", "six numbers, angular part first"]),
+        (
+            {"screw": np.ones(6)},
+            ["a revolute joint has a screw", "of kind 'screw' alone"],
+        ),
+        ({"kind": "screw", "screw": np.zeros(6)}, ["screw of the joint is zero"]),
+        (
+            {"kind": "screw", "screw": np.eye(6)[:, :2] * [1, 0]},
+            ["screw 2 of the joint is zero", "slide along"],
+        ),
+        ({"kind": "screw", "screw": np.ones(5)}, ["screw", "(5,)", "expected (6,)"]),
+        ({"kind": "screw", "screw": np.ones((6, 7))}, ["7 columns", "1 and 6"]),
+        ({"kind": "screw", "screw": np.ones((6, 0))}, ["0 columns", "1 and 6"]),
+        (
+            {"kind": "screw", "screw": (0, 0, np.nan, 0, 0, 0)},
+            ["nan at index (2,)", "finite"],
+        ),
+        (
+            {"kind": "screw", "screw": (1e-12, 0, 0, 1, 0, 0)},
+            ["angular part of length 1e-12", "1 m", "(0; e) for a joint that slides"],
+        ),
+        (
+            {"kind": "screw", "screw": np.ones(6), "axis": (1, 0, 0)},
+            ["a screw joint has the axis [1.0, 0.0, 0.0]", "leave it out"],
+        ),
+        ({"limits": (1, -1)}, ["limits of the joint are 1 and -1", "not above"]),
+        ({"limits": (np.nan, 1)}, ["limits of the joint are nan and 1"]),
+        ({"limits": (np.inf, np.inf)}, ["limits of the joint are inf and inf"]),
+        ({"limits": 1.0}, ["limits of the joint have shape ()", "(2,)"]),
+        ({"limits": "wide"}, ["limits of the joint is 'wide'", "real numbers"]),
+        (
+            {"kind": "universal", "limits": (-1, 1)},
+            ["have shape (2,)", "expected (2, 2)", "least and largest"],
+        ),
+        (
+            {"kind": "universal", "limits": [(-1, 2), (1, 1)]},
+            ["limits of the joint of its position 2 are 2 and 1"],
+        ),
+        ({"kind": "free", "limits": (-1, 1)}, ["a free joint has limits", "angles"]),
+        ({"kind": "fixed", "limits": (-1, 1)}, ["a fixed joint has limits"]),
         (
             {"kind": "spherical", "damping": (1, 2)},
             ["damping of the joint", "(2,)", "expected (3,)"],

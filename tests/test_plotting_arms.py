@@ -180,7 +180,7 @@ def test_every_kind_of_joint_has_its_marker() -> None:
     links = fa.link_poses(arm, arm.neutral)[:, :3, 3]
     kinds = np.array([body.joint.kind for body in arm.bodies])
     moving = set(kinds) - {"fixed"}
-    assert len({lines[kind].get_marker() for kind in moving}) == len(moving) == 9
+    assert len({lines[kind].get_marker() for kind in moving}) == len(moving) == 10
     assert "fixed" not in lines
     for kind in moving:
         drawn = np.stack(lines[kind].get_data_3d(), axis=1)[1:]

@@ -225,7 +225,8 @@ def test_complex_steps_pass_through_the_twin(seed: int) -> None:
     back = twin.forward_dynamics(
         arm, q + 1j * STEP * dq, qd + 1j * STEP * dv, tau + 1j * slope.imag
     )
-    assert relative(back.imag / STEP, da) < 1e-11
+    condition = np.linalg.cond(lagrangian.mass_matrix(arm, q))
+    assert relative(back.imag / STEP, da) < 1e-14 * max(condition, 1000.0)
 
 
 # one body

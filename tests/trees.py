@@ -25,6 +25,7 @@ SEVERAL = (
     "spherical",
     "free",
     "subspace",
+    "screw",
 )
 
 

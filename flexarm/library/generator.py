@@ -76,7 +76,8 @@ def random_tree(
     translates and turns in each mode, with an offset mass centre and unequal inertias.
     Children hang on random nodes with a random offset and rotation, about or along a
     random axis; the second axis of a universal joint has any direction, a helical joint
-    advances up to 0.3 m/rad, a subspace has one to six columns of normal numbers.
+    advances up to 0.3 m/rad, a subspace has one to six columns of normal numbers, a
+    screw joint one to three screws with axes within 0.2 of the frame and such pitches.
 
     Examples
     --------
@@ -171,7 +172,9 @@ def _draw_joint(rng: Generator, kind: str, *, parent: str, n_nodes: int) -> Join
         options["pitch"] = float(rng.uniform(-0.3, 0.3))
     elif kind == "subspace":
         options["subspace"] = rng.normal(size=(6, int(rng.integers(1, 7))))
-    if kind not in ("spherical", "free", "subspace"):
+    elif kind == "screw":
+        options["screw"] = _draw_screws(rng, int(rng.integers(1, 4)))
+    if kind not in ("spherical", "free", "subspace", "screw"):
         options["axis"] = axis
     # the order of these is that of the random numbers
     options |= {
@@ -184,6 +187,13 @@ def _draw_joint(rng: Generator, kind: str, *, parent: str, n_nodes: int) -> Join
     one = len(friction) == 1
     result: Joint = joint.replace(damping=float(friction[0]) if one else friction)
     return result
+
+
+def _draw_screws(rng: Generator, n: int) -> Array:
+    e = rng.normal(size=(3, n))
+    e /= np.linalg.norm(e, axis=0)
+    points, pitches = rng.uniform(-0.2, 0.2, (3, n)), rng.uniform(-0.3, 0.3, n)
+    return np.vstack([e, np.cross(points, e, axis=0) + pitches * e])
 
 
 def _draw_rotation(rng: Generator) -> Array:

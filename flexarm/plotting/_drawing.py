@@ -35,6 +35,7 @@ _MARKERS = {
     "spherical": "*",
     "free": "X",
     "subspace": "h",
+    "screw": "8",
 }
 _PARTS: dict[str, dict[str, Any]] = {
     "base": {"marker": "s", "markersize": 11, "linestyle": "", "zorder": 1},
@@ -250,10 +251,10 @@ def arm(
     Notes
     -----
     Circles are revolute joints, squares prismatic, diamonds cylindrical (thin ones
-    helical), plus signs universal, pentagons planar, stars spherical, crosses free ones
-    and hexagons those of a subspace.  Nodes on a line are joined by a curve with the
-    slopes of the modes; other bodies are drawn as lines to the nodes that carry
-    something.
+    helical), plus signs universal, pentagons planar, stars spherical, crosses free
+    ones, hexagons those of a subspace, octagons screws; all at the frame of the body.
+    Nodes on a line are joined by a curve with the slopes of the modes; other bodies are
+    drawn as lines to the nodes that carry something.
 
     Examples
     --------
