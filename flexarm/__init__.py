@@ -31,6 +31,7 @@ from .errors import (
     SingularityError,
 )
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from .inverse_kinematics import InverseKinematics, inverse_kinematics
 from .joints import Joint
 from .kinematics import (
     jacobian,
@@ -66,6 +67,7 @@ __all__ = [
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
+    "InverseKinematics",
     "Joint",
     "Loop",
     "ModalIntegrals",
@@ -96,6 +98,7 @@ __all__ = [
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
+    "inverse_kinematics",
     "jacobian",
     "kinetic_energy",
     "library",

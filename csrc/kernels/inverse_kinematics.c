@@ -95,7 +95,7 @@ static void ik_load(ik_block *s, int w, size_t at)
     const fa_ik *run = s->run;
     const double *T = run->target + 16 * at;
     const double *q = run->q + at * (size_t)s->model->nq;
-    double off = 0.0;
+    double off = fabs(T[12]) + fabs(T[13]) + fabs(T[14]) + fabs(T[15] - 1.0);
 
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -388,7 +388,7 @@ static fa_mask ik_step(ik_block *s)
         moving |= free;
         trace += size;
     }
-    const fa_real wanted = s->mu * square, least = 1e-14 * trace;
+    const fa_real wanted = s->mu * square, least = 1e-17 * trace;
     const fa_real lambda = fa_select(wanted > least, wanted, least);
     if (run->lower) {
         ik_bounded_step(s, lambda);

@@ -90,7 +90,7 @@ FA_INLINE void se_quaternion(const fa_real *R, fa_real *e)
 
 /*
  * phi, and b and b' at x = phi.phi (S1).
- *   R  [9]; returns false in no lane: any matrix has an answer, that of a NaN is one
+ *   R  [9]
  */
 FA_INLINE void se_rotation(const fa_real *R, fa_real *phi, fa_real *b, fa_real *b_rate)
 {
