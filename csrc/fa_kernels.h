@@ -130,10 +130,10 @@ typedef struct {
     int max_iterations;   /* evaluations of one target */
     fa_tick tick;         /* with the number of targets that are done */
     void *context;
-    double *q;          /* [count][nq] start, then the result; NaN if not finite */
-    double *residual;   /* [count][6] error without weights */
-    double *cost;       /* [count] norm of the weighted error */
-    int32_t *status;    /* [count] fa_ik_status */
+    double *q;           /* [count][nq] start, then the result; NaN if not finite */
+    double *residual;    /* [count][6] error without weights */
+    double *cost;        /* [count] norm of the weighted error */
+    int32_t *status;     /* [count] fa_ik_status */
     int32_t *iterations; /* [count] evaluations */
 } fa_ik;
 

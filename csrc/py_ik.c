@@ -60,9 +60,8 @@ static int ik_fill(const fa_model *model, fa_ik *run, PyObject *const *arrays)
         run->upper = run->lower + nq;
     }
     if (arrays[7] != Py_None) {
-        const npy_intp size = PyArray_Check(arrays[7])
-                                  ? PyArray_SIZE((PyArrayObject *)arrays[7])
-                                  : 6;
+        const npy_intp size =
+            PyArray_Check(arrays[7]) ? PyArray_SIZE((PyArrayObject *)arrays[7]) : 6;
         run->wrench_stride = size == 6 ? 0 : 6;
         run->wrench =
             ik_data(arrays[7], NPY_DOUBLE, size == 6 ? 6 : 6 * count, 0, "wrench");

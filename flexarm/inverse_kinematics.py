@@ -189,7 +189,9 @@ def inverse_kinematics(
         given["wrench"] = real_array("wrench", wrench)
     alone = T.ndim == 2 and start.shape == (arm.nq,) and wrench is None
     batch = () if alone else _batch(arm, T.shape[:-2], given)
-    job.place_only = place_only or not any(job.weights[:3])
+    if place_only:
+        job.weights = (0.0, 0.0, 0.0, *job.weights[3:])
+    job.place_only = not any(job.weights[:3])
     job.limits = _limits(arm, limits)
     if deflection or wrench is not None:
         job.deflect(deflection, given.get("wrench"), frame, batch)

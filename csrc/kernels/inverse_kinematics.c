@@ -100,7 +100,8 @@ static void ik_load(ik_block *s, int w, size_t at)
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             s->target[3 * i + j][w] = T[4 * i + j];
-            const double product = T[i] * T[j] + T[4 + i] * T[4 + j] + T[8 + i] * T[8 + j];
+            const double product =
+                T[i] * T[j] + T[4 + i] * T[4 + j] + T[8 + i] * T[8 + j];
             off = fmax(off, fabs(product - (i == j)));
         }
         s->target[9 + i][w] = T[4 * i + 3];
@@ -203,7 +204,8 @@ static void ik_evaluate(ik_block *s)
     const fa_mask taken = (F < s->F) | (unsettled & (F < (double)INFINITY));
     const fa_real gain = (s->F - F) / s->predicted;
     const fa_real odd = 2.0 * gain - 1.0, lower = 1.0 - odd * odd * odd;
-    const fa_real fall = fa_select(lower > 1.0 / 3.0, lower, fa_splat(1.0 / 3.0));
+    fa_real fall = fa_select(lower > 1.0 / 3.0, lower, fa_splat(1.0 / 3.0));
+    fall = fa_select(fall > 2.0, fa_splat(2.0), fall);
     const fa_real mu = fa_select(s->fresh | unsettled, s->mu, s->mu * fall);
     s->mu = fa_select(taken, mu, s->mu * s->nu);
     s->nu = fa_select(taken, fa_splat(2.0), s->nu * 2.0);
@@ -276,8 +278,8 @@ FA_INLINE void ik_step_by_joints(const int n, const fa_real *B, const fa_mask *h
         }
         dq[k] = fa_dot(C + 6 * k, r) + fa_dot(C + 6 * k + 3, r + 3);
         for (int j = 0; j <= k; j++) {
-            A[fa_tri(k, j)] = fa_dot(C + 6 * k, C + 6 * j) +
-                              fa_dot(C + 6 * k + 3, C + 6 * j + 3);
+            A[fa_tri(k, j)] =
+                fa_dot(C + 6 * k, C + 6 * j) + fa_dot(C + 6 * k + 3, C + 6 * j + 3);
         }
     }
     ik_solve(n, lambda, A, dq);
@@ -334,10 +336,14 @@ FA_INLINE void ik_bounds(const ik_block *s, int k, fa_mask *low, fa_mask *high)
     }
 }
 
-/* dq by G2 with the coordinates held at their bounds, then cut at the bounds */
-static void ik_bounded_step(ik_block *s, fa_real lambda)
+/*
+ * dq by G2 with the coordinates held at their bounds, then cut at the bounds.
+ * Returns the lanes in which it was cut: there it need not lead downhill, a larger mu
+ * makes it do so.
+ */
+static fa_mask ik_bounded_step(ik_block *s, fa_real lambda)
 {
-    fa_mask low, high, outward = {0};
+    fa_mask low, high, outward = {0}, cut = {0};
 
     ik_step_of(s->n, s->B, s->held, s->r, lambda, s->dq);
     for (int k = 0; k < s->n; k++) {
@@ -357,10 +363,12 @@ static void ik_bounded_step(ik_block *s, fa_real lambda)
         if (p >= 0) {
             const fa_real down = s->run->lower[p] - s->q[p];
             const fa_real up = s->run->upper[p] - s->q[p];
+            cut |= (s->dq[k] < down) | (s->dq[k] > up);
             s->dq[k] = fa_select(s->dq[k] < down, down, s->dq[k]);
             s->dq[k] = fa_select(s->dq[k] > up, up, s->dq[k]);
         }
     }
+    return cut;
 }
 
 /*
@@ -372,7 +380,7 @@ static fa_mask ik_step(ik_block *s)
     const fa_ik *run = s->run;
     const fa_real square = 2.0 * s->F;
     const double cosine = run->stationary * run->stationary;
-    fa_mask moving = {0}, low, high;
+    fa_mask moving = {0}, cut = {0}, low, high;
     fa_real Bd[6], trace = {0};
 
     for (int k = 0; k < s->n; k++) {
@@ -388,10 +396,10 @@ static fa_mask ik_step(ik_block *s)
         moving |= free;
         trace += size;
     }
-    const fa_real wanted = s->mu * square, least = 1e-17 * trace;
-    const fa_real lambda = fa_select(wanted > least, wanted, least);
+    const fa_real wanted = s->mu * square, floor = 1e-17 * trace;
+    const fa_real lambda = fa_select(wanted > floor, wanted, floor);
     if (run->lower) {
-        ik_bounded_step(s, lambda);
+        cut = ik_bounded_step(s, lambda);
     } else {
         ik_step_of(s->n, s->B, NULL, s->r, lambda, s->dq);
     }
@@ -409,16 +417,18 @@ static fa_mask ik_step(ik_block *s)
     }
     pos_rates(s->model, NULL, s->step, s->move);
     pos_step(s->model, s->q, s->move, s->q_new);
-    for (int k = 0; k < s->n && run->lower; k++) { /* beyond by rounding */
+    for (int k = 0; k < s->n && run->lower; k++) { /* sums round: exactly at a bound */
         const int p = s->columns[k].p;
         if (p >= 0) {
-            const fa_real least_q = fa_splat(run->lower[p]);
-            const fa_real most_q = fa_splat(run->upper[p]), q = s->q_new[p];
-            const fa_real above = fa_select(q < least_q, least_q, q);
-            s->q_new[p] = fa_select(above > most_q, most_q, above);
+            const fa_real down = run->lower[p] - s->q[p], up = run->upper[p] - s->q[p];
+            const fa_real q = s->q_new[p];
+            const fa_mask least = (s->dq[k] <= down) | (q < run->lower[p]);
+            const fa_mask most = (s->dq[k] >= up) | (q > run->upper[p]);
+            const fa_real above = fa_select(least, fa_splat(run->lower[p]), q);
+            s->q_new[p] = fa_select(most, fa_splat(run->upper[p]), above);
         }
     }
-    return ~moving | (s->predicted <= IK_ROUNDING * s->F);
+    return ~moving | (~cut & (s->predicted <= IK_ROUNDING * s->F));
 }
 
 /* results of the lanes that are done, and the next targets in their place */

@@ -80,9 +80,8 @@ static void qs_start(const fa_model *model, int node, int in_base, fa_real *work
     w->moved = w->S + n * (size_t)model->nu;
     w->u = w->moved + model->nq;
     w->size = (double *)(w->u + pos_total(model));
-    w->call = (fa_call){.work = (fa_real *)(void *)w->size + n,
-                        .index = node,
-                        .states = FA_LANES};
+    w->call = (fa_call){
+        .work = (fa_real *)(void *)w->size + n, .index = node, .states = FA_LANES};
     w->in_base = in_base;
     fa_zero(w->step, model->nv);
     qs_sizes(model, w->size);

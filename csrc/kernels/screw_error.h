@@ -127,8 +127,8 @@ FA_INLINE void se_rotation(const fa_real *R, fa_real *phi, fa_real *b, fa_real *
     const fa_real h1 = fa_select(small, fa_splat(1.0), h);
     const fa_real closed = (1.0 - h1 * c / s1) / x1;
     *b = fa_select(small, p, closed);
-    *b_rate = fa_select(
-        small, r, (0.125 / (s1 * s1) - 0.125 * c / (h1 * s1) - closed) / x1);
+    *b_rate =
+        fa_select(small, r, (0.125 / (s1 * s1) - 0.125 * c / (h1 * s1) - closed) / x1);
 }
 
 /*
@@ -145,8 +145,8 @@ FA_INLINE void se_error(const fa_real *R, const fa_real *x, const fa_real *targe
     for (int i = 0; i < 3; i++) {
         d[i] = target[9 + i] - x[i];
         for (int j = 0; j < 3; j++) {
-            E[3 * i + j] = R[i] * target[j] + R[3 + i] * target[3 + j] +
-                           R[6 + i] * target[6 + j];
+            E[3 * i + j] =
+                R[i] * target[j] + R[3 + i] * target[3 + j] + R[6 + i] * target[6 + j];
         }
     }
     fa_rotate_t(p, R, d);
