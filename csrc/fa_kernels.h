@@ -13,6 +13,7 @@
 #ifndef FA_KERNELS_H
 #define FA_KERNELS_H
 
+#include "fa_maps.h"
 #include "fa_model.h"
 #include <stdint.h>
 
@@ -151,6 +152,9 @@ typedef struct {
     fa_failures (*batch)(const fa_model *, fa_kernel, size_t count, const char *index,
                          ptrdiff_t index_stride, const fa_operand *operands,
                          void *work);
+    /* the same for a map, which needs no model */
+    size_t (*map_work_size)(fa_map);
+    fa_failures (*map)(fa_map, size_t count, const fa_operand *operands, void *work);
     size_t (*rollout_work_size)(const fa_model *, const fa_rollout *);
     /* classical Runge-Kutta; nonzero if a callback stopped it, later samples are then
      * left as they were */

@@ -31,6 +31,15 @@ int py_loops_import(void);
  */
 PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet);
 
+/* a gufunc of one map; quiet as above */
+PyObject *py_make_map(fa_map map, int quiet);
+
+/* puts a gufunc of every map into the module, as se3_exp and the like; -1 on failure */
+int py_add_maps(PyObject *module);
+
+/* method _core.quiet_map(name): a quiet gufunc of the map of that name */
+PyObject *py_quiet_map(PyObject *module, PyObject *name);
+
 /* name of a kernel in Python */
 const char *py_kernel_name(fa_kernel kernel);
 

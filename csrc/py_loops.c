@@ -1,9 +1,9 @@
 /*
- * py_loops.c -- kernels as NumPy generalized ufuncs bound to a model
+ * py_loops.c -- kernels as NumPy generalized ufuncs, bound to a model or to none
  *
- * One table row per kernel and one loop for all rows. Core sizes are frozen numbers,
- * "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows output sizes. The
- * loop honours every stride and leaves the batch to fa_kernels.batch.
+ * One table row per kernel or map (fa_maps.h) and one loop for all rows. Core sizes are
+ * frozen numbers, "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows
+ * output sizes. The loop honours every stride and leaves the batch to fa_kernels.
  */
 #include "py_flexarm.h"
 
@@ -64,9 +64,11 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
 
 /* everything one gufunc needs, in one block that NumPy frees with the gufunc */
 typedef struct {
-    const fa_model *model;
-
+    const fa_model *model; /* NULL for a map */
+    loop_row row;
+    int n_in; /* without the node number */
     fa_kernel kernel;
+    fa_map map;
     int quiet;
     int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
     PyUFuncGenericFunction function[1];
@@ -184,8 +186,8 @@ static int loop_size(const loop_bound *b, const char *letters, const npy_intp *d
 static size_t loop_operands(const loop_bound *b, char **args, const npy_intp *dims,
                             const npy_intp *steps, fa_operand *operands)
 {
-    const loop_row *row = loop_rows + b->kernel;
-    const int n = fa_kernel_inputs(b->kernel) + 1;
+    const loop_row *row = &b->row;
+    const int n = b->n_in + 1;
     const npy_intp *core = steps + n + row->has_index;
     size_t missing = 0;
 
@@ -213,8 +215,8 @@ static void loop_offsets(const loop_bound *b, const npy_intp *dims,
                          const npy_intp *steps, fa_operand *operands,
                          ptrdiff_t *offsets)
 {
-    const loop_row *row = loop_rows + b->kernel;
-    const int n = fa_kernel_inputs(b->kernel) + 1;
+    const loop_row *row = &b->row;
+    const int n = b->n_in + 1;
     const npy_intp *core = steps + n + row->has_index;
 
     for (int i = 0; i < n; i++) {
@@ -282,12 +284,23 @@ static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t st
     return 0;
 }
 
+static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
+                             const fa_operand *operands)
+{
+    int sizes[FA_MAP_OPERANDS];
+
+    for (int i = 0; i <= b->n_in; i++) {
+        sizes[i] = operands[i].size;
+    }
+    return b->model ? kernels->work_size(b->model, b->kernel, sizes)
+                    : kernels->map_work_size(b->map);
+}
+
 /* the batch in chunks, with a look for Ctrl-C between two of them */
 static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
                         const char *index, npy_intp index_stride, fa_operand *operands,
                         void *work)
 {
-    const int n = fa_kernel_inputs(b->kernel) + 1;
     fa_failures bad = {0, 0};
 
     for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
@@ -295,13 +308,15 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
         if (loop_interrupted(states)) {
             return;
         }
-        const fa_failures more = kernels->batch(b->model, b->kernel, (size_t)states,
-                                                index, index_stride, operands, work);
+        const fa_failures more =
+            b->model ? kernels->batch(b->model, b->kernel, (size_t)states, index,
+                                      index_stride, operands, work)
+                     : kernels->map(b->map, (size_t)states, operands, work);
         if (more.count) {
             bad.first = bad.count ? bad.first : (size_t)at + more.first;
             bad.count += more.count;
         }
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i <= b->n_in; i++) {
             operands[i].data += states * operands[i].stride;
         }
         if (index) {
@@ -314,7 +329,7 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
             text, sizeof text,
             "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
             "at position %zu",
-            loop_rows[b->kernel].name, bad.count, (size_t)count, bad.first);
+            b->row.name, bad.count, (size_t)count, bad.first);
         loop_raise("NotFiniteError", text);
     }
 }
@@ -323,12 +338,10 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
                      void *data)
 {
     const loop_bound *b = data;
-    const int has_index = loop_rows[b->kernel].has_index;
-    const char *index = has_index ? args[0] : NULL;
+    const char *index = b->row.has_index ? args[0] : NULL;
     const fa_kernels *kernels = py_kernels((size_t)dims[0]);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
-    fa_operand operands[4];
-    int sizes[4];
+    fa_operand operands[FA_MAP_OPERANDS];
 
     if (dims[0] == 0 || loop_check_torque(b, dims) < 0 ||
         (index && loop_check_index(b, index, steps[0], dims[0]) < 0)) {
@@ -337,12 +350,9 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
 
     /* scratch: offsets, then the lanes and the work of the kernel, once per call */
     const size_t n_offsets = loop_operands(b, args, dims, steps, operands);
-    for (int i = 0; i <= fa_kernel_inputs(b->kernel); i++) {
-        sizes[i] = operands[i].size;
-    }
     const size_t work_at =
         (n_offsets * sizeof(ptrdiff_t) + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN;
-    const size_t total = work_at + kernels->work_size(b->model, b->kernel, sizes);
+    const size_t total = work_at + loop_work_size(b, kernels, operands);
     char *heap = NULL, *scratch = stack;
     if (total > LOOP_STACK) {
         heap = PyMem_RawMalloc(total + LOOP_ALIGN);
@@ -402,22 +412,23 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
     return at < size ? 0 : -1;
 }
 
-PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
+/*
+ * A gufunc of a row; `like` has what the row is bound to.
+ *   capsule  owner of the model or NULL
+ *   doc      one line
+ */
+static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char *doc)
 {
-    const loop_row *row = loop_rows + kernel;
-    const int n_in = fa_kernel_inputs(kernel) + row->has_index;
+    const loop_row *row = &like->row;
+    const int n_in = like->n_in + row->has_index;
     char signature[160];
-    const fa_model *model = py_model_of(capsule);
-    if (!model) {
-        return NULL;
-    }
 
     /* the largest operand; T is at most V */
-    int largest = model->nv;
-    for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
+    int largest = like->model ? like->model->nv : 1;
+    for (int i = 0; i <= like->n_in; i++) {
         int size = 1;
         for (const char *d = row->operands[i]; *d; d++) {
-            size *= *d == 'T' ? 1 : loop_dim(model, *d);
+            size *= *d == 'T' ? 1 : loop_dim(like->model, *d);
         }
         largest = size > largest ? size : largest;
     }
@@ -425,17 +436,14 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
     if (!b) {
         return PyErr_NoMemory();
     }
-    *b = (loop_bound){.model = model,
-
-                      .kernel = kernel,
-                      .quiet = quiet,
-                      .function = {loop_run}};
+    *b = *like;
+    b->function[0] = loop_run;
     b->data[0] = b;
     for (int i = 0; i < largest; i++) {
         b->contiguous[i] = i * (ptrdiff_t)sizeof(double);
     }
-    if (loop_signature(row, fa_kernel_inputs(kernel), model, signature,
-                       sizeof signature, &b->torque_dim) < 0) {
+    if (loop_signature(row, like->n_in, like->model, signature, sizeof signature,
+                       &b->torque_dim) < 0) {
         PyMem_RawFree(b);
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_SystemError, "signature of a gufunc is too long");
@@ -445,10 +453,7 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
     for (int i = 0; i <= n_in; i++) {
         b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
     }
-    snprintf(b->doc, sizeof b->doc, "See flexarm.%s; bound to one arm.",
-             fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
-                 ? "forward_dynamics"
-                 : row->name);
+    snprintf(b->doc, sizeof b->doc, "%s", doc);
     PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
         b->function, b->data, b->types, 1, n_in, 1, PyUFunc_None, row->name, b->doc, 0,
         signature);
@@ -458,8 +463,43 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
     }
     /* NumPy frees ptr and releases obj with the gufunc, as for np.frompyfunc */
     ((PyUFuncObject *)gufunc)->ptr = b;
-    ((PyUFuncObject *)gufunc)->obj = Py_NewRef(capsule);
+    ((PyUFuncObject *)gufunc)->obj = Py_XNewRef(capsule);
     return gufunc;
+}
+
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
+{
+    const loop_row *row = loop_rows + kernel;
+    char doc[sizeof((loop_bound *)0)->doc];
+    const fa_model *model = py_model_of(capsule);
+    if (!model) {
+        return NULL;
+    }
+    snprintf(doc, sizeof doc, "See flexarm.%s; bound to one arm.",
+             fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
+                 ? "forward_dynamics"
+                 : row->name);
+    const loop_bound like = {.model = model,
+                             .row = *row,
+                             .n_in = fa_kernel_inputs(kernel),
+                             .kernel = kernel,
+                             .quiet = quiet};
+    return loop_make(&like, capsule, doc);
+}
+
+PyObject *py_make_map(fa_map map, int quiet)
+{
+    char doc[sizeof((loop_bound *)0)->doc];
+    loop_bound like = {.row = {.name = fa_map_rows[map].name},
+                       .n_in = fa_map_inputs(map),
+                       .map = map,
+                       .quiet = quiet};
+
+    for (int i = 0; i <= like.n_in; i++) {
+        like.row.operands[i] = fa_map_rows[map].operands[i];
+    }
+    snprintf(doc, sizeof doc, "See flexarm.%s.%s.", fa_map_module(map), like.row.name);
+    return loop_make(&like, NULL, doc);
 }
 
 int py_loops_import(void)

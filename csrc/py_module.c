@@ -121,6 +121,8 @@ static PyMethodDef module_methods[] = {
      "How the kernels were built and which instruction set is in use."},
     {"modal_integrals", module_modal_integrals, METH_VARARGS,
      "modal_integrals(n_modes, nodes): mass, mp0, J0 and the flat modal integrals."},
+    {"quiet_map", py_quiet_map, METH_O,
+     "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -135,7 +137,7 @@ static int module_exec(PyObject *module)
     /* a set that is forced runs alone */
     module_kernels_for_few =
         forced && *forced ? module_kernels : fa_kernels_for_few(module_kernels);
-    return py_add_model_type(module);
+    return py_add_maps(module) < 0 ? -1 : py_add_model_type(module);
 }
 
 /* slots hold functions as void *, which POSIX allows and ISO C does not */

@@ -6,7 +6,16 @@
 (6,)
 """
 
-from . import beams, control, finite_elements, library, plotting, reference, testing
+from . import (
+    beams,
+    control,
+    finite_elements,
+    library,
+    plotting,
+    reference,
+    se3,
+    testing,
+)
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._loop_closing import close_loops
@@ -122,6 +131,7 @@ __all__ = [
     "potential_energy",
     "redundant_constraints",
     "reference",
+    "se3",
     "simulate",
     "testing",
     "tip_pose",

@@ -1,4 +1,7 @@
-"""C kernels: one arm as gufuncs; signatures with nq, nv, B bodies and N nodes."""
+"""C kernels: one arm as gufuncs; signatures with nq, nv, B bodies and N nodes.
+
+Maps without an arm stand in the module itself.
+"""
 
 from collections.abc import Callable
 from typing import Any, Final, TypedDict
@@ -23,6 +26,52 @@ def modal_integrals(
     tuple[float, float, float, float, float, float],
     NDArray[np.float64],
 ]: ...
+def quiet_map(name: str, /) -> np.ufunc: ...
+
+# maps without an arm
+se3_so3_hat: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_vee: Final[np.ufunc]  # (3,3)->(3)
+se3_so3_exp: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_log: Final[np.ufunc]  # (3,3)->(3)
+se3_so3_left_jacobian: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_right_jacobian: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_left_jacobian_inverse: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_right_jacobian_inverse: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_cayley: Final[np.ufunc]  # (3)->(3,3)
+se3_so3_cayley_inverse: Final[np.ufunc]  # (3,3)->(3)
+se3_quaternion_from_rotation: Final[np.ufunc]  # (3,3)->(4)
+se3_rotation_from_quaternion: Final[np.ufunc]  # (4)->(3,3)
+se3_quaternion_product: Final[np.ufunc]  # (4),(4)->(4)
+se3_quaternion_inverse: Final[np.ufunc]  # (4)->(4)
+se3_quaternion_exp: Final[np.ufunc]  # (3)->(4)
+se3_quaternion_log: Final[np.ufunc]  # (4)->(3)
+se3_hat: Final[np.ufunc]  # (6)->(4,4)
+se3_vee: Final[np.ufunc]  # (4,4)->(6)
+se3_exp: Final[np.ufunc]  # (6)->(4,4)
+se3_log: Final[np.ufunc]  # (4,4)->(6)
+se3_pose: Final[np.ufunc]  # (3,3),(3)->(4,4)
+se3_inverse: Final[np.ufunc]  # (4,4)->(4,4)
+se3_compose: Final[np.ufunc]  # (4,4),(4,4)->(4,4)
+se3_interpolate: Final[np.ufunc]  # (4,4),(4,4),()->(4,4)
+se3_adjoint: Final[np.ufunc]  # (4,4)->(6,6)
+se3_adjoint_inverse: Final[np.ufunc]  # (4,4)->(6,6)
+se3_apply_adjoint: Final[np.ufunc]  # (4,4),(6)->(6)
+se3_apply_adjoint_inverse: Final[np.ufunc]  # (4,4),(6)->(6)
+se3_apply_coadjoint: Final[np.ufunc]  # (4,4),(6)->(6)
+se3_apply_coadjoint_inverse: Final[np.ufunc]  # (4,4),(6)->(6)
+se3_ad: Final[np.ufunc]  # (6)->(6,6)
+se3_bracket: Final[np.ufunc]  # (6),(6)->(6)
+se3_left_jacobian: Final[np.ufunc]  # (6)->(6,6)
+se3_right_jacobian: Final[np.ufunc]  # (6)->(6,6)
+se3_left_jacobian_inverse: Final[np.ufunc]  # (6)->(6,6)
+se3_right_jacobian_inverse: Final[np.ufunc]  # (6)->(6,6)
+se3_left_jacobian_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
+se3_right_jacobian_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
+se3_left_jacobian_inverse_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
+se3_right_jacobian_inverse_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
+se3_cayley: Final[np.ufunc]  # (6)->(4,4)
+se3_cayley_inverse: Final[np.ufunc]  # (4,4)->(6)
+se3_screw: Final[np.ufunc]  # (3),(3),()->(6)
 
 class Model:
     def __init__(

@@ -25,7 +25,7 @@ _DAMPING = 0.01  # of the first step, in units of the squared error
 # elsewhere if it fails, and for the last one
 _LOOSE, _TIGHT = 1e-3, 1e-10
 _ALIKE = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
-_ROTATION = 1e-6  # the IK_ROTATION of the kernel
+_ROTATION = 1e-6  # the LIE_TOLERANCE of the kernels
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core, se3
 from ._explain import check_out, explain, leading, not_finite, real_array
 
 if TYPE_CHECKING:
@@ -116,29 +117,20 @@ def position_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         raise explain(arm, "position_rates", error, out=out, q=q, qd=qd) from None
 
 
-def _rotation(q: Array) -> Any:
-    from scipy.spatial.transform import Rotation
+# poses of finite positions; where numbers overflow the result is NaN
+_inverse, _compose, _log = (
+    _core.quiet_map(f"se3_{name}") for name in ("inverse", "compose", "log")
+)
 
-    return Rotation.from_quat(q[:, [1, 2, 3, 0]])
+
+def _pose(q: Array) -> Any:
+    position = q[:, 4:] if q.shape[1] > 4 else np.zeros(3)
+    return se3.pose(se3.rotation_from_quaternion(q[:, :4]), position)
 
 
 def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
     """Velocities that lead from a pose to another in a unit of time."""
-    start = _rotation(q0)
-    turn = (start.inv() * _rotation(q1)).as_rotvec()
-    twist = np.zeros((len(turn), 6))
-    twist[:, :3] = turn
-    if joint.kind != "spherical":
-        # V = J_left(turn)^-1 R0' (x1 - x0)
-        angle = np.linalg.norm(turn, axis=1)[:, np.newaxis]
-        half = np.minimum(angle / 2.0, np.pi / 2.0)
-        series = 1.0 / 12.0 + angle**2 / 720.0 + angle**4 / 30240.0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            closed = (1.0 - half / np.tan(half)) / angle**2
-        factor = np.where(angle < 0.05, series, closed)
-        v = start.inv().apply((q1 - q0)[:, 4:])
-        once = np.cross(turn, v)
-        twist[:, 3:] = v - 0.5 * once + factor * np.cross(turn, once)
+    twist = _log(_compose(_inverse(_pose(q0)), _pose(q1)))
     S = joint.screws
     return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
 

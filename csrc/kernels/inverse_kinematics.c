@@ -2,8 +2,8 @@
  * inverse_kinematics.c -- joint positions that bring a node to a target pose
  *
  * Minimizes   1/2 |W e|^2 over the positions q of the joints between the node and the
- *             base, within bounds; e is the screw from the node to its target
- *             (screw_error.h), W = diag(weights).
+ *             base, within bounds; e = log(pose^-1 target) is the screw from the node
+ *             to its target, W = diag(weights).
  * Step        r = W e, B = -dr/dq = W [[A, 0], [B, A]] J                         (G1)
  *             (B'B + lambda) dq = B' r, or dq = B'(B B' + lambda)^-1 r with more
  *             than six joints,  lambda = mu |r|^2                                (G2)
@@ -26,12 +26,12 @@
  * Checked by  tests/test_inverse_kinematics.py: poses, SciPy's bounded least squares.
  */
 #include "call.h"
+#include "lie.h"
 #include "quasi_static.h"
-#include "screw_error.h"
 
 enum { IK_TICK = 64 }; /* evaluations of one block between two looks at Ctrl-C */
 
-static const double IK_ROUNDING = 1e-15, IK_ROTATION = 1e-6;
+static const double IK_ROUNDING = 1e-15;
 
 /* a velocity that may move: its place, and the place of its position or -1 */
 typedef struct {
@@ -109,7 +109,7 @@ static void ik_load(ik_block *s, int w, size_t at)
     const double det = T[0] * (T[5] * T[10] - T[6] * T[9]) -
                        T[1] * (T[4] * T[10] - T[6] * T[8]) +
                        T[2] * (T[4] * T[9] - T[5] * T[8]);
-    if (!(off <= IK_ROTATION) || det < 0.0) {
+    if (!(off <= LIE_TOLERANCE) || det < 0.0) {
         s->target[0][w] = (double)NAN;
     }
     for (int i = 0; i < s->model->nq; i++) {
@@ -148,7 +148,43 @@ static void ik_store(ik_block *s, int w, fa_ik_status status)
     s->done++;
 }
 
-/* column k of B, with the modes that follow it (G1); C holds W [[A, 0], [B, A]] */
+/*
+ * The screw e from a pose (R [9], x [3]) to its target and the J6^-1 of G1. A target
+ * without orientation turns with the node: e = (0; p), and a twist changes p by p~ w - v.
+ */
+FA_INLINE void ik_error(const fa_real *pose, const fa_real *target, int place_only,
+                        fa_real *e, lie_pair *J)
+{
+    fa_real E[9], d[3], p[3];
+    lie_stumpff f;
+
+    for (int i = 0; i < 3; i++) {
+        d[i] = target[9 + i] - pose[9 + i];
+    }
+    fa_rotate_t(p, pose, d);
+    if (place_only) {
+        const fa_real back[3] = {-p[0], -p[1], -p[2]};
+        fa_zero(e, 3);
+        memcpy(e + 3, p, sizeof p);
+        fa_zero(J->A, 9);
+        J->A[0] = J->A[4] = J->A[8] = fa_splat(1.0);
+        lie_hat(back, J->B);
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            E[3 * i + j] = pose[i] * target[j] + pose[3 + i] * target[3 + j] +
+                           pose[6 + i] * target[6 + j];
+        }
+    }
+    lie_rotation_log(E, e);
+    lie_stumpff_at(fa_dot(e, e), &f);
+    lie_jacobian_inverse(&f, e, J->A);
+    fa_rotate(e + 3, J->A, p);
+    lie_jacobian6_inverse(&f, e, J);
+}
+
+/* column k of B, with the modes that follow it (G1); C holds W J6^-1 */
 FA_INLINE void ik_column_at(ik_block *s, int k, const fa_real *C, fa_mask taken)
 {
     const fa_model *model = s->model;
@@ -179,8 +215,8 @@ FA_INLINE void ik_column_at(ik_block *s, int k, const fa_real *C, fa_mask taken)
 static void ik_evaluate(ik_block *s)
 {
     const fa_ik *run = s->run;
-    fa_screw_error screw;
-    fa_real r[6], C[27], F = {0};
+    fa_real e[6], r[6], C[27], F = {0};
+    lie_pair inverse;
 
     if (run->deflection) {
         qs_balance(s->model, &s->modes, s->q_new, run->wrench ? s->wrench : NULL);
@@ -189,13 +225,9 @@ static void ik_evaluate(ik_block *s)
     s->call.in[0] = s->q_new;
     s->call.out = s->J;
     kin_walk(s->model, &s->call, KIN_COLUMNS, s->pose);
-    if (run->place_only) {
-        se_error_of_place(s->pose, s->pose + 9, s->target, &screw);
-    } else {
-        se_error(s->pose, s->pose + 9, s->target, &screw);
-    }
+    ik_error(s->pose, s->target, run->place_only, e, &inverse);
     for (int i = 0; i < 6; i++) {
-        r[i] = run->weights[i] * screw.e[i];
+        r[i] = run->weights[i] * e[i];
         F += 0.5 * r[i] * r[i];
     }
     s->F_new = F;
@@ -214,7 +246,7 @@ static void ik_evaluate(ik_block *s)
     }
     for (int i = 0; i < 6; i++) {
         s->r[i] = fa_select(taken, r[i], s->r[i]);
-        s->e[i] = fa_select(taken, screw.e[i], s->e[i]);
+        s->e[i] = fa_select(taken, e[i], s->e[i]);
     }
     s->F = fa_select(taken, F, s->F);
     s->unbalance = fa_select(taken, s->unbalance_new, s->unbalance);
@@ -225,9 +257,9 @@ static void ik_evaluate(ik_block *s)
     for (int i = 0; i < 3; i++) {
         const double a = run->weights[i], l = run->weights[3 + i];
         for (int j = 0; j < 3; j++) {
-            C[9 * 0 + 3 * i + j] = a * screw.A[3 * i + j];
-            C[9 * 1 + 3 * i + j] = l * screw.B[3 * i + j];
-            C[9 * 2 + 3 * i + j] = l * screw.A[3 * i + j];
+            C[3 * i + j] = a * inverse.A[3 * i + j];
+            C[9 + 3 * i + j] = l * inverse.B[3 * i + j];
+            C[18 + 3 * i + j] = l * inverse.A[3 * i + j];
         }
     }
     for (int k = 0; k < s->n; k++) {

@@ -15,7 +15,7 @@
  * Checked by  tests/test_positions.py, tests/test_simulate_poses.py.
  */
 #include "call.h"
-#include "joint.h"
+#include "lie.h"
 
 /* numbers of a joint in a displacement */
 static int pos_size(const fa_body *b)
@@ -37,16 +37,6 @@ FA_INLINE int pos_is_pose(const fa_body *b)
     return b->joint == FA_JOINT_SPHERICAL || b->joint == FA_JOINT_POSE;
 }
 
-/* y = a o (w; v), product of quaternions */
-FA_INLINE void pos_multiply(const fa_real *a, fa_real w, const fa_real *v, fa_real *y)
-{
-    y[0] = a[0] * w - fa_dot(a + 1, v);
-    fa_cross(y + 1, a + 1, v);
-    for (int i = 0; i < 3; i++) {
-        y[1 + i] += a[0] * v[i] + w * a[1 + i];
-    }
-}
-
 /* rates of the positions of one pose (Q1) */
 FA_NOINLINE void pos_pose_rates(const fa_body *b, const fa_real *q, const fa_real *qd,
                                 fa_real *rates)
@@ -57,7 +47,7 @@ FA_NOINLINE void pos_pose_rates(const fa_body *b, const fa_real *q, const fa_rea
     for (int i = 0; i < 3; i++) {
         half[i] = 0.5 * V[i];
     }
-    pos_multiply(q, (fa_real){0}, half, rates);
+    lie_quaternion_multiply(q, (fa_real){0}, half, rates);
     if (b->joint == FA_JOINT_POSE) {
         joint_quaternion(q, R);
         fa_rotate(rates + 4, R, V + 3);
@@ -75,7 +65,7 @@ FA_NOINLINE void pos_pose_step(const fa_body *b, const fa_real *q, const fa_real
     for (int i = 0; i < 3; i++) {
         half[i] = 0.5 * f.c1 * u[i];
     }
-    pos_multiply(q, f.c0, half, moved);
+    lie_quaternion_multiply(q, f.c0, half, moved);
     for (int i = 0; i < 4; i++) {
         norm += moved[i] * moved[i];
     }
@@ -100,14 +90,6 @@ FA_NOINLINE void pos_pose_step(const fa_body *b, const fa_real *q, const fa_real
     }
 }
 
-/* y = [a, b] of two twists */
-FA_INLINE void pos_bracket(const fa_real *a, const fa_real *b, fa_real *y)
-{
-    fa_cross(y, a, b);
-    fa_cross(y + 3, a, b + 3);
-    fa_cross_add(y + 3, a + 3, b);
-}
-
 /* u_dot of one pose at its displacement u (Q3); of three numbers if spherical */
 FA_NOINLINE void pos_pose_rate(const fa_body *b, const fa_real *u, const fa_real *qd,
                                fa_real *rate)
@@ -117,8 +99,8 @@ FA_NOINLINE void pos_pose_rate(const fa_body *b, const fa_real *u, const fa_real
 
     memcpy(full, u, (size_t)n * sizeof(fa_real));
     joint_motion(b, qd, V);
-    pos_bracket(full, V, once);
-    pos_bracket(full, once, twice);
+    lie_bracket(full, V, once);
+    lie_bracket(full, once, twice);
     for (int i = 0; i < n; i++) {
         rate[i] = V[i] + 0.5 * once[i] + (1.0 / 12.0) * twice[i];
     }

@@ -1,0 +1,265 @@
+"""Quaternions (w, x, y, z) of rotations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._maps import explain
+
+
+def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
+    """Unit quaternion of a rotation.
+
+    Parameters
+    ----------
+    R : (..., 3, 3) array_like of float
+        Rotation matrix.
+    out : (..., 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    q : (..., 4) ndarray of float
+        Quaternion (w, x, y, z) of length one, ``w >= 0``; where w is zero, its entry of
+        largest size is positive.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
+        which and how far off.
+
+    See Also
+    --------
+    rotation_from_quaternion : the inverse.
+
+    Notes
+    -----
+    By the largest entry (S. W. Shepperd, Journal of Guidance and Control 1(3), 1978).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.quaternion_from_rotation([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
+    array([0., 1., 0., 0.])
+    """
+    try:
+        return _core.se3_quaternion_from_rotation(R, out)
+    except Exception as error:
+        raise explain("se3_quaternion_from_rotation", error, out=out, R=R) from None
+
+
+def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
+    """Rotation of a quaternion of any length.
+
+    Parameters
+    ----------
+    q : (..., 4) array_like of float
+        Quaternion (w, x, y, z) of any length but zero.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    R : (..., 3, 3) ndarray of float
+        Rotation matrix.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If a quaternion has the length zero or is not finite.
+
+    See Also
+    --------
+    quaternion_from_rotation : the inverse.
+
+    Notes
+    -----
+    J. Stuelpnagel, SIAM Review 6(4), 1964.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.rotation_from_quaternion([3.0, 0.0, 0.0, 3.0])  # a quarter turn
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    try:
+        return _core.se3_rotation_from_quaternion(q, out)
+    except Exception as error:
+        raise explain("se3_rotation_from_quaternion", error, out=out, q=q) from None
+
+
+def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
+    """Product of quaternions.
+
+    Parameters
+    ----------
+    p : (..., 4) array_like of float
+        Quaternion (w, x, y, z).
+    q : (..., 4) array_like of float
+        Quaternion (w, x, y, z).
+    out : (..., 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    pq : (..., 4) ndarray of float
+        The product; its rotation is that of `p` times that of `q`.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    quaternion_inverse
+
+    Notes
+    -----
+    W. R. Hamilton's product, ``i j = k``; lengths multiply.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.quaternion_product([0, 1, 0, 0], [0, 0, 1, 0])  # i j = k
+    array([0., 0., 0., 1.])
+    """
+    try:
+        return _core.se3_quaternion_product(p, q, out)
+    except Exception as error:
+        raise explain("se3_quaternion_product", error, out=out, p=p, q=q) from None
+
+
+def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
+    """Inverse of a quaternion.
+
+    Parameters
+    ----------
+    q : (..., 4) array_like of float
+        Quaternion (w, x, y, z) of any length but zero.
+    out : (..., 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    inverse : (..., 4) ndarray of float
+        The conjugate over the square of the length; of a unit quaternion the conjugate.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If a quaternion has the length zero or is not finite.
+
+    See Also
+    --------
+    quaternion_product
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.quaternion_inverse([0.0, 0.0, 0.0, 2.0])
+    array([ 0. ,  0. ,  0. , -0.5])
+    """
+    try:
+        return _core.se3_quaternion_inverse(q, out)
+    except Exception as error:
+        raise explain("se3_quaternion_inverse", error, out=out, q=q) from None
+
+
+def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
+    """Unit quaternion of a rotation vector.
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Rotation vector, axis times angle, rad.
+    out : (..., 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    q : (..., 4) ndarray of float
+        ``(cos |phi|/2, sin(|phi|/2) phi/|phi|)``; w is negative beyond a half turn.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    quaternion_log : the inverse, up to a half turn.
+    so3_exp : the same rotation as a matrix.
+
+    Notes
+    -----
+    The exponential of the pure quaternion ``phi / 2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> fa.se3.quaternion_exp([0.0, 0.0, np.pi / 2]).round(4)
+    array([0.7071, 0.    , 0.    , 0.7071])
+    """
+    try:
+        return _core.se3_quaternion_exp(phi, out)
+    except Exception as error:
+        raise explain("se3_quaternion_exp", error, out=out, phi=phi) from None
+
+
+def quaternion_log(q: Any, *, out: Any = None) -> Any:
+    """Rotation vector of a quaternion of any length.
+
+    Parameters
+    ----------
+    q : (..., 4) array_like of float
+        Quaternion (w, x, y, z) of any length but zero.
+    out : (..., 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    phi : (..., 3) ndarray of float
+        Rotation vector of length pi or less; where w is zero, along (x, y, z).
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If a quaternion has the length zero or is not finite.
+
+    See Also
+    --------
+    quaternion_exp : the inverse.
+
+    Notes
+    -----
+    Both signs of a quaternion name one rotation and give one vector, but for the half
+    turn, whose vector turns round with the sign.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.quaternion_log([0.0, 0.0, -2.0, 0.0]).round(4)
+    array([ 0.    , -3.1416,  0.    ])
+    """
+    try:
+        return _core.se3_quaternion_log(q, out)
+    except Exception as error:
+        raise explain("se3_quaternion_log", error, out=out, q=q) from None

@@ -1,0 +1,449 @@
+"""Rotations in space: vectors, matrices, Jacobians (SO(3))."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._maps import explain
+
+
+def so3_hat(phi: Any, *, out: Any = None) -> Any:
+    """Skew-symmetric matrix of a vector.
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Vector.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    matrix : (..., 3, 3) ndarray of float
+        The matrix ``phi~`` with ``phi~ x = cross(phi, x)``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_vee : the inverse.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.so3_hat([1.0, 2.0, 3.0])
+    array([[ 0., -3.,  2.],
+           [ 3.,  0., -1.],
+           [-2.,  1.,  0.]])
+    """
+    try:
+        return _core.se3_so3_hat(phi, out)
+    except Exception as error:
+        raise explain("se3_so3_hat", error, out=out, phi=phi) from None
+
+
+def so3_vee(S: Any, *, out: Any = None) -> Any:
+    """Vector of a skew-symmetric matrix.
+
+    Parameters
+    ----------
+    S : (..., 3, 3) array_like of float
+        Skew-symmetric matrix.
+    out : (..., 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    phi : (..., 3) ndarray of float
+        The vector whose matrix `S` is.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If ``S + S'`` is not zero to 1e-6 of the size of `S`, or a number not finite.
+
+    See Also
+    --------
+    so3_hat : the inverse.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.so3_vee(fa.se3.so3_hat([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+    """
+    try:
+        return _core.se3_so3_vee(S, out)
+    except Exception as error:
+        raise explain("se3_so3_vee", error, out=out, S=S) from None
+
+
+def so3_exp(phi: Any, *, out: Any = None) -> Any:
+    """Rotation of a rotation vector: the exponential map of SO(3).
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Rotation vector, axis times angle, rad.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    R : (..., 3, 3) ndarray of float
+        The rotation about `phi` by its length.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_log : the inverse, up to a half turn.
+    quaternion_exp : the same rotation as a quaternion.
+
+    Notes
+    -----
+    Rodrigues' formula with Stumpff functions, one series from zero to a half turn;
+    A. Mueller, Multibody System Dynamics 43, 2018, appendix A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> fa.se3.so3_exp([0.0, 0.0, np.pi / 2]).round(12) + 0.0
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    try:
+        return _core.se3_so3_exp(phi, out)
+    except Exception as error:
+        raise explain("se3_so3_exp", error, out=out, phi=phi) from None
+
+
+def so3_log(R: Any, *, out: Any = None) -> Any:
+    """Rotation vector of a rotation: the logarithm of SO(3).
+
+    Parameters
+    ----------
+    R : (..., 3, 3) array_like of float
+        Rotation matrix.
+    out : (..., 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    phi : (..., 3) ndarray of float
+        Rotation vector of length pi or less. Of a half turn both signs are right; the
+        one given has its entry of largest size positive.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
+        which and how far off.
+
+    See Also
+    --------
+    so3_exp : the inverse.
+
+    Notes
+    -----
+    By the largest entry of the quaternion (S. W. Shepperd, Journal of Guidance and
+    Control 1(3), 1978) and its arctangent: as exact near zero as near a half turn.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.so3_log([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).round(4)
+    array([0.    , 0.    , 1.5708])
+    """
+    try:
+        return _core.se3_so3_log(R, out)
+    except Exception as error:
+        raise explain("se3_so3_log", error, out=out, R=R) from None
+
+
+def so3_left_jacobian(phi: Any, *, out: Any = None) -> Any:
+    """Left Jacobian of SO(3): angular velocity in fixed axes from rates.
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Rotation vector, axis times angle, rad.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 3, 3) ndarray of float
+        ``J`` with ``d/dt exp(phi~) = (J phi_dot)~ exp(phi~)``: `J` times the rate of
+        the vector is the angular velocity in fixed axes.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_left_jacobian_inverse : its inverse.
+
+    Notes
+    -----
+    The differential of the exponential, dexp; A. Mueller, Multibody System Dynamics
+    43, 2018, appendix A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> phi, rate = np.array([0.3, 0.0, 0.0]), [2.0, 0.0, 0.0]
+    >>> fa.se3.so3_left_jacobian(phi) @ rate  # about its own axis
+    array([2., 0., 0.])
+    """
+    try:
+        return _core.se3_so3_left_jacobian(phi, out)
+    except Exception as error:
+        raise explain("se3_so3_left_jacobian", error, out=out, phi=phi) from None
+
+
+def so3_left_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
+    """Inverse of the left Jacobian of SO(3).
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Rotation vector, axis times angle, rad.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 3, 3) ndarray of float
+        Rates of the vector from the angular velocity in fixed axes.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_left_jacobian : its inverse.
+
+    Notes
+    -----
+    Exists for angles that are no multiple of 2 pi but zero; beside them it is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> phi = [0.3, -0.2, 0.9]
+    >>> J = fa.se3.so3_left_jacobian(phi)
+    >>> inverse = fa.se3.so3_left_jacobian_inverse(phi)
+    >>> np.allclose(J @ inverse, np.eye(3), rtol=0, atol=1e-15)
+    True
+    """
+    try:
+        return _core.se3_so3_left_jacobian_inverse(phi, out)
+    except Exception as error:
+        raise explain(
+            "se3_so3_left_jacobian_inverse", error, out=out, phi=phi
+        ) from None
+
+
+def so3_right_jacobian(phi: Any, *, out: Any = None) -> Any:
+    """Right Jacobian of SO(3): angular velocity in the turned axes from rates.
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Rotation vector, axis times angle, rad.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 3, 3) ndarray of float
+        ``J`` with ``d/dt exp(phi~) = exp(phi~) (J phi_dot)~``: `J` times the rate of
+        the vector is the angular velocity in the turned axes.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_right_jacobian_inverse : its inverse.
+
+    Notes
+    -----
+    The left Jacobian at ``-phi``, which is the transpose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> phi, rate = np.array([0.3, 0.0, 0.0]), [2.0, 0.0, 0.0]
+    >>> fa.se3.so3_right_jacobian(phi) @ rate  # about its own axis
+    array([2., 0., 0.])
+    """
+    try:
+        return _core.se3_so3_right_jacobian(phi, out)
+    except Exception as error:
+        raise explain("se3_so3_right_jacobian", error, out=out, phi=phi) from None
+
+
+def so3_right_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
+    """Inverse of the right Jacobian of SO(3).
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Rotation vector, axis times angle, rad.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 3, 3) ndarray of float
+        Rates of the vector from the angular velocity in the turned axes.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_right_jacobian : its inverse.
+
+    Notes
+    -----
+    Exists for angles that are no multiple of 2 pi but zero; beside them it is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> phi = [0.3, -0.2, 0.9]
+    >>> J = fa.se3.so3_right_jacobian(phi)
+    >>> inverse = fa.se3.so3_right_jacobian_inverse(phi)
+    >>> np.allclose(J @ inverse, np.eye(3), rtol=0, atol=1e-15)
+    True
+    """
+    try:
+        return _core.se3_so3_right_jacobian_inverse(phi, out)
+    except Exception as error:
+        raise explain(
+            "se3_so3_right_jacobian_inverse", error, out=out, phi=phi
+        ) from None
+
+
+def so3_cayley(phi: Any, *, out: Any = None) -> Any:
+    """Rotation of a Cayley vector.
+
+    Parameters
+    ----------
+    phi : (..., 3) array_like of float
+        Cayley vector: axis times twice the tangent of half the angle, no unit.
+    out : (..., 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    R : (..., 3, 3) ndarray of float
+        ``(I - phi~/2)^-1 (I + phi~/2)``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    so3_cayley_inverse : the inverse.
+    so3_exp : agrees to second order.
+
+    Notes
+    -----
+    Rational, without sines. Half of `phi` are the parameters of Rodrigues (Gibbs).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.so3_cayley([0.0, 0.0, 2.0])  # a quarter turn
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    try:
+        return _core.se3_so3_cayley(phi, out)
+    except Exception as error:
+        raise explain("se3_so3_cayley", error, out=out, phi=phi) from None
+
+
+def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
+    """Cayley vector of a rotation.
+
+    Parameters
+    ----------
+    R : (..., 3, 3) array_like of float
+        Rotation matrix.
+    out : (..., 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    phi : (..., 3) ndarray of float
+        Cayley vector: axis times twice the tangent of half the angle.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If a matrix is not a rotation to 1e-6 or exactly a half turn, which has no such
+        vector, or a number not finite.
+
+    See Also
+    --------
+    so3_cayley : the inverse.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.se3.so3_cayley_inverse([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    array([0., 0., 2.])
+    """
+    try:
+        return _core.se3_so3_cayley_inverse(R, out)
+    except Exception as error:
+        raise explain("se3_so3_cayley_inverse", error, out=out, R=R) from None

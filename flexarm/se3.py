@@ -1,0 +1,293 @@
+"""Rotations, poses, twists and wrenches: the Lie groups SO(3) and SE(3), in batches.
+
+Generalized ufuncs from C kernels that need no arm: leading axes broadcast, ``out=`` is
+accepted, inputs never change.
+
+Conventions: SI units and radians.  Twists and screws are [angular; linear], wrenches
+[moment; force].  A pose is the 4 x 4 matrix ``[[R, r], [0, 1]]`` of a frame b in a
+frame a, it takes coordinates in b to those in a.  Quaternions are (w, x, y, z).  A
+left Jacobian gives velocities in the fixed frame, a right one in the moving frame.
+
+Matrices that are no rotations to 1e-6 (entries of ``R'R - I``), or reflections, are
+refused, as are poses with another last row than (0, 0, 0, 1).  Results have errors of
+some units in the last place of their largest entries, for all angles up to a half turn
+and translations of any size; small rotation vectors keep their relative accuracy.
+
+>>> import flexarm as fa
+>>> C = fa.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+>>> fa.se3.log(C).round(12)
+array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+
+Source: A. Mueller, Screw and Lie group theory in multibody kinematics, Multibody
+System Dynamics 43, 2018.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._adjoints import (
+    ad,
+    adjoint,
+    adjoint_inverse,
+    apply_adjoint,
+    apply_adjoint_inverse,
+    apply_coadjoint,
+    apply_coadjoint_inverse,
+    bracket,
+)
+from ._explain import real_array
+from ._pose_jacobians import (
+    left_jacobian,
+    left_jacobian_derivative,
+    left_jacobian_inverse,
+    left_jacobian_inverse_derivative,
+    right_jacobian,
+    right_jacobian_derivative,
+    right_jacobian_inverse,
+    right_jacobian_inverse_derivative,
+)
+from ._poses import (
+    cayley,
+    cayley_inverse,
+    compose,
+    exp,
+    hat,
+    interpolate,
+    inverse,
+    log,
+    pose,
+    screw,
+    vee,
+)
+from ._quaternions import (
+    quaternion_exp,
+    quaternion_from_rotation,
+    quaternion_inverse,
+    quaternion_log,
+    quaternion_product,
+    rotation_from_quaternion,
+)
+from ._so3 import (
+    so3_cayley,
+    so3_cayley_inverse,
+    so3_exp,
+    so3_hat,
+    so3_left_jacobian,
+    so3_left_jacobian_inverse,
+    so3_log,
+    so3_right_jacobian,
+    so3_right_jacobian_inverse,
+    so3_vee,
+)
+from .errors import ArgumentError, NotFiniteError
+
+__all__ = [
+    "ScrewParameters",
+    "ad",
+    "adjoint",
+    "adjoint_inverse",
+    "apply_adjoint",
+    "apply_adjoint_inverse",
+    "apply_coadjoint",
+    "apply_coadjoint_inverse",
+    "bracket",
+    "cayley",
+    "cayley_inverse",
+    "compose",
+    "exp",
+    "hat",
+    "interpolate",
+    "inverse",
+    "left_jacobian",
+    "left_jacobian_derivative",
+    "left_jacobian_inverse",
+    "left_jacobian_inverse_derivative",
+    "log",
+    "nearest_rotation",
+    "pose",
+    "quaternion_exp",
+    "quaternion_from_rotation",
+    "quaternion_inverse",
+    "quaternion_log",
+    "quaternion_product",
+    "right_jacobian",
+    "right_jacobian_derivative",
+    "right_jacobian_inverse",
+    "right_jacobian_inverse_derivative",
+    "rotation_from_quaternion",
+    "screw",
+    "screw_parameters",
+    "so3_cayley",
+    "so3_cayley_inverse",
+    "so3_exp",
+    "so3_hat",
+    "so3_left_jacobian",
+    "so3_left_jacobian_inverse",
+    "so3_log",
+    "so3_right_jacobian",
+    "so3_right_jacobian_inverse",
+    "so3_vee",
+    "vee",
+]
+
+Array = NDArray[np.float64]
+
+
+class ScrewParameters(NamedTuple):
+    """Axis, pitch and size of twists.
+
+    Attributes
+    ----------
+    point : (..., 3) ndarray of float
+        Point of the axis that is nearest to the origin, m; the origin for
+        translations.
+    axis : (..., 3) ndarray of float
+        Unit vector along the axis.
+    pitch : (...) ndarray of float
+        Travel per radian, m; ``inf`` for translations.
+    magnitude : (...) ndarray of float
+        Angle in rad, or the length of a translation in m.
+    """
+
+    point: Array
+    axis: Array
+    pitch: Array
+    magnitude: Array
+
+
+def _core_array(name: str, value: Any, core: tuple[int, ...]) -> Any:
+    """Return a finite float array whose last axes are `core`, or refuse."""
+    array = real_array(name, value)
+    if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
+        wanted = ", ".join(["...", *map(str, core)])
+        raise ArgumentError(f"{name} has shape {array.shape}, expected ({wanted})")
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        spot = f"{name}[{', '.join(map(str, at))}]"
+        raise ArgumentError(f"{spot} is {array[at]}, expected finite numbers")
+    return array
+
+
+def screw_parameters(X: Any) -> ScrewParameters:
+    """Axis, pitch and size of a twist.
+
+    Parameters
+    ----------
+    X : (..., 6) array_like of float
+        Twist [angular; linear], rad and m.
+
+    Returns
+    -------
+    parameters : ScrewParameters
+        `point` nearest to the origin, `axis`, `pitch` and `magnitude`, so that
+        ``screw(point, axis, pitch) * magnitude`` is `X`.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis has not length 6 or a number is not finite.
+    NotFiniteError
+        If a twist is zero, which has no axis; the result has NaN there.
+
+    See Also
+    --------
+    screw : the inverse.
+
+    Notes
+    -----
+    A. Mueller, Multibody System Dynamics 43, 2018, eq. 1: the point is
+    ``w x v / w.w``, the pitch ``w.v / w.w``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> found = fa.se3.screw_parameters([0, 0, 2, 0, -2, 1])
+    >>> found.point, found.axis
+    (array([1., 0., 0.]), array([0., 0., 1.]))
+    >>> found.pitch, found.magnitude
+    (array(0.5), array(2.))
+    """
+    X = _core_array("X", X, (6,))
+    w, v = X[..., :3], X[..., 3:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        turns = w.any(axis=-1)
+        main = np.where(turns[..., np.newaxis], w, v)
+        # scaled by the largest entry: the square of a tiny one would vanish
+        largest = np.abs(main).max(axis=-1, keepdims=True)
+        unit = main / largest
+        length = np.linalg.norm(unit, axis=-1, keepdims=True)
+        axis, magnitude = unit / length, (largest * length)[..., 0]
+        rest = v / magnitude[..., np.newaxis]
+        point = np.where(turns[..., np.newaxis], np.cross(axis, rest), 0.0)
+        pitch = np.where(turns, np.sum(axis * rest, axis=-1), np.inf)
+    result = ScrewParameters(point + 0.0, axis, pitch, magnitude)
+    zero = np.argwhere(~X.any(axis=-1))
+    if len(zero):
+        index = tuple(int(i) for i in zero[0])
+        which = f"X[{', '.join(map(str, index))}]" if index else "X"
+        raise NotFiniteError(
+            f"{len(zero)} of {magnitude.size} twists have no axis: {which} is zero, "
+            "expected a rotation or a translation; error.result holds the rest",
+            result=result,
+            index=index,
+            count=len(zero),
+        )
+    return result
+
+
+def nearest_rotation(matrix: Any) -> Array:
+    """Rotation that is nearest to a matrix in the sense of least squares.
+
+    Parameters
+    ----------
+    matrix : (..., 3, 3) array_like of float
+        Any matrix whose nearest rotation is unique, such as a rotation with errors.
+
+    Returns
+    -------
+    R : (..., 3, 3) ndarray of float
+        The rotation with the least sum of squares of ``R - matrix``.
+
+    Raises
+    ------
+    ArgumentError
+        If the shape does not fit, a number is not finite, or several rotations are
+        equally near, as to a matrix of zeros or to a reflection.
+
+    See Also
+    --------
+    so3_log, pose : functions that refuse a matrix that is not a rotation.
+
+    Notes
+    -----
+    By the singular value decomposition (W. Kabsch, Acta Crystallographica A32, 1976).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> fa.se3.nearest_rotation(np.diag([1.1, 0.9, 1.0]))
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    matrix = _core_array("matrix", matrix, (3, 3))
+    U, size, V = np.linalg.svd(matrix)
+    sign = np.sign(np.linalg.det(U) * np.linalg.det(V))
+    vague = np.argwhere(~(size[..., 1] + sign * size[..., 2] > 1e-12 * size[..., 0]))
+    if len(vague):
+        index = tuple(int(i) for i in vague[0])
+        which = f"matrix[{', '.join(map(str, index))}]" if index else "matrix"
+        values = ", ".join(f"{x:.3g}" for x in size[index])
+        raise ArgumentError(
+            f"{which} has no unique nearest rotation (singular values {values}, "
+            f"{'a reflection' if sign[index] < 0 else 'too few dimensions'}; "
+            f"{len(vague)} of {sign.size} matrices), expected a matrix close to one"
+        )
+    U[..., 2] *= sign[..., np.newaxis]
+    return np.asarray(U @ V)
