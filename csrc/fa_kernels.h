@@ -129,6 +129,7 @@ typedef struct {
     double stationary;    /* largest cosine of error and column that ends it */
     double damping;       /* mu of the first step */
     int max_iterations;   /* evaluations of one target */
+    int monotone;         /* no step may increase the error */
     fa_tick tick;         /* with the number of targets that are done */
     void *context;
     double *q;           /* [count][nq] start, then the result; NaN if not finite */

@@ -153,5 +153,6 @@ class Model:
         stationary: float,
         damping: float,
         max_iterations: int,
+        monotone: bool,
         /,
     ) -> None: ...

@@ -127,7 +127,9 @@ def inverse_kinematics(
     max_iterations : int
         Most evaluations from one start.
     restarts : int
-        How often targets that are not reached are tried again from random postures.
+        How often targets that are not reached are tried again from random postures;
+        last of all the best answer is refined.  With 0 there is one run from `q0`
+        whose steps only decrease the error.
     rng : numpy.random.Generator or int, optional
         Of these postures, or its seed; by default always the same, so that results
         repeat.  All targets see the same postures: no result depends on the batch.
@@ -156,7 +158,9 @@ def inverse_kinematics(
     -----
     Damping as by T. Sugihara, IEEE Trans. Robotics 27(5), 2011, in proportion to the
     squared error, by a factor after H. B. Nielsen (K. Madsen et al., Methods for
-    Non-Linear Least Squares Problems, 2004).  Joints at a limit are held while the
+    Non-Linear Least Squares Problems, 2004).  While restarts are left, steps are taken
+    even if they increase the error, which leads past ridges and reaches more targets in
+    fewer steps; the last run takes no such step.  Joints at a limit are held while the
     step leads outward.  A stretched arm whose target lies on its line is a saddle of
     the error: from there only restarts lead on.  Joints that turn without limits are
     not wrapped; random postures have them within half a turn of zero, slides without
@@ -261,9 +265,12 @@ class _Job:
             self.wrench = np.ascontiguousarray(rows).reshape(-1, 6)
 
     def run(
-        self, T: Array, q: Array, stationary: float, at: Any = None
+        self, T: Array, q: Array, last: bool, at: Any = None
     ) -> tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]]:
-        """Improve `q` in place; residual, its weighted norm, status, evaluations."""
+        """Improve `q` in place; residual, its weighted norm, status, evaluations.
+
+        The last run ends at a least error, others look for a way past it.
+        """
         count = T.size // 16
         residual, cost = np.empty((count, 6)), np.empty(count)
         status, used = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -285,9 +292,10 @@ class _Job:
             self.deflected,
             self.in_base,
             self.tolerance,
-            stationary,
+            _TIGHT if last else _LOOSE,
             _DAMPING,
             self.max_iterations,
+            last,
         )
         return residual, cost, status, used
 
@@ -296,7 +304,7 @@ def _drive(
     job: _Job, T: Array, q: Array, restarts: int, rng: Any
 ) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
     """Run, start again where that failed, refine what fails for good; `q` in place."""
-    residual, cost, status, used = job.run(T, q, _LOOSE if restarts else _TIGHT)
+    residual, cost, status, used = job.run(T, q, not restarts)
     failed = status.nonzero()[0]
     failed = failed[status[failed] != _NOT_FINITE]
     if not restarts or not len(failed):
@@ -307,7 +315,7 @@ def _drive(
     for run in range(restarts + 1):
         last = run == restarts
         tried = flat[failed] if last else _posture(job, start[failed], rng)
-        found = job.run(T[failed], tried, _TIGHT if last else _LOOSE, failed)
+        found = job.run(T[failed], tried, last, failed)
         used[failed] += found[3]
         better = found[1] <= cost[failed]
         at = failed[better]

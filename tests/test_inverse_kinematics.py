@@ -98,19 +98,18 @@ def test_half_a_turn_is_reached() -> None:
 def test_random_poses_of_an_industrial_arm() -> None:
     # One target in a thousand lies where a stretched elbow meets a second singularity:
     # least singular value of 1e-6, an error that grows with the cube of the joint
-    # angles. Steps are short there, residuals end between 1e-10 and 5e-7.
+    # angles. Runs whose steps only decrease the error end there between 1e-10 and 5e-7.
     arm = rigid("puma560")
     q = postures(arm, 5000, seed=1)
     target = fa.tip_pose(arm, q)
     found = fa.inverse_kinematics(arm, target, ready(arm))
+    assert_reached(arm, found, target)
     norm = np.linalg.norm(found.residual, axis=-1)
-    assert_same_bits(found.success, norm <= 1e-10)
-    assert found.success.mean() >= 0.998
-    least = np.linalg.svd(fa.jacobian(arm, q), compute_uv=False)[:, -1]
-    assert found.success[least > 1e-3].all()
-    assert (norm < 1e-6).all()
-    fine = found.success
-    assert_allclose(fa.tip_pose(arm, found.q[fine]), target[fine], rtol=0.0, atol=2e-10)
+    assert (norm <= 1e-10).all()
+    downhill = fa.inverse_kinematics(arm, target, ready(arm), restarts=0)
+    norm = np.linalg.norm(downhill.residual, axis=-1)
+    assert_same_bits(downhill.success, norm <= 1e-10)
+    assert downhill.success.mean() >= 0.98
 
 
 def test_a_result_that_is_checked() -> None:
@@ -122,14 +121,15 @@ def test_a_result_that_is_checked() -> None:
 
 
 def test_nearly_all_targets_of_a_redundant_arm_are_reached() -> None:
-    # 99.96 % from one start, all of 100,000 with ten more when this was written
+    # all of 100,000 when this was written, nearly all of them from the first start; 99.96
+    # % from one start by steps that only decrease the error
     arm = rigid("iiwa14")
     target = fa.tip_pose(arm, postures(arm, 20_000, seed=3))
     once = fa.inverse_kinematics(arm, target, ready(arm), limits=None, restarts=0)
     assert once.success.mean() >= 0.998
     found = fa.inverse_kinematics(arm, target, ready(arm), limits=None)
-    assert found.success.mean() >= 0.999
-    assert found.iterations.mean() < 14.0
+    assert found.success.mean() >= 0.9999
+    assert found.iterations.mean() < 10.0
 
 
 def iiwa_limits(arm: fa.Arm) -> Array:

@@ -8,8 +8,9 @@
  *             (B'B + lambda) dq = B' r, or dq = B'(B B' + lambda)^-1 r with more
  *             than six joints,  lambda = mu |r|^2                                (G2)
  *             q (+) dq by the machinery of positions.c. mu falls and rises with the
- *             ratio of the true to the predicted decrease; a step without decrease is
- *             not taken. Since lambda vanishes with the square of the error, the last
+ *             ratio of the true to the predicted decrease. A monotone run takes no step
+ *             without decrease and ends at a least error; others take them all, which
+ *             leads past ridges: they reach more targets in fewer steps. Since lambda vanishes with the square of the error, the last
  *             steps are those of Newton: errors square from step to step.
  * Bounds      a coordinate at its bound whose gradient, or whose step, leads outward
  *             is held: its column is zero. Other steps end at the bounds.
@@ -211,7 +212,7 @@ FA_INLINE void ik_column_at(ik_block *s, int k, const fa_real *C, fa_mask taken)
     }
 }
 
-/* error and B at q_new; lanes with a smaller error go there */
+/* error and B at q_new; lanes whose step is taken go there */
 static void ik_evaluate(ik_block *s)
 {
     const fa_ik *run = s->run;
@@ -233,7 +234,8 @@ static void ik_evaluate(ik_block *s)
     s->F_new = F;
 
     const fa_mask unsettled = s->unbalance > run->tolerance;
-    const fa_mask taken = (F < s->F) | (unsettled & (F < (double)INFINITY));
+    const fa_mask finite = F < (double)INFINITY;
+    const fa_mask taken = run->monotone ? (F < s->F) | (unsettled & finite) : finite;
     const fa_real gain = (s->F - F) / s->predicted;
     const fa_real odd = 2.0 * gain - 1.0, lower = 1.0 - odd * odd * odd;
     fa_real fall = fa_select(lower > 1.0 / 3.0, lower, fa_splat(1.0 / 3.0));

@@ -117,7 +117,7 @@ static void check_bounds(void)
         lower[j] = bounded ? -0.25 : -(double)INFINITY;
         upper[j] = bounded ? 0.3 : (double)INFINITY;
     }
-    const fa_ik options = {.lower = lower, .upper = upper};
+    const fa_ik options = {.lower = lower, .upper = upper, .monotone = 1};
     fill(&a);
     CHECK(run(&a, MOST, &options) == 0);
     for (int i = 0; i < MOST; i++) {
