@@ -317,7 +317,9 @@ def _drive(
         tried = flat[failed] if last else _posture(job, start[failed], rng)
         found = job.run(T[failed], tried, last, failed)
         used[failed] += found[3]
-        better = found[1] <= cost[failed]
+        # the last run starts at the best and is nearer to a least error, even if
+        # rounding hides how much
+        better = (found[1] <= cost[failed]) | last
         at = failed[better]
         flat[at], residual[at] = tried[better], found[0][better]
         cost[at], status[at] = found[1][better], found[2][better]

@@ -10,12 +10,13 @@
  *             q (+) dq by the machinery of positions.c. mu falls and rises with the
  *             ratio of the true to the predicted decrease. A monotone run takes no step
  *             without decrease and ends at a least error; others take them all, which
- *             leads past ridges: they reach more targets in fewer steps. Since lambda vanishes with the square of the error, the last
- *             steps are those of Newton: errors square from step to step.
+ *             leads past ridges: they reach more targets in fewer steps. Since lambda
+ *             vanishes with the square of the error, the last steps are those of Newton:
+ *             errors square from step to step.
  * Bounds      a coordinate at its bound whose gradient, or whose step, leads outward
  *             is held: its column is zero. Other steps end at the bounds.
  * Ends        |r| <= tolerance; or no column has a cosine with r above `stationary`
- *             (Karush, Kuhn, Tucker), or the predicted decrease is lost in rounding;
+ *             (Karush, Kuhn, Tucker), or the predicted decrease is nothing;
  *             or the evaluations are used up. A saddle, such as a stretched arm with
  *             its target on the line, is such an end: the driver starts elsewhere.
  * Deflection  modes in static equilibrium at each step (quasi_static.h).
@@ -32,7 +33,8 @@
 
 enum { IK_TICK = 64 }; /* evaluations of one block between two looks at Ctrl-C */
 
-static const double IK_ROUNDING = 1e-15;
+/* parts of the cost: what its rounding hides, and no step is worth */
+static const double IK_HIDDEN = 1e-13, IK_NOTHING = 1e-19;
 
 /* a velocity that may move: its place, and the place of its position or -1 */
 typedef struct {
@@ -235,12 +237,16 @@ static void ik_evaluate(ik_block *s)
 
     const fa_mask unsettled = s->unbalance > run->tolerance;
     const fa_mask finite = F < (double)INFINITY;
-    const fa_mask taken = run->monotone ? (F < s->F) | (unsettled & finite) : finite;
+    /* a decrease that rounding hides cannot be seen, but an increase could be */
+    const fa_mask hidden = ~s->fresh & (s->predicted <= IK_HIDDEN * s->F) &
+                           (F <= s->F * (1.0 + IK_HIDDEN));
+    const fa_mask taken =
+        run->monotone ? (F < s->F) | hidden | (unsettled & finite) : finite;
     const fa_real gain = (s->F - F) / s->predicted;
     const fa_real odd = 2.0 * gain - 1.0, lower = 1.0 - odd * odd * odd;
     fa_real fall = fa_select(lower > 1.0 / 3.0, lower, fa_splat(1.0 / 3.0));
     fall = fa_select(fall > 2.0, fa_splat(2.0), fall);
-    const fa_real mu = fa_select(s->fresh | unsettled, s->mu, s->mu * fall);
+    const fa_real mu = fa_select(s->fresh | unsettled | hidden, s->mu, s->mu * fall);
     s->mu = fa_select(taken, mu, s->mu * s->nu);
     s->nu = fa_select(taken, fa_splat(2.0), s->nu * 2.0);
     if (!fa_any(taken)) {
@@ -462,7 +468,7 @@ static fa_mask ik_step(ik_block *s)
             s->q_new[p] = fa_select(most, fa_splat(run->upper[p]), above);
         }
     }
-    return ~moving | (~cut & (s->predicted <= IK_ROUNDING * s->F));
+    return ~moving | (~cut & (s->predicted <= IK_NOTHING * s->F));
 }
 
 /* results of the lanes that are done, and the next targets in their place */
