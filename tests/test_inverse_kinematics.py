@@ -384,9 +384,9 @@ def test_the_least_error_within_limits_is_that_of_scipy(name: str) -> None:
             residual, inside, bounds=limits, xtol=1e-15, ftol=1e-15, max_nfev=200
         )
         assert norm <= np.sqrt(2.0 * other.cost) * (1.0 + 1e-10)
-        # Karush, Kuhn, Tucker, by central differences of SciPy's residual. Most gradients
-        # end below 1e-9; where steps were cut at bounds damping is large, and the next
-        # step predicts a decrease below 1e-19 of the cost from gradients of 3e-8 on.
+        # Karush, Kuhn, Tucker, by central differences of SciPy's residual. Gradients
+        # end below 1e-9; but where steps were cut at bounds damping is large, and the
+        # next step predicts a decrease below 1e-19 of the cost from 3e-8 on.
         h = 1e-6
         gradient = np.array(
             [
