@@ -88,7 +88,7 @@ void fa_linear_jacobian(const fa_model *model, int node, const double *q, double
                           .states = 1};
 
     linear_seed(q, model->nq, model->n_modes, x);
-    kin_walk(model, &call, KIN_COLUMNS);
+    kin_walk(model, &call, KIN_COLUMNS, NULL);
     linear_sum(result, 6 * model->nv, J);
 }
 

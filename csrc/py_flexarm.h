@@ -48,6 +48,9 @@ fa_model *py_model_of(PyObject *capsule);
 /* method Model.rollout_rk4 */
 PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs);
 
+/* method Model.inverse_kinematics */
+PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
+
 int py_add_model_type(PyObject *module);
 
 #endif

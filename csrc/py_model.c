@@ -206,6 +206,12 @@ static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwarg
     return py_rollout_rk4(py_model_of(self->capsule), args, kwargs);
 }
 
+static PyObject *model_inverse_kinematics(PyObject *object, PyObject *args)
+{
+    const model_object *self = (const model_object *)object;
+    return py_inverse_kinematics(py_model_of(self->capsule), args);
+}
+
 #define MODEL_GUFUNC(name, kernel)                                                     \
     {name, T_OBJECT_EX, offsetof(model_object, gufuncs[kernel]), READONLY, NULL}
 
@@ -265,6 +271,8 @@ static PyMethodDef model_methods[] = {
      "quiet(name): the gufunc that leaves failed states as NaN and does not raise."},
     {"rollout_rk4", (PyCFunction)(void (*)(void))model_rollout,
      METH_VARARGS | METH_KEYWORDS, "Classical Runge-Kutta on a batch; see simulate."},
+    {"inverse_kinematics", model_inverse_kinematics, METH_VARARGS,
+     "Joint positions of many target poses; see inverse_kinematics."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -43,6 +43,7 @@ from .errors import (
     SingularityError,
 )
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from .inverse_kinematics import InverseKinematics, inverse_kinematics
 from .joints import Joint
 from .kinematics import (
     jacobian,
@@ -84,6 +85,7 @@ __all__ = [
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
+    "InverseKinematics",
     "Joint",
     "Loop",
     "ModalIntegrals",
@@ -115,6 +117,7 @@ __all__ = [
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
+    "inverse_kinematics",
     "jacobian",
     "kinetic_energy",
     "library",

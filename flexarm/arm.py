@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -265,7 +266,7 @@ class Arm(Description):
         joints = [body.joint.neutral for body in self.bodies]
         return np.concatenate([*joints, np.zeros(self._modes_at[-1])])
 
-    @property
+    @cached_property
     def joint_limits(self) -> Array:
         """Least and largest positions, (2, nq), in rad or m; infinite without a limit.
 
@@ -277,6 +278,7 @@ class Arm(Description):
             if body.joint.limits is not None:
                 at = self.body_joint_slice(k, positions=True)
                 result[:, at] = body.joint.limits
+        result.flags.writeable = False
         return result
 
     @property

@@ -105,7 +105,7 @@ FA_NOINLINE void cn_frame(const fa_model *model, const fa_loop *loop, int side,
         const fa_call call = {
             .in = {q}, .out = J, .work = w->walk, .index = loop->node[side]};
         mo_node_at(model, loop->node[side], q, qd, NULL, w->motion, o);
-        kin_walk(model, &call, KIN_COLUMNS);
+        kin_walk(model, &call, KIN_COLUMNS, NULL);
     }
     memcpy(node_R, o->R, sizeof node_R);
     memcpy(arm, o->x, sizeof arm);

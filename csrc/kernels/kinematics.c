@@ -201,8 +201,13 @@ FA_INLINE void kin_joint(const int what, const fa_model *model, const fa_body *b
     }
 }
 
-/* the walk from a node to the root; Rc, rho: axes and place of the node in the body */
-FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int what)
+/*
+ * The walk from a node to the root; Rc, rho: axes and place of the node in the body.
+ *   pose  NULL, or R [9] and x [3] of the node in the base; columns are then those of
+ *         the deformed arm, whatever the dynamics take of it
+ */
+FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int what,
+                          fa_real *pose)
 {
     const fa_node *node = model->nodes + call->index;
     const fa_body *b = model->bodies + node->body;
@@ -215,7 +220,8 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
     fa_zero(call->out, what == KIN_COLUMNS    ? 6 * model->nv
                        : what == KIN_VELOCITY ? 6
                                               : model->nv);
-    node_place(node, n, node_eta(model, q, b->eta_at), &turn, Rn, rho);
+    node_place(node, n, pose ? q + b->eta_at : node_eta(model, q, b->eta_at), &turn, Rn,
+               rho);
     node_columns(node, n, &turn, NULL, slope, slope + 3 * n);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -232,12 +238,14 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
         fa_real moved[3], turned[9];
 
         n = b->parent_modes;
-        if (b->parent >= 0) {
+        if (pose) {
+            hop_pose_deformed(model, b, q, &h, &turn, slope, slope + 3 * n);
+        } else if (b->parent >= 0) {
             hop_pose_any(model, b, q, &h, &turn, slope, slope + 3 * n);
         }
         kin_joint(what, model, b, Rc, rho, slope, with, call->out);
         if (b->parent < 0) {
-            return;
+            break;
         }
         fa_rotate(moved, h.R, rho);
         for (int i = 0; i < 3; i++) {
@@ -256,19 +264,27 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
         }
         b = model->bodies + b->parent;
     }
+    if (pose) {
+        for (int i = 0; i < 3; i++) {
+            pose[9 + i] = h.r[i] + fa_dot(h.R + 3 * i, rho);
+            for (int j = 0; j < 3; j++) {
+                pose[3 * i + j] = fa_dot(h.R + 3 * i, Rc + 3 * j);
+            }
+        }
+    }
 }
 
 static void kin_jacobian(const fa_model *model, const fa_call *call)
 {
-    kin_walk(model, call, KIN_COLUMNS);
+    kin_walk(model, call, KIN_COLUMNS, NULL);
 }
 
 static void kin_node_velocity(const fa_model *model, const fa_call *call)
 {
-    kin_walk(model, call, KIN_VELOCITY);
+    kin_walk(model, call, KIN_VELOCITY, NULL);
 }
 
 static void kin_wrench_forces(const fa_model *model, const fa_call *call)
 {
-    kin_walk(model, call, KIN_FORCES);
+    kin_walk(model, call, KIN_FORCES, NULL);
 }

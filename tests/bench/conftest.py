@@ -76,7 +76,7 @@ def _cpu() -> str:
 
 def _versions() -> str:
     found = []
-    for name in ("flexarm", "numpy", "scipy", "pin"):
+    for name in ("flexarm", "numpy", "scipy", "pin", "roboticstoolbox-python"):
         try:
             found.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:

@@ -1,0 +1,532 @@
+"""Inverse kinematics: joint positions that bring a node to target poses, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._explain import leading, real_array
+from .errors import ArgumentError, ConvergenceError, FlexarmError, NotFiniteError
+from .kinematics import _check_frame, _node
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+# fa_ik_status of fa_kernels.h
+_SOLVED, _NOT_FINITE = 0, 3
+_DAMPING = 0.01  # of the first step, in units of the squared error
+# cosines of error and columns below which a least error is one: for a run that starts
+# elsewhere if it fails, and for the last one
+_LOOSE, _TIGHT = 1e-3, 1e-10
+_ALIKE = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+_ROTATION = 1e-6  # the LIE_TOLERANCE of the kernels
+
+
+@dataclass(frozen=True, eq=False)
+class InverseKinematics:
+    """Positions that reach target poses, or come nearest to them.
+
+    Attributes
+    ----------
+    q : (..., nq) ndarray of float
+        Best positions that were found.
+    residual : (..., 6) ndarray of float
+        Screw from the node to its target in the axes of the node: rotation vector in
+        rad, then the linear part in m.  Zero rotation where orientation is free.
+    success : (...) ndarray of bool
+        Whether the weighted residual is within the tolerance.
+    iterations : (...) ndarray of int
+        How often the residual was computed, over all starts.
+    message : str
+        How many targets are reached, and which is the first that is not.
+    """
+
+    q: Array
+    residual: Array
+    success: Any
+    iterations: Any
+    message: str
+
+    def check(self) -> InverseKinematics:
+        """Return itself if all targets are reached.
+
+        Raises
+        ------
+        ConvergenceError
+            If some are not; ``error.result`` is this object.
+        """
+        if np.all(self.success):
+            return self
+        error = ConvergenceError(
+            f"inverse_kinematics: {self.message}; give other starts, more restarts or "
+            "wider limits, or weigh fewer directions"
+        )
+        error.result = self  # type: ignore[attr-defined]
+        raise error
+
+
+def inverse_kinematics(
+    arm: Arm,
+    target: Any,
+    q0: Any = None,
+    *,
+    node: Any = None,
+    limits: Any = "joint",
+    weights: Sequence[float] = _ALIKE,
+    length: float = 1.0,
+    deflection: bool = False,
+    wrench: Any = None,
+    frame: str = "node",
+    tolerance: float = 1e-10,
+    max_iterations: int = 100,
+    restarts: int = 10,
+    rng: Any = None,
+) -> InverseKinematics:
+    r"""Joint positions that bring a node to target poses.
+
+    Minimizes :math:`|W e|^2/2` with the screw :math:`e = \log(T^{-1} T_{target})` in
+    the axes of the node by Levenberg-Marquardt steps, whose errors square from step to
+    step near a target that can be reached.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm without constraints.
+    target : (..., 4, 4) or (..., 3) array_like of float
+        Poses of the node in the base frame, or its positions in m with any orientation.
+    q0 : (..., nq) array_like of float, optional
+        Where to start, moved within the limits; by default ``arm.neutral``.  Modes and
+        joints that do not move the node stay as they are here.  The leading axes of
+        `target` and `q0` broadcast.
+    node : int, str or (body, node), optional
+        Number or name of the node; by default the tip.
+    limits : "joint", None or (2, nq) array_like of float
+        Least and largest positions, infinite where there is none: those of the joints,
+        no limits, or these.  Quaternions, free bodies and modes have none.
+    weights : (6,) array_like of float
+        Of the components of the residual, angular first; zero for directions that do
+        not matter.
+    length : float
+        Distance in m that weighs as much as one rad.
+    deflection : bool
+        Let the modes take their static equilibrium under gravity and `wrench` in place
+        of the values in `q0`.
+    wrench : (..., 6) array_like of float, optional
+        Moment in N m and force in N that act on the node, with `deflection`.
+    frame : {"node", "base"}
+        Axes of the wrench.
+    tolerance : float
+        Of the weighted residual, in rad or lengths; with `deflection` also of the
+        motion in rad or m by which the nodes still miss their equilibrium.
+    max_iterations : int
+        Most evaluations from one start.
+    restarts : int
+        How often targets that are not reached are tried again from random postures;
+        last of all the best answer is refined.  With 0 there is one run from `q0`
+        whose steps only decrease the error.
+    rng : numpy.random.Generator or int, optional
+        Of these postures, or its seed; by default always the same, so that results
+        repeat.  All targets see the same postures: no result depends on the batch.
+
+    Returns
+    -------
+    result : InverseKinematics
+        Positions, residuals and flags.  Targets that cannot be reached raise nothing:
+        they have the best positions found, a least of the residual within the limits,
+        and ``success`` is False.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, a target is no pose, limits are in the wrong order, or
+        modes without stiffness have no equilibrium.
+    NotFiniteError
+        If a target or a start is NaN or infinite; ``error.result`` holds the rest.
+
+    See Also
+    --------
+    node_pose : the inverse.
+    jacobian : of the same node.
+
+    Notes
+    -----
+    Damping as by T. Sugihara, IEEE Trans. Robotics 27(5), 2011, in proportion to the
+    squared error, by a factor after H. B. Nielsen (K. Madsen et al., Methods for
+    Non-Linear Least Squares Problems, 2004).  While restarts are left, steps are taken
+    even if they increase the error, which leads past ridges and reaches more targets in
+    fewer steps; the last run takes no such step.  Joints at a limit are held while the
+    step leads outward.  A stretched arm whose target lies on its line is a saddle of
+    the error: from there only restarts lead on.  Joints that turn without limits are
+    not wrapped; random postures have them within half a turn of zero, slides without
+    limits and free bodies within 1 m of the start.  The kernel is
+    ``csrc/kernels/inverse_kinematics.c``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.iiwa14()
+    >>> target = fa.tip_pose(arm, [0.3, -0.5, 0.2, 1.2, -0.4, 0.9, 0.1])
+    >>> found = fa.inverse_kinematics(arm, target)
+    >>> bool(found.success), np.allclose(fa.tip_pose(arm, found.q), target)
+    (True, True)
+
+    A thousand positions in one call, the first out of reach:
+
+    >>> points = np.random.default_rng(0).uniform(-0.4, 0.4, (1000, 3)) + [0, 0, 0.5]
+    >>> points[0] = 5.0, 0.0, 0.36
+    >>> found = fa.inverse_kinematics(arm, points)
+    >>> found.q.shape, int(found.success.sum())
+    ((1000, 7), 999)
+    """
+    job = _Job(arm, node, weights, length, tolerance, max_iterations)
+    T, place_only = _targets(target)
+    start = arm.neutral if q0 is None else real_array("q0", q0)
+    given = {"q0": start}
+    if wrench is not None:
+        given["wrench"] = real_array("wrench", wrench)
+    alone = T.ndim == 2 and start.shape == (arm.nq,) and wrench is None
+    batch = () if alone else _batch(arm, T.shape[:-2], given)
+    if place_only:
+        job.weights = (0.0, 0.0, 0.0, *job.weights[3:])
+    job.place_only = not any(job.weights[:3])
+    job.limits = _limits(arm, limits)
+    if deflection or wrench is not None:
+        job.deflect(deflection, given.get("wrench"), frame, batch)
+    if not (isinstance(restarts, int | np.integer) and restarts >= 0):
+        raise ArgumentError(f"restarts is {restarts!r}, expected a number, 0 or more")
+    if alone:
+        T, q = np.ascontiguousarray(T), start.copy()
+    else:
+        T = np.ascontiguousarray(np.broadcast_to(T, (*batch, 4, 4)))
+        q = np.array(np.broadcast_to(start, (*batch, arm.nq)), order="C")
+    found = _drive(job, T, q, int(restarts), rng)
+    return _result(job, batch, T, q, found)
+
+
+class _Job:
+    """What all runs of the kernel share."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        node: Any,
+        weights: Any,
+        length: float,
+        tolerance: float,
+        max_iterations: int,
+    ) -> None:
+        self.arm = arm
+        self.node = _one_node(arm, node)
+        self.weights = _weights(weights, length)
+        self.tolerance = _positive("tolerance", tolerance)
+        if not 1 <= max_iterations < 2**31:
+            raise ArgumentError(
+                f"max_iterations is {max_iterations!r}, expected 1 or more"
+            )
+        if arm.constraints:
+            raise ArgumentError(
+                "the arm has constraints, inverse_kinematics moves the joints of a "
+                "tree; expected an arm without them: arm.replace(constraints=())"
+            )
+        self.max_iterations = int(max_iterations)
+        self.place_only = self.deflected = self.in_base = False
+        self.limits: Array | None = None
+        self.wrench: Array | None = None
+
+    def deflect(
+        self, deflection: bool, wrench: Any, frame: str, batch: tuple[int, ...]
+    ) -> None:
+        """Let the modes follow; check that they can."""
+        _check_frame(frame)
+        arm = self.arm
+        if not deflection:
+            raise ArgumentError(
+                "a wrench is given, but without deflection=True nothing follows it"
+            )
+        K = arm.stiffness_matrix[arm.nu :, arm.nu :]
+        try:
+            np.linalg.cholesky(K)
+        except np.linalg.LinAlgError:
+            raise ArgumentError(
+                "the stiffness of the modes is not positive definite, so they have no "
+                "static equilibrium; expected clamped modes, or deflection=False"
+            ) from None
+        self.deflected, self.in_base = len(K) > 0, frame == "base"
+        if wrench is not None and self.deflected:
+            shared = wrench.size == 6
+            rows = wrench.reshape(6) if shared else np.broadcast_to(wrench, (*batch, 6))
+            self.wrench = np.ascontiguousarray(rows).reshape(-1, 6)
+
+    def run(
+        self, T: Array, q: Array, last: bool, at: Any = None
+    ) -> tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]]:
+        """Improve `q` in place; residual, its weighted norm, status, evaluations.
+
+        The last run ends at a least error, others look for a way past it.
+        """
+        count = T.size // 16
+        residual, cost = np.empty((count, 6)), np.empty(count)
+        status, used = np.empty(count, np.int32), np.empty(count, np.int32)
+        wrench = self.wrench
+        if wrench is not None and at is not None and len(wrench) > 1:
+            wrench = wrench[at]
+        self.arm._model.inverse_kinematics(
+            T,
+            q,
+            residual,
+            cost,
+            status,
+            used,
+            self.limits,
+            wrench,
+            self.weights,
+            self.node,
+            self.place_only,
+            self.deflected,
+            self.in_base,
+            self.tolerance,
+            _TIGHT if last else _LOOSE,
+            _DAMPING,
+            self.max_iterations,
+            last,
+        )
+        return residual, cost, status, used
+
+
+def _drive(
+    job: _Job, T: Array, q: Array, restarts: int, rng: Any
+) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
+    """Run, start again where that failed, refine what fails for good; `q` in place."""
+    residual, cost, status, used = job.run(T, q, not restarts)
+    failed = status.nonzero()[0]
+    failed = failed[status[failed] != _NOT_FINITE]
+    if not restarts or not len(failed):
+        return residual, status, used
+    T, flat = T.reshape(-1, 4, 4), q.reshape(len(cost), -1)
+    start = flat.copy()
+    rng = np.random.default_rng(0 if rng is None else rng)
+    for run in range(restarts + 1):
+        last = run == restarts
+        tried = flat[failed] if last else _posture(job, start[failed], rng)
+        found = job.run(T[failed], tried, last, failed)
+        used[failed] += found[3]
+        # the last run starts at the best and is nearer to a least error, even if
+        # rounding hides how much
+        better = (found[1] <= cost[failed]) | last
+        at = failed[better]
+        flat[at], residual[at] = tried[better], found[0][better]
+        cost[at], status[at] = found[1][better], found[2][better]
+        failed = failed[status[failed] != _SOLVED]
+        if not len(failed):
+            break
+    return residual, status, used
+
+
+def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
+    """One random posture of the joints, seen from each start."""
+    arm = job.arm
+    q: Array = start.copy()
+    low = high = None
+    if job.limits is not None:
+        low, high = job.limits
+    for k, body in enumerate(arm.bodies):
+        at = arm.body_joint_slice(k, positions=True)
+        n = at.stop - at.start
+        draw = rng.uniform(-1.0, 1.0, n)
+        if body.joint.has_pose:
+            e = rng.normal(size=4)
+            q[:, at.start : at.start + 4] = e / np.linalg.norm(e)
+            q[:, at.start + 4 : at.stop] += draw[4:]
+            continue
+        turns = body.joint.screws[:3].any(axis=0)
+        for i, j in enumerate(range(at.start, at.stop)):
+            a = -np.inf if low is None else low[j]
+            b = np.inf if high is None else high[j]
+            if np.isfinite(a) and np.isfinite(b):
+                q[:, j] = a + 0.5 * (draw[i] + 1.0) * (b - a)
+            else:
+                free = np.pi * draw[i] if turns[i] else q[:, j] + draw[i]
+                q[:, j] = np.clip(free, a, b)
+    return q
+
+
+def _result(
+    job: _Job,
+    batch: tuple[int, ...],
+    T: Array,
+    q: Array,
+    found: tuple[Array, NDArray[np.int32], NDArray[np.int32]],
+) -> InverseKinematics:
+    """In the shape of the user; refuses what is no number or no pose."""
+    residual, status, used = found
+    reached: Any = (status == _SOLVED).reshape(batch)
+    result = InverseKinematics(
+        q,
+        residual.reshape(*batch, 6),
+        reached if batch else bool(reached),
+        used.reshape(batch) if batch else int(used[0]),
+        _message(reached),
+    )
+    if (status == _NOT_FINITE).any():
+        raise _refusal(job, batch, T, status.reshape(batch), result)
+    return result
+
+
+def _message(reached: Any) -> str:
+    if reached.ndim == 0:
+        return f"the target is {'' if reached else 'not '}reached"
+    count, missed = reached.size, int(reached.size - reached.sum())
+    if not missed:
+        return "all targets are reached"
+    index = tuple(int(i) for i in np.argwhere(~reached)[0])
+    return f"{missed} of {count} targets are not reached, the first at index {index}"
+
+
+def _refusal(
+    job: _Job, batch: tuple[int, ...], T: Array, status: Any, result: Any
+) -> FlexarmError:
+    """Second look at targets that the kernel refused."""
+    bad = status == _NOT_FINITE
+    R = T[..., :3, :3]
+    fine: Any = np.isfinite(T).all(axis=(-2, -1))
+    off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
+    row = np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
+    det = np.linalg.det(np.where(fine[..., None, None], R, 0.0))
+    wrong: Any = fine & ((off > _ROTATION) | (row > _ROTATION) | (det < 0.0))
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        where = f"target{list(at) if at else ''}"
+        if row[at] > _ROTATION:
+            told = f"has the last row {T[at][3]}, expected (0, 0, 0, 1)"
+        elif off[at] > _ROTATION:
+            told = (
+                f"is no pose: R'R differs from the identity by {off[at]:.1e}, expected "
+                f"below {_ROTATION:.0e}; orthonormalize it"
+            )
+        else:
+            told = "has a reflection (determinant -1), expected a right-handed frame"
+        return ArgumentError(f"{where} {told}")
+    count = int(bad.sum())
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    where = f" for {count} of {bad.size} targets, first at index {index}" * bool(batch)
+    return NotFiniteError(
+        f"inverse_kinematics has no finite result{where}: the target, its start or its "
+        "wrench is NaN or infinite, or a quaternion is zero, expected finite numbers; "
+        "error.result holds the rest",
+        result=result,
+        index=index,
+        count=count,
+    )
+
+
+# checks of arguments
+
+
+def _targets(target: Any) -> tuple[Array, bool]:
+    """Poses (..., 4, 4), and whether orientation is free."""
+    T = real_array("target", target)
+    if T.ndim >= 2 and T.shape[-2:] == (4, 4):
+        return T, False
+    if T.ndim >= 1 and T.shape[-1] == 3:
+        placed = np.zeros((*T.shape[:-1], 4, 4))
+        placed[...] = np.eye(4)
+        placed[..., :3, 3] = T
+        return placed, True
+    raise ArgumentError(
+        f"target has shape {T.shape}, expected poses (..., 4, 4) or positions (..., 3)"
+    )
+
+
+def _batch(
+    arm: Arm, targets: tuple[int, ...], given: dict[str, Array]
+) -> tuple[int, ...]:
+    others = leading(arm, given, ())
+    try:
+        return np.broadcast_shapes(targets, others)
+    except ValueError:
+        told = ", ".join(f"{name} {x.shape[:-1]}" for name, x in given.items())
+        raise ArgumentError(
+            f"leading axes do not broadcast: target {targets}, {told}, expected equal "
+            "lengths or 1"
+        ) from None
+
+
+def _one_node(arm: Arm, node: Any) -> int:
+    index = _node(arm, node)
+    if np.ndim(index) or not 0 <= int(index) < arm.n_nodes:
+        raise ArgumentError(
+            f"node is {node!r}, expected one number from 0 to {arm.n_nodes - 1}, a "
+            "pair (body, node) or a name; see arm.node_names"
+        )
+    return int(index)
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0.0 < number < np.inf:
+        raise ArgumentError(f"{name} is {value!r}, expected a positive number")
+    return number
+
+
+def _weights(weights: Sequence[float], length: float) -> tuple[float, ...]:
+    if weights is _ALIKE and length == 1.0:
+        return _ALIKE
+    try:
+        w = tuple(float(x) for x in weights)
+    except (TypeError, ValueError):
+        w = ()
+    if len(w) != 6 or not all(0.0 <= x < np.inf for x in w) or not any(w):
+        raise ArgumentError(
+            f"weights is {weights!r}, expected 6 numbers, zero or more and not all zero"
+        )
+    scale = _positive("length", length)
+    return (*w[:3], *(x / scale for x in w[3:]))
+
+
+def _limits(arm: Arm, limits: Any) -> Array | None:
+    """Checked limits (2, nq), or nothing if they are all infinite."""
+    if limits is None:
+        return None
+    if isinstance(limits, str):
+        if limits != "joint":
+            raise ArgumentError(
+                f"limits is {limits!r}, expected 'joint', None or an array (2, nq)"
+            )
+        own = arm.joint_limits
+        return own if np.isfinite(own).any() else None
+    array = real_array("limits", limits)
+    if array.shape != (2, arm.nq):
+        raise ArgumentError(
+            f"limits has shape {array.shape}, expected (2, {arm.nq}): least and "
+            "largest positions; see arm.position_names"
+        )
+    low, high = array
+    wrong = np.flatnonzero(~(low <= high))
+    if len(wrong):
+        j = int(wrong[0])
+        raise ArgumentError(
+            f"limits of {arm.position_names[j]!r} are {low[j]:g} and {high[j]:g}, "
+            "expected a lower one and an upper one"
+        )
+    bounded = np.isfinite(array).any(axis=0)
+    free = np.ones(arm.nq, dtype=bool)
+    for k, body in enumerate(arm.bodies):
+        if not body.joint.has_pose:
+            free[arm.body_joint_slice(k, positions=True)] = False
+    if (bounded & free).any():
+        j = int(np.flatnonzero(bounded & free)[0])
+        raise ArgumentError(
+            f"limits of {arm.position_names[j]!r} are {low[j]:g} and {high[j]:g}, "
+            "expected infinite ones for modes and for joints with quaternions"
+        )
+    return np.ascontiguousarray(array) if bounded.any() else None

@@ -1,0 +1,187 @@
+"""Inverse kinematics as a call: batches, bits, strides, Ctrl-C, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gufuncs import assert_same_bits
+from ik_cases import Array, postures, ready, rigid, soft_arm
+from interrupts import interrupt_after
+
+import flexarm as fa
+
+# batches
+
+
+def mixed(arm: fa.Arm, count: int) -> tuple[Array, Array]:
+    """Targets that are reached, are not, and starts."""
+    target = fa.tip_pose(arm, postures(arm, count, seed=21))
+    target[::3, :3, 3] *= 2.0
+    return target, postures(arm, count, seed=22, size=1.0)
+
+
+@pytest.mark.parametrize("case", ["plain", "limits", "deflection"])
+def test_equal_bits_alone_and_in_any_place(case: str) -> None:
+    arm = soft_arm() if case == "deflection" else rigid("iiwa14")
+    target, start = mixed(arm, 43)
+    options: dict[str, Any] = {"restarts": 2, "max_iterations": 40}
+    if case == "limits":
+        options["limits"] = np.stack([np.full(7, -1.0), np.full(7, 1.2)])
+    if case == "deflection":
+        options["deflection"] = True
+    batch = fa.inverse_kinematics(arm, target, start, **options)
+    order = np.random.default_rng(0).permutation(43)
+    other = fa.inverse_kinematics(arm, target[order], start[order], **options)
+    for name in ("q", "residual", "success", "iterations"):
+        assert_same_bits(getattr(other, name), getattr(batch, name)[order])
+    for k in range(43):
+        alone = fa.inverse_kinematics(arm, target[k], start[k], **options)
+        assert_same_bits(alone.q, batch.q[k])
+        assert_same_bits(alone.residual, batch.residual[k])
+        assert alone.success == batch.success[k]
+        assert alone.iterations == batch.iterations[k]
+
+
+def test_leading_axes_broadcast_and_strides_do_not_matter() -> None:
+    arm = rigid("puma560")
+    target, start = mixed(arm, 12)
+    plain = fa.inverse_kinematics(
+        arm, target.reshape(3, 4, 4, 4), start[:4], restarts=1
+    )
+    assert plain.q.shape == (3, 4, 6)
+    assert plain.residual.shape == (3, 4, 6)
+    assert plain.success.shape == plain.iterations.shape == (3, 4)
+    odd = np.asfortranarray(target)[::1].transpose(0, 2, 1).copy().transpose(0, 2, 1)
+    far = np.repeat(start, 2, axis=0)[::2]
+    again = fa.inverse_kinematics(arm, odd.reshape(3, 4, 4, 4), far[:4], restarts=1)
+    assert_same_bits(again.q, plain.q)
+    one = fa.inverse_kinematics(arm, target[0], start, restarts=0)
+    assert one.q.shape == (12, 6)
+    empty = fa.inverse_kinematics(arm, target[:0], start[0])
+    assert empty.q.shape == (0, 6)
+    assert empty.success.shape == (0,)
+
+
+def test_arguments_are_not_changed() -> None:
+    arm = rigid("iiwa14")
+    target, start = mixed(arm, 5)
+    before = target.copy(), start.copy()
+    fa.inverse_kinematics(arm, target, start, restarts=1)
+    fa.inverse_kinematics(arm, target[0], start[0], restarts=1)
+    assert_same_bits(target, before[0])
+    assert_same_bits(start, before[1])
+
+
+def test_random_restarts_repeat() -> None:
+    arm = rigid("puma560")
+    target = fa.tip_pose(arm, postures(arm, 100, seed=1))
+    limits = np.stack([np.full(6, -2.0), np.full(6, 2.5)])
+    options: dict[str, Any] = {"limits": limits, "restarts": 3}
+    a = fa.inverse_kinematics(arm, target, rng=5, **options)
+    b = fa.inverse_kinematics(arm, target, rng=np.random.default_rng(5), **options)
+    assert_same_bits(a.q, b.q)
+    assert not a.success.all()
+    c = fa.inverse_kinematics(arm, target, rng=6, **options)
+    assert (a.q != c.q).any()
+
+
+def test_ctrl_c() -> None:
+    arm = rigid("iiwa14")
+    target = np.broadcast_to(fa.tip_pose(arm, ready(arm)), (400_000, 4, 4)).copy()
+    target[:, :3, 3] *= 5.0
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.05):
+        fa.inverse_kinematics(arm, target, restarts=100)
+
+
+# refusals
+
+
+def test_what_is_no_number_is_told_and_spoils_no_other() -> None:
+    arm = rigid("iiwa14")
+    target, start = mixed(arm, 20)
+    good = fa.inverse_kinematics(arm, target, start, restarts=1)
+    target[3, 1, 2] = np.nan
+    start[7, 0] = np.inf
+    with pytest.raises(fa.NotFiniteError, match="2 of 20 targets, first at index") as e:
+        fa.inverse_kinematics(arm, target, start, restarts=1)
+    assert e.value.index == (3,)
+    assert e.value.count == 2
+    result = e.value.result
+    fine = np.ones(20, dtype=bool)
+    fine[[3, 7]] = False
+    assert_same_bits(result.q[fine], good.q[fine])
+    assert np.isnan(result.q[~fine]).all()
+    assert np.isnan(result.residual[~fine]).all()
+    assert not result.success[~fine].any()
+    with pytest.raises(fa.NotFiniteError, match="no finite result: the target"):
+        fa.inverse_kinematics(arm, target[3])
+
+
+def tilted() -> Array:
+    T = np.eye(4)
+    T[0, 1] = 1e-3
+    return T
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (tilted(), "target is no pose: R'R differs from the identity by 1.0e-03"),
+        ([np.eye(4), tilted()], r"target\[1\] is no pose: R'R differs"),
+        (np.diag([1, 1, -1, 1]), "target has a reflection"),
+        (np.diag([1, 1, 1, 2]), "target has the last row"),
+        (np.eye(3)[:2, :2], "target has shape"),
+        (1.0, "target has shape"),
+        ("here", "target is 'here'"),
+    ],
+)
+def test_targets_that_are_none(target: Any, told: str) -> None:
+    with pytest.raises(fa.ArgumentError, match=told):
+        fa.inverse_kinematics(rigid("iiwa14"), target)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"q0": np.zeros(6)}, "q0 has a last axis of length 6"),
+        ({"q0": np.zeros((3, 7))}, "leading axes do not broadcast"),
+        ({"node": 99}, "node is 99, expected one number"),
+        ({"node": [0, 1]}, "expected one number"),
+        ({"node": "nose"}, "node is 'nose'"),
+        ({"limits": "hard"}, "limits is 'hard'"),
+        ({"limits": np.zeros((2, 3))}, "limits has shape"),
+        ({"limits": [[1.0] * 7, [0.0] * 7]}, "limits of 'link1' are 1 and 0"),
+        ({"limits": [[np.nan] * 7, [0.0] * 7]}, "limits of 'link1' are nan and 0"),
+        ({"weights": (1, 1, 1)}, "weights is"),
+        ({"weights": (0,) * 6}, "weights is"),
+        ({"weights": (1, 1, 1, 1, 1, -1)}, "weights is"),
+        ({"length": 0.0}, "length is 0.0"),
+        ({"tolerance": -1.0}, "tolerance is -1.0"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+        ({"restarts": -1}, "restarts is -1"),
+        ({"wrench": np.zeros(6)}, "deflection=True"),
+        ({"wrench": np.zeros(5), "deflection": True}, "wrench has a last axis"),
+        ({"wrench": np.zeros(6), "frame": "tool", "deflection": True}, "frame is"),
+    ],
+)
+def test_refusals(options: dict[str, Any], told: str) -> None:
+    arm = rigid("iiwa14")
+    target = np.broadcast_to(np.eye(4), (2, 4, 4))
+    with pytest.raises(fa.ArgumentError, match=told) as error:
+        fa.inverse_kinematics(arm, target, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_refusals_of_arms() -> None:
+    ball = fa.RigidBody("ball", fa.Joint("free"), mass=1, inertia=(1, 1, 1))
+    arm = fa.Arm([ball])
+    limits = [[-1.0] * 7, [1.0] * 7]
+    with pytest.raises(fa.ArgumentError, match="infinite ones for modes and for"):
+        fa.inverse_kinematics(arm, np.eye(4), limits=limits)
+    chain = fa.library.planar_chain(2)
+    closed = chain.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": 1.0})])
+    with pytest.raises(fa.ArgumentError, match="the arm has constraints"):
+        fa.inverse_kinematics(closed, np.eye(4))
+    assert not fa.inverse_kinematics(chain, 9.0 * np.ones(3), deflection=True).success
