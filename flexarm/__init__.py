@@ -13,6 +13,7 @@ from . import (
     library,
     plotting,
     reference,
+    screws,
     se3,
     testing,
 )
@@ -128,6 +129,7 @@ __all__ = [
     "potential_energy",
     "redundant_constraints",
     "reference",
+    "screws",
     "se3",
     "simulate",
     "testing",
