@@ -370,7 +370,9 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
 {
     const loop_bound *b = data;
     const char *index = b->row.has_index ? args[0] : NULL;
-    const fa_kernels *kernels = py_kernels((size_t)dims[0]);
+    /* maps share products that a compiler fuses otherwise for another width: one set of
+     * kernels for any number of states gives one state the same bits in any batch */
+    const fa_kernels *kernels = py_kernels(b->model ? (size_t)dims[0] : SIZE_MAX);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
     fa_operand operands[FA_MAP_OPERANDS];
 

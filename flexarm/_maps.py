@@ -16,8 +16,26 @@ from .errors import ArgumentError, FlexarmError, NotFiniteError
 
 Array = NDArray[np.float64]
 
-# LIE_TOLERANCE of csrc/kernels/lie.h
+# LIE_TOLERANCE and LIE_ROUNDING of csrc/kernels/lie.h
 TOLERANCE = 1e-6
+ROUNDING = 1e-9
+
+
+def core_array(name: str, value: Any, core: tuple[int | None, ...]) -> Any:
+    """Return a finite float array whose last axes are `core`, or refuse."""
+    array = real_array(name, value)
+    last = array.shape[array.ndim - len(core) :]
+    if len(last) != len(core) or any(
+        n not in (None, m) for n, m in zip(core, last, strict=True)
+    ):
+        wanted = ", ".join(["...", *("n" if n is None else str(n) for n in core)])
+        raise ArgumentError(f"{name} has shape {array.shape}, expected ({wanted})")
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        spot = f"{name}[{', '.join(map(str, at))}]"
+        raise ArgumentError(f"{spot} is {array[at]}, expected finite numbers")
+    return array
 
 
 def _cores(name: str) -> list[tuple[int, ...]]:
@@ -90,10 +108,29 @@ def _pose_fault(C: Array) -> str:
 
 
 def _hat_fault(S: Array) -> str:
-    if len(S) == 4 and S[3].any():
+    if len(S) == 4 and np.abs(S[3]).max() > ROUNDING:
         return "not the matrix of a twist: its last row is not zero"
     off = float(np.abs(S[:3, :3] + S[:3, :3].T).max())
     return f"not skew-symmetric: |S + S'| is {off:.2g}, expected zero"
+
+
+def _dual_fault(pair: Array) -> str:
+    """Say what is wrong with a dual rotation or pose, or nothing."""
+    real, dual = pair
+    fault = rotation_fault(real) if len(real) == 3 else _pose_fault(real)
+    if fault:
+        return f"a pair whose real part is {fault}"
+    if len(real) == 4 and np.abs(dual[3]).max() > ROUNDING:
+        return "a pair whose dual part has a last row that is not zero"
+    S = dual[:3, :3] @ real[:3, :3].T
+    off = float(np.abs(S + S.T).max())
+    if off > TOLERANCE * float(np.abs(S).max()) + ROUNDING:
+        return (
+            "a pair whose dual part is not theta~ times the real one: |S + S'| of "
+            f"S = dual real' is {off:.2g}, expected zero; screws.dual_rotation and "
+            "screws.dual_pose make pairs of rotations and angles"
+        )
+    return ""
 
 
 def _fault(name: str, key: str, x: Array) -> str:
@@ -107,6 +144,8 @@ def _fault(name: str, key: str, x: Array) -> str:
         return "a quaternion of length zero, expected one that names a rotation"
     if name.endswith("vee"):
         return _hat_fault(x)
+    if x.shape in ((2, 3, 3), (2, 4, 4)):
+        return _dual_fault(x)
     if x.shape == (3, 3):
         return rotation_fault(x)
     return _pose_fault(x) if x.shape == (4, 4) else ""

@@ -69,8 +69,8 @@ def vee(S: Any, *, out: Any = None) -> Any:
     ArgumentError
         If a shape or a type does not fit.
     NotFiniteError
-        If the upper left block is not skew-symmetric to 1e-6 of its size, the last row
-        not zero, or a number not finite.
+        If the upper left block is not skew-symmetric to 1e-6 of its size or 1e-9, the
+        last row not zero to 1e-9, or a number not finite.
 
     See Also
     --------

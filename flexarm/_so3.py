@@ -68,7 +68,8 @@ def so3_vee(S: Any, *, out: Any = None) -> Any:
     ArgumentError
         If a shape or a type does not fit.
     NotFiniteError
-        If ``S + S'`` is not zero to 1e-6 of the size of `S`, or a number not finite.
+        If ``S + S'`` is not zero to 1e-6 of the size of `S` or 1e-9, or a number not
+        finite.
 
     See Also
     --------

@@ -39,7 +39,7 @@ from ._adjoints import (
     apply_coadjoint_inverse,
     bracket,
 )
-from ._explain import real_array
+from ._maps import core_array
 from ._pose_jacobians import (
     left_jacobian,
     left_jacobian_derivative,
@@ -159,20 +159,6 @@ class ScrewParameters(NamedTuple):
     magnitude: Array
 
 
-def _core_array(name: str, value: Any, core: tuple[int, ...]) -> Any:
-    """Return a finite float array whose last axes are `core`, or refuse."""
-    array = real_array(name, value)
-    if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
-        wanted = ", ".join(["...", *map(str, core)])
-        raise ArgumentError(f"{name} has shape {array.shape}, expected ({wanted})")
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        at = tuple(int(i) for i in wrong[0])
-        spot = f"{name}[{', '.join(map(str, at))}]"
-        raise ArgumentError(f"{spot} is {array[at]}, expected finite numbers")
-    return array
-
-
 def screw_parameters(X: Any) -> ScrewParameters:
     """Axis, pitch and size of a twist.
 
@@ -212,7 +198,7 @@ def screw_parameters(X: Any) -> ScrewParameters:
     >>> found.pitch, found.magnitude
     (array(0.5), array(2.))
     """
-    X = _core_array("X", X, (6,))
+    X = core_array("X", X, (6,))
     w, v = X[..., :3], X[..., 3:]
     with np.errstate(invalid="ignore", divide="ignore"):
         turns = w.any(axis=-1)
@@ -276,7 +262,7 @@ def nearest_rotation(matrix: Any) -> Array:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    matrix = _core_array("matrix", matrix, (3, 3))
+    matrix = core_array("matrix", matrix, (3, 3))
     U, size, V = np.linalg.svd(matrix)
     sign = np.sign(np.linalg.det(U) * np.linalg.det(V))
     vague = np.argwhere(~(size[..., 1] + sign * size[..., 2] > 1e-12 * size[..., 0]))

@@ -26,7 +26,7 @@ FA_INLINE fa_mask lie_vee(const fa_real *S, int stride, fa_real *phi)
         most += lie_abs(above);
         off += lie_abs(above + below) + lie_abs(S[stride * i + i]);
     }
-    return off <= LIE_TOLERANCE * most;
+    return off <= LIE_TOLERANCE * most + LIE_ROUNDING;
 }
 
 static void lie_so3_hat(const fa_call *call)
@@ -186,7 +186,7 @@ static void lie_se3_vee(const fa_call *call)
     const fa_real *S = call->in[0];
     fa_mask fine = lie_vee(S, 4, call->out);
     for (int i = 0; i < 4; i++) {
-        fine &= S[12 + i] == 0.0;
+        fine &= lie_abs(S[12 + i]) <= LIE_ROUNDING;
     }
     for (int i = 0; i < 3; i++) {
         call->out[3 + i] = S[4 * i + 3];

@@ -35,6 +35,9 @@ typedef struct {
 /* how far a rotation may be off: entries of R'R - I, and of the last row of a pose */
 #define LIE_TOLERANCE 1e-6
 
+/* rounding of numbers of ordinary size, where zero is expected */
+#define LIE_ROUNDING 1e-9
+
 /* the series holds below; above pi^2 */
 #define LIE_SERIES 10.0
 

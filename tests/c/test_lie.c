@@ -63,6 +63,13 @@ static double *valid(fa_map map, int i, size_t count)
     const int is_vee = map == FA_SO3_VEE || map == FA_SE3_VEE;
     double *x = numbers(count, size, i);
 
+    if (size == 18 || size == 32) {
+        const fa_map from = size == 18 ? FA_SCREWS_ROTATION_EXP : FA_SCREWS_EXP;
+        double *twists = numbers(count, fa_map_size(from, 0), 0.3 * i);
+        double *const arrays[2] = {twists, x};
+        CHECK(run(from, count, arrays).count == 0);
+        free(twists);
+    }
     if (size == 9 || size == 16) {
         const fa_map from = size == 9 ? (is_vee ? FA_SO3_HAT : FA_SO3_EXP)
                                       : (is_vee ? FA_SE3_HAT : FA_SE3_EXP);

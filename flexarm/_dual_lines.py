@@ -1,0 +1,394 @@
+"""Lines, screws and partial twists of elastic links by dual numbers; their rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import se3
+from ._dual_links import pair
+from ._dual_poses import bracket
+from ._dual_rotations import rotation_apply, rotation_bracket
+from ._maps import core_array
+from .errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+
+def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
+    """Dual screw, twist or wrench of its parts.
+
+    Parameters
+    ----------
+    screw : (..., 6) array_like of float
+        Real part.
+    elastic : (..., 6) array_like of float, optional
+        Dual part.
+
+    Returns
+    -------
+    screw : (..., 2, 6) ndarray of float
+        The pair.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit, or a number is not finite.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.screws.dual_screw([0, 0, 1, 0, 0, 0])  # a revolute joint along z
+    array([[0., 0., 1., 0., 0., 0.],
+           [0., 0., 0., 0., 0., 0.]])
+    """
+    return pair(
+        core_array("screw", screw, (6,)), core_array("elastic", elastic, (6,)), -2
+    )
+
+
+def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
+    """Dual line of a revolute joint in its own frame.
+
+    Parameters
+    ----------
+    axis : (..., 3) array_like of float, optional
+        Direction of the axis through the origin, of any length but zero.
+
+    Returns
+    -------
+    line : (..., 2, 6) ndarray of float
+        ``(e; 0)`` with a dual part of zero: times the rate it is the joint's twist.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If an axis is zero or not finite.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 57 and 58.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.screws.joint_line([0, 2, 0])[0]
+    array([0., 1., 0., 0., 0., 0.])
+    """
+    return dual_screw(se3.screw(np.zeros(3), axis, 0.0))
+
+
+def unit_screws() -> Array:
+    """Lines and free vectors along the axes of a frame.
+
+    Returns
+    -------
+    screws : (6, 2, 6) ndarray of float
+        Lines along x, y, z through the origin, then free vectors along x, y, z.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eq. 72.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.screws.unit_screws()[4, 0]
+    array([0., 0., 0., 0., 1., 0.])
+    """
+    return dual_screw(np.eye(6))
+
+
+def shift_screw(p: Any, screw: Any) -> Array:
+    """Dual screw referred to another point, in the same axes.
+
+    Parameters
+    ----------
+    p : (..., 2, 3) array_like of float
+        Dual vector from the new point to the old one, m.
+    screw : (..., 2, 6) array_like of float
+        Dual twist, line or screw.
+
+    Returns
+    -------
+    moved : (..., 2, 6) ndarray of float
+        ``(a; m + p x a)`` of ``(a; m)``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit, or a number is not finite.
+
+    See Also
+    --------
+    turn_screw : other axes.
+    apply_adjoint : both at once.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 60 and 61.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> p = [[-1, 0, 0], [0, -0.01, 0]]  # from the deflected tip back to the root
+    >>> fa.screws.shift_screw(p, fa.screws.joint_line())
+    array([[ 0.  ,  0.  ,  1.  ,  0.  ,  1.  ,  0.  ],
+           [ 0.  ,  0.  ,  0.  , -0.01,  0.  ,  0.  ]])
+    """
+    p, screw = core_array("p", p, (2, 3)), core_array("screw", screw, (2, 6))
+    moment = screw[..., 3:] + rotation_bracket(p, screw[..., :3])
+    axis = np.broadcast_to(screw[..., :3], moment.shape)
+    return np.concatenate([axis, moment], axis=-1)
+
+
+def turn_screw(X: Any, screw: Any) -> Array:
+    """Dual screw in other axes, referred to the same point.
+
+    Parameters
+    ----------
+    X : (..., 2, 3, 3) array_like of float
+        Dual rotation from the old axes to the new ones.
+    screw : (..., 2, 6) array_like of float
+        Dual twist, line, screw or wrench.
+
+    Returns
+    -------
+    turned : (..., 2, 6) ndarray of float
+        Both halves turned by `X`.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit, or a number is not finite.
+    NotFiniteError
+        If `X` is no dual rotation to 1e-6.
+
+    See Also
+    --------
+    shift_screw : another point.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 62 and 63.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = fa.screws.dual_rotation(np.eye(3), [0.1, 0, 0])
+    >>> fa.screws.turn_screw(X, fa.screws.joint_line())
+    array([[ 0. ,  0. ,  1. ,  0. ,  0. ,  0. ],
+           [ 0. , -0.1,  0. ,  0. ,  0. ,  0. ]])
+    """
+    X, screw = core_array("X", X, (2, 3, 3)), core_array("screw", screw, (2, 6))
+    halves = [rotation_apply(X, screw[..., :3]), rotation_apply(X, screw[..., 3:])]
+    return np.concatenate(halves, axis=-1)
+
+
+def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
+    """Time derivative of a dual line or screw of an earlier joint in a later frame.
+
+    Parameters
+    ----------
+    omega : (..., 2, 3) array_like of float
+        Dual angular velocity of the earlier frame relative to the later one, rad/s.
+    p : (..., 2, 3) array_like of float
+        Dual vector from the reference point in the later frame to a point of the axis
+        in the earlier one, m; for an elastic screw to the tip of its link.
+    p_rate : (..., 2, 3) array_like of float
+        Its time derivative, component by component in the axes of the later frame.
+    screw : (..., 2, 6) array_like of float
+        The line or screw, constant in the earlier frame, as seen in the later one.
+
+    Returns
+    -------
+    rate : (..., 2, 6) ndarray of float
+        ``(omega x a; -v x a + omega x m)`` with ``v = omega x p - p_rate``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit, or a number is not finite.
+
+    See Also
+    --------
+    bracket : what it is made of.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 76, 77 and 79;
+    v stands for the sums of (78).
+
+    Examples
+    --------
+    A line along z, 1 m ahead, that moves away at 2 m/s:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> p, away, still = np.zeros((3, 2, 3))
+    >>> p[0, 0], away[0, 0] = 1.0, 2.0
+    >>> line = fa.screws.shift_screw(p, fa.screws.joint_line())
+    >>> fa.screws.screw_rate(still, p, away, line)[0]
+    array([ 0.,  0.,  0.,  0., -2.,  0.])
+    """
+    omega, p = core_array("omega", omega, (2, 3)), core_array("p", p, (2, 3))
+    p_rate = core_array("p_rate", p_rate, (2, 3))
+    v = rotation_bracket(omega, p) - p_rate
+    twist = np.concatenate(np.broadcast_arrays(omega, -v), axis=-1)
+    return np.asarray(bracket(twist, core_array("screw", screw, (2, 6))))
+
+
+def mode_twists(
+    torsion: Any,
+    bending_y: Any,
+    slope_y: Any,
+    bending_z: Any,
+    slope_z: Any,
+    *,
+    slope_sign: int = -1,
+) -> Array:
+    """Displacement twists of a section of a straight link for a unit of each mode.
+
+    Parameters
+    ----------
+    torsion : (..., n) array_like of float
+        Torsion angles of n modes at the section.
+    bending_y, slope_y : (..., n) array_like of float
+        Displacements along y of n bending modes, and their slopes along x.
+    bending_z, slope_z : (..., n) array_like of float
+        Displacements along z, and slopes.
+    slope_sign : {-1, 1}, optional
+        Sign of the rotation about y by a slope along z.  A right-handed rotation about
+        y turns x towards -z, hence -1; 1 is what the paper prints.
+
+    Returns
+    -------
+    twists : (..., 3 n, 6) ndarray of float
+        (theta; d) by modes: torsion, bending along y, bending along z.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape, a type or the sign does not fit, or a number is not finite.
+
+    See Also
+    --------
+    elastic_screws : dual partial twists from it.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 71 and 75.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.screws.mode_twists([1.0], [2.0], [3.0], [4.0], [5.0])
+    array([[ 1.,  0.,  0.,  0.,  0.,  0.],
+           [ 0.,  0.,  3.,  0.,  2.,  0.],
+           [ 0., -5.,  0.,  0.,  0.,  4.]])
+    """
+    if slope_sign not in (-1, 1):
+        raise ArgumentError(
+            f"slope_sign is {slope_sign!r}, expected -1 (right-handed rotations) or 1 "
+            "(as printed in the paper)"
+        )
+    given = {
+        "torsion": torsion,
+        "bending_y": bending_y,
+        "slope_y": slope_y,
+        "bending_z": bending_z,
+        "slope_z": slope_z,
+    }
+    arrays = {name: core_array(name, x, (None,)) for name, x in given.items()}
+    lengths = {name: x.shape[-1] for name, x in arrays.items()}
+    if len({*lengths.values()}) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise ArgumentError(f"numbers of modes differ: {told}, expected equal ones")
+    psi, y, y_slope, z, z_slope = np.broadcast_arrays(*arrays.values())
+    n = psi.shape[-1]
+    result = np.zeros((*psi.shape[:-1], 3 * n, 6))
+    result[..., :n, 0] = psi
+    result[..., n : 2 * n, 2], result[..., n : 2 * n, 4] = y_slope, y
+    result[..., 2 * n :, 1], result[..., 2 * n :, 5] = slope_sign * z_slope, z
+    return result
+
+
+def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
+    """Elastic partial twists of a link, one dual screw for each mode.
+
+    Parameters
+    ----------
+    twists : (..., 6) array_like of float
+        Displacement twists of the modes, as `mode_twists` gives them.
+    projecting : bool, optional
+        Whether elastic speeds count as large: the form that projects forces and
+        multiplies accelerations has them in the real part, the form of velocities, the
+        default, in the dual part.
+
+    Returns
+    -------
+    screws : (..., 2, 6) ndarray of float
+        In the axes of the root, referred to the section: `turn_screw` first, with the
+        elastic rotation, to move them on.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit, or a number is not finite.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 67-70, 95.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.screws.elastic_screws([0, 0, 3, 0, 2, 0])
+    array([[0., 0., 0., 0., 0., 0.],
+           [0., 0., 3., 0., 2., 0.]])
+    """
+    twists = core_array("twists", twists, (6,))
+    none = np.zeros_like(twists)
+    return dual_screw(twists, none) if projecting else dual_screw(none, twists)
+
+
+def power(twist: Any, wrench: Any) -> Any:
+    """Power of a dual wrench on a dual twist, to first order, at eps = 1.
+
+    Parameters
+    ----------
+    twist : (..., 2, 6) array_like of float
+        Dual twist, [angular; linear].
+    wrench : (..., 2, 6) array_like of float
+        Dual wrench, [moment; force], in the same axes and about the same point.
+
+    Returns
+    -------
+    power : (...) ndarray of float
+        ``t_1.w_1 + t_1.w_2 + t_2.w_1``, in W.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit, or a number is not finite.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eq. 102: ``t' Pi w``
+    with the matrix of `wrench_folding_matrix` and the arrangements of the paper.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> twist = fa.screws.dual_screw([0, 0, 2, 0, 0, 0], [0, 0, 0.5, 0, 0, 0])
+    >>> float(fa.screws.power(twist, fa.screws.dual_screw([0, 0, 10, 0, 0, 0])))
+    25.0
+    """
+    t, w = core_array("twist", twist, (2, 6)), core_array("wrench", wrench, (2, 6))
+    both = t[..., 0, :] * (w[..., 0, :] + w[..., 1, :]) + t[..., 1, :] * w[..., 0, :]
+    return both.sum(axis=-1)

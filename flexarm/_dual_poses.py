@@ -1,0 +1,533 @@
+"""Dual poses and dual screws: the group G2 of Cibicik and Egeland."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._maps import explain
+
+
+def compose(S: Any, T: Any, *, out: Any = None) -> Any:
+    """Product of two dual poses.
+
+    Parameters
+    ----------
+    S : (..., 2, 4, 4) array_like of float
+        Dual pose of a frame b in a frame a.
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose of a frame c in b.
+    out : (..., 2, 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    ST : (..., 2, 4, 4) ndarray of float
+        Dual pose of c in a.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    inverse
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 14, 44 and 49.
+
+    Examples
+    --------
+    A tip that is deflected by 0.01 m, and a joint on it:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> tip = fa.screws.dual_pose(np.eye(4), [0, 0, 0, 0, 0.01, 0])
+    >>> joint = fa.screws.dual_pose(fa.se3.exp([0, 0, np.pi / 2, 0, 0, 0]))
+    >>> fa.screws.compose(tip, joint)[1, :3, 3]
+    array([0.  , 0.01, 0.  ])
+    """
+    try:
+        return _core.screws_compose(S, T, out)
+    except Exception as error:
+        raise explain("screws_compose", error, out=out, S=S, T=T) from None
+
+
+def inverse(T: Any, *, out: Any = None) -> Any:
+    """Inverse of a dual pose.
+
+    Parameters
+    ----------
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose, [T, delta^ T].
+    out : (..., 2, 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    inverse : (..., 2, 4, 4) ndarray of float
+        Dual pose of a in b, for `T` of b in a.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    compose
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 14 and 51.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> unit = fa.screws.compose(T, fa.screws.inverse(T))
+    >>> np.allclose(unit, [np.eye(4), np.zeros((4, 4))], rtol=0, atol=1e-14)
+    True
+    """
+    try:
+        return _core.screws_inverse(T, out)
+    except Exception as error:
+        raise explain("screws_inverse", error, out=out, T=T) from None
+
+
+def exp(X: Any, *, out: Any = None) -> Any:
+    """Dual pose of a dual twist: the exponential map of G2.
+
+    Parameters
+    ----------
+    X : (..., 2, 6) array_like of float
+        Dual twist (X, U), each [angular; linear].
+    out : (..., 2, 4, 4) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    T : (..., 2, 4, 4) ndarray of float
+        ``[exp(X), delta^ exp(X)]`` with ``delta = J U`` and the left Jacobian J of
+        SE(3) at X.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    log : the inverse, up to a half turn.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 138 to 144. G2
+    is SE(3) over the dual numbers. The lower right entry of (141) is printed as 0, it
+    is 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> T = fa.screws.exp([[0, 0, 0, 1, 2, 3], [0, 0, 0.1, 0, 0, 0]])
+    >>> T[1, :3, 3].round(12) + 0.0  # half of it: the turn grows along the way
+    array([-0.1 ,  0.05,  0.  ])
+    """
+    try:
+        return _core.screws_exp(X, out)
+    except Exception as error:
+        raise explain("screws_exp", error, out=out, X=X) from None
+
+
+def log(T: Any, *, out: Any = None) -> Any:
+    """Dual twist of a dual pose: the logarithm of G2.
+
+    Parameters
+    ----------
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose, [T, delta^ T].
+    out : (..., 2, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    X : (..., 2, 6) ndarray of float
+        Dual twist whose real part has an angle of pi or less.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    exp : the inverse.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 145.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> np.allclose(fa.screws.log(T)[0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    True
+    """
+    try:
+        return _core.screws_log(T, out)
+    except Exception as error:
+        raise explain("screws_log", error, out=out, T=T) from None
+
+
+def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
+    """Dual screw transformation: a dual twist, line or screw in another frame.
+
+    Parameters
+    ----------
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose of a frame b in a frame a.
+    t : (..., 2, 6) array_like of float
+        Dual twist, line or screw in the coordinates of b, referred to its origin.
+    out : (..., 2, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    moved : (..., 2, 6) ndarray of float
+        The same in the coordinates of a, referred to its origin.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    apply_adjoint_inverse : the way back.
+    shift_screw : another point, the same axes.
+    turn_screw : other axes, the same point.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 18, 19, 65, 66
+    and 73.
+
+    Examples
+    --------
+    The line of a joint at the deflected tip, seen from the root:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> tip = fa.screws.dual_pose(fa.se3.exp([0, 0, 0, 1, 0, 0]), [0, 0, 0, 0, 0.01, 0])
+    >>> line = fa.screws.joint_line([0, 0, 1])
+    >>> fa.screws.apply_adjoint(tip, line)
+    array([[ 0.  ,  0.  ,  1.  ,  0.  , -1.  ,  0.  ],
+           [ 0.  ,  0.  ,  0.  ,  0.01,  0.  ,  0.  ]])
+    """
+    try:
+        return _core.screws_apply_adjoint(T, t, out)
+    except Exception as error:
+        raise explain("screws_apply_adjoint", error, out=out, T=T, t=t) from None
+
+
+def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
+    """Dual screw transformation back to the inner frame.
+
+    Parameters
+    ----------
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose of a frame b in a frame a.
+    t : (..., 2, 6) array_like of float
+        Dual twist, line or screw in the coordinates of a, referred to its origin.
+    out : (..., 2, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    moved : (..., 2, 6) ndarray of float
+        The same in the coordinates of b, referred to its origin.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    apply_adjoint : the way there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> t = np.arange(12.0).reshape(2, 6)
+    >>> there = fa.screws.apply_adjoint(T, t)
+    >>> np.allclose(fa.screws.apply_adjoint_inverse(T, there), t)
+    True
+    """
+    try:
+        return _core.screws_apply_adjoint_inverse(T, t, out)
+    except Exception as error:
+        raise explain(
+            "screws_apply_adjoint_inverse", error, out=out, T=T, t=t
+        ) from None
+
+
+def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
+    """Dual wrench in another frame.
+
+    Parameters
+    ----------
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose of a frame b in a frame a.
+    w : (..., 2, 6) array_like of float
+        Dual wrench [moment; force] in the coordinates of b, referred to its origin.
+    out : (..., 2, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    moved : (..., 2, 6) ndarray of float
+        The same wrench in the coordinates of a, its moment about the origin of a.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    apply_coadjoint_inverse : the way back.
+    power : the same in both frames.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 84 and 85. The
+    paper has wrenches [force; moment], which move as screws do; see `paper_wrench`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> tip = fa.screws.dual_pose(fa.se3.exp([0, 0, 0, 1, 0, 0]), [0, 0, 0, 0, 0.01, 0])
+    >>> fa.screws.apply_coadjoint(tip, [[0, 0, 0, 5, 0, 0], [0] * 6])  # 5 N along x
+    array([[ 0.  ,  0.  ,  0.  ,  5.  ,  0.  ,  0.  ],
+           [ 0.  ,  0.  , -0.05,  0.  ,  0.  ,  0.  ]])
+    """
+    try:
+        return _core.screws_apply_coadjoint(T, w, out)
+    except Exception as error:
+        raise explain("screws_apply_coadjoint", error, out=out, T=T, w=w) from None
+
+
+def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
+    """Dual wrench back in the inner frame.
+
+    Parameters
+    ----------
+    T : (..., 2, 4, 4) array_like of float
+        Dual pose of a frame b in a frame a.
+    w : (..., 2, 6) array_like of float
+        Dual wrench [moment; force] in the coordinates of a, referred to its origin.
+    out : (..., 2, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    moved : (..., 2, 6) ndarray of float
+        The same wrench in the coordinates of b, its moment about the origin of b.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
+        times it, or a number not finite; the message says which.
+
+    See Also
+    --------
+    apply_coadjoint : the way there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> w = np.arange(12.0).reshape(2, 6)
+    >>> there = fa.screws.apply_coadjoint(T, w)
+    >>> np.allclose(fa.screws.apply_coadjoint_inverse(T, there), w)
+    True
+    """
+    try:
+        return _core.screws_apply_coadjoint_inverse(T, w, out)
+    except Exception as error:
+        raise explain(
+            "screws_apply_coadjoint_inverse", error, out=out, T=T, w=w
+        ) from None
+
+
+def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
+    """Lie bracket of dual twists.
+
+    Parameters
+    ----------
+    a : (..., 2, 6) array_like of float
+        Dual twist or screw, real part first, each [angular; linear].
+    b : (..., 2, 6) array_like of float
+        Dual twist or screw, real part first, each [angular; linear].
+    out : (..., 2, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    c : (..., 2, 6) ndarray of float
+        ``(a_1 x b_1, a_1 x b_2 + a_2 x b_1)`` with the bracket of twists.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    screw_rate : rates of lines and screws by it.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 15 to 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> a, b = np.zeros((2, 2, 6))
+    >>> a[0, 0], b[1, 4] = 1.0, 0.1
+    >>> fa.screws.bracket(a, b)[1]
+    array([0. , 0. , 0. , 0. , 0. , 0.1])
+    """
+    try:
+        return _core.screws_bracket(a, b, out)
+    except Exception as error:
+        raise explain("screws_bracket", error, out=out, a=a, b=b) from None
+
+
+def left_jacobian(X: Any, *, out: Any = None) -> Any:
+    """Left Jacobian of G2.
+
+    Parameters
+    ----------
+    X : (..., 2, 6) array_like of float
+        Dual twist (X, U), each [angular; linear].
+    out : (..., 2, 6, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 2, 6, 6) ndarray of float
+        Dual matrix ``[J, DJ[U]]`` with the left Jacobian J of SE(3) at X: times the
+        rate of the dual twist it is the dual velocity in the fixed frame.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    left_jacobian_inverse
+
+    Notes
+    -----
+    Not in the paper; from its (142) over the dual numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]])
+    >>> J, D = fa.screws.left_jacobian(X)
+    >>> np.allclose(J @ X[1] + D @ X[0], X[1])  # along itself
+    True
+    """
+    try:
+        return _core.screws_left_jacobian(X, out)
+    except Exception as error:
+        raise explain("screws_left_jacobian", error, out=out, X=X) from None
+
+
+def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
+    """Inverse of the left Jacobian of G2.
+
+    Parameters
+    ----------
+    X : (..., 2, 6) array_like of float
+        Dual twist (X, U), each [angular; linear].
+    out : (..., 2, 6, 6) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 2, 6, 6) ndarray of float
+        Dual matrix, the inverse of `left_jacobian`.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    left_jacobian
+
+    Notes
+    -----
+    Exists for angles that are no multiple of 2 pi but zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]])
+    >>> J, D = fa.screws.left_jacobian(X)
+    >>> K, E = fa.screws.left_jacobian_inverse(X)
+    >>> np.allclose(J @ K, np.eye(6)), np.allclose(J @ E + D @ K, 0.0)
+    (True, True)
+    """
+    try:
+        return _core.screws_left_jacobian_inverse(X, out)
+    except Exception as error:
+        raise explain("screws_left_jacobian_inverse", error, out=out, X=X) from None

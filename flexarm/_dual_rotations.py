@@ -1,0 +1,383 @@
+"""Dual rotations: the group G1 of Cibicik and Egeland."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._maps import explain
+
+
+def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
+    """Product of two dual rotations.
+
+    Parameters
+    ----------
+    X : (..., 2, 3, 3) array_like of float
+        Dual rotation, [A, theta~ A].
+    Y : (..., 2, 3, 3) array_like of float
+        Dual rotation, [A, theta~ A].
+    out : (..., 2, 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    XY : (..., 2, 3, 3) ndarray of float
+        The product, with the angle ``theta_X + A_X theta_Y``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
+        a number not finite; the message says which.
+
+    See Also
+    --------
+    rotation_inverse
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 8 and 30.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> fa.screws.rotation_compose(X, X)[1]  # small angles add
+    array([[ 0. , -0.2,  0. ],
+           [ 0.2,  0. ,  0. ],
+           [ 0. ,  0. ,  0. ]])
+    """
+    try:
+        return _core.screws_rotation_compose(X, Y, out)
+    except Exception as error:
+        raise explain("screws_rotation_compose", error, out=out, X=X, Y=Y) from None
+
+
+def rotation_inverse(X: Any, *, out: Any = None) -> Any:
+    """Inverse of a dual rotation.
+
+    Parameters
+    ----------
+    X : (..., 2, 3, 3) array_like of float
+        Dual rotation, [A, theta~ A].
+    out : (..., 2, 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    inverse : (..., 2, 3, 3) ndarray of float
+        Both parts transposed.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
+        a number not finite; the message says which.
+
+    See Also
+    --------
+    rotation_compose
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 25, 26 and 32.
+    The inverse is the transpose as a dual matrix; the 6 x 6 matrix of it is not
+    orthogonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> fa.screws.rotation_inverse(X)[1, 0]
+    array([0. , 0.1, 0. ])
+    """
+    try:
+        return _core.screws_rotation_inverse(X, out)
+    except Exception as error:
+        raise explain("screws_rotation_inverse", error, out=out, X=X) from None
+
+
+def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
+    """Dual vector in the coordinates of another frame; the adjoint action on G1.
+
+    Parameters
+    ----------
+    X : (..., 2, 3, 3) array_like of float
+        Dual rotation, [A, theta~ A].
+    a : (..., 2, 3) array_like of float
+        Dual vector, real part first.
+    out : (..., 2, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    b : (..., 2, 3) ndarray of float
+        ``(A r, theta x A r + A d)`` of ``a = (r, d)``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
+        a number not finite; the message says which.
+
+    See Also
+    --------
+    rotation_inverse : for the way back.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 12 and 39.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> fa.screws.rotation_apply(X, [[1, 0, 0], [0, 0, 0]])
+    array([[1. , 0. , 0. ],
+           [0. , 0.1, 0. ]])
+    """
+    try:
+        return _core.screws_rotation_apply(X, a, out)
+    except Exception as error:
+        raise explain("screws_rotation_apply", error, out=out, X=X, a=a) from None
+
+
+def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
+    """Cross product of dual vectors, the Lie bracket of G1.
+
+    Parameters
+    ----------
+    a : (..., 2, 3) array_like of float
+        Dual vector, real part first.
+    b : (..., 2, 3) array_like of float
+        Dual vector, real part first.
+    out : (..., 2, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    c : (..., 2, 3) ndarray of float
+        ``(a_1 x b_1, a_1 x b_2 + a_2 x b_1)``.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    bracket : of dual twists.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 13.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.screws.rotation_bracket([[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 2]])
+    array([[ 0.,  0.,  1.],
+           [ 0., -2.,  0.]])
+    """
+    try:
+        return _core.screws_rotation_bracket(a, b, out)
+    except Exception as error:
+        raise explain("screws_rotation_bracket", error, out=out, a=a, b=b) from None
+
+
+def rotation_exp(W: Any, *, out: Any = None) -> Any:
+    """Dual rotation of a dual vector: the exponential map of G1.
+
+    Parameters
+    ----------
+    W : (..., 2, 3) array_like of float
+        Dual rotation vector (u, w).
+    out : (..., 2, 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    X : (..., 2, 3, 3) ndarray of float
+        ``[R, (J w)~ R]`` with the rotation R of u and its left Jacobian J.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    rotation_log : the inverse, up to a half turn.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 128 to 136. G1
+    is isomorphic to SE(3), with the angle theta in place of a position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> X = fa.screws.rotation_exp([[0, 0, 0.5], [0, 0, 0.1]])
+    >>> np.allclose(X[1], 0.1 * fa.se3.so3_hat([0, 0, 1]) @ X[0])
+    True
+    """
+    try:
+        return _core.screws_rotation_exp(W, out)
+    except Exception as error:
+        raise explain("screws_rotation_exp", error, out=out, W=W) from None
+
+
+def rotation_log(X: Any, *, out: Any = None) -> Any:
+    """Dual vector of a dual rotation: the logarithm of G1.
+
+    Parameters
+    ----------
+    X : (..., 2, 3, 3) array_like of float
+        Dual rotation, [A, theta~ A].
+    out : (..., 2, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    W : (..., 2, 3) ndarray of float
+        Dual rotation vector whose real part has a length of pi or less.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
+        a number not finite; the message says which.
+
+    See Also
+    --------
+    rotation_exp : the inverse.
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 137.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> W = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+    >>> fa.screws.rotation_log(fa.screws.rotation_exp(W)).round(12)
+    array([[0.1, 0.2, 0.3],
+           [0.4, 0.5, 0.6]])
+    """
+    try:
+        return _core.screws_rotation_log(X, out)
+    except Exception as error:
+        raise explain("screws_rotation_log", error, out=out, X=X) from None
+
+
+def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
+    """Left Jacobian of G1.
+
+    Parameters
+    ----------
+    W : (..., 2, 3) array_like of float
+        Dual rotation vector.
+    out : (..., 2, 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 2, 3, 3) ndarray of float
+        Dual matrix ``[J, DJ[w]]``: times the rate of `W` it is the dual angular
+        velocity in fixed axes.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    rotation_left_jacobian_inverse
+
+    Notes
+    -----
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 142 to 144. As
+    the 6 x 6 matrix ``[[J, 0], [Q, J]]`` it is the left Jacobian of SE(3) at the twist
+    (u, w).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> W = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    >>> J, Q = fa.screws.rotation_left_jacobian(W)
+    >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.left_jacobian(W.ravel()))
+    True
+    """
+    try:
+        return _core.screws_rotation_left_jacobian(W, out)
+    except Exception as error:
+        raise explain("screws_rotation_left_jacobian", error, out=out, W=W) from None
+
+
+def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
+    """Inverse of the left Jacobian of G1.
+
+    Parameters
+    ----------
+    W : (..., 2, 3) array_like of float
+        Dual rotation vector.
+    out : (..., 2, 3, 3) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    J : (..., 2, 3, 3) ndarray of float
+        Dual matrix, the inverse of `rotation_left_jacobian`.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a type does not fit.
+    NotFiniteError
+        If numbers are NaN or infinite, or overflow; the message counts them.
+
+    See Also
+    --------
+    rotation_left_jacobian
+
+    Notes
+    -----
+    Exists for angles that are no multiple of 2 pi but zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> W = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    >>> J, Q = fa.screws.rotation_left_jacobian(W)
+    >>> K, P = fa.screws.rotation_left_jacobian_inverse(W)
+    >>> np.allclose(J @ K, np.eye(3)), np.allclose(J @ P + Q @ K, 0.0)
+    (True, True)
+    """
+    try:
+        return _core.screws_rotation_left_jacobian_inverse(W, out)
+    except Exception as error:
+        raise explain(
+            "screws_rotation_left_jacobian_inverse", error, out=out, W=W
+        ) from None
