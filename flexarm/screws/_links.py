@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import se3
-from ._dual_poses import compose, inverse
-from ._dual_rotations import rotation_inverse
-from ._maps import core_array
+from .. import se3
+from .._maps import core_array
+from ._poses import compose, inverse
+from ._rotations import rotation_inverse
 
 Array = NDArray[np.float64]
 

@@ -29,6 +29,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._maps import core_array
+from ..errors import ArgumentError, NotFiniteError
 from ._adjoints import (
     ad,
     adjoint,
@@ -39,8 +41,7 @@ from ._adjoints import (
     apply_coadjoint_inverse,
     bracket,
 )
-from ._maps import core_array
-from ._pose_jacobians import (
+from ._jacobians import (
     left_jacobian,
     left_jacobian_derivative,
     left_jacobian_inverse,
@@ -50,15 +51,7 @@ from ._pose_jacobians import (
     right_jacobian_inverse,
     right_jacobian_inverse_derivative,
 )
-from ._quaternions import (
-    quaternion_exp,
-    quaternion_from_rotation,
-    quaternion_inverse,
-    quaternion_log,
-    quaternion_product,
-    rotation_from_quaternion,
-)
-from ._se3_poses import (
+from ._poses import (
     cayley,
     cayley_inverse,
     compose,
@@ -71,7 +64,15 @@ from ._se3_poses import (
     screw,
     vee,
 )
-from ._so3 import (
+from ._quaternions import (
+    quaternion_exp,
+    quaternion_from_rotation,
+    quaternion_inverse,
+    quaternion_log,
+    quaternion_product,
+    rotation_from_quaternion,
+)
+from ._rotations import (
     so3_cayley,
     so3_cayley_inverse,
     so3_exp,
@@ -83,7 +84,6 @@ from ._so3 import (
     so3_right_jacobian_inverse,
     so3_vee,
 )
-from .errors import ArgumentError, NotFiniteError
 
 __all__ = [
     "ScrewParameters",

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._dual_folding import blocks, exchange_matrix, lower_wedge
-from ._dual_lines import mode_twists
-from ._maps import core_array
-from .errors import ArgumentError
+from .._maps import core_array
+from ..errors import ArgumentError
+from ._folding import blocks, exchange_matrix, lower_wedge
+from ._lines import mode_twists
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import se3
-from ._dual_links import pair
-from ._dual_poses import bracket
-from ._dual_rotations import rotation_apply, rotation_bracket
-from ._maps import core_array
-from .errors import ArgumentError
+from .. import se3
+from .._maps import core_array
+from ..errors import ArgumentError
+from ._links import pair
+from ._poses import bracket
+from ._rotations import rotation_apply, rotation_bracket
 
 Array = NDArray[np.float64]
 

@@ -29,7 +29,7 @@ Source: A. Cibicik and O. Egeland, Kinematics and dynamics of flexible robotic
 manipulators using dual screws, IEEE Transactions on Robotics, 2020.
 """
 
-from ._dual_folding import (
+from ._folding import (
     exchange_matrix,
     fold_mass,
     folding_matrix,
@@ -37,7 +37,7 @@ from ._dual_folding import (
     upper_wedge,
     wrench_folding_matrix,
 )
-from ._dual_lines import (
+from ._lines import (
     dual_screw,
     elastic_screws,
     joint_line,
@@ -48,7 +48,7 @@ from ._dual_lines import (
     turn_screw,
     unit_screws,
 )
-from ._dual_links import (
+from ._links import (
     dual_pose,
     dual_rotation,
     elastic_pose,
@@ -56,7 +56,7 @@ from ._dual_links import (
     pose_velocity,
     rotation_velocity,
 )
-from ._dual_paper import (
+from ._paper import (
     paper_adjoint_matrix,
     paper_mode_matrix,
     paper_pose_matrix,
@@ -70,7 +70,7 @@ from ._dual_paper import (
     twist_from_paper,
     wrench_from_paper,
 )
-from ._dual_poses import (
+from ._poses import (
     apply_adjoint,
     apply_adjoint_inverse,
     apply_coadjoint,
@@ -83,7 +83,7 @@ from ._dual_poses import (
     left_jacobian_inverse,
     log,
 )
-from ._dual_rotations import (
+from ._rotations import (
     rotation_apply,
     rotation_bracket,
     rotation_compose,
