@@ -4,9 +4,9 @@
  * Minimizes   1/2 |W e|^2 over the positions q of the joints between the node and the
  *             base, within bounds; e = log(pose^-1 target) is the screw from the node
  *             to its target, W = diag(weights).
- * Step        r = W e, B = -dr/dq = W [[A, 0], [B, A]] J                         (G1)
+ * Step        r = W e, B = -dr/dq = W [[A, 0], [B, A]] J                         (P1)
  *             (B'B + lambda) dq = B' r, or dq = B'(B B' + lambda)^-1 r with more
- *             than six joints,  lambda = mu |r|^2                                (G2)
+ *             than six joints,  lambda = mu |r|^2                                (P2)
  *             q (+) dq by the machinery of positions.c. mu falls and rises with the
  *             ratio of the true to the predicted decrease. A monotone run takes no step
  *             without decrease and ends at a least error; others take them all, which
@@ -152,7 +152,7 @@ static void ik_store(ik_block *s, int w, fa_ik_status status)
 }
 
 /*
- * The screw e from a pose (R [9], x [3]) to its target and the J6^-1 of G1. A target
+ * The screw e from a pose (R [9], x [3]) to its target and the J6^-1 of P1. A target
  * without orientation turns with the node: e = (0; p), and a twist changes p by p~ w - v.
  */
 FA_INLINE void ik_error(const fa_real *pose, const fa_real *target, int place_only,
@@ -187,7 +187,7 @@ FA_INLINE void ik_error(const fa_real *pose, const fa_real *target, int place_on
     lie_jacobian6_inverse(&f, e, J);
 }
 
-/* column k of B, with the modes that follow it (G1); C holds W J6^-1 */
+/* column k of B, with the modes that follow it (P1); C holds W J6^-1 */
 FA_INLINE void ik_column_at(ik_block *s, int k, const fa_real *C, fa_mask taken)
 {
     const fa_model *model = s->model;
@@ -261,7 +261,7 @@ static void ik_evaluate(ik_block *s)
     for (int i = 0; i < s->model->nq; i++) {
         s->q[i] = fa_select(taken, s->q_new[i], s->q[i]);
     }
-    /* G1 */
+    /* P1 */
     for (int i = 0; i < 3; i++) {
         const double a = run->weights[i], l = run->weights[3 + i];
         for (int j = 0; j < 3; j++) {
@@ -305,7 +305,7 @@ FA_INLINE void ik_solve(const int n, fa_real lambda, fa_real *A, fa_real *x)
     }
 }
 
-/* the step by normal equations, n = 6 joints at most (G2) */
+/* the step by normal equations, n = 6 joints at most (P2) */
 FA_INLINE void ik_step_by_joints(const int n, const fa_real *B, const fa_mask *held,
                                  const fa_real *r, fa_real lambda, fa_real *dq)
 {
@@ -325,7 +325,7 @@ FA_INLINE void ik_step_by_joints(const int n, const fa_real *B, const fa_mask *h
     ik_solve(n, lambda, A, dq);
 }
 
-/* the step through the six directions of the error (G2) */
+/* the step through the six directions of the error (P2) */
 FA_INLINE void ik_step_by_error(int n, const fa_real *B, const fa_mask *held,
                                 const fa_real *r, fa_real lambda, fa_real *dq)
 {
@@ -377,7 +377,7 @@ FA_INLINE void ik_bounds(const ik_block *s, int k, fa_mask *low, fa_mask *high)
 }
 
 /*
- * dq by G2 with the coordinates held at their bounds, then cut at the bounds.
+ * dq by P2 with the coordinates held at their bounds, then cut at the bounds.
  * Returns the lanes in which it was cut: there it need not lead downhill, a larger mu
  * makes it do so.
  */

@@ -2,10 +2,10 @@
  * quasi_static.h -- modes in static equilibrium, and how they follow the joints
  *
  * Equations   c(q, eta) = g_eta + K eta - (J' w)_eta = 0 with the gravity forces of the
- *             modes and an outer wrench w on a node                              (S1)
- *             eta -= D^-1 c, D = dc/deta of the first step held for the next ones (S2)
- *             deta/dq = -D^-1 dc/dq                                               (S3)
- *             Both derivatives are central differences of S1; the forces are those of
+ *             modes and an outer wrench w on a node                              (Y1)
+ *             eta -= D^-1 c, D = dc/deta of the first step held for the next ones (Y2)
+ *             deta/dq = -D^-1 dc/dq                                               (Y3)
+ *             Both derivatives are central differences of Y1; the forces are those of
  *             the fidelity of the arm.
  * Lanes       one state each; D is factored without pivots, since K is definite and
  *             gravity softens it little. A pivot of zero makes its lane NaN.
@@ -25,7 +25,7 @@ typedef struct {
     fa_real *force, *c, *delta; /* [nv], [n_modes], [n_modes] */
     fa_real *ahead, *D, *S;     /* [n_modes], [n_modes]^2, [joints][n_modes] */
     fa_real *moved, *step, *u;  /* [nq], [nv], [pos_total] */
-    fa_real unbalance;          /* largest motion of a node in the last step of S2 */
+    fa_real unbalance;          /* largest motion of a node in the last step of Y2 */
     double *size;               /* [n_modes] largest motion of a node by a mode */
     fa_call call;
     int in_base; /* the wrench has the axes of the base */
@@ -87,7 +87,7 @@ static void qs_start(const fa_model *model, int node, int in_base, fa_real *work
     qs_sizes(model, w->size);
 }
 
-/* c at q (S1); wrench [6] or NULL */
+/* c at q (Y1); wrench [6] or NULL */
 static void qs_forces(const fa_model *model, qs_work *w, const fa_real *q,
                       const fa_real *wrench, fa_real *c)
 {
@@ -173,7 +173,7 @@ static void qs_solve(int n, const fa_real *D, fa_real *x)
     }
 }
 
-/* modes of q to equilibrium (S2), D factored on return */
+/* modes of q to equilibrium (Y2), D factored on return */
 static void qs_balance(const fa_model *model, qs_work *w, fa_real *q,
                        const fa_real *wrench)
 {
@@ -197,7 +197,7 @@ static void qs_balance(const fa_model *model, qs_work *w, fa_real *q,
     }
 }
 
-/* S of one velocity (S3); after qs_balance */
+/* S of one velocity (Y3); after qs_balance */
 static void qs_follow(const fa_model *model, qs_work *w, const fa_real *q,
                       const fa_real *wrench, int v, fa_real *S)
 {
