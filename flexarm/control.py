@@ -43,9 +43,9 @@ from ._control_motion import (
 from ._control_run import ControlRun, Record
 from ._explain import real_array
 from ._force_correction import Comparison, ComputedTorque
+from ._simulate_run import times
 from ._simulated_plant import JointSensors, SimulatedPlant, start_state
 from .errors import ArgumentError, NotFiniteError
-from .simulate import _times
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -344,7 +344,7 @@ class ManipulatorController:
         An exception in the plant, the correction or the servo passes through and
         carries what was reached as its attribute ``run``.
         """
-        t = _times(t)
+        t = times(t)
         if sensors is None:
             sensors = not self.store
         if sensors and self.store:
