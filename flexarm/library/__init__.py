@@ -1,7 +1,8 @@
 """Named arms: each function returns an `Arm` and tells its source and parameters.
 
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
-`de_luca_siciliano` (two flexible links), `puma560`, `iiwa14` (rigid).
+`de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
+links in space), `puma560`, `iiwa14` (rigid).
 `random_tree` draws arms for tests.  `poses` gives named configurations.
 """
 
@@ -10,8 +11,11 @@ from .generator import random_tree
 from .industrial import iiwa14, puma560
 from .planar import pendulum, planar_chain
 from .postures import poses
+from .spatial import cibicik_egeland, cibicik_egeland_order
 
 __all__ = [
+    "cibicik_egeland",
+    "cibicik_egeland_order",
     "de_luca_siciliano",
     "iiwa14",
     "pendulum",

@@ -20,6 +20,11 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
         "straight": (0.0, 0.0),
         "bent": (0.0, _QUARTER),
     },
+    "cibicik_egeland": {
+        "initial": (0.0, np.pi / 6.0, np.pi / 1.5, np.pi / 6.0),
+        "final": (np.pi / 4.0, np.pi / 3.0, np.pi / 3.0, np.pi / 3.0),
+        "straight": (0.0, 0.0, 0.0, 0.0),
+    },
     "puma560": {
         "ready": (0.0, _QUARTER, -_QUARTER, 0.0, 0.0, 0.0),
         "stretched": (0.0, 0.0, -_QUARTER, 0.0, 0.0, 0.0),
@@ -53,6 +58,8 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     `pendulum`           level (0), hanging (-pi/2), upright (pi/2)
     `planar_chain`       hanging (-pi/2, 0, ...), upright (pi/2, 0, ...)
     `de_luca_siciliano`  straight (0, 0), Figs 5, 7; bent (0, pi/2), Figs 6, 8
+    `cibicik_egeland`    initial (0, pi/6, 2 pi/3, pi/6) and final (pi/4, pi/3, pi/3,
+                         pi/3) of the manoeuvre; straight up (0, 0, 0, 0)
     `puma560`            ready, arm up (0, pi/2, -pi/2, 0, 0, 0); stretched along x
                          (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
                          (0, pi/4, pi, 0, pi/4, 0) [1]_
