@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explain import expected, real_array
+from ._joint_feedback import JointFeedback
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -151,8 +152,21 @@ class Run:
         self.widths = {arm.nu, arm.nv}  # of what the torque function may return
         shapes = [q0.shape[:-1], qd0.shape[:-1]]
         self.samples = None
+        self.feedback: JointFeedback | None = None
         self.function = torque if callable(torque) else None
         n_tau = arm.nu
+        if isinstance(torque, JointFeedback):
+            self.feedback = torque = torque.fit(arm, len(t))
+            core = 2 if torque.coupled else 1
+            shapes += [x.shape[:-core] for x in (torque.kp, torque.kd)]
+            shapes += [
+                x.shape[:-2]
+                for x in (torque.reference, torque.reference_rates)
+                if x is not None
+            ]
+            torque = torque.feedforward
+            if torque is None:
+                torque = np.zeros((len(t), arm.nu))
         if torque is not None and self.function is None:
             self.samples = self._check_samples(torque)
             shapes.append(self.samples.shape[:-2])
@@ -163,7 +177,7 @@ class Run:
             raise ArgumentError(
                 "leading axes do not broadcast: q0 "
                 f"{shapes[0]}, qd0 {shapes[1]}"
-                + (f", torque {shapes[2]}" if len(shapes) > 2 else "")
+                + "".join(f", torque {shape}" for shape in shapes[2:])
                 + ", expected equal lengths or 1"
             ) from None
         count, n = int(np.prod(self.batch, dtype=int)), len(t)
@@ -235,29 +249,58 @@ class Run:
                 "finite forces"
             )
 
-    def torque(self, index: int, t: float, y: Array) -> Array:
-        """Force on one trajectory at any time and state, for the SciPy solvers."""
-        nq = self.arm.nq
-        if self.function is not None:
-            return np.asarray(self.call(t, y[np.newaxis, :nq], y[np.newaxis, nq:])[0])
+    def rows(self, x: Array, core: int) -> Array:
+        """An array of one or all trajectories, the first axis, and `core` others."""
+        shape = x.shape[x.ndim - core :]
+        if all(n == 1 for n in x.shape[: x.ndim - core]):
+            return np.ascontiguousarray(x.reshape(1, *shape))
+        full = np.broadcast_to(x, (*self.batch, *shape))
+        return np.ascontiguousarray(full.reshape(len(self.q), *shape))
+
+    def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
+        """The feedback for the time loop in C."""
+        law = self.feedback
+        if law is None:
+            return None
+        core = 2 if law.coupled else 1
+        rates = law.reference_rates
         return (
-            self.sampled(index, t)
-            if self.samples is not None
-            else np.zeros(self.arm.nu)
+            not law.coupled,
+            self.rows(law.kp, core),
+            self.rows(law.kd, core),
+            self.rows(law.reference, 2),
+            None if rates is None else self.rows(rates, 2),
         )
 
-    def sampled(self, index: int, t: float) -> Array:
-        """Sampled force of one trajectory at any time, for the SciPy solvers."""
-        assert self.samples is not None
-        full = np.broadcast_to(self.samples, (*self.batch, *self.samples.shape[-2:]))
-        rows = full.reshape(len(self.q), *self.samples.shape[-2:])[index]
+    def torque(self, index: int, t: float, y: Array) -> Array:
+        """Force on one trajectory at any time and state, for the SciPy solvers."""
+        nq, nu = self.arm.nq, self.arm.nu
+        if self.function is not None:
+            return np.asarray(self.call(t, y[np.newaxis, :nq], y[np.newaxis, nq:])[0])
+        if self.samples is None:
+            return np.zeros(nu)
+        tau = self.sampled(self.rows(self.samples, 2), index, t)
+        law = self.gains()
+        if law is not None:
+            diagonal, kp, kd, reference, rates = law
+            error = self.sampled(reference, index, t) - y[:nu]
+            rate = -y[nq : nq + nu]
+            if rates is not None:
+                rate = rate + self.sampled(rates, index, t)
+            kp, kd = kp[index % len(kp)], kd[index % len(kd)]
+            tau = tau + (kp * error + kd * rate if diagonal else kp @ error + kd @ rate)
+        return tau
+
+    def sampled(self, rows: Array, index: int, t: float) -> Array:
+        """Samples of one trajectory at any time, for the SciPy solvers."""
+        x = rows[index % len(rows)]
         k = int(
             np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 1)
         )
         if self.hold or k == len(self.t) - 1:
-            return np.asarray(rows[k])
+            return np.asarray(x[k])
         part = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
-        return np.asarray(rows[k] + part * (rows[k + 1] - rows[k]))
+        return np.asarray(x[k] + part * (x[k + 1] - x[k]))
 
     def result(self, method: str, note: str) -> Trajectory:
         """What was computed, with a sentence about how it ended."""

@@ -43,6 +43,7 @@ from ._control_motion import (
 from ._control_run import ControlRun, Record
 from ._explain import real_array
 from ._force_correction import Comparison, ComputedTorque
+from ._joint_feedback import JointFeedback
 from ._simulate_run import times
 from ._simulated_plant import JointSensors, SimulatedPlant, start_state
 from .errors import ArgumentError, NotFiniteError
@@ -55,6 +56,7 @@ __all__ = [
     "ComputedTorque",
     "ControlRun",
     "ControlStep",
+    "JointFeedback",
     "JointSensors",
     "ManipulatorController",
     "Motion",

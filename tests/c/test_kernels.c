@@ -178,7 +178,7 @@ static void check_rollout(const fa_model *of)
                             .qd = qd};
     void *work =
         aligned_alloc(64, (kernels->rollout_work_size(of, &run) + 63) / 64 * 64);
-    CHECK(kernels->rollout_rk4(of, &run, work) == 0);
+    CHECK(kernels->rollout(of, &run, work) == 0);
     free(work);
     for (int i = 0; i < 2; i++) {
         const size_t at = 3 * SAMPLES + (size_t)i * (SAMPLES - 1);
