@@ -67,6 +67,14 @@ static size_t roll_at(const roll_group *g, size_t block, size_t lane)
     return i < g->run->count ? i : g->run->count - 1;
 }
 
+/* lanes in use of a block */
+static int roll_states(const roll_group *g, const roll_block *s)
+{
+    const size_t before = (g->first + (size_t)(s - g->blocks)) * FA_LANES;
+    const size_t left = g->run->count - before;
+    return left < FA_LANES ? (int)left : FA_LANES;
+}
+
 /* numbers of each trajectory, `stride` doubles apart, into lanes */
 static void roll_read(const roll_group *g, size_t block, const double *from,
                       size_t stride, size_t size, fa_real *lanes)
@@ -193,9 +201,9 @@ static void roll_accelerate(const roll_group *g, const roll_block *s, int first,
     const fa_real *q = first ? s->q : s->stage_q, *qd = first ? s->qd : s->stage_qd;
 
     if (g->model->fidelity == FA_LINEAR) {
-        li_forward(g->model, FA_LANES, q, qd, s->tau, g->work, qdd);
+        li_forward(g->model, roll_states(g, s), q, qd, s->tau, g->work, qdd);
     } else {
-        cn_forward(g->model, FA_LANES, q, qd, s->tau, g->work, qdd);
+        cn_forward(g->model, roll_states(g, s), q, qd, s->tau, g->work, qdd);
     }
 }
 

@@ -95,15 +95,19 @@ static size_t ros_kernel_size(const fa_model *model)
     return forward > mass ? forward : mass;
 }
 
-/* sum_j x[j] * weight[j] of the first n stages */
+/* h sum_j weight[j] x[j] of the first n stages */
 static void ros_combine(int n, const double *weight, double h, fa_real *const *x,
-                        int size, fa_real *sum)
+                        int size, fa_real *restrict sum)
 {
     fa_zero(sum, size);
     for (int j = 0; j < n; j++) {
+        const fa_real *restrict xj = x[j];
         const double c = h * weight[j];
-        for (int i = 0; i < size && c != 0.0; i++) {
-            sum[i] += c * x[j][i];
+        if (c == 0.0) {
+            continue;
+        }
+        for (int i = 0; i < size; i++) {
+            sum[i] += c * xj[i];
         }
     }
 }
@@ -186,8 +190,20 @@ static void ros_subtract(const roll_group *g, const roll_block *s, const fa_real
     }
 }
 
+/* y = M x */
+static void ros_multiply(int n, const fa_real *restrict M, const fa_real *restrict x,
+                         fa_real *restrict y)
+{
+    fa_zero(y, n);
+    for (int j = 0; j < n; j++) { /* columns: sums that do not wait for each other */
+        for (int i = 0; i < n; i++) {
+            y[i] += M[j * n + i] * x[j];
+        }
+    }
+}
+
 /* S = L D L' in place, reciprocal pivots on the diagonal; NaN where one is not positive */
-static void ros_factor(int n, fa_real *S)
+FA_NOINLINE void ros_factor(int n, fa_real *restrict S)
 {
     for (int k = 0; k < n; k++) {
         const fa_real pivot = fa_pivot(S[k * n + k]);
@@ -204,7 +220,7 @@ static void ros_factor(int n, fa_real *S)
 }
 
 /* x becomes S^-1 x, with the factors */
-static void ros_solve(int n, const fa_real *S, fa_real *x)
+FA_NOINLINE void ros_solve(int n, const fa_real *restrict S, fa_real *restrict x)
 {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < i; j++) {
@@ -221,28 +237,33 @@ static void ros_solve(int n, const fa_real *S, fa_real *x)
     }
 }
 
-/* the same of a linear model, lane by lane */
-static void ros_factor_linear(const roll_group *g, const ros_own *own)
+/* the same of a linear model, lane by lane; lanes that are not in use repeat the last */
+static void ros_factor_linear(const roll_group *g, const roll_block *s,
+                              const ros_own *own)
 {
     const int nv = g->model->nv;
     const li_work w = li_split(g->model, g->work);
 
-    for (int lane = 0; lane < FA_LANES; lane++) {
+    for (int lane = 0; lane < roll_states(g, s); lane++) {
         li_read(own->S, nv * nv, lane, w.M);
         fa_dense_factor_symmetric(nv, w.M, own->order + lane * nv, w.scratch);
         li_write(w.M, nv * nv, lane, own->S);
     }
 }
 
-static void ros_solve_linear(const roll_group *g, const ros_own *own, fa_real *x)
+static void ros_solve_linear(const roll_group *g, const roll_block *s,
+                             const ros_own *own, fa_real *x)
 {
-    const int nv = g->model->nv;
+    const int nv = g->model->nv, last = roll_states(g, s) - 1;
     const li_work w = li_split(g->model, g->work);
 
-    for (int lane = 0; lane < FA_LANES; lane++) {
+    for (int lane = 0; lane <= last; lane++) {
         li_read(own->S, nv * nv, lane, w.M);
         li_read(x, nv, lane, w.x);
         fa_dense_solve_factored(nv, w.M, own->order + lane * nv, w.x);
+        li_write(w.x, nv, lane, x);
+    }
+    for (int lane = last + 1; lane < FA_LANES; lane++) {
         li_write(w.x, nv, lane, x);
     }
 }
@@ -256,12 +277,14 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
     if (model->fidelity == FA_LINEAR) {
         const li_work w = li_split(model, g->work);
         for (int lane = 0; lane < FA_LANES; lane++) {
-            li_read(s->q, model->nq, lane, w.q);
-            fa_linear_mass(model, w.q, w.scratch, w.M);
+            if (lane < roll_states(g, s)) {
+                li_read(s->q, model->nq, lane, w.q);
+                fa_linear_mass(model, w.q, w.scratch, w.M);
+            }
             li_write(w.M, model->nv * model->nv, lane, own->M);
         }
         ros_matrix(g, s, own, h);
-        ros_factor_linear(g, own);
+        ros_factor_linear(g, s, own);
     } else {
         mm_run(model, s->q, g->work, own->M);
         ros_matrix(g, s, own, h);
@@ -290,17 +313,13 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
         own.w[i] = p[i] + h * own.w[i];
         own.u_sum[i] = h * (own.u_sum[i] + ros_gamma * own.w[i]);
     }
+    ros_multiply(nv, own.M, own.F, a);
     for (int i = 0; i < nv; i++) {
-        fa_real sum = {0};
-        for (int j = 0; j < nv; j++) {
-            sum += own.M[i * nv + j] * own.F[j];
-        }
-        a[i] = sum;
         own.G[i] *= h;
     }
     ros_subtract(g, s, own.u_sum, own.G, a);
     if (model->fidelity == FA_LINEAR) {
-        ros_solve_linear(g, &own, a);
+        ros_solve_linear(g, s, &own, a);
     } else {
         ros_solve(nv, own.S, a);
     }
