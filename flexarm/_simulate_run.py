@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -257,6 +258,13 @@ class Run:
         full = np.broadcast_to(x, (*self.batch, *shape))
         return np.ascontiguousarray(full.reshape(len(self.q), *shape))
 
+    @cached_property
+    def forces(self) -> Array:
+        """Samples of the forces for the time loop, of one or all trajectories."""
+        assert self.samples is not None
+        return self.rows(self.samples, 2)
+
+    @cached_property
     def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
         """The feedback for the time loop in C."""
         law = self.feedback
@@ -279,8 +287,8 @@ class Run:
             return np.asarray(self.call(t, y[np.newaxis, :nq], y[np.newaxis, nq:])[0])
         if self.samples is None:
             return np.zeros(nu)
-        tau = self.sampled(self.rows(self.samples, 2), index, t)
-        law = self.gains()
+        tau = self.sampled(self.forces, index, t)
+        law = self.gains
         if law is not None:
             diagonal, kp, kd, reference, rates = law
             error = self.sampled(reference, index, t) - y[:nu]

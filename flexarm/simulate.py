@@ -174,7 +174,7 @@ def _run_fixed(
         substeps = max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
     torque: Any = run.call if run.function is not None else None
     if run.samples is not None:
-        torque = run.rows(run.samples, 2)
+        torque = run.forces
     if len(run.q) == 0:
         return
     lanes = _core.build_info()["lanes"]
@@ -196,7 +196,7 @@ def _run_fixed(
             run.hold,
             tick if bar is not None else None,
             run.tau,
-            run.gains(),
+            run.gains,
         )
     finally:
         if bar is not None:

@@ -17,7 +17,7 @@ from .postures import poses
 Array = NDArray[np.float64]
 
 # rad/s of joints 1 to 4
-_BANDWIDTH = (4.0, 4.0, 4.0, 15.0)
+_BANDWIDTH = (2.5, 4.0, 4.0, 15.0)
 
 
 class Maneuver(NamedTuple):
@@ -82,10 +82,12 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     .. math:: K_p = I \omega^2, \quad K_d = 2 I \omega
 
     critically damped for the largest inertia I that the joint moves in the two poses,
-    deflections aside, with omega = 4 rad/s for joints 1 to 3, a sixth of the lowest
+    deflections aside, with omega = 4 rad/s for joints 2 and 3, a sixth of the lowest
     frequency with locked joints (3.9 Hz), so that control and vibration stay apart, and
-    15 rad/s for joint 4, whose load has a hundredth of the inertia.  A step is done to
-    one percent after 2.5 s.  The feedforward is the torque
+    15 rad/s for joint 4, whose load has a hundredth of the inertia.  Joint 1 has 2.5
+    rad/s: its step bends the links sideways and twists them, and beyond 4 rad/s they
+    leave the range of the linear model, whose mass matrix then is indefinite.  Steps
+    are done to one percent when they end.  The feedforward is the torque
     that holds the arm at the set point in static equilibrium, with deflected links, as
     in [2]_; the set point is then an equilibrium and no error remains.
 
@@ -105,12 +107,12 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     >>> arm = fa.library.cibicik_egeland()
     >>> t, q0, qd0, law = fa.library.cibicik_egeland_maneuver(arm)
     >>> print(law.kp.round(1), law.kd.round(1))
-    [1835.5 1953.8  380.4   16.1] [917.7 976.9 190.2   2.2]
+    [717.  1953.8  380.4   16.1] [573.6 976.9 190.2   2.2]
     >>> run = fa.simulate(
     ...     arm, q0, qd0, t, torque=law, interpolation="hold", method="ROS34PW2",
     ...     max_step=1e-3,
     ... )
-    >>> print(abs(run.q[-1, :4] - law.reference[-1]).max() < 1e-3)
+    >>> print(abs(run.q[-1, :4] - law.reference[-1]).max() < 5e-3)
     True
     """
     if arm.name != "cibicik_egeland":
