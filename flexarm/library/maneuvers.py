@@ -107,7 +107,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     >>> arm = fa.library.cibicik_egeland()
     >>> t, q0, qd0, law = fa.library.cibicik_egeland_maneuver(arm)
     >>> print(law.kp.round(1), law.kd.round(1))
-    [717.  1953.8  380.4   16.1] [573.6 976.9 190.2   2.2]
+    [ 717.  1953.8  380.4   16.1] [573.6 976.9 190.2   2.2]
     >>> run = fa.simulate(
     ...     arm, q0, qd0, t, torque=law, interpolation="hold", method="ROS34PW2",
     ...     max_step=1e-3,

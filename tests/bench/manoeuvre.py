@@ -35,6 +35,7 @@ def run(
         interpolation="hold",
         method=method,
         max_step=max_step,
+        progress=False,
     )
 
 

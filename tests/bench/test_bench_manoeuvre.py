@@ -2,11 +2,11 @@
 
     python3 -m pytest tests/bench/test_bench_manoeuvre.py --figure manoeuvre.png
 
-The paper (section VI-B, MATLAB/Simulink) tells 3901 s for its nonlinear model, 314 s for
-the linear one and 14 s for that with optimized expressions.  Here a run is one call of
-`simulate` with 601 samples and feedback in C.  Errors are the largest over all samples,
-against Runge-Kutta of order four at 25 us, which DOP853 and Radau confirm (rtol 1e-11
-and 1e-10, tests/test_manoeuvre.py has short ones).
+The paper (section VI-B, MATLAB/Simulink) tells 3901 s for its nonlinear model, 314 s
+for the linear one and 14 s for that with optimized expressions.  Here a run is one call
+of `simulate` with 601 samples and feedback in C.  Errors are the largest over all
+samples, against Runge-Kutta of order four at 25 us, which DOP853 at rtol 1e-11 confirms
+(tests/test_manoeuvre.py has a part of it, and of Radau).
 
 Modes of 0.9 and 1.1 kHz limit explicit steps to 0.4 ms; ROS34PW2 has no limit.  What it
 does not resolve it damps: errors of bending z and torsion are the vibration that the
