@@ -84,7 +84,7 @@ def simulate(
     ``"rk4"`` diverges where a step is longer than 2.8 radians of the fastest mode.
     ``"ROS34PW2"`` has no such limit: it is L-stable and takes modal stiffness, damping
     and the gains of a `JointFeedback` implicitly, with M(q) of each step's start (one
-    factor and four forward dynamics a step; a W-method, whose order does not ask for
+    factor and four dynamics a step; a W-method, whose order does not ask for
     the other derivatives).  Modes that a step does not resolve follow the forces that
     act on them, their own vibration is damped: of the amplitude a step h leaves
     1 - 0.026 (omega h)^4 where that is small.  So energy is lost, never gained, by the

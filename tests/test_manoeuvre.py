@@ -65,7 +65,7 @@ def test_ends_at_rest_at_the_set_points(exact: fa.Trajectory) -> None:
 
 def test_set_point_is_an_equilibrium_of_the_deflected_arm() -> None:
     _, q0, qd0, law = fa.library.cibicik_egeland_maneuver(ARM)
-    # statics from the dynamics: strong damping brings the arm there
+    # strong damping brings the arm there
     bodies = [
         b.replace(damping=20.0 * np.sqrt(np.diag(np.diag(b.stiffness))))
         if b.n_modes

@@ -16,13 +16,14 @@
  *                     - h (K (sum_j<i gamma_ij p_j + gamma w_i) + D G_i)           (W2)
  *             For poses q is the displacement u from the start of the step, V is u_dot
  *             of Q3 and joins A by its value at u = 0 (positions.c).
- * Stability   L-stable and stiffly accurate: a stiff mode ends each step where statics
- *             puts it. Modes that a step does not resolve are damped.
+ * Stability   L-stable and stiffly accurate: a stiff mode ends each step where balance
+ *             of forces puts it. Modes that a step does not resolve are damped.
  * Not in A    derivatives of M, of velocity forces and of gravity, and of samples with
  *             respect to time.
  * Linear      fidelity: M, and with it the matrix of W2, may be indefinite; LAPACK then
  *             factors it lane by lane.
- * Cost        four forward dynamics, a mass matrix, a factor of size nv.
+ * Cost        three forward and one inverse dynamics, a mass matrix, a factor of
+ *             size nv.
  * Source      J. Rang, L. Angermann, BIT 45 (2005), 761-787.
  * Checked by  tests/test_rosenbrock.py: conditions of order from these coefficients,
  *             observed order, stiff modes, a NumPy twin of the step.
@@ -92,7 +93,8 @@ static ros_own ros_split(const fa_model *model, const roll_block *s)
 static size_t ros_kernel_size(const fa_model *model)
 {
     const size_t forward = roll_forward_size(model), mass = mm_work_size(model);
-    return forward > mass ? forward : mass;
+    const size_t most = forward > mass ? forward : mass, inverse = id_work(model);
+    return most > inverse ? most : inverse;
 }
 
 /* h sum_j weight[j] x[j] of the first n stages */
@@ -292,6 +294,23 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
     }
 }
 
+/* M F of a stage; at the first one, where M is that of F, tau - C without F */
+static void ros_forces(const roll_group *g, const roll_block *s, int stage,
+                       const ros_own *own, fa_real *forces)
+{
+    const fa_model *model = g->model;
+
+    if (stage > 0 || model->fidelity == FA_LINEAR) {
+        roll_accelerate(g, s, stage == 0, own->F);
+        ros_multiply(model->nv, own->M, own->F, forces);
+        return;
+    }
+    id_run(model, ID_MOTION, s->q, s->qd, NULL, g->work, own->F);
+    for (int i = 0; i < model->nv; i++) {
+        forces[i] = s->tau[i] - own->F[i];
+    }
+}
+
 /* p_i and a_i (W2) */
 static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
 {
@@ -304,7 +323,7 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
     if (stage == 0) {
         ros_prepare(g, s, &own, h);
     }
-    roll_accelerate(g, s, stage == 0, own.F);
+    ros_forces(g, s, stage, &own, a);
     ros_combine(stage, ros_mix[stage], 1.0, own.acceleration, nv, own.G);
     ros_combine(stage, ros_mix[stage], 1.0, own.rate, nu, own.u_sum);
     pos_rates(model, stage == 0 ? NULL : own.u, qd, p);
@@ -313,7 +332,6 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
         own.w[i] = p[i] + h * own.w[i];
         own.u_sum[i] = h * (own.u_sum[i] + ros_gamma * own.w[i]);
     }
-    ros_multiply(nv, own.M, own.F, a);
     for (int i = 0; i < nv; i++) {
         own.G[i] *= h;
     }

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 GROUPS = {
     "joints, rad": slice(0, 4),
     "bending y, m": [4, 5, 10, 11],
-    "bending z, m": [6, 7, 12, 13],
     "torsion, rad": [8, 9, 14, 15],
+    "bending z, m": [6, 7, 12, 13],
 }
 
 
@@ -65,8 +65,8 @@ def draw(runs: dict[str, fa.Trajectory]) -> Figure:
 
     figure = Figure(figsize=(11.0, 14.0), layout="constrained")
     axes = figure.subplots(5, 2)
-    labels = ("Fig. 6: joints", "Fig. 7: bending y", "Fig. 9: bending z")
-    labels += ("Fig. 8: torsion",)
+    labels = ("Fig. 6: joints", "Fig. 7: bending y", "Fig. 8: torsion")
+    labels += ("Fig. 9: bending z",)
     for (left, right), label, at in zip(axes, labels, GROUPS.values(), strict=False):
         joints = "joints" in label
         scale = np.rad2deg(1.0) if joints else 1.0

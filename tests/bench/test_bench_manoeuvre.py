@@ -25,8 +25,8 @@ from manoeuvre import draw, errors, rows, run
 from races import SMOKE, Contender
 
 STEPS = {
-    "ROS34PW2": (2e-3, 1e-3) if SMOKE else (5e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4),
-    "rk4": (2e-4,) if SMOKE else (2e-4, 1e-4, 5e-5),
+    "ROS34PW2": (2e-3, 1e-3) if SMOKE else (5e-3, 2e-3, 1e-3, 5e-4, 2.5e-4),
+    "rk4": (2e-4,) if SMOKE else (2e-4, 1e-4),
 }
 EXACT = {"method": "rk4", "max_step": 2e-4 if SMOKE else 2.5e-5}
 FIDELITIES = ("full", "linear", "ruthless")
