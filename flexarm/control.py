@@ -11,6 +11,8 @@ show [1]_; numbers in parentheses are those of the figures:
 4. correction of the specified forces (144), by `ComputedTorque` or any function,
 5. conversion of the corrected forces to servo commands (146), sent at once or stored.
 
+`JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
+
 .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
    Embodying the Invention", claims 1, 6, 7, 16 and 31.
 """

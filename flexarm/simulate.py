@@ -83,13 +83,14 @@ def simulate(
     -----
     ``"rk4"`` diverges where a step is longer than 2.8 radians of the fastest mode.
     ``"ROS34PW2"`` has no such limit: it is L-stable and takes modal stiffness, damping
-    and the gains of a `JointFeedback` implicitly, with M(q) of each step's start (one
-    factor and four dynamics a step; a W-method, whose order does not ask for
-    the other derivatives).  Modes that a step does not resolve follow the forces that
-    act on them, their own vibration is damped: of the amplitude a step h leaves
-    1 - 0.026 (omega h)^4 where that is small.  So energy is lost, never gained, by the
-    vibration; halve `max_step` to see what remains of the error.  Gains of a torque
-    function are not seen and so are explicit.
+    and the gains of a `JointFeedback` implicitly, with M(q) of each step's start.  As a
+    W-method its order does not ask for the other derivatives; a step costs about as
+    much as five forward dynamics.  Modes that a step h does not resolve follow the
+    forces that act on them while their own vibration is damped: a step leaves
+    1 - 0.026 (omega h)^4 of the amplitude where that is near one.  So vibration loses
+    energy and never gains any; halve `max_step` to see what remains of the error.  The
+    order is two where modes are so stiff that h omega is far above one all the time.
+    Gains of a torque function are not seen, and so are explicit.
 
     A torque function is called once more than the stages need, at the first time, to
     learn how many forces it gives.  An exception in it passes through and carries what

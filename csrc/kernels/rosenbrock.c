@@ -63,27 +63,27 @@ typedef struct {
 
 static size_t ros_own_size(const fa_model *model)
 {
-    const size_t nv = (size_t)model->nv, nu = (size_t)pos_total(model);
-    return 2 * nv * nv + (ROS_STAGES + 3) * (nu + nv) + nv;
+    const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
+    return 2 * nv * nv + (ROS_STAGES + 3) * (moves + nv) + nv;
 }
 
 static ros_own ros_split(const fa_model *model, const roll_block *s)
 {
-    const size_t nv = (size_t)model->nv, nu = (size_t)pos_total(model);
+    const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
     ros_own own;
     fa_real *next = s->own;
 
     own.M = next;
     own.S = own.M + nv * nv;
     next = own.S + nv * nv;
-    for (int i = 0; i < ROS_STAGES; i++, next += nu + nv) {
+    for (int i = 0; i < ROS_STAGES; i++, next += moves + nv) {
         own.rate[i] = next;
-        own.acceleration[i] = next + nu;
+        own.acceleration[i] = next + moves;
     }
     own.u = next;
-    own.u_sum = own.u + nu;
-    own.w = own.u_sum + nu;
-    own.G = own.w + nu;
+    own.u_sum = own.u + moves;
+    own.w = own.u_sum + moves;
+    own.G = own.w + moves;
     own.F = own.G + nv;
     own.x = own.F + nv;
     own.order = (int *)(own.x + nv);
@@ -315,7 +315,7 @@ static void ros_forces(const roll_group *g, const roll_block *s, int stage,
 static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
 {
     const fa_model *model = g->model;
-    const int nv = model->nv, nu = pos_total(model);
+    const int nv = model->nv, moves = pos_total(model);
     const fa_real *qd = stage == 0 ? s->qd : s->stage_qd;
     const ros_own own = ros_split(model, s);
     fa_real *a = own.acceleration[stage], *p = own.rate[stage];
@@ -325,10 +325,10 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
     }
     ros_forces(g, s, stage, &own, a);
     ros_combine(stage, ros_mix[stage], 1.0, own.acceleration, nv, own.G);
-    ros_combine(stage, ros_mix[stage], 1.0, own.rate, nu, own.u_sum);
+    ros_combine(stage, ros_mix[stage], 1.0, own.rate, moves, own.u_sum);
     pos_rates(model, stage == 0 ? NULL : own.u, qd, p);
     pos_rates(model, NULL, own.G, own.w);
-    for (int i = 0; i < nu; i++) {
+    for (int i = 0; i < moves; i++) {
         own.w[i] = p[i] + h * own.w[i];
         own.u_sum[i] = h * (own.u_sum[i] + ros_gamma * own.w[i]);
     }
@@ -342,14 +342,14 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
         ros_solve(nv, own.S, a);
     }
     pos_rates(model, NULL, a, p);
-    for (int i = 0; i < nu; i++) {
+    for (int i = 0; i < moves; i++) {
         p[i] = own.w[i] + ros_gamma * h * p[i];
     }
 
     /* the state of the next stage */
     if (stage + 1 < ROS_STAGES) {
         const double *ahead = ros_ahead[stage + 1];
-        ros_combine(stage + 1, ahead, h, own.rate, nu, own.u);
+        ros_combine(stage + 1, ahead, h, own.rate, moves, own.u);
         ros_combine(stage + 1, ahead, h, own.acceleration, nv, own.x);
         pos_step(model, s->q, own.u, s->stage_q);
         for (int i = 0; i < nv; i++) {
@@ -361,10 +361,10 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
 static void ros_finish(const roll_group *g, roll_block *s, double h)
 {
     const fa_model *model = g->model;
-    const int nv = model->nv, nu = pos_total(model);
+    const int nv = model->nv, moves = pos_total(model);
     const ros_own own = ros_split(model, s);
 
-    ros_combine(ROS_STAGES, ros_weight, h, own.rate, nu, own.u);
+    ros_combine(ROS_STAGES, ros_weight, h, own.rate, moves, own.u);
     ros_combine(ROS_STAGES, ros_weight, h, own.acceleration, nv, own.x);
     pos_step(model, s->q, own.u, s->stage_q);
     memcpy(s->q, s->stage_q, (size_t)model->nq * sizeof(fa_real));
