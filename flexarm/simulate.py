@@ -85,7 +85,7 @@ def simulate(
     ``"ROS34PW2"`` has no such limit: it is L-stable and takes modal stiffness, damping
     and the gains of a `JointFeedback` implicitly, with M(q) of each step's start.  As a
     W-method its order does not ask for the other derivatives; a step costs about as
-    much as five forward dynamics.  Modes that a step h does not resolve follow the
+    much as six forward dynamics.  Modes that a step h does not resolve follow the
     forces that act on them while their own vibration is damped: a step leaves
     1 - 0.026 (omega h)^4 of the amplitude where that is near one.  So vibration loses
     energy and never gains any; halve `max_step` to see what remains of the error.  The

@@ -36,7 +36,8 @@ enum { ROS_STAGES = 4 };
 static const double ros_gamma = 0.435866521508458999416; /* 6x^3 - 18x^2 + 9x = 1 */
 static const double ros_node[ROS_STAGES] = {0.0, 0.871733043016917998832,
                                             0.731579957788852395864, 1.0};
-/* alpha_ij, gamma_ij, b_j; gamma_ii is ros_gamma */
+/* alpha_ij, gamma_ij, b_j; gamma_ii is ros_gamma. The paper has 16 digits; those after
+ * them follow from its conditions of order. */
 static const double ros_ahead[ROS_STAGES][ROS_STAGES] = {
     {0.0},
     {0.871733043016917998832},
