@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,18 @@ GROUPS = {
 }
 
 
+@cache
+def task(fidelity: str) -> tuple[fa.Arm, fa.library.Maneuver]:
+    """What is made once: the arm, its set points and gains."""
+    arm = fa.library.cibicik_egeland(fidelity=fidelity)
+    return arm, fa.library.cibicik_egeland_maneuver(arm)
+
+
 def run(
     fidelity: str = "full", method: str = "ROS34PW2", max_step: float = 5e-4
 ) -> fa.Trajectory:
     """Six seconds, as a user calls them."""
-    arm = fa.library.cibicik_egeland(fidelity=fidelity)
-    t, q0, qd0, law = fa.library.cibicik_egeland_maneuver(arm)
+    arm, (t, q0, qd0, law) = task(fidelity)
     return fa.simulate(
         arm,
         q0,
