@@ -48,4 +48,12 @@ void FA_LAPACK(dsysv)(const char *uplo, const int *n, const int *nrhs, double *a
                       const int *lda, int *ipiv, double *b, const int *ldb,
                       double *work, const int *lwork, int *info, size_t uplo_length);
 
+/* The two halves of dsysv: the factor, and solutions with it. */
+void FA_LAPACK(dsytrf)(const char *uplo, const int *n, double *a, const int *lda,
+                       int *ipiv, double *work, const int *lwork, int *info,
+                       size_t uplo_length);
+void FA_LAPACK(dsytrs)(const char *uplo, const int *n, const int *nrhs, const double *a,
+                       const int *lda, const int *ipiv, double *b, const int *ldb,
+                       int *info, size_t uplo_length);
+
 #endif

@@ -43,6 +43,25 @@ void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order
     }
 }
 
+void fa_dense_factor_symmetric(int n, double *a, int *order, double *work)
+{
+    int info = 0;
+
+    /* what LAPACK, column by column, takes as the upper triangle */
+    FA_LAPACK(dsytrf)("U", &n, a, &n, order, work, &n, &info, 1);
+    for (int i = 0; info != 0 && i < n * n; i++) {
+        a[i] = (double)NAN;
+    }
+}
+
+void fa_dense_solve_factored(int n, const double *a, const int *order, double *x)
+{
+    const int one = 1;
+    int info = 0;
+
+    FA_LAPACK(dsytrs)("U", &n, &one, a, &n, order, x, &n, &info, 1);
+}
+
 /* scales to a unit diagonal; zero rows stay zero. Nonzero if there is a NaN */
 static int dense_scale(int n, double *a, double *x, double *scale)
 {

@@ -27,6 +27,15 @@ void fa_dense_solve_symmetric(int n, int n_rhs, double *a, double *b, int *order
                               double *work);
 
 /*
+ * The two halves of it: the factor, NaN if A is singular, and the solution x of one
+ * right side with it.
+ *   a     [n][n]  as for fa_dense_solve; a[i][j] with j <= i in place of j >= i
+ *   work  [n]  scratch
+ */
+void fa_dense_factor_symmetric(int n, double *a, int *order, double *work);
+void fa_dense_solve_factored(int n, const double *a, const int *order, double *x);
+
+/*
  * Solves A x = b for a symmetric positive semidefinite A by a Cholesky factor with
  * diagonal pivots. Unknowns whose pivot, relative to their diagonal entry, is below
  * 1e-10 depend on the others and become zero.

@@ -104,15 +104,33 @@ typedef int (*fa_torque_call)(void *context, double t, const double *q,
  * that are done; nonzero stops the run */
 typedef int (*fa_tick)(void *context, size_t steps_done);
 
+/* fixed-step methods of a time loop; the second for stiff arms, without constraints */
+typedef enum { FA_RK4, FA_ROS34PW2 } fa_method;
+
+/*
+ * Feedback of the joints, tau + Kp (reference - q) + Kd (rates - qd), where every joint
+ * position has one velocity (no poses). Samples are held or linear as those of tau;
+ * strides are doubles between two trajectories, 0: shared.
+ */
 typedef struct {
+    int diagonal;            /* gains are [nu], not [nu][nu] */
+    const double *kp, *kd;   /* [count or 1][nu] or [count or 1][nu][nu] */
+    const double *reference; /* [count or 1][n_samples][nu] */
+    const double *rates;     /* the same, or NULL: zero */
+    size_t kp_stride, kd_stride, reference_stride, rates_stride;
+} fa_feedback;
+
+typedef struct {
+    fa_method method;
     size_t count;     /* trajectories */
     size_t n_samples; /* times, first one is the start */
     int substeps;     /* integration steps between two samples */
     int n_tau;        /* nu or nv */
     const double *t;  /* [n_samples] */
     fa_torque kind;
-    const double *tau; /* [count or 1][n_samples][n_tau] */
-    size_t tau_stride; /* doubles between two trajectories, 0: shared */
+    const double *tau;           /* [count or 1][n_samples][n_tau] */
+    size_t tau_stride;           /* doubles between two trajectories, 0: shared */
+    const fa_feedback *feedback; /* or NULL; with held or linear tau of nu entries */
     fa_torque_call call;
     fa_tick tick;
     void *context;
@@ -175,9 +193,8 @@ typedef struct {
     size_t (*map_work_size)(fa_map);
     fa_failures (*map)(fa_map, size_t count, const fa_operand *operands, void *work);
     size_t (*rollout_work_size)(const fa_model *, const fa_rollout *);
-    /* classical Runge-Kutta; nonzero if a callback stopped it, later samples are then
-     * left as they were */
-    int (*rollout_rk4)(const fa_model *, const fa_rollout *, void *work);
+    /* nonzero if a callback stopped it, later samples are then left as they were */
+    int (*rollout)(const fa_model *, const fa_rollout *, void *work);
     size_t (*ik_work_size)(const fa_model *, const fa_ik *);
     /* nonzero if the callback stopped it, targets that are not done are then left */
     int (*ik)(const fa_model *, const fa_ik *, void *work);

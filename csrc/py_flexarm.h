@@ -45,8 +45,8 @@ const char *py_kernel_name(fa_kernel kernel);
 
 fa_model *py_model_of(PyObject *capsule);
 
-/* method Model.rollout_rk4 */
-PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs);
+/* method Model.rollout */
+PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs);
 
 /* method Model.inverse_kinematics */
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);

@@ -203,7 +203,7 @@ static PyObject *model_quiet(PyObject *object, PyObject *name)
 static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     const model_object *self = (const model_object *)object;
-    return py_rollout_rk4(py_model_of(self->capsule), args, kwargs);
+    return py_rollout(py_model_of(self->capsule), args, kwargs);
 }
 
 static PyObject *model_inverse_kinematics(PyObject *object, PyObject *args)
@@ -269,8 +269,9 @@ static PyMethodDef model_methods[] = {
     {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
     {"quiet", model_quiet, METH_O,
      "quiet(name): the gufunc that leaves failed states as NaN and does not raise."},
-    {"rollout_rk4", (PyCFunction)(void (*)(void))model_rollout,
-     METH_VARARGS | METH_KEYWORDS, "Classical Runge-Kutta on a batch; see simulate."},
+    {"rollout", (PyCFunction)(void (*)(void))model_rollout,
+     METH_VARARGS | METH_KEYWORDS,
+     "A batch of trajectories by a fixed-step method; see simulate."},
     {"inverse_kinematics", model_inverse_kinematics, METH_VARARGS,
      "Joint positions of many target poses; see inverse_kinematics."},
     {NULL, NULL, 0, NULL},

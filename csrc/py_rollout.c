@@ -89,6 +89,71 @@ static double *rollout_data(PyObject *object, const char *what, int written,
     return PyArray_DATA(a);
 }
 
+/* a contiguous array of one leading and any other axes, of `row` numbers a trajectory */
+static const double *rollout_rows(PyObject *object, const char *what, npy_intp count,
+                                  npy_intp row, size_t *stride)
+{
+    PyArrayObject *a = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || PyArray_TYPE(a) != NPY_DOUBLE ||
+        PyArray_NDIM(a) < 1 || !PyArray_ISCARRAY_RO(a)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a C-ordered float64 array", what);
+        return NULL;
+    }
+    const npy_intp n = PyArray_DIM(a, 0);
+    if ((n != count && n != 1) || PyArray_SIZE(a) != n * row) {
+        PyErr_Format(PyExc_ValueError, "%s of a rollout has the wrong shape", what);
+        return NULL;
+    }
+    *stride = n == 1 ? 0 : (size_t)row;
+    return PyArray_DATA(a);
+}
+
+/* feedback (diagonal, kp, kd, reference, rates or None) */
+static int rollout_feedback(const fa_model *model, fa_rollout *run, fa_feedback *f,
+                            PyObject *given)
+{
+    PyObject *kp, *kd, *reference, *rates;
+
+    if (given == Py_None) {
+        return 0;
+    }
+    if (!PyArg_ParseTuple(given, "pOOOO", &f->diagonal, &kp, &kd, &reference, &rates)) {
+        return -1;
+    }
+    if (run->kind == FA_TORQUE_CALL || run->kind == FA_TORQUE_ZERO ||
+        run->n_tau != model->nu || model->nq != model->nv) {
+        PyErr_SetString(PyExc_ValueError,
+                        "feedback needs samples of joint forces and no poses");
+        return -1;
+    }
+    const npy_intp count = (npy_intp)run->count, nu = model->nu;
+    const npy_intp gain = f->diagonal ? nu : nu * nu;
+    const npy_intp samples = (npy_intp)run->n_samples * nu;
+    f->kp = rollout_rows(kp, "kp", count, gain, &f->kp_stride);
+    f->kd = f->kp ? rollout_rows(kd, "kd", count, gain, &f->kd_stride) : NULL;
+    f->reference = f->kd ? rollout_rows(reference, "reference", count, samples,
+                                        &f->reference_stride)
+                         : NULL;
+    if (f->reference && rates != Py_None) {
+        f->rates = rollout_rows(rates, "rates", count, samples, &f->rates_stride);
+    }
+    run->feedback = f;
+    return f->reference && (f->rates || rates == Py_None) ? 0 : -1;
+}
+
+static int rollout_method(const fa_model *model, fa_rollout *run, const char *name)
+{
+    if (strcmp(name, "rk4") == 0) {
+        run->method = FA_RK4;
+    } else if (strcmp(name, "ROS34PW2") == 0 && model->n_constraints == 0) {
+        run->method = FA_ROS34PW2;
+    } else {
+        PyErr_Format(PyExc_ValueError, "no method of a rollout of this arm: %s", name);
+        return -1;
+    }
+    return 0;
+}
+
 static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context *c,
                         PyObject *q, PyObject *qd, PyArrayObject *t, PyObject *tau,
                         PyObject *tau_out)
@@ -134,18 +199,20 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     return 0;
 }
 
-PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs)
+PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"q",    "qd",   "t",       "substeps", "tau",
-                            "hold", "tick", "tau_out", NULL};
-    PyObject *q, *qd, *t, *tau, *tick, *tau_out;
+    static char *names[] = {"q",    "qd",   "t",       "method",   "substeps", "tau",
+                            "hold", "tick", "tau_out", "feedback", NULL};
+    PyObject *q, *qd, *t, *tau, *tick, *tau_out, *feedback = Py_None;
+    const char *method;
     int substeps, hold;
     rollout_context context = {0, 0, 0, 0, NULL, NULL};
+    fa_feedback gains = {0};
     fa_rollout run = {.tick = rollout_tick};
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOiOpOO:rollout_rk4", names, &q,
-                                     &qd, &t, &substeps, &tau, &hold, &tick,
-                                     &tau_out)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|O:rollout", names, &q,
+                                     &qd, &t, &method, &substeps, &tau, &hold, &tick,
+                                     &tau_out, &feedback)) {
         return NULL;
     }
     PyObject *times = PyArray_FROMANY(t, NPY_DOUBLE, 1, 1, NPY_ARRAY_IN_ARRAY);
@@ -157,8 +224,10 @@ PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs
     run.substeps = substeps < 1 ? 1 : substeps;
     run.context = &context;
     char *work = NULL;
-    if (rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
-                     tau_out) < 0) {
+    if (rollout_method(model, &run, method) < 0 ||
+        rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
+                     tau_out) < 0 ||
+        rollout_feedback(model, &run, &gains, feedback) < 0) {
         goto fail;
     }
     const fa_kernels *kernels = py_kernels(run.count);
@@ -171,7 +240,7 @@ PyObject *py_rollout_rk4(const fa_model *model, PyObject *args, PyObject *kwargs
     int stopped = 0;
     Py_BEGIN_ALLOW_THREADS if (run.count)
     {
-        stopped = kernels->rollout_rk4(model, &run, aligned);
+        stopped = kernels->rollout(model, &run, aligned);
     }
     Py_END_ALLOW_THREADS if (stopped)
     {

@@ -156,11 +156,12 @@ class Model:
     constraint_forces: Final[np.ufunc]  # (nq),(nv),(t)->(m)
 
     def quiet(self, name: str, /) -> np.ufunc: ...
-    def rollout_rk4(
+    def rollout(
         self,
         q: NDArray[np.float64],
         qd: NDArray[np.float64],
         t: NDArray[np.float64],
+        method: str,
         substeps: int,
         tau: NDArray[np.float64]
         | Callable[[float, NDArray[np.float64], NDArray[np.float64]], Any]
@@ -168,6 +169,8 @@ class Model:
         hold: bool,
         tick: Callable[[int], Any] | None,
         tau_out: NDArray[np.float64],
+        # diagonal, kp, kd, reference, rates
+        feedback: tuple[bool, Any, Any, Any, Any] | None = None,
     ) -> None: ...
     def inverse_kinematics(
         self,

@@ -11,6 +11,8 @@ show [1]_; numbers in parentheses are those of the figures:
 4. correction of the specified forces (144), by `ComputedTorque` or any function,
 5. conversion of the corrected forces to servo commands (146), sent at once or stored.
 
+`JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
+
 .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
    Embodying the Invention", claims 1, 6, 7, 16 and 31.
 """
@@ -43,9 +45,10 @@ from ._control_motion import (
 from ._control_run import ControlRun, Record
 from ._explain import real_array
 from ._force_correction import Comparison, ComputedTorque
+from ._joint_feedback import JointFeedback
+from ._simulate_run import times
 from ._simulated_plant import JointSensors, SimulatedPlant, start_state
 from .errors import ArgumentError, NotFiniteError
-from .simulate import _times
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -55,6 +58,7 @@ __all__ = [
     "ComputedTorque",
     "ControlRun",
     "ControlStep",
+    "JointFeedback",
     "JointSensors",
     "ManipulatorController",
     "Motion",
@@ -344,7 +348,7 @@ class ManipulatorController:
         An exception in the plant, the correction or the servo passes through and
         carries what was reached as its attribute ``run``.
         """
-        t = _times(t)
+        t = times(t)
         if sensors is None:
             sensors = not self.store
         if sensors and self.store:

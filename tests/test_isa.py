@@ -35,6 +35,10 @@ q0 = np.linspace(0.0, 0.01, 30).reshape(5, 6)
 torque = lambda t, q, qd: 0.1 * np.cos(q[:, :2])
 run = fa.simulate(arm, q0, np.zeros(6), t, torque=torque)
 results["rollout q"], results["rollout qd"] = run.q, run.qd
+kp = np.linspace(1.0, 2.0, 10).reshape(5, 2)
+law = fa.control.JointFeedback(kp, [0.1, 0.2], [0.3, 0.0])
+run = fa.simulate(arm, q0, np.zeros(6), t, torque=law, method="ROS34PW2")
+results["stiff q"], results["stiff qd"] = run.q, run.qd
 results["isa"] = np.array(fa.build_info()["isa"])
 np.savez(sys.argv[1], **results)
 """

@@ -444,13 +444,19 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
         "q": np.zeros((3, 5, N)),
         "qd": np.zeros((3, 5, N)),
         "t": np.linspace(0.0, 0.1, 5),
+        "method": "rk4",
         "substeps": 1,
         "tau": np.zeros((3, 5, U)),
         "hold": False,
         "tick": None,
         "tau_out": np.zeros((3, 5, U)),
     }
-    assert model.rollout_rk4(**good) is None
+    gain = np.ones((1, U))
+    law = (True, gain, gain, np.zeros((1, 5, U)), None)
+    assert model.rollout(**good) is None
+    assert model.rollout(**good, feedback=law) is None
+    with pytest.raises(ValueError, match="feedback"):
+        model.rollout(**(good | {"tau": None}), feedback=law)
     read_only = np.zeros((3, 5, N))
     read_only.flags.writeable = False
     for name, wrong in [
@@ -476,17 +482,25 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
         ("tau_out", np.zeros((2, 5, U))),
         ("tau_out", None),
         ("substeps", "1"),
+        ("method", "euler"),
+        ("method", 4),
+        ("feedback", (True, gain, gain, gain)),
+        ("feedback", (True, np.ones((2, U)), gain, samples(), None)),
+        ("feedback", (False, gain, gain, samples(1), None)),
+        ("feedback", (True, gain, [1.0] * U, samples(1), None)),
+        ("feedback", (True, gain, gain, np.zeros((1, 4, U)), None)),
+        ("feedback", (True, gain, gain, np.zeros((1, 5, U)), np.zeros((1, 4, U)))),
     ]:
         with pytest.raises((ValueError, TypeError)):
-            model.rollout_rk4(**(good | {name: wrong}))
+            model.rollout(**(good | {name: wrong}))
     with pytest.raises((ValueError, TypeError)):
-        model.rollout_rk4(**(good | {"tau": lambda t, q, qd: np.zeros((3, U + 1))}))
+        model.rollout(**(good | {"tau": lambda t, q, qd: np.zeros((3, U + 1))}))
     with pytest.raises((ValueError, TypeError)):
-        model.rollout_rk4(**(good | {"tau": lambda t, q, qd: np.zeros((2, U))}))
+        model.rollout(**(good | {"tau": lambda t, q, qd: np.zeros((2, U))}))
     with pytest.raises((ValueError, TypeError)):
-        model.rollout_rk4(**(good | {"tau": lambda t, q, qd: "push"}))
+        model.rollout(**(good | {"tau": lambda t, q, qd: "push"}))
     with pytest.raises(TypeError):
-        model.rollout_rk4()
+        model.rollout()
 
 
 def test_options_are_keyword_only() -> None:

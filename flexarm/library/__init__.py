@@ -3,19 +3,23 @@
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).
-`random_tree` draws arms for tests.  `poses` gives named configurations.
+`random_tree` draws arms for tests.  `poses` gives named configurations,
+`cibicik_egeland_maneuver` a motion.
 """
 
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, puma560
+from .maneuvers import Maneuver, cibicik_egeland_maneuver
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
 from .spatial import cibicik_egeland, cibicik_egeland_order
 
 __all__ = [
+    "Maneuver",
     "cibicik_egeland",
+    "cibicik_egeland_maneuver",
     "cibicik_egeland_order",
     "de_luca_siciliano",
     "iiwa14",

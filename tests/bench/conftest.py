@@ -22,19 +22,21 @@ from flexarm import build_info
 
 _RESULTS = pytest.StashKey[list[Result]]()
 _GRIDS = pytest.StashKey[dict[str, Cells]]()
+_LINES = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--figure",
         metavar="PATH",
-        help="where to draw articulated against composite bodies (png, svg, pdf)",
+        help="where to draw articulated against composite bodies, or the manoeuvre",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RESULTS] = []
     config.stash[_GRIDS] = {}
+    config.stash[_LINES] = []
 
 
 @pytest.fixture
@@ -63,6 +65,12 @@ def contest_of_grid(
         return result
 
     return run
+
+
+@pytest.fixture
+def table(pytestconfig: pytest.Config) -> Callable[[Sequence[str]], None]:
+    """Lines that are printed after the races, such as errors."""
+    return pytestconfig.stash[_LINES].extend
 
 
 def _cpu() -> str:
@@ -101,6 +109,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for title, cells in grids.items():
         for line in rows(title, cells):
             write(line)
+    for line in config.stash[_LINES]:
+        write(line)
     path = config.getoption("--figure")
     if path and grids:
         draw(grids).savefig(path)

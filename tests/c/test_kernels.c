@@ -9,7 +9,8 @@
 
 enum { MOST = 19 };
 
-static fa_model *model, *closed, *linear; /* a tree, with loops, of first order */
+/* a tree, with loops, of first order, its first two bodies */
+static fa_model *model, *closed, *linear, *plain;
 
 static double *filled(int count, int size, double phase)
 {
@@ -164,8 +165,8 @@ static void check_failures_are_counted(void)
     free(tau);
 }
 
-/* Runge-Kutta: free fall of the energy, and lanes that do not fill the last block */
-static void check_rollout(const fa_model *of)
+/* a time loop: free fall of the energy, and lanes that do not fill the last block */
+static void check_rollout(const fa_model *of, fa_method method)
 {
     enum { COUNT = 11, SAMPLES = 21 };
     const size_t samples = (size_t)COUNT * SAMPLES;
@@ -183,7 +184,8 @@ static void check_rollout(const fa_model *of)
         start[0] = 0.1 * i;
         start[3] = start[7] = 1.0; /* quaternions */
     }
-    const fa_rollout run = {.count = COUNT,
+    const fa_rollout run = {.method = method,
+                            .count = COUNT,
                             .n_samples = SAMPLES,
                             .substeps = 2,
                             .n_tau = ARM_NU,
@@ -194,7 +196,7 @@ static void check_rollout(const fa_model *of)
                             .qd = qd};
     void *work =
         aligned_alloc(64, (kernels->rollout_work_size(of, &run) + 63) / 64 * 64);
-    CHECK(kernels->rollout_rk4(of, &run, work) == 0);
+    CHECK(kernels->rollout(of, &run, work) == 0);
     free(work);
     for (int i = 0; i < 2; i++) {
         const size_t at = 3 * SAMPLES + (size_t)i * (SAMPLES - 1);
@@ -214,11 +216,79 @@ static void check_rollout(const fa_model *of)
     free(qd);
 }
 
+/* feedback brings the joints to their references, each trajectory by gains of its own */
+static void check_feedback(const fa_model *of, int diagonal)
+{
+    enum { COUNT = 5, SAMPLES = 601, NV = 4, NU = 2 };
+    double *q = calloc((size_t)COUNT * SAMPLES * NV, sizeof *q);
+    double *qd = calloc((size_t)COUNT * SAMPLES * NV, sizeof *qd);
+    double *reference = calloc((size_t)SAMPLES * NU, sizeof *reference);
+    double *zero = calloc((size_t)SAMPLES * NU, sizeof *zero), t[SAMPLES];
+    double *out = calloc((size_t)COUNT * SAMPLES * NU, sizeof *out);
+    const size_t size = diagonal ? NU : NU * NU;
+    double *gains = calloc(2 * COUNT * size, sizeof *gains);
+    const fa_kernels *kernels = test_kernels();
+
+    CHECK(of->nu == NU && of->nv == NV && of->nq == NV);
+    for (int k = 0; k < SAMPLES; k++) {
+        t[k] = 0.01 * k;
+        reference[k * NU] = 0.3;
+        reference[k * NU + 1] = -0.2;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t j = 0; j < NU; j++) {
+            const size_t at = i * size + (diagonal ? j : j * (NU + 1));
+            gains[at] = 40.0 * (1.0 + 0.2 * (double)i);
+            gains[COUNT * size + at] = 25.0;
+        }
+    }
+    const fa_feedback feedback = {.diagonal = diagonal,
+                                  .kp = gains,
+                                  .kd = gains + COUNT * size,
+                                  .reference = reference,
+                                  .rates = zero,
+                                  .kp_stride = size,
+                                  .kd_stride = size};
+    const fa_rollout run = {.method = FA_ROS34PW2,
+                            .count = COUNT,
+                            .n_samples = SAMPLES,
+                            .substeps = 1,
+                            .n_tau = NU,
+                            .t = t,
+                            .kind = FA_TORQUE_LINEAR,
+                            .tau = zero,
+                            .feedback = &feedback,
+                            .q = q,
+                            .qd = qd,
+                            .tau_out = out};
+    void *work =
+        aligned_alloc(64, (kernels->rollout_work_size(of, &run) + 63) / 64 * 64);
+    CHECK(kernels->rollout(of, &run, work) == 0);
+    free(work);
+    for (size_t i = 0; i < COUNT; i++) {
+        const double *end = q + (i * SAMPLES + SAMPLES - 1) * NV;
+        CHECK_CLOSE(end[0], 0.3, 1e-2);
+        CHECK_CLOSE(end[1], -0.2, 1e-2);
+        CHECK(out[i * SAMPLES * NU] == gains[i * size] * 0.3);
+    }
+    free(q);
+    free(qd);
+    free(reference);
+    free(zero);
+    free(out);
+    free(gains);
+}
+
 int main(void)
 {
-    test_arm arm;
+    test_arm arm, plain_arm;
 
     test_arm_fill(&arm);
+    test_arm_fill(&plain_arm);
+    memset(plain_arm.gravity, 0, sizeof plain_arm.gravity);
+    plain_arm.description.n_bodies = 2; /* revolute joints, two modes */
+    plain_arm.description.nodes_size = 2 * FA_NODE_SIZE(0) + 2 * FA_NODE_SIZE(2);
+    plain_arm.description.modal_size = 8;
     if (!test_kernels() || fa_model_build(&arm.description, &model) != FA_OK) {
         return 1;
     }
@@ -230,6 +300,9 @@ int main(void)
         return 1;
     }
     arm.description.fidelity = FA_FULL;
+    if (fa_model_build(&plain_arm.description, &plain) != FA_OK) {
+        return 1;
+    }
     test_arm_close(&arm);
     if (fa_model_build(&arm.description, &closed) != FA_OK) {
         return 1;
@@ -237,9 +310,14 @@ int main(void)
     CHECK(closed->n_constraints == ARM_ROWS);
     check_every_kernel();
     check_failures_are_counted();
-    check_rollout(model);
-    check_rollout(closed);
-    check_rollout(linear);
+    check_rollout(model, FA_RK4);
+    check_rollout(model, FA_ROS34PW2);
+    check_rollout(closed, FA_RK4);
+    check_rollout(linear, FA_RK4);
+    check_rollout(linear, FA_ROS34PW2);
+    check_feedback(plain, 1);
+    check_feedback(plain, 0);
+    fa_model_free(plain);
     fa_model_free(linear);
     fa_model_free(closed);
     fa_model_free(model);

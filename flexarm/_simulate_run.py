@@ -1,0 +1,358 @@
+"""What one call of `simulate` holds: checked arguments, arrays, the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._explain import expected, real_array
+from ._joint_feedback import JointFeedback
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+_MOST_STEPS = 2**31 - 1  # between two samples, an int in C
+_ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Motion of an arm, or of a batch of them, on a grid of times.
+
+    Samples that a run did not reach are NaN; `success` and `message` tell.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    t : (n,) ndarray of float
+        Times in s.
+    q, qd : (..., n, nq), (..., n, nv) ndarray of float
+        Positions and velocities.
+    tau : (..., n, nu or nv) ndarray of float
+        Forces that acted, in N m or N.
+    method : str
+        Integrator.
+    success : bool
+        Whether every trajectory reached the last time.
+    message : str
+        What happened.
+    """
+
+    arm: Arm
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    method: str = "rk4"
+    success: bool = True
+    message: str = "reached the last time"
+
+    @property
+    def completed(self) -> Any:
+        """(...) number of samples that each trajectory reached."""
+        return np.isfinite(self.q).all(-1).argmin(-1) + (
+            self.q.shape[-2] * np.isfinite(self.q).all((-1, -2))
+        )
+
+    @property
+    def kinetic(self) -> Array:
+        """(..., n) kinetic energy in J."""
+        return np.asarray(self._quiet("kinetic_energy", self.q, self.qd))
+
+    @property
+    def potential(self) -> Array:
+        """(..., n) potential energy in J."""
+        return np.asarray(self._quiet("potential_energy", self.q))
+
+    @property
+    def energy(self) -> Array:
+        """(..., n) total energy in J."""
+        return self.kinetic + self.potential
+
+    @property
+    def tip(self) -> Array:
+        """(..., n, 3) position of the tip in m."""
+        return np.asarray(
+            self._quiet("node_pose", self.arm.tip_node, self.q)[..., :3, 3]
+        )
+
+    def _quiet(self, kernel: str, *operands: Any) -> Any:
+        return self.arm._model.quiet(kernel)(*operands)
+
+    def __repr__(self) -> str:
+        batch = " x ".join(map(str, self.q.shape[:-2]))
+        many = f"{batch} trajectories" if batch else "one trajectory"
+        return (
+            f"<Trajectory of {self.arm.name!r}: {many}, {len(self.t)} times from "
+            f"{self.t[0]:g} to {self.t[-1]:g} s, {self.method}; {self.message}>"
+        )
+
+
+def check_step(max_step: Any, t: Array) -> None:
+    if max_step is None:
+        return
+    step = float(max_step) if isinstance(max_step, Real) else np.nan
+    if not step > 0.0:
+        raise ArgumentError(f"max_step is {max_step!r}, expected a positive time in s")
+    longest = float(np.diff(t).max(initial=0.0))
+    if longest > _MOST_STEPS * step:
+        raise ArgumentError(
+            f"max_step is {step:g} s with {longest:g} s between two times, expected at "
+            f"most {_MOST_STEPS:.0e} steps; take longer ones"
+        )
+
+
+def times(t: Any) -> Array:
+    array = np.array(real_array("t", t))
+    if array.ndim != 1 or len(array) == 0:
+        raise ArgumentError(
+            f"t has shape {array.shape}, expected one axis with at least one time"
+        )
+    if not np.isfinite(array).all():
+        raise ArgumentError("t has an entry that is not finite, expected times in s")
+    falls = np.flatnonzero(np.diff(array) <= 0.0)
+    if len(falls):
+        k = int(falls[0])
+        raise ArgumentError(
+            f"t does not increase: t[{k + 1}] = {array[k + 1]:g} comes after "
+            f"t[{k}] = {array[k]:g}, expected increasing times"
+        )
+    return array
+
+
+def state(arm: Arm, name: str, value: Any) -> Array:
+    array = np.array(real_array(name, value))
+    ((size, counted),) = expected(arm, name).items()
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected a last axis of {counted}"
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        at = ", ".join(str(int(i)) for i in bad[0])
+        raise ArgumentError(
+            f"{name}[{at}] is {array[tuple(bad[0])]}, expected finite numbers"
+        )
+    return array
+
+
+class Run:
+    """Arrays of one call of `simulate`: batch axes flattened, NaN until reached."""
+
+    def __init__(self, arm: Arm, q0: Array, qd0: Array, t: Array, torque: Any) -> None:
+        self.arm, self.t, self.hold = arm, t, False
+        self.widths = {arm.nu, arm.nv}  # of what the torque function may return
+        shapes = [q0.shape[:-1], qd0.shape[:-1]]
+        self.samples = None
+        self.feedback: JointFeedback | None = None
+        self.function = torque if callable(torque) else None
+        n_tau = arm.nu
+        if isinstance(torque, JointFeedback):
+            self.feedback = torque = torque.fit(arm, len(t))
+            core = 2 if torque.coupled else 1
+            shapes += [x.shape[:-core] for x in (torque.kp, torque.kd)]
+            shapes += [
+                x.shape[:-2]
+                for x in (torque.reference, torque.reference_rates)
+                if x is not None
+            ]
+            torque = torque.feedforward
+            if torque is None:
+                torque = np.zeros((len(t), arm.nu))
+        if torque is not None and self.function is None:
+            self.samples = self._check_samples(torque)
+            shapes.append(self.samples.shape[:-2])
+            n_tau = self.samples.shape[-1]
+        try:
+            self.batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise ArgumentError(
+                "leading axes do not broadcast: q0 "
+                f"{shapes[0]}, qd0 {shapes[1]}"
+                + "".join(f", torque {shape}" for shape in shapes[2:])
+                + ", expected equal lengths or 1"
+            ) from None
+        count, n = int(np.prod(self.batch, dtype=int)), len(t)
+        self.q = np.full((count, n, arm.nq), np.nan)
+        self.qd = np.full((count, n, arm.nv), np.nan)
+        self.q[:, 0] = np.broadcast_to(q0, (*self.batch, arm.nq)).reshape(count, arm.nq)
+        self.qd[:, 0] = np.broadcast_to(qd0, (*self.batch, arm.nv)).reshape(
+            count, arm.nv
+        )
+        self.tau = np.full((count, n, n_tau), np.nan)
+
+    def _check_samples(self, torque: Any) -> Array:
+        arm, n = self.arm, len(self.t)
+        array = np.array(real_array("torque", torque))
+        if (
+            array.ndim < 2
+            or array.shape[-2] != n
+            or array.shape[-1] not in (arm.nu, arm.nv)
+        ):
+            raise ArgumentError(
+                f"torque has shape {array.shape}, expected (..., {n}, {arm.nu}): one "
+                f"row per time, one column per joint (or {arm.nv} for all coordinates)"
+            )
+        if not np.isfinite(array).all():
+            raise ArgumentError("torque has samples that are not finite")
+        return array
+
+    def start(self) -> None:
+        """One call of the torque function, to learn the width of what it returns."""
+        if self.function is not None and len(self.q):
+            tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
+            self.widths = {tau.shape[-1]}
+            self.tau = np.full((*self.q.shape[:2], tau.shape[-1]), np.nan)
+
+    def call(self, t: float, q: Array, qd: Array) -> Array:
+        """The user's torque function on the batch in the user's shape."""
+        assert self.function is not None
+        given = self.function(
+            t,
+            q.reshape(*self.batch, self.arm.nq).copy(),
+            qd.reshape(*self.batch, self.arm.nv).copy(),
+        )
+        tau = real_array(f"result of the torque function at t = {t:g}", given)
+        try:
+            if tau.ndim == 0 or tau.shape[-1] not in self.widths:
+                raise ValueError
+            if tau.shape[:-1] != self.batch:
+                tau = np.broadcast_to(tau, (*self.batch, tau.shape[-1]))
+        except ValueError:
+            wanted = " or ".join(str((*self.batch, w)) for w in sorted(self.widths))
+            raise ArgumentError(
+                f"torque function returned shape {tau.shape} at t = {t:g}, expected "
+                f"{wanted}"
+            ) from None
+        flat = np.ascontiguousarray(tau.reshape(len(self.q), tau.shape[-1]))
+        if not np.isfinite(flat).all():
+            self._check_finite(t, q, qd, flat)
+        return flat
+
+    def _check_finite(self, t: float, q: Array, qd: Array, tau: Array) -> None:
+        """Blame the torque function, but not for a state that diverges."""
+        ordinary = (abs(q) < _ORDINARY).all(-1) & (abs(qd) < _ORDINARY).all(-1)
+        bad = np.flatnonzero(ordinary & ~np.isfinite(tau).all(-1))
+        if len(bad):
+            index = tuple(int(i) for i in np.unravel_index(bad[0], self.batch or (1,)))
+            which = f" for trajectory {index}" if self.batch else ""
+            raise ArgumentError(
+                f"torque function returned {tau[bad[0]]} at t = {t:g}{which}, expected "
+                "finite forces"
+            )
+
+    def rows(self, x: Array, core: int) -> Array:
+        """An array of one or all trajectories, the first axis, and `core` others."""
+        shape = x.shape[x.ndim - core :]
+        if all(n == 1 for n in x.shape[: x.ndim - core]):
+            return np.ascontiguousarray(x.reshape(1, *shape))
+        full = np.broadcast_to(x, (*self.batch, *shape))
+        return np.ascontiguousarray(full.reshape(len(self.q), *shape))
+
+    @cached_property
+    def forces(self) -> Array:
+        """Samples of the forces for the time loop, of one or all trajectories."""
+        assert self.samples is not None
+        return self.rows(self.samples, 2)
+
+    @cached_property
+    def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
+        """The feedback for the time loop in C."""
+        law = self.feedback
+        if law is None:
+            return None
+        core = 2 if law.coupled else 1
+        rates = law.reference_rates
+        return (
+            not law.coupled,
+            self.rows(law.kp, core),
+            self.rows(law.kd, core),
+            self.rows(law.reference, 2),
+            None if rates is None else self.rows(rates, 2),
+        )
+
+    def torque(self, index: int, t: float, y: Array) -> Array:
+        """Force on one trajectory at any time and state, for the SciPy solvers."""
+        nq, nu = self.arm.nq, self.arm.nu
+        if self.function is not None:
+            return np.asarray(self.call(t, y[np.newaxis, :nq], y[np.newaxis, nq:])[0])
+        if self.samples is None:
+            return np.zeros(nu)
+        tau = self.sampled(self.forces, index, t)
+        law = self.gains
+        if law is not None:
+            diagonal, kp, kd, reference, rates = law
+            error = self.sampled(reference, index, t) - y[:nu]
+            rate = -y[nq : nq + nu]
+            if rates is not None:
+                rate = rate + self.sampled(rates, index, t)
+            kp, kd = kp[index % len(kp)], kd[index % len(kd)]
+            tau = tau + (kp * error + kd * rate if diagonal else kp @ error + kd @ rate)
+        return tau
+
+    def sampled(self, rows: Array, index: int, t: float) -> Array:
+        """Samples of one trajectory at any time, for the SciPy solvers."""
+        x = rows[index % len(rows)]
+        k = int(
+            np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 1)
+        )
+        if self.hold or k == len(self.t) - 1:
+            return np.asarray(x[k])
+        part = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
+        return np.asarray(x[k] + part * (x[k + 1] - x[k]))
+
+    def result(self, method: str, note: str) -> Trajectory:
+        """What was computed, with a sentence about how it ended."""
+        reached = np.isfinite(self.q).all(axis=2) & np.isfinite(self.qd).all(axis=2)
+        self.q[~reached] = np.nan
+        self.qd[~reached] = np.nan
+        self.tau[~reached] = np.nan
+        failed = ~reached.all(axis=1)
+        success = not failed.any()
+        message = "reached the last time"
+        if not success:
+            k = int(reached[failed].argmin(axis=1).min())
+            until = f"t = {self.t[max(k - 1, 0)]:g} s of {self.t[-1]:g} s"
+            message = (
+                f"{note or 'the state became infinite, try a smaller max_step'}: "
+                f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
+                f"the first ends at {until}"
+            )
+
+        def shaped(x: Array) -> Array:
+            return x.reshape(*self.batch, *x.shape[1:])
+
+        return Trajectory(
+            self.arm,
+            self.t,
+            shaped(self.q),
+            shaped(self.qd),
+            shaped(self.tau),
+            method,
+            success,
+            message,
+        )
+
+
+def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
+    """A tqdm bar that appears after two seconds, or None."""
+    if progress is False:
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if progress:
+            raise ImportError(
+                'progress needs tqdm: python3 -m pip install "flexarm[plot]"'
+            ) from None
+        return None
+    return tqdm(total=total, unit=unit, delay=0.0 if progress else 2.0, leave=False)

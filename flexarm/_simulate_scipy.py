@@ -1,0 +1,85 @@
+"""Motion in time by the solvers of SciPy, one trajectory after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._simulate_run import Run, progress_bar
+
+Array = NDArray[np.float64]
+
+
+def run_scipy(
+    run: Run,
+    method: str,
+    max_step: float | None,
+    rtol: float,
+    atol: float,
+    progress: bool | None,
+) -> str:
+    from scipy import integrate
+
+    nq, t = run.arm.nq, run.t
+    span = float(t[-1] - t[0])
+    if max_step is None:
+        # a step across a corner of the sampled torque would miss it
+        sampled = run.samples is not None and len(t) > 1
+        max_step = float(np.diff(t).max()) if sampled else np.inf
+    forward = run.arm._model.quiet("forward_dynamics")
+    rates = run.arm._model.quiet("position_rates")
+    bar = progress_bar(len(run.q) * span, progress, "s")
+    notes = []
+    try:
+        for i in range(len(run.q)):
+
+            def rate(t: float, y: Array, i: int = i) -> Array:
+                q, qd = y[:nq], y[nq:]
+                return np.concatenate(
+                    [rates(q, qd), forward(q, qd, run.torque(i, t, y))]
+                )
+
+            start = np.concatenate([run.q[i, 0], run.qd[i, 0]])
+            run.tau[i, 0] = run.torque(i, float(t[0]), start)
+            if len(t) == 1:
+                continue
+            solver = getattr(integrate, method)(
+                rate,
+                float(t[0]),
+                start,
+                float(t[-1]),
+                max_step=max_step,
+                rtol=rtol,
+                atol=atol,
+            )
+            notes.append(_advance(run, i, solver, bar, i * span))
+    finally:
+        if bar is not None:
+            bar.close()
+    return next(filter(None, notes), "")
+
+
+def _advance(run: Run, i: int, solver: Any, bar: Any, before: float) -> str:
+    """One trajectory by a solver of SciPy; returns why it failed, or nothing."""
+    done, nq = 1, run.arm.nq
+    while solver.status == "running":
+        try:
+            message = solver.step()
+        except ValueError as error:  # of the linear algebra in an implicit solver
+            if "infs or NaNs" not in str(error):
+                raise
+            return ""
+        if solver.status == "failed":
+            return str(message).rstrip(".")
+        reached = int(np.searchsorted(run.t, solver.t, side="right"))
+        if reached > done:
+            y = solver.dense_output()(run.t[done:reached])
+            for k in range(done, reached):
+                run.tau[i, k] = run.torque(i, float(run.t[k]), y[:, k - done])
+            run.q[i, done:reached], run.qd[i, done:reached] = y[:nq].T, y[nq:].T
+            done = reached
+        if bar is not None:
+            bar.update(before + float(solver.t - run.t[0]) - bar.n)
+    return ""

@@ -1,0 +1,374 @@
+"""ROS34PW2: conditions of order, a twin of its step, order, stiff modes, batches."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_simulate import spatial_arm
+from trees import calm_state, floating
+
+import flexarm as fa
+
+ROS = "ROS34PW2"
+SOURCE = Path(__file__).parents[1] / "csrc/kernels/rosenbrock.c"
+
+
+def coefficients() -> Any:
+    """alpha, gamma and b of the C code."""
+    text = SOURCE.read_text()
+
+    def numbers(name: str) -> str:
+        (body,) = re.findall(rf"{name}\S*(?:\[ROS_STAGES\])* = (.*?);", text, re.S)
+        return str(body)
+
+    def square(name: str) -> Any:
+        rows = re.findall(r"\{([^{}]*)\}", numbers(name))
+        x = np.zeros((4, 4))
+        for i, row in enumerate(rows):
+            values = [float(v) for v in row.split(",")]
+            x[i, : len(values)] = values
+        return x
+
+    gamma = float(numbers("ros_gamma"))
+    weight = np.array([float(v) for v in numbers("ros_weight").strip("{} ").split(",")])
+    node = np.array([float(v) for v in numbers("ros_node").strip("{} ").split(",")])
+    return (
+        square("ros_ahead"),
+        square("ros_mix") + gamma * np.eye(4),
+        weight,
+        node,
+    )
+
+
+def trees(order: int, alpha: Any, gamma: Any) -> dict[int, list[tuple[Any, float]]]:
+    """Stage vectors of all W-trees up to an order, and what b'v must be.
+
+    A vertex is f, with any number of subtrees, or the matrix A, with one.  b'v is
+    1/density of a tree of f alone, and zero as soon as there is an A.
+    """
+    found: dict[int, list[tuple[Any, float]]] = {1: [(np.ones(4), 1.0)]}
+    for n in range(2, order + 1):
+        found[n] = [(gamma @ v, 0.0) for v, _ in found[n - 1]]
+        smaller = [x for k in range(1, n) for x in itertools.product([k], found[k])]
+        for count in range(1, n):
+            for some in itertools.combinations_with_replacement(
+                range(len(smaller)), count
+            ):
+                parts = [smaller[i] for i in some]
+                if sum(k for k, _ in parts) == n - 1:
+                    v, exact = np.ones(4), 1.0 / n
+                    for _, (w, e) in parts:
+                        v, exact = v * (alpha @ w), exact * e
+                    found[n].append((v, exact))
+    return found
+
+
+def test_coefficients_satisfy_all_conditions_of_a_w_method_of_order_three() -> None:
+    alpha, gamma, b, node = coefficients()
+    assert_allclose(alpha.sum(1), node, rtol=0, atol=2e-16)
+    found = trees(4, alpha, gamma)
+    assert [len(found[n]) for n in (1, 2, 3, 4)] == [1, 2, 5, 13]
+    for n in (1, 2, 3):
+        for v, exact in found[n]:
+            assert abs(b @ v - exact) < 4e-16
+    # not of order four
+    assert max(abs(b @ v - exact) for v, exact in found[4]) > 0.05
+
+
+def amplification(z: complex) -> complex:
+    alpha, gamma, b, _ = coefficients()
+    k = np.linalg.solve(np.eye(4) - z * (alpha + gamma), np.ones(4))
+    return complex(1.0 + z * (b @ k))
+
+
+def test_method_is_l_stable_and_stiffly_accurate() -> None:
+    alpha, gamma, b, _ = coefficients()
+    assert_allclose(b, alpha[-1] + gamma[-1], rtol=0, atol=2e-16)
+    assert abs(amplification(-1e15)) < 1e-13
+    assert abs(amplification(1e15j)) < 1e-13
+    # no pole in the left half plane (1/gamma > 0), so its border decides
+    y = np.logspace(-4, 8, 2001)
+    size = np.array([abs(amplification(1j * x)) for x in y])
+    assert (size < 1.0 + 1e-15).all()
+    assert_allclose(1.0 - abs(amplification(0.05j)), 0.026 * 0.05**4, rtol=0.01)
+
+
+# one step against the equation of the method
+
+
+def stiffness(arm: fa.Arm) -> tuple[Any, Any]:
+    """K and D of modes and joints."""
+    K, D = np.zeros((2, arm.nv, arm.nv))
+    for k, body in enumerate(arm.bodies):
+        D[arm.body_joint_slice(k), arm.body_joint_slice(k)] = np.diag(
+            np.broadcast_to(body.joint.damping, body.joint.n_dof)
+        )
+        if body.n_modes:
+            at = arm.mode_slice(k)
+            K[at, at] = body.stiffness
+            if body.damping is not None:
+                D[at, at] = body.damping
+    return K, D
+
+
+def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any, gains: Any = None) -> Any:
+    """(R2) with the matrix A itself."""
+    alpha, gamma, b, node = coefficients()
+    n, nu = arm.nv, arm.nu
+    K, D = stiffness(arm)
+    if gains is not None:
+        K[:nu, :nu] += 0.5 * (gains[0] + gains[0].T)
+        D[:nu, :nu] += 0.5 * (gains[1] + gains[1].T)
+    M = fa.mass_matrix(arm, y[:n])
+    A = np.zeros((2 * n, 2 * n))
+    A[:n, n:] = np.eye(n)
+    A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
+    k = np.zeros((4, 2 * n))
+    for i in range(4):
+        Y = y + h * alpha[i] @ k
+        F = fa.forward_dynamics(arm, Y[:n], Y[n:], tau(node[i] * h, Y[:n], Y[n:]))
+        right = np.concatenate([Y[n:], F]) + h * A @ (gamma[i] @ k)
+        k[i] = np.linalg.solve(np.eye(2 * n) - h * gamma[0, 0] * A, right)
+    return y + h * b @ k
+
+
+@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("law", ["none", "samples", "diagonal", "coupled"])
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
+    arm = fa.library.random_tree(seed, n_bodies=4, max_modes=3)
+    arm = arm.replace(fidelity=fidelity)
+    rng = np.random.default_rng(seed)
+    n, nu, h = arm.nv, arm.nu, 2e-3
+    y = np.concatenate([0.05 * rng.normal(size=n), 0.3 * rng.normal(size=n)])
+    torque: Any = None
+    gains = None
+    u, q_ref, qd_ref = rng.normal(size=(3, 2, nu))
+
+    def at(x: Any, t: float) -> Any:
+        return x[0] + t / h * (x[1] - x[0])
+
+    def tau(t: float, q: Any, qd: Any) -> Any:
+        if law == "none":
+            return np.zeros(nu)
+        if law == "samples":
+            return at(u, t)
+        assert gains is not None
+        error, rate = at(q_ref, t) - q[:nu], at(qd_ref, t) - qd[:nu]
+        return at(u, t) + gains[0] @ error + gains[1] @ rate
+
+    if law == "samples":
+        torque = u
+    elif law != "none":
+        gains = 30.0 * rng.uniform(size=(2, nu, nu))
+        if law == "diagonal":
+            gains = gains * np.eye(nu)
+        kp, kd = gains if law == "coupled" else np.diagonal(gains, axis1=1, axis2=2)
+        torque = fa.control.JointFeedback(
+            kp, kd, q_ref, qd_ref, u, coupled=law == "coupled"
+        )
+    run = fa.simulate(arm, y[:n], y[n:], [0.0, h], torque=torque, method=ROS)
+    expected = twin_step(arm, y, h, tau, gains)
+    scale = np.abs(expected[n:]).max()
+    assert_allclose(run.q[1], expected[:n], rtol=0, atol=1e-11 * h * scale)
+    assert_allclose(run.qd[1], expected[n:], rtol=0, atol=1e-11 * scale)
+
+
+# order
+
+
+def orders_of(errors: Any) -> Any:
+    return np.log2(np.array(errors[:-1]) / errors[1:])
+
+
+def test_states_converge_with_order_three() -> None:
+    arm = fa.library.de_luca_siciliano()
+    q0 = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
+    t = np.array([0.0, 0.25])
+    tight = {"rtol": 1e-13, "atol": 1e-13}
+    exact = fa.simulate(arm, q0, np.zeros(6), t, method="DOP853", **tight)
+    errors = []
+    for step in (1e-3, 5e-4, 2.5e-4, 1.25e-4):
+        run = fa.simulate(arm, q0, np.zeros(6), t, max_step=step, method=ROS)
+        errors.append(np.abs(run.q[-1] - exact.q[-1]).max())
+    assert_allclose(orders_of(errors)[1:], 3.0, rtol=0, atol=0.25)
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_order_three_in_space_for_velocity_forces_that_are_not_in_the_matrix(
+    seed: int,
+) -> None:
+    arm = spatial_arm(seed)
+    rng = np.random.default_rng(seed)
+    q0, qd0 = 0.1 * rng.normal(size=arm.nv), 2.0 * rng.normal(size=arm.nv)
+    t = np.array([0.0, 0.05])
+    tight = {"rtol": 1e-13, "atol": 1e-13}
+    exact = fa.simulate(arm, q0, qd0, t, method="DOP853", **tight)
+    errors = []
+    for step in (2e-4, 1e-4, 5e-5):
+        run = fa.simulate(arm, q0, qd0, t, max_step=step, method=ROS)
+        errors.append(np.abs(run.qd[-1] - exact.qd[-1]).max())
+    assert (orders_of(errors) > 2.7).all(), errors
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_order_three_with_quaternions(seed: int) -> None:
+    arm = floating(seed)
+    q0, qd0 = calm_state(arm, seed)
+    t = np.array([0.0, 0.1])
+    tight = {"rtol": 1e-13, "atol": 1e-13}
+    exact = fa.simulate(arm, q0, qd0, t, method="DOP853", **tight)
+    errors = []
+    for step in (1e-3, 5e-4, 2.5e-4):
+        run = fa.simulate(arm, q0, qd0, t, max_step=step, method=ROS)
+        assert run.success, run.message
+        away = fa.difference(arm, run.q[-1], exact.q[-1])
+        errors.append(max(np.abs(away).max(), np.abs(run.qd - exact.qd).max()))
+    assert (orders_of(errors) > 2.6).all(), errors
+
+
+def stiffened(factor: float) -> fa.Arm:
+    """De Luca's arm with modes that are `factor` times as stiff."""
+    arm = fa.library.de_luca_siciliano()
+    return arm.replace(
+        bodies=[b.replace(stiffness=factor * b.stiffness) for b in arm.bodies]
+    )
+
+
+@pytest.mark.parametrize("factor", [1e6, 1e8])
+def test_order_does_not_collapse_with_stiff_modes(factor: float) -> None:
+    """Modes far above 1/h: order two in the joints, against that of differences.
+
+    The matrix has M of the start of the step, which moves with q while K is large: that
+    costs one order.  Between, where h omega is near one, a start that is out of balance
+    leaves a vibration that no step of this size resolves, and there is no order.
+    """
+    arm = stiffened(factor)
+    t, q0, qd0 = [0.0, 0.4], [0.0, 1.0, 0, 0, 0, 0], [2.0, -5.0, 0, 0, 0, 0]
+    torque = [[1.0, 0.5], [-1.0, 0.0]]
+    steps = 0.02 / 2.0 ** np.arange(8)
+    runs = [
+        fa.simulate(arm, q0, qd0, t, torque=torque, max_step=h, method=ROS)
+        for h in steps
+    ]
+    for kind in ("q", "qd"):
+        ends = np.array([getattr(run, kind)[-1, :2] for run in runs])
+        errors = np.abs(np.diff(ends, axis=0)).max(axis=1)
+        assert (orders_of(errors) > 1.9).all(), (errors, orders_of(errors))
+
+
+# a vibration by hand
+
+
+def vibration(omega: float) -> fa.Arm:
+    """A mass on the mode of a body that is fixed: eta'' = -omega^2 eta + gravity."""
+    body = fa.FlexibleBody(
+        "mode",
+        fa.Joint("fixed"),
+        node_position=[[1.0, 0.0, 0.0]],
+        node_mass=[1.0],
+        node_translation=[[[0.0], [0.0], [1.0]]],
+        stiffness=[omega**2],
+    )
+    return fa.Arm([body])
+
+
+def test_a_stiff_mode_ends_the_first_step_in_equilibrium() -> None:
+    arm = vibration(1e5)
+    still = -9.81 / 1e10
+    run = fa.simulate(arm, [1e-3], [0.0], [0.0, 1.0], method=ROS)
+    left = abs(amplification(1e5j))
+    assert left < 1e-4
+    assert abs(run.q[1, 0] - still) <= 1.01 * left * (1e-3 - still)
+
+
+@pytest.mark.parametrize("y", [0.1, 1.0, 3.0, 30.0])
+def test_a_vibration_loses_energy_by_the_amplification_of_the_method(y: float) -> None:
+    omega = 200.0
+    arm = vibration(omega).replace(gravity=(0.0, 0.0, 0.0))
+    h = y / omega
+    run = fa.simulate(arm, [1e-3], [0.05], h * np.arange(6), method=ROS)
+    ratio = run.energy[1:] / run.energy[:-1]
+    assert (ratio < 1.0).all()
+    assert_allclose(ratio, abs(amplification(1j * y)) ** 2, rtol=1e-11)
+
+
+# agreement
+
+
+def test_agrees_with_radau_on_the_arm_of_de_luca() -> None:
+    arm = fa.library.de_luca_siciliano(damping=True)
+    t = np.linspace(0.0, 0.5, 11)
+    q0 = np.array([0, 0.5, 0.02, 0.001, 0.02, 0.001])
+    law = fa.control.JointFeedback([3.0, 1.0], [1.0, 0.3], [0.5, 0.2])
+    exact = fa.simulate(
+        arm, q0, np.zeros(6), t, torque=law, method="Radau", rtol=1e-10, atol=1e-12
+    )
+    run = fa.simulate(arm, q0, np.zeros(6), t, torque=law, method=ROS, max_step=2.5e-5)
+    assert_allclose(run.q, exact.q, rtol=0, atol=1e-7)
+    assert_allclose(run.tau, exact.tau, rtol=0, atol=1e-6)
+
+
+# calls
+
+
+ARM = fa.library.de_luca_siciliano()
+
+
+@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("kind", ["none", "samples", "function", "feedback"])
+def test_batch_is_a_loop_bit_for_bit(kind: str, fidelity: str) -> None:
+    arm = ARM.replace(fidelity=fidelity)
+    rng = np.random.default_rng(0)
+    q0 = 0.05 * rng.normal(size=(11, 6))
+    t = np.linspace(0.0, 0.05, 11)
+    samples = 0.1 * rng.normal(size=(11, 11, 2))
+    gains = rng.uniform(1.0, 2.0, size=(11, 2))
+
+    def torque(i: Any) -> Any:
+        return {
+            "none": None,
+            "samples": samples[i],
+            "function": lambda t, q, qd: np.cos(q[..., :2]),
+            "feedback": fa.control.JointFeedback(gains[i], gains[i], samples[i]),
+        }[kind]
+
+    options: Any = {"method": ROS, "max_step": 0.003}
+    batch = fa.simulate(arm, q0, np.zeros(6), t, torque=torque(slice(None)), **options)
+    assert batch.success
+    for i in (0, 3, 7, 8, 10):
+        alone = fa.simulate(arm, q0[i], np.zeros(6), t, torque=torque(i), **options)
+        assert np.array_equal(alone.q, batch.q[i])
+        assert np.array_equal(alone.qd, batch.qd[i])
+        assert np.array_equal(alone.tau, batch.tau[i])
+
+
+def test_a_diverging_run_returns_what_it_has() -> None:
+    t = np.linspace(0.0, 1.0, 11)
+    law = fa.control.JointFeedback([-1e9] * 2, [-1e7] * 2, [0.0, 0.0])
+    q0 = np.array([[0.1] * 6, [0.0] * 6])
+    run = fa.simulate(ARM, q0, np.zeros(6), t, torque=law, method=ROS)
+    assert not run.success
+    assert "smaller max_step" in run.message
+    assert np.isnan(run.q[0, -1]).all()
+    assert run.completed[0] >= 1
+
+
+def test_constraints_are_refused() -> None:
+    arm = fa.library.random_tree(1, 3).replace(
+        constraints=[fa.Coupling({"body0": 1.0, "body1": -0.5})]
+    )
+    with pytest.raises(fa.ArgumentError, match="'rk4' for closed chains"):
+        fa.simulate(arm, arm.neutral, np.zeros(arm.nv), [0.0, 0.1], method=ROS)
+
+
+@pytest.mark.parametrize("given", ["ros34pw2", "ROS34PW", "ROSW"])
+def test_a_method_that_is_nearly_right_is_suggested(given: str) -> None:
+    with pytest.raises(fa.ArgumentError, match="did you mean 'ROS34PW2'"):
+        fa.simulate(ARM, np.zeros(6), np.zeros(6), [0.0, 0.1], method=given)
