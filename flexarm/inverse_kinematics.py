@@ -162,9 +162,9 @@ def inverse_kinematics(
     even if they increase the error, which leads past ridges and reaches more targets in
     fewer steps; the last run takes no such step.  Joints at a limit are held while the
     step leads outward.  A stretched arm whose target lies on its line is a saddle of
-    the error: from there only restarts lead on.  Joints that turn without limits are
-    not wrapped; random postures have them within half a turn of zero, slides without
-    limits and free bodies within 1 m of the start.  The kernel is
+    the error: from there only restarts lead on.  Joints that turn without limits end
+    within half a turn of the start; random postures have them within half a turn of
+    zero, slides without limits and free bodies within 1 m of the start.  The kernel is
     ``csrc/kernels/inverse_kinematics.c``.
 
     Examples
@@ -207,6 +207,7 @@ def inverse_kinematics(
         T = np.ascontiguousarray(np.broadcast_to(T, (*batch, 4, 4)))
         q = np.array(np.broadcast_to(start, (*batch, arm.nq)), order="C")
     found = _drive(job, T, q, int(restarts), rng)
+    _unwind(job, start, q)
     return _result(job, batch, T, q, found)
 
 
@@ -355,6 +356,21 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
                 free = np.pi * draw[i] if turns[i] else q[:, j] + draw[i]
                 q[:, j] = np.clip(free, a, b)
     return q
+
+
+def _unwind(job: _Job, start: Array, q: Array) -> None:
+    """Take whole turns out of joints without limits: the same pose, a shorter way."""
+    arm = job.arm
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            continue
+        at = arm.body_joint_slice(k, positions=True).start
+        for j, screw in enumerate(body.joint.screws.T, at):
+            free = job.limits is None or not np.isfinite(job.limits[:, j]).any()
+            if free and screw[:3].any() and not screw[:3] @ screw[3:]:
+                away = q[..., j] - start[..., j]
+                turns = np.round(away / (2.0 * np.pi))
+                q[..., j] -= 2.0 * np.pi * turns
 
 
 def _result(

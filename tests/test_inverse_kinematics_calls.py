@@ -87,6 +87,22 @@ def test_random_restarts_repeat() -> None:
     assert (a.q != c.q).any()
 
 
+def test_joints_without_limits_end_within_half_a_turn_of_the_start() -> None:
+    arm = fa.library.puma560()
+    rng = np.random.default_rng(5)
+    targets = fa.tip_pose(arm, rng.uniform(-np.pi, np.pi, (200, 6)))
+    start = np.array([7.0, -9.0, 0.3, 0.0, 1.0, -20.0])
+    found = fa.inverse_kinematics(arm, targets, start)
+    assert found.success.all()
+    assert abs(found.q - start).max() <= np.pi * (1.0 + 1e-15)
+    assert abs(fa.tip_pose(arm, found.q) - targets).max() < 1e-9
+    limits = np.array([np.full(6, -np.inf), np.full(6, np.inf)])
+    limits[:, 5] = -30.0, 30.0
+    found = fa.inverse_kinematics(arm, targets, start, limits=limits)
+    assert abs(found.q - start)[:, :5].max() <= np.pi * (1.0 + 1e-15)
+    assert abs(found.q - start)[:, 5].max() > np.pi  # a limit may count turns
+
+
 def test_ctrl_c() -> None:
     arm = rigid("iiwa14")
     target = np.broadcast_to(fa.tip_pose(arm, ready(arm)), (400_000, 4, 4)).copy()
