@@ -360,17 +360,20 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
 
 def _unwind(job: _Job, start: Array, q: Array) -> None:
     """Take whole turns out of joints without limits: the same pose, a shorter way."""
-    arm = job.arm
-    for k, body in enumerate(arm.bodies):
-        if body.joint.has_pose:
-            continue
-        at = arm.body_joint_slice(k, positions=True).start
-        for j, screw in enumerate(body.joint.screws.T, at):
-            free = job.limits is None or not np.isfinite(job.limits[:, j]).any()
-            if free and screw[:3].any() and not screw[:3] @ screw[3:]:
-                away = q[..., j] - start[..., j]
-                turns = np.round(away / (2.0 * np.pi))
-                q[..., j] -= 2.0 * np.pi * turns
+    with np.errstate(invalid="ignore"):  # infinite starts are refused later
+        away = q - start
+    if not (abs(away) > np.pi).any():
+        return
+    free = np.zeros(job.arm.nq, dtype=bool)
+    for k, body in enumerate(job.arm.bodies):
+        if not body.joint.has_pose:
+            turn, slide = np.split(body.joint.screws, 2)
+            at = job.arm.body_joint_slice(k, positions=True)
+            free[at] = turn.any(axis=0) & ((turn * slide).sum(axis=0) == 0.0)
+    if job.limits is not None:
+        free &= ~np.isfinite(job.limits).any(axis=0)
+    turns = np.where(free & np.isfinite(away), np.round(away / (2.0 * np.pi)), 0.0)
+    q -= 2.0 * np.pi * turns
 
 
 def _result(
