@@ -1,5 +1,6 @@
 """Pose, Jacobian and inverse kinematics beside Pinocchio and the Robotics Toolbox.
 
+    python3 -m pip install -e ".[bench]"
     python3 -m pytest tests/bench/test_bench_kinematics.py
 
 Contenders that are not installed are left out and named: Pinocchio is ``pin``, the

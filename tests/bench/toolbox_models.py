@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from roboticstoolbox import ET, ETS
-from spatialmath import SE3
 
 import flexarm as fa
 
@@ -16,7 +14,7 @@ def _fixed(joint: fa.Joint, where: Any) -> Any:
     pose = np.eye(4)
     pose[:3, :3] = joint.rotation
     pose[:3, 3] = where + np.asarray(joint.position)
-    return ET.SE3(SE3(pose, check=False))
+    return pose
 
 
 def to_toolbox(arm: fa.Arm) -> Any:
@@ -32,6 +30,10 @@ def to_toolbox(arm: fa.Arm) -> Any:
     ets : roboticstoolbox.ETS
         Joint coordinates in the same order.
     """
+    # an extra; collecting this folder must not need it
+    from roboticstoolbox import ET, ETS
+    from spatialmath import SE3
+
     parts, where = [], np.zeros(3)
     for k, body in enumerate(arm.bodies):
         joint = body.joint
@@ -40,6 +42,6 @@ def to_toolbox(arm: fa.Arm) -> Any:
         if k:
             parent = arm.bodies[k - 1]
             where = parent.node_position[parent.node_index(joint.node)]
-        parts += [_fixed(joint, where), ET.Rz()]
+        parts += [ET.SE3(SE3(_fixed(joint, where), check=False)), ET.Rz()]
     tip = arm.bodies[-1].node_position[arm.tip_node - arm.node_slice(-1).start]
     return ETS([*parts, ET.SE3(SE3(*tip))])
