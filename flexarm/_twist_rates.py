@@ -165,7 +165,7 @@ def joint_rates(
     >>> import flexarm as fa
     >>> arm = fa.library.puma560()
     >>> q, qd = np.linspace(0.1, 0.6, 6), np.arange(6.0)
-    >>> V = fa.twists.velocities(arm, q, qd, "spatial")
+    >>> V = fa.link_velocities(arm, q, qd, form="spatial")
     >>> fa.twists.joint_rates(arm, q, V, "spatial").round(12)
     array([0., 1., 2., 3., 4., 5.])
     """

@@ -295,7 +295,7 @@ class Arm(Description):
         return slice(self.nu, self.nu)
 
     def body_index(self, body: str | int) -> int:
-        """Position of a body, given by name or number."""
+        """Position of a body, given by name or number, among all of the arm."""
         names = [b.name for b in self.bodies]
         if isinstance(body, str):
             if body not in names:
@@ -303,6 +303,10 @@ class Arm(Description):
                     f"the arm has no body {body!r}, expected one of {', '.join(names)}"
                 )
             return names.index(body)
+        if isinstance(body, bool) or not isinstance(body, int | np.integer):
+            raise ModelError(
+                f"body of the arm is {body!r}, expected its name or number"
+            )
         if not -len(names) <= int(body) < len(names):
             raise ModelError(
                 f"the arm has no body {body}, expected a number below {len(names)}"

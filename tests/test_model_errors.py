@@ -376,6 +376,9 @@ def test_units_off_by_a_thousand(
     [
         (lambda: FLEX.mode_slice("link9"), ["'link9'", "link1, link2"]),
         (lambda: FLEX.mode_slice(2), ["no body 2", "below 2"]),
+        (lambda: FLEX.body_index(1.5), ["body of the arm is 1.5", "name or number"]),
+        (lambda: FLEX.body_index(True), ["body of the arm is True"]),
+        (lambda: FLEX.body_index(None), ["body of the arm is None"]),
         (lambda: FLEX.node("link1", "elbow"), ["'link1'", "'elbow'"]),
         (lambda: FLEX.node_slice(-3), ["no body -3"]),
         (lambda: FLEX.replace(gravity=(1, 2)), ["gravity", "(2,)"]),
