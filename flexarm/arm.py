@@ -15,7 +15,7 @@ from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
 from . import operators as _operators
-from ._checks import MAX_BODIES, as_array, check_units_of_arm
+from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
 from ._core import Model
 from ._description import Description
 from ._pack import FIDELITIES, Packed, pack
@@ -300,7 +300,8 @@ class Arm(Description):
         if isinstance(body, str):
             if body not in names:
                 raise ModelError(
-                    f"the arm has no body {body!r}, expected one of {', '.join(names)}"
+                    f"the arm has no body {body!r}, expected one of "
+                    f"{listed(names, str)}"
                 )
             return names.index(body)
         if isinstance(body, bool) or not isinstance(body, int | np.integer):

@@ -220,7 +220,7 @@ def test_flexible_bodies(arguments: dict[str, Any], words: list[str]) -> None:
             ),
             ["length", "'link'", "0 m"],
         ),
-        (lambda: fa.library.planar_chain(0), ["n is 0", "at least one"]),
+        (lambda: fa.library.planar_chain(0), ["n is 0", "at least 1"]),
         (lambda: fa.library.planar_chain(2, length=0.0), ["length", "positive"]),
         (lambda: fa.library.planar_chain(2, mass=(1, 2, 3)), ["mass", "(3,)", "(2,)"]),
         (lambda: fa.library.pendulum(mass=-1.0), ["'rod'", "mass", "-1 kg"]),
