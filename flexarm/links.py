@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def _kernel(arm: Arm, name: str, form: str) -> str:
     """Name of the gufunc of a form."""
+    check_form("form", form)
     if form == "body":
         return name
-    check_form("form", form)
     refuse_cut_models(arm, f"{form} twists")
     return f"{name}_{form}"
 

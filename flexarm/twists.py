@@ -161,7 +161,12 @@ def convert(
     """
     check_form("source", source)
     check_form("target", target)
-    twists, frames = check_twists("V", V, columns), check_poses("poses", poses)
+    return _convert(V, check_poses("poses", poses), source, target, columns)
+
+
+def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> Array:
+    """Twists or columns in another form, `frames` checked already."""
+    twists = check_twists("V", V, columns)
     batch = twists.shape[: -2 if columns else -1]
     check_leading(V=batch, poses=frames.shape[:-2])
     found = join(
@@ -300,19 +305,19 @@ def change_body_frame(
     array([0., 0., 3., 0., 3., 0.])
     """
     check_form("form", form)
-    if form == "body":
-        return convert(V, change, "spatial", "body", columns=columns)
-    if form == "spatial":
-        return convert(V, change, "spatial", "spatial", columns=columns)
+    turn = check_poses("change", change)
+    if form in ("body", "spatial"):
+        return _convert(V, turn, "spatial", form, columns)
     if poses is None:
         raise ArgumentError(
             f"change_body_frame of {form} twists has no poses, expected those of the "
             "frames in the base"
         )
-    body = convert(V, poses, form, "body", columns=columns)
-    moved = convert(body, change, "spatial", "body", columns=columns)
-    both = check_poses("poses", poses) @ check_poses("change", change)
-    return convert(moved, both, "body", form, columns=columns)
+    frames = check_poses("poses", poses)
+    check_leading(poses=frames.shape[:-2], change=turn.shape[:-2])
+    body = _convert(V, frames, form, "body", columns)
+    moved = _convert(body, turn, "spatial", "body", columns)
+    return _convert(moved, frames @ turn, "body", form, columns)
 
 
 def change_base_frame(
@@ -360,4 +365,4 @@ def change_base_frame(
     array([ 0.,  0.,  3.,  0., -3.,  0.])
     """
     check_form("form", form)
-    return convert(V, change, "body", form, columns=columns)
+    return _convert(V, check_poses("change", change), "body", form, columns)

@@ -342,6 +342,8 @@ def test_unknown_forms():
         words = ["is 'bodi', expected one of 'body', 'spatial', 'hybrid', 'mixed'"]
         refused(fa.ArgumentError, [*words, "did you mean 'body'?"], call)
     refused(fa.ArgumentError, ["form is 3"], of_arm(3)[0])
+    for call in of_arm(np.array(["body", "mixed"])):
+        refused(fa.ArgumentError, ["form is array(["], call)
 
 
 @pytest.mark.parametrize("fidelity", ["linear", "ruthless"])
@@ -400,6 +402,14 @@ def test_wrong_shapes_and_bodies():
         (lambda: fa.link_velocities(arm, q, q[:2]), ["qd has a last axis of length 2"]),
         (lambda: twists.factors(arm, q[:2]), ["q has a last axis of length 2"]),
         (lambda: twists.factors(arm, q).block("B", 0, 0), ["factor is 'B'"]),
+        (lambda: twists.factors(None, q), ["arm is NoneType", "flexarm.Arm"]),
+        (lambda: fa.link_jacobians(None, q), ["arm is NoneType"]),
+        (lambda: twists.change_body_frame(V, eye[:3]), ["change has shape (3, 4)"]),
+        (lambda: twists.change_base_frame(V, 2 * eye), ["change is no pose"]),
+        (
+            lambda: twists.change_body_frame(V, [eye] * 2, "mixed", poses=[eye] * 3),
+            ["poses (3,), change (2,)"],
+        ),
     ]:
         refused(fa.ArgumentError, words, call)
 
@@ -440,6 +450,15 @@ def test_states_that_are_not_finite():
         lambda: twists.joint_rates(arm, q, np.zeros((6, 6))),
     ):
         refused(fa.NotFiniteError, ["1 of 3 states", "q[1, 2] is nan"], call)
+    V = np.zeros((3, 6, 6))
+    V[1, 4, 5] = np.inf
+    error = refused(
+        fa.NotFiniteError,
+        ["V[1, 4, 5] is inf", "in 1 of 3 states"],
+        lambda: twists.joint_rates(arm, np.zeros(6), V),
+    )
+    assert isinstance(error, fa.NotFiniteError)
+    assert (error.index, error.count) == ((1,), 1)
 
 
 # second opinion
