@@ -69,6 +69,11 @@ def test_flexible_chain_holds_the_masses_of_the_rigid_one() -> None:
     assert c == pytest.approx(2 * 0.02 * np.sqrt(k), rel=1e-12)  # unit modal mass
 
 
+def test_poses_of_what_is_no_arm() -> None:
+    with pytest.raises(fa.ArgumentError, match="arm is str, expected flex"):
+        fa.library.poses("puma560")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
