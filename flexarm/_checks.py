@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +25,9 @@ def _numbers(what: str, value: Any) -> Array:
     """Return a new float array, or refuse text, complex numbers and ragged lists."""
     try:
         array = np.asarray(value)
-        if value is None or array.dtype.kind in "cUSMm":
+        if array.dtype.kind in "cUSMm" or (
+            array.dtype.kind == "O" and any(x is None for x in array.flat)
+        ):
             raise TypeError
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
@@ -54,10 +58,39 @@ def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
+def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
+    """Names, in quotes or as `show` has them; of many the first, and how many."""
+    told = ", ".join(map(show, names[:8]))
+    return told if len(names) <= 8 else f"{told}, ... ({len(names)} in all)"
+
+
+def whole_number(what: str, value: Any, least: int | None = None) -> int:
+    """Return a whole number, one that is not less than another one."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ModelError(f"{what} is {value!r}, expected a whole number") from None
+    if least is not None and number < least:
+        wanted = {0: "zero or more"}.get(least, f"at least {least}")
+        raise ModelError(f"{what} is {number}, expected {wanted}")
+    return number
+
+
+def check_angles(what: str, angles: Array) -> None:
+    """Refuse angles of a place that have more than two turns: they are in degrees."""
+    most = float(np.abs(angles).max(initial=0.0))
+    if most > 4.0 * np.pi:
+        raise ModelError(
+            f"{what} has an angle of {most:g}, expected radians, at most two turns; "
+            "np.radians converts degrees"
+        )
+
+
 def check_rotation(what: str, matrix: Array) -> None:
     """Refuse a matrix that is not a proper rotation, and say how far off it is."""
-    off = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
-    if off > 1e-9:
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
+    if not off < 1e-9:
         raise ModelError(
             f"{what} is not a rotation: R'R differs from the identity by {off:.1e}, "
             "expected below 1e-9; orthonormalize it"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import as_array
+from ._checks import as_array, whole_number
 from ._description import Description
 from .errors import ArgumentError, ModelError
 
@@ -51,10 +50,7 @@ def payload(what: str, value: Any, unit: str, link: float) -> float:
 
 def mode_count(n_modes: Any) -> int:
     """Return a number of modes from 1 to 20."""
-    try:
-        count = int(operator.index(n_modes))
-    except TypeError:
-        raise ModelError(f"n_modes is {n_modes!r}, expected a whole number") from None
+    count = whole_number("n_modes", n_modes)
     if count < 1:
         raise ModelError(
             f"n_modes is {count}, expected at least 1; a link without modes is a "

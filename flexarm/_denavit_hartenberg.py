@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import se3
-from ._checks import as_array
+from ._checks import MAX_BODIES, as_array, check_angles
 from ._joint_trees import JointTree
 from ._motion_subgroups import screw
 from ._poses import check_pose, check_poses, pose, turn_to
@@ -40,6 +40,57 @@ def _about_x(alpha: float, a: float) -> Array:
     return pose([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], (a, 0.0, 0.0))
 
 
+def _read_rows(rows: Any) -> tuple[list[Array], list[Any]]:
+    """Numbers of each row, and its kind or None."""
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise ModelError(f"rows are {rows!r}, expected one for each joint")
+    wanted = "expected a, alpha, d, theta and perhaps the kind"
+    numbers: list[Array] = []
+    kinds: list[Any] = []
+    for i, row in enumerate(rows):
+        what = f"Denavit-Hartenberg row {i} (counted from 0)"
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise ModelError(f"{what} is {row!r}, {wanted}")
+        entries = tuple(row)
+        if len(entries) not in (4, 5):
+            raise ModelError(f"{what} has {len(entries)} entries, {wanted}")
+        numbers.append(as_array(what, entries[:4], (4,)))
+        check_angles(f"alpha of {what}", numbers[-1][1])
+        kinds.append(None)
+        if len(entries) == 5:
+            kinds[-1] = _known_kind(i, entries[4])
+    if not 1 <= len(numbers) <= MAX_BODIES:
+        raise ModelError(
+            f"{len(numbers)} Denavit-Hartenberg rows are given, expected 1 to "
+            f"{MAX_BODIES}, one a joint"
+        )
+    return numbers, kinds
+
+
+def _known_kind(i: int, kind: Any) -> str:
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ModelError(
+            f"kind of Denavit-Hartenberg row {i} (counted from 0) is {kind!r}, "
+            "expected 'revolute' or 'prismatic'"
+        )
+    return kind
+
+
+def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
+    """Kinds of n joints that are given beside rows without them."""
+    if any(named):
+        raise ModelError(
+            "kinds are given beside Denavit-Hartenberg rows that name them, expected "
+            "one of the two; replace(rows=..., kinds=None) changes both"
+        )
+    if isinstance(kinds, str) or not isinstance(kinds, Iterable):
+        raise ModelError(f"kinds are {kinds!r}, expected one for each row")
+    given = list(kinds)
+    if len(given) != n:
+        raise ModelError(f"{len(given)} kinds are given, expected {n}, one a row")
+    return [_known_kind(i, kind) for i, kind in enumerate(given)]
+
+
 @dataclass(frozen=True, eq=False)
 class DenavitHartenberg(JointTree):
     r"""Chain by Denavit-Hartenberg parameters.
@@ -58,6 +109,14 @@ class DenavitHartenberg(JointTree):
     frames : (n, 4, 4) array_like of float, optional
         Poses of the bodies in their Denavit-Hartenberg frames, the last one that of the
         tool; by default they coincide.
+    kinds : sequence of {"revolute", "prismatic"}, optional
+        Kinds of all joints, in place of those in the rows.
+
+    Raises
+    ------
+    ModelError
+        If a row has not four numbers and perhaps a kind, an `alpha` of more than two
+        turns (it is in degrees then), or a matrix is no pose.
 
     Notes
     -----
@@ -100,38 +159,11 @@ class DenavitHartenberg(JointTree):
                 f"Denavit-Hartenberg convention is {self.convention!r}, expected one "
                 f"of {', '.join(map(repr, CONVENTIONS))}"
             )
-        if not isinstance(self.rows, Iterable):
-            raise ModelError(f"rows are {self.rows!r}, expected one for each joint")
-        numbers, kinds = [], []
-        for i, row in enumerate(self.rows):
-            row = tuple(row) if isinstance(row, Iterable) else (row,)
-            if len(row) not in (4, 5):
-                raise ModelError(
-                    f"Denavit-Hartenberg row {i} (counted from 0) has {len(row)} "
-                    "entries, expected a, alpha, d, theta and perhaps the kind"
-                )
-            numbers.append(
-                as_array(f"Denavit-Hartenberg row {i} (counted from 0)", row[:4], (4,))
-            )
-            kinds.append(row[4] if len(row) == 5 else "revolute")
-        if not numbers:
-            raise ModelError("no Denavit-Hartenberg row is given, expected one a joint")
+        numbers, kinds = _read_rows(self.rows)
         n = len(numbers)
         if self.kinds is not None:
-            if any(len(tuple(row)) == 5 for row in self.rows):
-                raise ModelError(
-                    "kinds are given beside Denavit-Hartenberg rows that name them, "
-                    "expected one of the two"
-                )
-            kinds = list(self.kinds)
-        for i, kind in enumerate(kinds):
-            if kind not in _KINDS:
-                raise ModelError(
-                    f"kind of Denavit-Hartenberg row {i} (counted from 0) is {kind!r}, "
-                    "expected 'revolute' or 'prismatic'"
-                )
-        if len(kinds) != n:
-            raise ModelError(f"{len(kinds)} kinds are given with {n} rows")
+            kinds = _given_kinds(self.kinds, kinds, n)
+        kinds = [kind or "revolute" for kind in kinds]
         frames = [np.eye(4)] * n if self.frames is None else self.frames
         base = np.eye(4) if self.base is None else self.base
         self._set(
@@ -169,6 +201,13 @@ class DenavitHartenberg(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
+
+        Raises
+        ------
+        ArgumentError
+            If `q` has the wrong shape.
+        NotFiniteError
+            If a coordinate is not finite.
         """
         T, result = self.base, []
         for i, x in enumerate(self._coordinates(q)):

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from .arm import Arm
 
 
+def check_arm(arm: Any) -> None:
+    """Refuse what is no arm."""
+    from .arm import Arm
+
+    if not isinstance(arm, Arm):
+        raise ArgumentError(f"arm is {type(arm).__name__}, expected flexarm.Arm")
+
+
 def real_array(name: str, value: Any) -> Any:
     """Return a float64 array, without a copy if `value` is one, or refuse in words."""
     try:
@@ -31,6 +39,22 @@ def real_array(name: str, value: Any) -> Any:
             "real numbers (float64)"
         )
     return array.astype(np.float64, copy=False)
+
+
+def check_finite(name: str, array: Any, axes: int = 1) -> None:
+    """Refuse NaN and infinity in an array whose last `axes` belong to one state."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    at = tuple(int(i) for i in np.argwhere(~finite)[0])
+    bad = ~finite.all(axis=tuple(range(-axes, 0)))
+    many = f", the first in {bad.sum()} of {bad.size} states" if bad.ndim else ""
+    raise NotFiniteError(
+        f"{name}[{', '.join(map(str, at))}] is {array[at]}{many}, expected finite "
+        "numbers",
+        index=at[:-axes],
+        count=int(bad.sum()),
+    )
 
 
 def _short(value: Any) -> str:
@@ -236,9 +260,10 @@ def explain(
     **given : array_like
         The arguments in order, by name.
     """
-    if not isinstance(error, FlexarmError | TypeError | ValueError):
-        return error  # no refusal of NumPy or of a kernel, MemoryError for one
     try:
+        check_arm(arm)
+        if not isinstance(error, FlexarmError | TypeError | ValueError):
+            return error  # no refusal of NumPy or of a kernel, MemoryError for one
         arrays = {name: real_array(name, value) for name, value in given.items()}
         batch = leading(arm, arrays, extra)
         if isinstance(error, ArgumentError):

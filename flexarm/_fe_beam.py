@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import as_array
+from ._checks import _numbers, as_array
 from ._clamped_modes import gauss_rule, positive
 from ._sparse import scipy_sparse
 from .errors import ModelError
@@ -122,7 +122,7 @@ def beam_mesh(
 
 
 def _pair(what: str, value: ArrayLike, unit: str) -> tuple[float, float]:
-    one = np.ndim(value) == 0
+    one = _numbers(what, value).ndim == 0
     both = [value, value] if one else as_array(what, value, (2,)).tolist()
     return positive(what, both[0], unit), positive(what, both[1], unit)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._beam_modes import BendingModes
-from ._checks import as_array, inertia_matrix
+from ._checks import _numbers, as_array, inertia_matrix
 from ._clamped_modes import (
     LinkModes,
     TorsionModes,
@@ -84,7 +84,9 @@ def flexible_link(
     tip_com : (3,) array_like of float
         Its centre of mass relative to the tip, in m.
     tip_inertia : float, (3,), (6,) or (3, 3) array_like of float
-        Its inertia **about the tip**, in kg m^2, in the forms of `base_inertia`.
+        Its inertia **about the tip**, in kg m^2, in the forms of `base_inertia`.  It
+        keeps its components in the frame of the link; see the Notes for motion in
+        space.
     section_inertia : (3,) array_like of float, optional
         Rotary inertia per length of the cross sections about x, y and z, in kg m.  By
         default zero, and with torsion its polar inertia, half of it about y and z.
@@ -119,6 +121,11 @@ def flexible_link(
     for only shapes them, and `mass_per_length` need not be theirs.  With
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
     the exact integral (24g), second derivatives in place.
+
+    The inertia of a node does not turn with the bent tip, so a payload with
+    `tip_inertia` has no gyroscopic moment on the modes of its own link.  In the plane
+    that is nothing; in space a `RigidBody` on ``Joint("fixed")`` at the tip has it, and
+    is the exact way to carry a payload.
 
     References
     ----------
@@ -275,7 +282,8 @@ def _damping(
         ("modal_damping", modal_damping),
         ("damping_ratio", damping_ratio),
     ):
-        spread = np.full(n, value) if np.ndim(value) == 0 else value
+        given = _numbers(f"{what} of link {name!r}", value)
+        spread = np.full(n, given) if given.ndim == 0 else given
         column = as_array(f"{what} of link {name!r}", spread, (n,))
         if column.min() < 0.0:
             raise ModelError(
@@ -295,7 +303,7 @@ def _damping(
 
 def _inertia(what: str, value: ArrayLike) -> Array:
     """3 x 3 inertia; a number is that of a thin disc about z."""
-    if np.ndim(value) == 0:
+    if _numbers(what, value).ndim == 0:
         about_z = float(as_array(what, value, ()))
         value = (0.5 * about_z, 0.5 * about_z, about_z)
     return inertia_matrix(what, value)

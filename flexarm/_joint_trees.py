@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _screw_arms, se3
 from ._checks import MAX_BODIES, _numbers, as_array
 from ._description import Description
+from ._explain import check_finite, real_array
 from ._poses import pose
 from .arm import Arm
 from .errors import ArgumentError, ModelError
@@ -53,7 +54,7 @@ def check_screws(screws: Any) -> tuple[Array, ...]:
     result = []
     for i, item in enumerate(screws):
         what = f"screw of joint {i} (counted from 0)"
-        several = np.ndim(item) == 2
+        several = _numbers(what, item).ndim == 2
         S = as_array(what, item, (6, None) if several else (6,)).reshape(6, -1)
         if S.shape[1] > 6:
             raise ModelError(f"{what} has {S.shape[1]} columns, expected at most 6")
@@ -225,12 +226,13 @@ class JointTree(Description):
 
     def _coordinates(self, q: Any) -> list[Array]:
         """Coordinates of each joint, (..., n_i)."""
-        q = _numbers("q", q)
+        q = real_array("q", q)
         if q.ndim == 0 or q.shape[-1] != self.nq:
             raise ArgumentError(
                 f"q has shape {q.shape}, the description has {self.nq} coordinates; "
                 f"expected (..., {self.nq})"
             )
+        check_finite("q", q)
         ends = np.cumsum([S.shape[1] for S in self.screws])
         return np.split(q, ends[:-1], axis=-1)
 

@@ -104,7 +104,8 @@ def motion_subgroup(
     Raises
     ------
     ModelError
-        If the name is none of these, the axis is zero, or a pitch has no use.
+        If the name is none of these, the axis is zero, a number is not finite, or a
+        pitch has no use.
 
     Notes
     -----
@@ -138,11 +139,12 @@ def motion_subgroup(
     array([[1., 0., 0., 0., 0., 0.],
            [0., 0., 0., 1., 0., 0.]])
     """
-    if name not in SUBGROUPS:
+    if not isinstance(name, str) or name not in SUBGROUPS:
         raise ModelError(
             f"motion subgroup is {name!r}, expected one of "
             f"{', '.join(map(repr, SUBGROUPS))}"
         )
+    pitch = float(as_array("pitch of the motion subgroup", pitch, ()))
     if pitch and not name.startswith("helical"):
         raise ModelError(
             f"motion subgroup {name!r} has the pitch {pitch:g} m/rad, expected it of "

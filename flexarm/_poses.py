@@ -81,12 +81,15 @@ def check_pose(what: str, value: Any) -> Array:
 
 def check_poses(what: str, value: Any, n: int | None = None) -> Array:
     """Return n read-only poses, (n, 4, 4)."""
-    if not isinstance(value, Iterable):
-        raise ModelError(
-            f"{what}s are {value!r}, expected one 4 x 4 pose for each joint"
-        )
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise ModelError(f"{what} is {value!r}, expected a 4 x 4 pose for each joint")
     items = list(value)
     if n is not None and len(items) != n:
-        raise ModelError(f"{len(items)} {what}s are given, expected {n}, one a joint")
-    poses = [check_pose(f"{what} {i + 1}", C) for i, C in enumerate(items)]
+        raise ModelError(
+            f"{what}: {len(items)} poses are given, expected {n}, one a joint"
+        )
+    poses = [
+        check_pose(f"{what} of joint {i} (counted from 0)", C)
+        for i, C in enumerate(items)
+    ]
     return as_array(what, np.array(poses).reshape(-1, 4, 4), (None, 4, 4))

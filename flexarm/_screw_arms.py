@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +65,10 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
 
 def build(description: BodyScrews, bodies: Sequence[Body], options: Any) -> Arm:
     """The arm of a description whose frames are those of the bodies."""
+    if not isinstance(bodies, Iterable):
+        raise ModelError(
+            f"bodies are {type(bodies).__name__}, expected one for each joint"
+        )
     bodies = tuple(bodies)
     if len(bodies) != description.n_bodies:
         raise ModelError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,12 @@ class JointFrames(JointTree):
     offsets : (nq,) array_like of float, optional
         Coordinates, in rad or m, at which the two frames of the joints would have to
         be for q = 0; by default zero, the frames coincide (Assumption 1).
+
+    Raises
+    ------
+    ModelError
+        If a matrix is no pose, a screw is zero, a parent does not come before its
+        child, or numbers of joints differ.
 
     Notes
     -----
@@ -105,6 +111,8 @@ class JointFrames(JointTree):
         -------
         description : JointFrames
         """
+        if isinstance(kinds, str) or not isinstance(kinds, Iterable):
+            raise ModelError(f"kinds are {kinds!r}, expected one for each joint")
         kinds = list(kinds)
         pitch = np.zeros(len(kinds)) if pitches is None else pitches
         pitch = as_array("pitches of the joints", pitch, (len(kinds),))
@@ -152,6 +160,13 @@ class JointFrames(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
+
+        Raises
+        ------
+        ArgumentError
+            If `q` has the wrong shape.
+        NotFiniteError
+            If a coordinate is not finite.
         """
         C: list[Array] = []
         offsets = self._coordinates(self.offsets)
@@ -195,6 +210,12 @@ class BodyScrews(JointTree):
     parents : sequence of int, optional
         Number of the parent of each body, counted from 0, -1 for the base; by default a
         chain.
+
+    Raises
+    ------
+    ModelError
+        If a matrix is no pose, a screw is zero, a parent does not come before its
+        child, or numbers of joints differ.
 
     Notes
     -----
@@ -277,6 +298,13 @@ class BodyScrews(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
+
+        Raises
+        ------
+        ArgumentError
+            If `q` has the wrong shape.
+        NotFiniteError
+            If a coordinate is not finite.
         """
         C: list[Array] = []
         for i, x in enumerate(self._coordinates(q)):
@@ -355,6 +383,12 @@ class SpatialScrews(JointTree):
         Number of the parent of each body, counted from 0, -1 for the base; by default a
         chain.
 
+    Raises
+    ------
+    ModelError
+        If a matrix is no pose, a screw is zero, a parent does not come before its
+        child, or numbers of joints differ.
+
     Notes
     -----
     .. math:: C_i = \exp(Y_1 q_1) \cdots \exp(Y_i q_i) A_i, \quad
@@ -403,6 +437,13 @@ class SpatialScrews(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
+
+        Raises
+        ------
+        ArgumentError
+            If `q` has the wrong shape.
+        NotFiniteError
+            If a coordinate is not finite.
         """
         E: list[Array] = []
         for i, x in enumerate(self._coordinates(q)):

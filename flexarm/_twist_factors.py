@@ -277,7 +277,7 @@ def factors(arm: Arm, q: Any, form: str = "body") -> SystemJacobian:
     >>> arm = fa.library.puma560()
     >>> q = np.linspace(0.1, 0.6, 6)
     >>> f = fa.twists.factors(arm, q)
-    >>> J = fa.twists.jacobians(arm, q)  # (6, 6, 6): of each body
+    >>> J = fa.link_jacobians(arm, q)  # (6, 6, 6): of each body
     >>> np.allclose(f.A @ f.X, J.reshape(36, 6))
     True
     >>> np.allclose(f.A_inverse @ f.A, np.eye(36))

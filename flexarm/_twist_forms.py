@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ._body_maps import cross_matrix
 from ._body_maps import transpose as _t
-from ._explain import real_array
+from ._explain import check_arm, real_array
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _move(
 
 def check_form(name: str, form: Any) -> None:
     """Refuse what is no form of a twist, with the nearest name."""
-    if form not in FORMS:
+    if not isinstance(form, str) or form not in FORMS:
         near = difflib.get_close_matches(str(form), FORMS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ArgumentError(
@@ -144,6 +144,7 @@ def check_form(name: str, form: Any) -> None:
 
 def refuse_cut_models(arm: Arm, what: str) -> None:
     """Refuse arms whose Jacobians are not those of their poses."""
+    check_arm(arm)
     if arm.fidelity != "full" and arm.nv > arm.nu:
         raise ArgumentError(
             f"{what} need Jacobians that are derivatives of the poses, the arm has "

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._body_maps import transpose as _t
+from ._explain import check_finite
 from ._twist_factors import as_state, body_slice, relative_maps
 from ._twist_forms import (
     check_form,
@@ -136,7 +137,7 @@ def joint_rates(
     SingularityError
         If the twists do not show all coordinates; the message names these.
     NotFiniteError
-        If a state is not finite.
+        If a state or a twist is not finite.
 
     See Also
     --------
@@ -165,7 +166,7 @@ def joint_rates(
     >>> import flexarm as fa
     >>> arm = fa.library.puma560()
     >>> q, qd = np.linspace(0.1, 0.6, 6), np.arange(6.0)
-    >>> V = fa.twists.velocities(arm, q, qd, "spatial")
+    >>> V = fa.link_velocities(arm, q, qd, form="spatial")
     >>> fa.twists.joint_rates(arm, q, V, "spatial").round(12)
     array([0., 1., 2., 3., 4., 5.])
     """
@@ -177,6 +178,7 @@ def joint_rates(
         raise ArgumentError(
             f"V has shape {twists.shape}, expected (..., {B}, 6), a twist of each body"
         )
+    check_finite("V", twists, 2)
     q, poses = as_state(arm, q)
     check_leading(q=q.shape[:-1], V=twists.shape[:-2])
     body = join(convert_columns(split(twists, False), poses, form, "body"), False)

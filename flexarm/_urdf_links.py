@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import beams
-from ._checks import as_array
+from ._checks import _numbers, as_array
 from .errors import ModelError
 from .joints import _unit
 from .models import FlexibleBody
@@ -97,23 +97,29 @@ def _make(name: str, table: Any) -> FlexibleBody:
         if key not in table:
             raise ModelError(f"{who} has no {key}, expected {', '.join(_NEEDED)}")
     values = _OPTIONS | dict(table)
-    body = beams.flexible_link(
-        name,
-        length=values["length"],
-        mass_per_length=values["mass_per_length"],
-        damping_ratio=values["damping_ratio"],
-        **_modes(who, values),
-    )
+    try:
+        body = beams.flexible_link(
+            name,
+            length=values["length"],
+            mass_per_length=values["mass_per_length"],
+            damping_ratio=values["damping_ratio"],
+            **_modes(who, values, table),
+        )
+    except ModelError as problem:  # of the modes, which do not know the name
+        text = str(problem)
+        raise ModelError(text if repr(name) in text else f"{who}: {text}") from None
     return _placed(who, body, values)
 
 
-def _modes(who: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _modes(
+    who: str, values: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
     planes = values["planes"]
-    if planes not in ("y", "z", "yz"):
+    if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
         raise ModelError(f"planes of {who} are {planes!r}, expected 'y', 'z' or 'yz'")
-    stiffness = values["bending_stiffness"]
-    if np.ndim(stiffness) == 0:
-        stiffness = [stiffness] * 2
+    stiffness = _numbers(f"bending_stiffness of {who}", values["bending_stiffness"])
+    if stiffness.ndim == 0:
+        stiffness = np.full(2, stiffness)
     stiffness = as_array(f"bending_stiffness of {who}", stiffness, (2,))
     result: dict[str, Any] = {}
     for plane, EI in zip("yz", stiffness, strict=True):
@@ -131,6 +137,11 @@ def _modes(who: str, values: Mapping[str, Any]) -> dict[str, Any]:
         raise ModelError(
             f"{who} has one of torsional_stiffness and polar_inertia_per_length, "
             "expected both or none"
+        )
+    if GJ is None and "torsion_modes" in given:
+        raise ModelError(
+            f"{who} has torsion_modes, expected torsional_stiffness and "
+            "polar_inertia_per_length beside them"
         )
     if GJ is not None:
         result["torsion"] = beams.clamped_rod_modes(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import as_array
+from ._checks import as_array, check_angles, listed
 from ._description import Description
 from ._urdf_xml import Element, parse, read_source
 from .errors import ModelError
@@ -129,6 +130,12 @@ def _short(text: str) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
+def near(name: str, known: Iterable[str]) -> str:
+    """Hint at the name that is meant, if one is like it."""
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> Any:
     """Numbers of an attribute: n of them as an array, one as a float."""
     text = element.attributes.get(key)
@@ -181,7 +188,9 @@ def _origin(element: Element, who: str) -> tuple[Array, Array]:
     if origin is None:
         return np.zeros(3), np.eye(3)
     position = numbers(origin, "xyz", who, np.zeros(3), 3)
-    return position, _rotation(numbers(origin, "rpy", who, np.zeros(3), 3))
+    rpy = numbers(origin, "rpy", who, np.zeros(3), 3)
+    check_angles(f"rpy of <origin> of {who}, in line {origin.line},", rpy)
+    return position, _rotation(rpy)
 
 
 def _link(element: Element) -> RobotLink:
@@ -214,8 +223,12 @@ def _limits(element: Element, kind: str, who: str, notes: list[str]) -> dict[str
     if limit is None:
         if needed:
             raise ModelError(
-                f"{who} is {kind} and has no <limit>, which URDF asks for; a joint "
-                "that turns without limits is continuous"
+                f"{who} is {kind} and has no <limit>, which URDF asks for; "
+                + (
+                    "a joint that turns without limits is continuous"
+                    if kind == "revolute"
+                    else "give it lower and upper"
+                )
             )
         return {}
     result: dict[str, Any] = {
@@ -252,11 +265,9 @@ def _joint(element: Element, notes: list[str]) -> RobotJoint:
     who = f"joint {name!r} (line {element.line})"
     kind = _word(element, "type", who)
     if kind not in JOINT_TYPES:
-        near = difflib.get_close_matches(kind, JOINT_TYPES, n=1)
         raise ModelError(
             f"{who} has the type {kind!r}, expected one of "
-            f"{', '.join(map(repr, JOINT_TYPES))}"
-            + (f"; did you mean {near[0]!r}?" if near else "")
+            f"{', '.join(map(repr, JOINT_TYPES))}{near(kind, JOINT_TYPES)}"
         )
     parent, child = (_end(element, tag, who) for tag in ("parent", "child"))
     position, rotation = _origin(element, who)
@@ -334,7 +345,7 @@ def _walk(
             if name not in links:
                 raise ModelError(
                     f"{end} of {joint.who} is {name!r}, expected one of the links "
-                    f"{', '.join(map(repr, links))}"
+                    f"{listed(list(links))}{near(name, links)}"
                 )
         if joint.child in above:
             raise ModelError(
@@ -347,7 +358,7 @@ def _walk(
     if len(roots) != 1:
         raise ModelError(
             f"the robot has {len(roots)} links without a parent"
-            + (f" ({', '.join(map(repr, roots))})" if roots else "")
+            + (f" ({listed(roots)})" if roots else "")
             + ", expected one, the root of the tree"
         )
     order, waiting = [], roots
@@ -357,9 +368,7 @@ def _walk(
         waiting += [joint.child for joint in below[name][::-1]]
     lost = [name for name in links if name not in order]
     if lost:
-        raise ModelError(
-            f"links {', '.join(map(repr, lost))} form a cycle, expected a tree"
-        )
+        raise ModelError(f"links {listed(lost)} form a cycle, expected a tree")
     ends = {
         name: tuple((joint.name, joint.position) for joint in below[name])
         for name in order
@@ -419,7 +428,7 @@ def read(source: Any) -> Robot:
         if joint.mimic is not None and joint.mimic[0] not in named:
             raise ModelError(
                 f"{joint.who} mimics {joint.mimic[0]!r}, expected one of the joints "
-                f"{', '.join(map(repr, named))}"
+                f"{listed(list(named))}{near(joint.mimic[0], named)}"
             )
     found, above = _walk(links, joints)
     name = root.attributes.get("name", "").strip() or "robot"

@@ -45,7 +45,7 @@ class Element:
 
 def read_source(source: Any) -> str | bytes:
     """Text of a description, which is given itself or by its path."""
-    if isinstance(source, str) and ("<" in source or "\n" in source):
+    if isinstance(source, str) and any(sign in source for sign in "<\n\0"):
         return source.lstrip("\ufeff \t\r\n")
     if isinstance(source, bytes):
         return source
@@ -54,6 +54,8 @@ def read_source(source: Any) -> str | bytes:
             f"robot description is {type(source).__name__}, expected its path or its "
             "text"
         )
+    if not os.fspath(source):
+        raise ModelError("robot description is empty, expected its path or its text")
     with open(source, "rb") as file:
         return file.read()
 
@@ -95,6 +97,8 @@ def parse(text: str | bytes) -> Element:
             f"line {problem.lineno} of the robot description is not XML "
             f"({expat.ErrorString(problem.code)}), expected a URDF file"
         ) from None
+    except ModelError:
+        raise
     except (ValueError, LookupError) as problem:  # of the encoding that it claims
         raise ModelError(
             f"the robot description is not readable ({problem}), expected UTF-8"

@@ -16,7 +16,7 @@ from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
 from . import operators as _operators
-from ._checks import MAX_BODIES, as_array, check_units_of_arm
+from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
 from ._core import Model
 from ._description import Description
 from ._pack import FIDELITIES, Packed, pack
@@ -297,14 +297,19 @@ class Arm(Description):
         return slice(self.nu, self.nu)
 
     def body_index(self, body: str | int) -> int:
-        """Position of a body, given by name or number."""
+        """Position of a body, given by name or number, among all of the arm."""
         names = [b.name for b in self.bodies]
         if isinstance(body, str):
             if body not in names:
                 raise ModelError(
-                    f"the arm has no body {body!r}, expected one of {', '.join(names)}"
+                    f"the arm has no body {body!r}, expected one of "
+                    f"{listed(names, str)}"
                 )
             return names.index(body)
+        if isinstance(body, bool) or not isinstance(body, int | np.integer):
+            raise ModelError(
+                f"body of the arm is {body!r}, expected its name or number"
+            )
         if not -len(names) <= int(body) < len(names):
             raise ModelError(
                 f"the arm has no body {body}, expected a number below {len(names)}"

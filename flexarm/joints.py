@@ -206,7 +206,7 @@ class Joint(Description):
             )
         if self.screw is None:
             return None
-        several = np.ndim(self.screw) == 2
+        several = _numbers("screw of the joint", self.screw).ndim == 2
         S = as_array("screw of the joint", self.screw, (6, None) if several else (6,))
         if several and not 1 <= S.shape[1] <= 6:
             raise ModelError(
@@ -292,7 +292,8 @@ class Joint(Description):
         return axis2
 
     def _check_damping(self) -> Any:
-        shape = () if np.ndim(self.damping) == 0 else (self.n_dof,)
+        one = _numbers("damping of the joint", self.damping).ndim == 0
+        shape = () if one else (self.n_dof,)
         damping = as_array("damping of the joint", self.damping, shape)
         if damping.min(initial=0.0) < 0.0:
             raise ModelError(

@@ -1,4 +1,8 @@
-"""Twists, their rates and Jacobians of all bodies of an arm at once."""
+"""Twists, their rates and Jacobians of all bodies of an arm at once.
+
+Those of one body stand in a row of the result: ``[..., arm.body_index(name), :]`` of
+twists, ``[..., arm.body_index(name), :, :]`` of Jacobians.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,9 @@ if TYPE_CHECKING:
 
 def _kernel(arm: Arm, name: str, form: str) -> str:
     """Name of the gufunc of a form."""
+    check_form("form", form)
     if form == "body":
         return name
-    check_form("form", form)
     refuse_cut_models(arm, f"{form} twists")
     return f"{name}_{form}"
 
@@ -55,8 +59,9 @@ def link_velocities(
     See Also
     --------
     link_accelerations, link_jacobians : its time derivative, its Jacobians.
-    flexarm.twists.velocities : the same of one body.
     node_velocity : twist of a node.
+    Arm.body_index : place of a body along the axis of length B.
+    flexarm.twists : the four forms, conversions between them.
 
     Notes
     -----
@@ -73,6 +78,11 @@ def link_velocities(
            [0., 0., 2., 0., 1., 0.]])
     >>> fa.link_velocities(arm, [[0.0, 0.0]] * 10, [1.0, 1.0]).shape
     (10, 2, 6)
+
+    One body alone:
+
+    >>> fa.link_velocities(arm, [0.0, 0.0], [1.0, 1.0])[arm.body_index("link2")]
+    array([0., 0., 2., 0., 1., 0.])
     """
     name = _kernel(arm, "link_velocities", form)
     try:
@@ -116,7 +126,7 @@ def link_accelerations(
     See Also
     --------
     node_acceleration : acceleration of a node as a point.
-    flexarm.twists.accelerations : the same of one body.
+    flexarm.twists.convert_rates : of given twists, into another form.
 
     Notes
     -----
@@ -187,13 +197,15 @@ def link_jacobians(arm: Arm, q: Any, *, form: str = "body", out: Any = None) -> 
     --------
     link_jacobian_rates : its time derivative.
     jacobian : of a node.
-    flexarm.twists.jacobians : the same of one body.
+    flexarm.twists.factors : all of them as a product of sparse factors.
 
     Notes
     -----
     A. Mueller, Multibody System Dynamics 43 (2018), eqs. 16-19, for joints of any kind
-    and bodies with modes.  In a linear arm it is cut after the first order in modal
-    coordinates, in a ruthless one it does not know them, as for nodes.
+    and bodies with modes; eqs. 28, 40 and 50 in the other forms.  A spatial column is
+    the same for all bodies that it moves; on flexible arms that of a mode is so for all
+    bodies outboard of one node.  In a linear arm the Jacobian is cut after the first
+    order in modal coordinates, in a ruthless one it does not know them, as for nodes.
 
     Examples
     --------
@@ -202,8 +214,9 @@ def link_jacobians(arm: Arm, q: Any, *, form: str = "body", out: Any = None) -> 
     >>> fa.link_jacobians(arm, [0.0, 0.0])[:, 4]  # velocity along y of both frames
     array([[0., 0.],
            [1., 0.]])
-    >>> fa.link_jacobians(arm, [[0.0, 0.0]] * 10).shape
-    (10, 2, 6, 2)
+    >>> J = fa.link_jacobians(arm, [[0.0, 0.0]] * 10)
+    >>> J.shape, J[..., arm.body_index("link2"), :, :].shape
+    ((10, 2, 6, 2), (10, 6, 2))
     """
     name = _kernel(arm, "link_jacobians", form)
     try:

@@ -22,6 +22,7 @@ from ._checks import (
     check_inertia,
     check_square,
     inertia_matrix,
+    listed,
 )
 from ._description import Description
 from .errors import ModelError
@@ -82,7 +83,7 @@ class _Body(Description):
                 return self.n_nodes - 1
             raise ModelError(
                 f"body {self.name!r} has no node {node!r}, expected one of "
-                f"{', '.join(self.node_names)} or a number below {self.n_nodes}"
+                f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
             )
         if isinstance(node, bool) or not isinstance(node, int | np.integer):
             raise ModelError(
@@ -296,7 +297,8 @@ class FlexibleBody(_Body):
         Centre of mass of each node relative to it.  It turns with the node for velocity
         and weight; in the inertia of the deformed body its components stay fixed.
     node_inertia : (n, 3, 3) array_like of float, optional
-        Inertia of each node about the node.
+        Inertia of each node about the node.  Its components stay fixed in the frame of
+        the body: no gyroscopic moment of a node acts on the modes of its own body.
     node_names, mode_names : sequence of str, optional
         Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node where no
         node has that name.

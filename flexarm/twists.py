@@ -1,4 +1,7 @@
-r"""Twists of bodies in four forms: velocities, accelerations, Jacobians, their factors.
+r"""The four forms of twists: what they are, conversions, factors of Jacobians.
+
+`flexarm.link_velocities`, `link_accelerations`, `link_jacobians` and
+`link_jacobian_rates` compute in any of them, for all bodies of an arm.
 
 A body moves with the angular velocity :math:`\omega`, its frame with the pose (R, r).
 The forms differ in the point whose velocity is taken and in the axes:
@@ -43,16 +46,30 @@ afterwards costs several times as much.
 Accelerations are time derivatives of the six entries, in each form.  Equation numbers
 are those of A. Mueller, Screw and Lie group theory in multibody kinematics, Multibody
 System Dynamics 43 (2018).
+
+Examples
+--------
+A link that turns about its own end, 1 m from the base, in all forms:
+
+>>> import flexarm as fa
+>>> arm = fa.library.planar_chain(2, length=1.0)
+>>> link2 = arm.body_index("link2")
+>>> for form in fa.twists.FORMS:
+...     V = fa.link_velocities(arm, [0.0, 0.0], [0.0, 3.0], form=form)
+...     print(form, V[link2])
+body [0. 0. 3. 0. 0. 0.]
+spatial [ 0.  0.  3.  0. -3.  0.]
+hybrid [0. 0. 3. 0. 0. 0.]
+mixed [0. 0. 3. 0. 0. 0.]
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import links
 from ._twist_factors import (
     Factorization,
     SpatialFactors,
@@ -73,272 +90,23 @@ from ._twist_forms import (
     split,
 )
 from ._twist_rates import joint_rates
-from .errors import ArgumentError, ModelError
-
-if TYPE_CHECKING:
-    from .arm import Arm
+from .errors import ArgumentError
 
 __all__ = [
     "FORMS",
     "Factorization",
     "SpatialFactors",
     "SystemJacobian",
-    "accelerations",
     "change_base_frame",
     "change_body_frame",
     "convert",
     "convert_rates",
     "factors",
-    "jacobian_rates",
-    "jacobians",
     "joint_rates",
     "spatial_factors",
-    "velocities",
 ]
 
 Array = NDArray[np.float64]
-
-
-# of an arm
-
-
-def _number(arm: Arm, body: Any) -> int | None:
-    """Number of a body, None for all."""
-    if body is None:
-        return None
-    if isinstance(body, bool) or not isinstance(body, str | int | np.integer):
-        raise ArgumentError(f"body is {body!r}, expected a name or a number")
-    try:
-        return arm.body_index(body if isinstance(body, str) else int(body))
-    except ModelError as refusal:
-        raise ArgumentError(str(refusal)) from None
-
-
-def _of(array: Array, body: int | None, axis: int) -> Array:
-    """All bodies, or one of them."""
-    return array if body is None else np.take(array, body, axis=axis)
-
-
-def velocities(
-    arm: Arm, q: Any, qd: Any, form: str = "body", body: str | int | None = None
-) -> Array:
-    """Twists of the frames of all bodies, or of one.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates and ``B`` bodies.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    qd : (..., nv) array_like of float
-        Velocities.
-    form : {"body", "spatial", "hybrid", "mixed"}
-        Form of the twists, see the module.
-    body : str or int, optional
-        Name or number of a body; by default all.
-
-    Returns
-    -------
-    V : (..., B, 6) or (..., 6) ndarray of float
-        Angular part in rad/s, linear part in m/s.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, there is no such form or body, or the form
-        is not ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    See Also
-    --------
-    flexarm.link_velocities : the same with ``out=``.
-
-    Notes
-    -----
-    (14), (30), (42) and (52), see the module.
-
-    Examples
-    --------
-    A link that turns about its own end, 1 m from the base:
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, length=1.0)
-    >>> for form in fa.twists.FORMS:
-    ...     print(form, fa.twists.velocities(arm, [0.0, 0.0], [0.0, 3.0], form, 1))
-    body [0. 0. 3. 0. 0. 0.]
-    spatial [ 0.  0.  3.  0. -3.  0.]
-    hybrid [0. 0. 3. 0. 0. 0.]
-    mixed [0. 0. 3. 0. 0. 0.]
-    """
-    at = _number(arm, body)
-    return _of(links.link_velocities(arm, q, qd, form=form), at, -2)
-
-
-def accelerations(
-    arm: Arm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    form: str = "body",
-    body: str | int | None = None,
-) -> Array:
-    """Time derivatives of the entries of the twists of all bodies, or of one.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates and ``B`` bodies.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    qd, qdd : (..., nv) array_like of float
-        Velocities and accelerations.
-    form : {"body", "spatial", "hybrid", "mixed"}
-        Form of the twists, see the module.
-    body : str or int, optional
-        Name or number of a body; by default all.
-
-    Returns
-    -------
-    A : (..., B, 6) or (..., 6) ndarray of float
-        In rad/s^2 and m/s^2, without gravity.  Hybrid and mixed linear parts are the
-        accelerations of the origins of the frames, the others are not.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, there is no such form or body, or the form
-        is not ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    See Also
-    --------
-    flexarm.link_accelerations : the same with ``out=``.
-    flexarm.node_acceleration : acceleration of a node as a point.
-
-    Notes
-    -----
-    Time derivatives of (47), (54), (55) and (58).
-
-    Examples
-    --------
-    9 m/s^2 towards the pivot, 1 m away, at 3 rad/s:
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, length=1.0)
-    >>> fa.twists.accelerations(arm, [0, 0], [3, 0], [0, 0], "hybrid", 1) + 0.0
-    array([ 0.,  0.,  0., -9.,  0.,  0.])
-    """
-    at = _number(arm, body)
-    return _of(links.link_accelerations(arm, q, qd, qdd, form=form), at, -2)
-
-
-def jacobians(
-    arm: Arm, q: Any, form: str = "body", body: str | int | None = None
-) -> Array:
-    """Jacobians of all bodies, or of one: twists are ``J @ qd``.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates and ``B`` bodies.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    form : {"body", "spatial", "hybrid", "mixed"}
-        Form of the twists, see the module.
-    body : str or int, optional
-        Name or number of a body; by default all.
-
-    Returns
-    -------
-    J : (..., B, 6, nv) or (..., 6, nv) ndarray of float
-        Columns of coordinates that do not move a body are zero.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length, there is no such form or body, or
-        the form is not ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    See Also
-    --------
-    factors : the system Jacobian as a product of sparse factors.
-    flexarm.jacobian : of a node, body-fixed or hybrid.
-
-    Notes
-    -----
-    (16)-(19), (28), (40) and (50).  A spatial column is the same for all bodies that it
-    moves; on flexible arms that of a mode is so for all bodies outboard of one node.
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(3, length=1.0)
-    >>> fa.twists.jacobians(arm, [0.0, 0.0, 0.0], "spatial")[:, 4] + 0.0
-    array([[ 0.,  0.,  0.],
-           [ 0., -1.,  0.],
-           [ 0., -1., -2.]])
-    """
-    at = _number(arm, body)
-    return _of(links.link_jacobians(arm, q, form=form), at, -3)
-
-
-def jacobian_rates(
-    arm: Arm, q: Any, qd: Any, form: str = "body", body: str | int | None = None
-) -> Array:
-    """Time derivatives of the Jacobians of all bodies, or of one.
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm with ``nv`` coordinates and ``B`` bodies.
-    q : (..., nq) array_like of float
-        Positions: rad (revolute), m (prismatic), modal coordinates.
-    qd : (..., nv) array_like of float
-        Velocities.
-    form : {"body", "spatial", "hybrid", "mixed"}
-        Form of the twists, see the module.
-    body : str or int, optional
-        Name or number of a body; by default all.
-
-    Returns
-    -------
-    Jd : (..., B, 6, nv) or (..., 6, nv) ndarray of float
-        ``J @ qdd + Jd @ qd`` are the `accelerations`.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, there is no such form or body, or the form
-        is not ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
-
-    See Also
-    --------
-    flexarm.link_jacobian_rates : the same with ``out=``.
-
-    Notes
-    -----
-    Time derivatives of (47), (54), (55) and (58).
-
-    Examples
-    --------
-    The axis of the second joint moves up with its point, 1 m out, at 3 m/s:
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, length=1.0)
-    >>> fa.twists.jacobian_rates(arm, [0, 0], [3, 0], "spatial", 1)[3] + 0.0
-    array([0., 3.])
-    """
-    at = _number(arm, body)
-    return _of(links.link_jacobian_rates(arm, q, qd, form=form), at, -3)
-
-
-# of given twists
 
 
 def convert(
@@ -393,7 +161,12 @@ def convert(
     """
     check_form("source", source)
     check_form("target", target)
-    twists, frames = check_twists("V", V, columns), check_poses("poses", poses)
+    return _convert(V, check_poses("poses", poses), source, target, columns)
+
+
+def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> Array:
+    """Twists or columns in another form, `frames` checked already."""
+    twists = check_twists("V", V, columns)
     batch = twists.shape[: -2 if columns else -1]
     check_leading(V=batch, poses=frames.shape[:-2])
     found = join(
@@ -532,19 +305,19 @@ def change_body_frame(
     array([0., 0., 3., 0., 3., 0.])
     """
     check_form("form", form)
-    if form == "body":
-        return convert(V, change, "spatial", "body", columns=columns)
-    if form == "spatial":
-        return convert(V, change, "spatial", "spatial", columns=columns)
+    turn = check_poses("change", change)
+    if form in ("body", "spatial"):
+        return _convert(V, turn, "spatial", form, columns)
     if poses is None:
         raise ArgumentError(
             f"change_body_frame of {form} twists has no poses, expected those of the "
             "frames in the base"
         )
-    body = convert(V, poses, form, "body", columns=columns)
-    moved = convert(body, change, "spatial", "body", columns=columns)
-    both = check_poses("poses", poses) @ check_poses("change", change)
-    return convert(moved, both, "body", form, columns=columns)
+    frames = check_poses("poses", poses)
+    check_leading(poses=frames.shape[:-2], change=turn.shape[:-2])
+    body = _convert(V, frames, form, "body", columns)
+    moved = _convert(body, turn, "spatial", "body", columns)
+    return _convert(moved, frames @ turn, "body", form, columns)
 
 
 def change_base_frame(
@@ -592,4 +365,4 @@ def change_base_frame(
     array([ 0.,  0.,  3.,  0., -3.,  0.])
     """
     check_form("form", form)
-    return convert(V, change, "body", form, columns=columns)
+    return _convert(V, check_poses("change", change), "body", form, columns)

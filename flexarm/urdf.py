@@ -8,14 +8,15 @@ extra ``flexarm[urdf]`` is needed for TOML files of flexible links on Python 3.1
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import listed
 from ._urdf_links import flexible_links
-from ._urdf_robot import Robot, RobotJoint, RobotLink, read
+from ._urdf_robot import Robot, RobotJoint, RobotLink, near, read
 from .arm import Arm
 from .constraints import Coupling
 from .errors import ModelError
@@ -126,7 +127,9 @@ def load(
                                 mass in the arm, where the links have it
     ==========================  ====================================================
 
-    Mass and inertia that the file gives such a link are replaced.
+    Mass and inertia that the file gives such a link are replaced.  A payload that is a
+    link on a fixed joint, as in URDF, turns with the bent tip and is exact in space;
+    see `flexarm.beams.flexible_link`.
 
     Examples
     --------
@@ -161,7 +164,9 @@ def load(
     for link, joint in zip(robot.links[1:], robot.joints, strict=True):
         held = _held(joint, bodies.get(joint.parent), first, notes)
         bodies[link.name] = _body(link, held, makers, notes)
-    constraints = [*options.pop("constraints", ()), *_couplings(robot)]
+    constraints = options.pop("constraints", ())
+    if isinstance(constraints, Iterable):  # what is none, the arm refuses
+        constraints = [*constraints, *_couplings(robot)]
     if not bodies:
         raise ModelError("the robot is one link without inertial, expected joints")
     options = {"name": robot.name} | options
@@ -201,7 +206,7 @@ def _makers(
         if name not in links:
             raise ModelError(
                 f"flexible link {name!r} is not in the robot, expected one of "
-                f"{', '.join(map(repr, links))}"
+                f"{listed(list(links))}{near(str(name), links)}"
             )
         if name in result and name in described:
             raise ModelError(

@@ -218,5 +218,8 @@ def test_refusals():
         fa.library.cibicik_egeland(bending="free")
     with pytest.raises(fa.ModelError, match="expected at most 20"):
         fa.library.cibicik_egeland(n_modes=21)
+    for make in (fa.library.cibicik_egeland, fa.library.cibicik_egeland_order):
+        with pytest.raises(fa.ModelError, match="n_modes is None, expected a whole"):
+            make(n_modes=None)
     with pytest.raises(fa.ModelError, match="fidelity of the arm is 'small'"):
         fa.library.cibicik_egeland(fidelity="small")

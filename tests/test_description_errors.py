@@ -30,21 +30,27 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
     [
         (
             lambda: BodyScrews([SHEARED], [Z]),
-            ["rotation of reference pose 1 is not a rotation", "by 1.0e-03"],
+            [
+                "reference pose of joint 0 (counted from 0) is not a rotation",
+                "by 1.0e-03",
+            ],
         ),
         (
             lambda: JointFrames([I4], [np.diag([1.0, 1, -1, 1])], [Z]),
-            ["joint frame on the body 1 is a reflection"],
+            ["joint frame on the body of joint 0 (counted from 0) is a reflection"],
         ),
         (
             lambda: SpatialScrews([2 * I4 - np.diag([1, 1, 1, 0])], [Z]),
-            ["reference pose 1 has the last row [0.0, 0.0, 0.0, 2.0]"],
+            [
+                "reference pose of joint 0 (counted from 0)",
+                "has the last row [0.0, 0.0, 0.0, 2.0]",
+            ],
         ),
         (
             lambda: SpatialScrews([np.eye(3)], [Z]),
-            ["reference pose 1", "(3, 3)", "expected (4, 4)"],
+            ["reference pose of joint 0", "(3, 3)", "expected (4, 4)"],
         ),
-        (lambda: BodyScrews(7, [Z]), ["reference poses are 7", "4 x 4"]),
+        (lambda: BodyScrews(7, [Z]), ["reference pose is 7", "4 x 4"]),
         (lambda: BodyScrews([I4], 7), ["screws are 7"]),
         (lambda: BodyScrews([], []), ["screws of 0 joints"]),
         (
@@ -52,7 +58,10 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
             ["screw of joint 0 (counted from 0) is zero", "axis to turn about"],
         ),
         (lambda: BodyScrews([I4], [Z, Z]), ["screws of 2 joints", "1 poses"]),
-        (lambda: JointFrames([I4, I4], [I4], [Z, Z]), ["1 joint frame", "expected 2"]),
+        (
+            lambda: JointFrames([I4, I4], [I4], [Z, Z]),
+            ["joint frame on the body: 1 poses", "expected 2"],
+        ),
         (
             lambda: BodyScrews([I4], [np.ones((6, 7))]),
             ["joint 0 (counted from 0) has 7 columns"],
@@ -83,9 +92,15 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
             lambda: DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0)]),
             ["row 1 (counted from 0) has 3 entries", "a, alpha, d, theta"],
         ),
-        (lambda: DenavitHartenberg([1.0]), ["row 0 (counted from 0) has 1 entries"]),
+        (
+            lambda: DenavitHartenberg([1.0]),
+            ["row 0 (counted from 0) is 1.0", "a, alpha"],
+        ),
         (lambda: DenavitHartenberg(1.0), ["rows are 1.0"]),
-        (lambda: DenavitHartenberg([]), ["no Denavit-Hartenberg row"]),
+        (
+            lambda: DenavitHartenberg([]),
+            ["0 Denavit-Hartenberg rows", "expected 1 to 4096"],
+        ),
         (
             lambda: DenavitHartenberg([(1, 0, np.inf, 0)]),
             ["row 0", "inf at index (2,)", "finite"],
@@ -100,7 +115,29 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         ),
         (
             lambda: DenavitHartenberg([(1, 0, 0, 0)], kinds=["revolute"] * 2),
-            ["2 kinds", "1 rows"],
+            ["2 kinds", "expected 1, one a row"],
+        ),
+        (
+            lambda: DenavitHartenberg(
+                ((1, 0, 0, 0, "revolute") for _ in "ab"), kinds=["revolute"] * 2
+            ),
+            ["kinds are given beside", "kinds=None"],
+        ),
+        (lambda: DenavitHartenberg([(1, 0, 0, 0)], kinds=3), ["kinds are 3"]),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0)], kinds="revolute"),
+            ["kinds are 'revolute'", "one for each row"],
+        ),
+        (lambda: DenavitHartenberg("dh"), ["rows are 'dh'"]),
+        (lambda: DenavitHartenberg([(None, 0, 0, 0)]), ["row 0", "real numbers"]),
+        (
+            lambda: DenavitHartenberg([(0.4, 90, 0, 0)]),
+            ["alpha of Denavit-Hartenberg row 0", "angle of 90", "np.radians"],
+        ),
+        (lambda: DenavitHartenberg(np.zeros((4097, 4))), ["4097", "4096"]),
+        (
+            lambda: DenavitHartenberg([(1, 0, 0, 0)], base=1e200 * np.eye(4)),
+            ["base of the chain is not a rotation", "differs from the identity by inf"],
         ),
         (
             lambda: DenavitHartenberg([(1, 0, 0, 0)], "classic"),
@@ -124,7 +161,15 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         ),
         (lambda: BodyScrews([I4], [Z]).arm([]), ["0 bodies", "1 joints"]),
         (lambda: BodyScrews([I4], [Z]).arm([7]), ["a body is int"]),
+        (lambda: BodyScrews([I4], [Z]).arm(None), ["bodies are NoneType"]),
         (lambda: BodyScrews.of(7), ["arm is int"]),
+        (lambda: BodyScrews("ab", [Z]), ["reference pose is 'ab'"]),
+        (lambda: BodyScrews([I4], [[[1, 2], [3]]]), ["screw of joint 0", "real"]),
+        (lambda: JointFrames.along_z([I4], [I4], None), ["kinds are None"]),
+        (lambda: JointFrames.along_z([I4], [I4], "revolute"), ["kinds are 'revolute'"]),
+        (lambda: motion_subgroup(["planar"]), ["['planar']", "'planar'"]),
+        (lambda: motion_subgroup("free", pitch="1"), ["pitch", "'1'", "real numbers"]),
+        (lambda: motion_subgroup("helical", pitch=np.inf), ["pitch", "is inf"]),
         (
             lambda: JointFrames.of(
                 fa.Arm([RigidBody("a", Joint("free"), mass=1, inertia=(1, 1, 1))])

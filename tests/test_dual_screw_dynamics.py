@@ -499,25 +499,3 @@ def test_batches_are_loops():
             assert_allclose(together[i, j], alone, rtol=1e-12, atol=1e-12)
     assert dual_screws.mass_matrix(arm, q).shape == (2, 3, 16, 16)
     assert dual_screws.wrench_forces(arm, q, np.ones(6), 3).shape == (2, 3, 16)
-
-
-def test_refusals():
-    arm = fa.library.cibicik_egeland()
-    q = arm.neutral
-    with pytest.raises(fa.ArgumentError, match="rotation_rates is 'large', expected"):
-        dual_screws.mass_matrix(arm, q, rotation_rates="large")
-    with pytest.raises(fa.ArgumentError, match="node_inertia is 'none', expected"):
-        dual_screws.mass_matrix(arm, q, node_inertia="none")
-    with pytest.raises(fa.ArgumentError, match=r"last axis of q has shape \(3,\)"):
-        dual_screws.mass_matrix(arm, q[:3])
-    ball = fa.Arm([fa.RigidBody("a", fa.Joint("spherical"), inertia=(1, 1, 1), mass=1)])
-    with pytest.raises(fa.ModelError, match="body 'a' is spherical, dual screws take"):
-        dual_screws.mass_matrix(ball, ball.neutral)
-    free = fa.beams.flexible_link(
-        "b",
-        length=1.0,
-        mass_per_length=1.0,
-        bending_y=fa.beams.free_beam_modes(1.0, 1.0, 1.0, 2),
-    )
-    with pytest.raises(fa.ModelError, match="body 'b' floats, dual screws take"):
-        dual_screws.mass_matrix(fa.Arm([free]), np.zeros(3))

@@ -69,11 +69,18 @@ def test_flexible_chain_holds_the_masses_of_the_rigid_one() -> None:
     assert c == pytest.approx(2 * 0.02 * np.sqrt(k), rel=1e-12)  # unit modal mass
 
 
+def test_poses_of_what_is_no_arm() -> None:
+    with pytest.raises(fa.ArgumentError, match="arm is str, expected flex"):
+        fa.library.poses("puma560")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n": 0}, "at least one link"),
-        ({"n_modes": -1}, "zero or more modes"),
+        ({"n": 0}, "n is 0, expected at least 1"),
+        ({"n": 2.5}, "n is 2.5, expected a whole number"),
+        ({"n_modes": -1}, "n_modes is -1, expected zero or more"),
+        ({"n_modes": None}, "n_modes is None, expected a whole number"),
         ({"length": [1.0, 1.0, 1.0]}, r"expected one number or \(2,\)"),
         ({"mass": 0.0}, "expected positive"),
     ],

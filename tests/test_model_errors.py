@@ -220,7 +220,7 @@ def test_flexible_bodies(arguments: dict[str, Any], words: list[str]) -> None:
             ),
             ["length", "'link'", "0 m"],
         ),
-        (lambda: fa.library.planar_chain(0), ["n is 0", "at least one"]),
+        (lambda: fa.library.planar_chain(0), ["n is 0", "at least 1"]),
         (lambda: fa.library.planar_chain(2, length=0.0), ["length", "positive"]),
         (lambda: fa.library.planar_chain(2, mass=(1, 2, 3)), ["mass", "(3,)", "(2,)"]),
         (lambda: fa.library.pendulum(mass=-1.0), ["'rod'", "mass", "-1 kg"]),
@@ -376,6 +376,9 @@ def test_units_off_by_a_thousand(
     [
         (lambda: FLEX.mode_slice("link9"), ["'link9'", "link1, link2"]),
         (lambda: FLEX.mode_slice(2), ["no body 2", "below 2"]),
+        (lambda: FLEX.body_index(1.5), ["body of the arm is 1.5", "name or number"]),
+        (lambda: FLEX.body_index(True), ["body of the arm is True"]),
+        (lambda: FLEX.body_index(None), ["body of the arm is None"]),
         (lambda: FLEX.node("link1", "elbow"), ["'link1'", "'elbow'"]),
         (lambda: FLEX.node_slice(-3), ["no body -3"]),
         (lambda: FLEX.replace(gravity=(1, 2)), ["gravity", "(2,)"]),

@@ -228,6 +228,8 @@ def test_links_are_rods(arm: fa.Arm) -> None:
         ({"z": (1, 2, 3, 4, np.inf)}, ["z of the remote-centre arm", "inf"]),
         ({"h4": (1, 2)}, ["h4 of the remote-centre arm"]),
         ({"d": (0, 0.3, 0.7, 1.1)}, ["link1", "no length", "apart"]),
+        ({"d": (400, 300, 700, 1100)}, ["d of the", "1100 m", "millimetres"]),
+        ({"h4": 1e200}, ["h4 of the", "1e+200 m"]),
     ],
     ids=str,
 )

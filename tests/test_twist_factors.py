@@ -46,15 +46,15 @@ def test_factors_give_the_jacobians_of_all_bodies(seed, form):
     arm, q, qd, _ = any_arm(seed)
     f = twists.factors(arm, q, form)
     B, eye = len(arm.bodies), np.eye(6 * len(arm.bodies))
-    J = twists.jacobians(arm, q, form).reshape(6 * B, arm.nv)
+    J = fa.link_jacobians(arm, q, form=form).reshape(6 * B, arm.nv)
     assert_close(f.J, J)
     assert_close(f.A @ f.A_inverse, eye)
     assert_close(f.A_inverse @ f.A, eye)
     # V = D V + X qd in the form of the recursion (21)
     recursion = "hybrid" if form == "mixed" else form
-    V = twists.velocities(arm, q, qd, recursion).ravel()
+    V = fa.link_velocities(arm, q, qd, form=recursion).ravel()
     assert_close(f.D @ V + f.X @ qd, V)
-    assert_close(f.P @ V, twists.velocities(arm, q, qd, form).ravel())
+    assert_close(f.P @ V, fa.link_velocities(arm, q, qd, form=form).ravel())
     assert np.array_equal(f.P, eye) is (form != "mixed")
     assert_close(f.P @ np.swapaxes(f.P, -1, -2), eye)
 
@@ -116,7 +116,7 @@ def test_three_factorizations_of_the_spatial_form(seed):
     """(32)-(34): equal blocks in each column, exact inverses."""
     arm, q, _, _ = any_arm(seed)
     B, found = len(arm.bodies), twists.spatial_factors(arm, q)
-    J = twists.jacobians(arm, q, "spatial").reshape(6 * B, arm.nv)
+    J = fa.link_jacobians(arm, q, form="spatial").reshape(6 * B, arm.nv)
     C = fa.link_poses(arm, q)
     rest = fa.link_poses(arm, arm.neutral)
     for name, factor in found._asdict().items():
@@ -168,7 +168,7 @@ def test_rates_from_twists_of_rigid_arms(seed, form):
     options = {"max_modes": 0, "joints": SEVERAL}
     arm = fa.library.random_tree(seed, 1 + seed % 8, **options)
     q, qd, _ = random_state(np.random.default_rng(seed), arm)
-    V = twists.velocities(arm, q, qd, form)
+    V = fa.link_velocities(arm, q, qd, form=form)
     condition = max(
         np.linalg.cond(twists.factors(arm, q).X[6 * k : 6 * k + 6][:, at])
         for k in range(len(arm.bodies))
@@ -183,7 +183,7 @@ def test_rates_from_twists_of_rigid_arms(seed, form):
 def test_rates_of_flexible_arms(seed):
     """What twists show is found, modes and joints together; the rest is told."""
     arm, q, qd, _ = any_arm(seed)
-    V = twists.velocities(arm, q, qd, "hybrid")
+    V = fa.link_velocities(arm, q, qd, form="hybrid")
     X = twists.factors(arm, q).X
     unit = X / np.maximum(np.linalg.norm(X, axis=0), 1e-300)
     shown = np.linalg.matrix_rank(unit, tol=1e-10) == arm.nv
@@ -192,13 +192,13 @@ def test_rates_of_flexible_arms(seed):
             twists.joint_rates(arm, q, V, "hybrid")
     found = twists.joint_rates(arm, q, V, "hybrid", least_norm=not shown)
     # the twists are explained, by no longer rates than the true ones
-    assert_close(twists.velocities(arm, q, found, "hybrid"), V, 1e-11)
+    assert_close(fa.link_velocities(arm, q, found, form="hybrid"), V, 1e-11)
     weight = np.linalg.norm(X, axis=0)
     assert np.linalg.norm(weight * found) <= np.linalg.norm(weight * qd) + 1e-11
     if shown:
         assert_close(found, qd, 1e-11)
     ours = np.linalg.pinv(unit, rcond=1e-10) @ (
-        twists.factors(arm, q).A_inverse @ twists.velocities(arm, q, qd).ravel()
+        twists.factors(arm, q).A_inverse @ fa.link_velocities(arm, q, qd).ravel()
     )
     ours /= np.where(weight > 0.0, weight, 1.0)
     assert_close(found, ours, 1e-11)
@@ -217,14 +217,14 @@ def test_modes_in_space_are_seen_by_the_next_body(seed):
     arm = arm.replace(bodies=[*bodies, tip], tip=None)
     assert arm.nv > arm.nu
     q, qd, _ = random_state(np.random.default_rng(seed), arm)
-    found = twists.joint_rates(arm, q, twists.velocities(arm, q, qd))
+    found = twists.joint_rates(arm, q, fa.link_velocities(arm, q, qd))
     assert_close(found, qd, 1e-12)
 
 
 def test_planar_modes_hide_behind_the_joint():
     arm = fa.library.de_luca_siciliano()
     q, qd = np.full(6, 0.01), np.arange(6.0)
-    V = twists.velocities(arm, q, qd)
+    V = fa.link_velocities(arm, q, qd)
     error = refused(
         fa.SingularityError,
         ["joint_rates cannot tell", "link1.bending y 1", "'link2'", "least_norm=True"],
@@ -232,7 +232,7 @@ def test_planar_modes_hide_behind_the_joint():
     )
     assert error.__class__ is fa.SingularityError
     found = twists.joint_rates(arm, q, V, least_norm=True)
-    assert_close(twists.velocities(arm, q, found), V)
+    assert_close(fa.link_velocities(arm, q, found), V)
     assert not found[4:].any()  # modes of the last link move no frame
     many = np.broadcast_to(V, (3, 2, *V.shape))
     refused(
@@ -246,7 +246,7 @@ def noisy():
     arm = fa.library.puma560()
     rng = np.random.default_rng(5)
     q, qd = rng.normal(size=(2, 6))
-    V = twists.velocities(arm, q, qd)
+    V = fa.link_velocities(arm, q, qd)
     return arm, q, qd, V + 0.1 * rng.normal(size=V.shape)
 
 
@@ -304,7 +304,7 @@ def test_rates_broadcast():
     arm = fa.library.puma560()
     rng = np.random.default_rng(1)
     q, qd = rng.normal(size=(4, 1, 6)), rng.normal(size=(3, 6))
-    V = twists.velocities(arm, q, qd, "mixed")
+    V = fa.link_velocities(arm, q, qd, form="mixed")
     assert V.shape == (4, 3, 6, 6)
     found = twists.joint_rates(arm, q, V, "mixed")
     assert_close(found, np.broadcast_to(qd, (4, 3, 6)))
@@ -319,10 +319,10 @@ def of_arm(form, arm=None):
     q = np.zeros(arm.nq)
     V = np.zeros((len(arm.bodies), 6))
     return [
-        lambda: twists.velocities(arm, q, q, form),
-        lambda: twists.accelerations(arm, q, q, q, form),
-        lambda: twists.jacobians(arm, q, form),
-        lambda: twists.jacobian_rates(arm, q, q, form),
+        lambda: fa.link_velocities(arm, q, q, form=form),
+        lambda: fa.link_accelerations(arm, q, q, q, form=form),
+        lambda: fa.link_jacobians(arm, q, form=form),
+        lambda: fa.link_jacobian_rates(arm, q, q, form=form),
         lambda: twists.factors(arm, q, form),
         lambda: twists.joint_rates(arm, q, V, form),
     ]
@@ -342,6 +342,8 @@ def test_unknown_forms():
         words = ["is 'bodi', expected one of 'body', 'spatial', 'hybrid', 'mixed'"]
         refused(fa.ArgumentError, [*words, "did you mean 'body'?"], call)
     refused(fa.ArgumentError, ["form is 3"], of_arm(3)[0])
+    for call in of_arm(np.array(["body", "mixed"])):
+        refused(fa.ArgumentError, ["form is array(["], call)
 
 
 @pytest.mark.parametrize("fidelity", ["linear", "ruthless"])
@@ -397,15 +399,17 @@ def test_wrong_shapes_and_bodies():
             lambda: twists.joint_rates(arm, np.zeros((2, 6)), np.zeros((3, 6, 6))),
             ["q (2,), V (3,)"],
         ),
-        (lambda: twists.velocities(arm, q, q[:2]), ["qd has a last axis of length 2"]),
+        (lambda: fa.link_velocities(arm, q, q[:2]), ["qd has a last axis of length 2"]),
         (lambda: twists.factors(arm, q[:2]), ["q has a last axis of length 2"]),
-        (
-            lambda: twists.velocities(arm, q, q, "body", "link9"),
-            ["the arm has no body 'link9'"],
-        ),
-        (lambda: twists.jacobians(arm, q, "body", 17), ["the arm has no body 17"]),
-        (lambda: twists.jacobians(arm, q, "body", 1.5), ["body is 1.5", "a name"]),
         (lambda: twists.factors(arm, q).block("B", 0, 0), ["factor is 'B'"]),
+        (lambda: twists.factors(None, q), ["arm is NoneType", "flexarm.Arm"]),
+        (lambda: fa.link_jacobians(None, q), ["arm is NoneType"]),
+        (lambda: twists.change_body_frame(V, eye[:3]), ["change has shape (3, 4)"]),
+        (lambda: twists.change_base_frame(V, 2 * eye), ["change is no pose"]),
+        (
+            lambda: twists.change_body_frame(V, [eye] * 2, "mixed", poses=[eye] * 3),
+            ["poses (3,), change (2,)"],
+        ),
     ]:
         refused(fa.ArgumentError, words, call)
 
@@ -441,11 +445,20 @@ def test_states_that_are_not_finite():
     q = np.zeros((3, 6))
     q[1, 2] = np.nan
     for call in (
-        lambda: twists.velocities(arm, q, np.zeros(6), "mixed"),
+        lambda: fa.link_velocities(arm, q, np.zeros(6), form="mixed"),
         lambda: twists.factors(arm, q),
         lambda: twists.joint_rates(arm, q, np.zeros((6, 6))),
     ):
         refused(fa.NotFiniteError, ["1 of 3 states", "q[1, 2] is nan"], call)
+    V = np.zeros((3, 6, 6))
+    V[1, 4, 5] = np.inf
+    error = refused(
+        fa.NotFiniteError,
+        ["V[1, 4, 5] is inf", "in 1 of 3 states"],
+        lambda: twists.joint_rates(arm, np.zeros(6), V),
+    )
+    assert isinstance(error, fa.NotFiniteError)
+    assert (error.index, error.count) == ((1,), 1)
 
 
 # second opinion
@@ -474,10 +487,10 @@ def test_pinocchio_in_all_frames(name):
         pin.computeJointJacobiansTimeVariation(model, data, q, qd)
         for form, frame in frames.items():
             J, Jd = (
-                twists.jacobians(arm, q, form),
-                twists.jacobian_rates(arm, q, qd, form),
+                fa.link_jacobians(arm, q, form=form),
+                fa.link_jacobian_rates(arm, q, qd, form=form),
             )
-            V = twists.velocities(arm, q, qd, form)
+            V = fa.link_velocities(arm, q, qd, form=form)
             for k in range(len(arm.bodies)):
                 theirs = pin.getJointJacobian(model, data, k + 1, frame)[turned]
                 assert_close(J[k], theirs, 1e-12)
@@ -485,8 +498,8 @@ def test_pinocchio_in_all_frames(name):
                 assert_close(Jd[k], theirs[turned], 1e-12)
                 theirs = pin.getVelocity(model, data, k + 1, frame).vector[turned]
                 assert_close(V[k], theirs, 1e-12)
-        A = twists.accelerations(arm, q, qd, qdd)
-        points = twists.accelerations(arm, q, qd, qdd, "hybrid")
+        A = fa.link_accelerations(arm, q, qd, qdd)
+        points = fa.link_accelerations(arm, q, qd, qdd, form="hybrid")
         for k in range(len(arm.bodies)):
             theirs = pin.getAcceleration(model, data, k + 1, pin.LOCAL).vector[turned]
             assert_close(A[k], theirs, 1e-12)

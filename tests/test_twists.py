@@ -85,11 +85,11 @@ def test_recursions_and_sums_of_the_paper(seed, form):
     """(14), (19), (30), (41), (42), (51), (52), and (16), (28), (40), (50)."""
     arm, q, qd, _ = rigid(seed)
     tree = Tree(arm, q)
-    J = twists.jacobians(arm, q, form)
+    J = fa.link_jacobians(arm, q, form=form)
     assert_close(J, tree.jacobians(form))
     closed = [tree.closed_jacobian(i, form) for i in range(tree.n)]
     assert_close(J, np.array(closed))
-    V = twists.velocities(arm, q, qd, form)
+    V = fa.link_velocities(arm, q, qd, form=form)
     assert_close(V, tree.velocities(qd, form))
     assert_close(V, J @ qd)
 
@@ -99,13 +99,16 @@ def test_recursions_and_sums_of_the_paper(seed, form):
 def test_rates_by_complex_step(seed, form):
     """dJ/dt against dual numbers of poses and the twin; accelerations with it."""
     arm, q, qd, qdd = any_arm(seed)
-    J, Jd = twists.jacobians(arm, q, form), twists.jacobian_rates(arm, q, qd, form)
+    J, Jd = (
+        fa.link_jacobians(arm, q, form=form),
+        fa.link_jacobian_rates(arm, q, qd, form=form),
+    )
     own = twin.link_jacobians(arm, q)
     assert_close(J, complex_convert(lagrangian.poses(arm, q), own, form))
     expected = moved(arm, q, qd, lambda C, J: complex_convert(C, J, form))
     assert_close(Jd, expected)
-    assert_close(twists.velocities(arm, q, qd, form), J @ qd)
-    A = twists.accelerations(arm, q, qd, qdd, form)
+    assert_close(fa.link_velocities(arm, q, qd, form=form), J @ qd)
+    A = fa.link_accelerations(arm, q, qd, qdd, form=form)
     assert_close(A, J @ qdd + Jd @ qd)
 
 
@@ -113,10 +116,10 @@ def test_rates_by_complex_step(seed, form):
 def test_hybrid_accelerations_are_those_of_points(seed):
     """Pitfall 5: the linear part is the origin's acceleration; spatial is not."""
     arm, q, qd, qdd = any_arm(seed)
-    A = twists.accelerations(arm, q, qd, qdd, "hybrid")
-    mixed = twists.accelerations(arm, q, qd, qdd, "mixed")
-    V = twists.velocities(arm, q, qd, "hybrid")
-    spatial = twists.velocities(arm, q, qd, "spatial")
+    A = fa.link_accelerations(arm, q, qd, qdd, form="hybrid")
+    mixed = fa.link_accelerations(arm, q, qd, qdd, form="mixed")
+    V = fa.link_velocities(arm, q, qd, form="hybrid")
+    spatial = fa.link_velocities(arm, q, qd, form="spatial")
     poses = fa.link_poses(arm, q)
     for k, body in enumerate(arm.bodies):
         node = (body.name, 0)
@@ -131,28 +134,12 @@ def test_hybrid_accelerations_are_those_of_points(seed):
 
 
 def test_one_body_by_name_and_number():
-    arm, q, qd, qdd = any_arm(6)
-    name = arm.bodies[2].name
-    for form in FORMS:
-        for found, whole in [
-            (
-                twists.velocities(arm, q, qd, form, name),
-                twists.velocities(arm, q, qd, form)[2],
-            ),
-            (
-                twists.accelerations(arm, q, qd, qdd, form, 2),
-                twists.accelerations(arm, q, qd, qdd, form)[2],
-            ),
-            (
-                twists.jacobians(arm, q, form, np.int64(2)),
-                twists.jacobians(arm, q, form)[2],
-            ),
-            (
-                twists.jacobian_rates(arm, q, qd, form, -len(arm.bodies) + 2),
-                twists.jacobian_rates(arm, q, qd, form)[2],
-            ),
-        ]:
-            assert_close(found, whole, 1e-15)
+    arm, q, qd, _ = any_arm(6)
+    V = fa.link_velocities(arm, q, qd, form="hybrid")
+    at = fa.node_velocity(arm, q, qd, node=(arm.bodies[2].name, 0), frame="base")
+    B = len(arm.bodies)
+    for body in (arm.bodies[2].name, 2, np.int64(2), 2 - B, np.int8(2 - B)):
+        assert_close(V[arm.body_index(body)], at)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -162,22 +149,22 @@ def test_batches(form):
     states = [random_state(rng, arm) for _ in range(6)]
     q, qd, qdd = (np.array(x).reshape(2, 3, -1) for x in zip(*states, strict=True))
     whole = (
-        twists.velocities(arm, q, qd, form),
-        twists.accelerations(arm, q, qd, qdd, form),
-        twists.jacobians(arm, q, form),
-        twists.jacobian_rates(arm, q, qd, form),
+        fa.link_velocities(arm, q, qd, form=form),
+        fa.link_accelerations(arm, q, qd, qdd, form=form),
+        fa.link_jacobians(arm, q, form=form),
+        fa.link_jacobian_rates(arm, q, qd, form=form),
     )
     q1, qd1, qdd1 = states[4]
     alone = (
-        twists.velocities(arm, q1, qd1, form),
-        twists.accelerations(arm, q1, qd1, qdd1, form),
-        twists.jacobians(arm, q1, form),
-        twists.jacobian_rates(arm, q1, qd1, form),
+        fa.link_velocities(arm, q1, qd1, form=form),
+        fa.link_accelerations(arm, q1, qd1, qdd1, form=form),
+        fa.link_jacobians(arm, q1, form=form),
+        fa.link_jacobian_rates(arm, q1, qd1, form=form),
     )
     for many, one in zip(whole, alone, strict=True):
         assert_close(many[1, 1], one, 1e-14)
     # q and qd broadcast against each other
-    crossed = twists.velocities(arm, q[:, :, None], qd1 * np.ones((4, 1)), form)
+    crossed = fa.link_velocities(arm, q[:, :, None], qd1 * np.ones((4, 1)), form=form)
     assert crossed.shape == (2, 3, 4, len(arm.bodies), 6)
     assert_close(crossed[1, 1, 2], alone[0], 1e-14)
 
@@ -193,15 +180,15 @@ def test_conversion_between_any_two(source, target, seed):
     V, A = (
         {form: f(form) for form in FORMS}
         for f in (
-            lambda form: twists.velocities(arm, q, qd, form),
-            lambda form: twists.accelerations(arm, q, qd, qdd, form),
+            lambda form: fa.link_velocities(arm, q, qd, form=form),
+            lambda form: fa.link_accelerations(arm, q, qd, qdd, form=form),
         )
     )
     assert_close(twists.convert(V[source], poses, source, target), V[target])
     found = twists.convert_rates(V[source], A[source], poses, source, target)
     assert_close(found, A[target])
-    J = [twists.jacobians(arm, q, form) for form in (source, target)]
-    Jd = [twists.jacobian_rates(arm, q, qd, form) for form in (source, target)]
+    J = [fa.link_jacobians(arm, q, form=form) for form in (source, target)]
+    Jd = [fa.link_jacobian_rates(arm, q, qd, form=form) for form in (source, target)]
     found = twists.convert(J[0], poses, source, target, columns=True)
     assert_close(found, J[1])
     found = twists.convert_rates(J[0], Jd[0], poses, source, target, twist=V[source])
@@ -297,14 +284,17 @@ def test_change_of_the_base_frame(seed):
     other = arm.replace(bodies=roots)
     assert_close(fa.link_poses(other, q), S @ fa.link_poses(arm, q))
     for form in FORMS:
-        V, J = twists.velocities(arm, q, qd, form), twists.jacobians(arm, q, form)
+        V, J = (
+            fa.link_velocities(arm, q, qd, form=form),
+            fa.link_jacobians(arm, q, form=form),
+        )
         changed = twists.change_base_frame(V, S, form)
-        assert_close(changed, twists.velocities(other, q, qd, form))
+        assert_close(changed, fa.link_velocities(other, q, qd, form=form))
         changed = twists.change_base_frame(J, S, form, columns=True)
-        assert_close(changed, twists.jacobians(other, q, form))
-    V = twists.velocities(arm, q, qd)
+        assert_close(changed, fa.link_jacobians(other, q, form=form))
+    V = fa.link_velocities(arm, q, qd)
     assert np.array_equal(twists.change_base_frame(V, S), V)
-    assert_close(twists.velocities(other, q, qd), V)
+    assert_close(fa.link_velocities(other, q, qd), V)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -319,15 +309,15 @@ def test_change_of_the_body_frame(seed):
     omega = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=-1)
     hybrid = np.concatenate([omega, rate[:, :3, 3]], axis=-1)
     for form in FORMS:
-        V = twists.velocities(arm, q, qd, form)
+        V = fa.link_velocities(arm, q, qd, form=form)
         found = twists.change_body_frame(V, S, form, poses=C)
         assert_close(found, twists.convert(hybrid, pose, "hybrid", form))
-        J = twists.jacobians(arm, q, form)
+        J = fa.link_jacobians(arm, q, form=form)
         found = twists.change_body_frame(J, S, form, poses=C, columns=True)
         assert_close(found @ qd, twists.convert(hybrid, pose, "hybrid", form))
-    V = twists.velocities(arm, q, qd, "spatial")
+    V = fa.link_velocities(arm, q, qd, form="spatial")
     assert np.array_equal(twists.change_body_frame(V, S, "spatial"), V)
-    V = twists.velocities(arm, q, qd)
+    V = fa.link_velocities(arm, q, qd)
     assert_close(twists.change_body_frame(V, S), V @ np.linalg.inv(Ad(S)).T)
 
 
@@ -344,11 +334,11 @@ def test_remark_5_and_11(seed):
     q, _, other = random_state(np.random.default_rng(seed), arm)
     first = q.copy()
     first[0] = other[0]
-    assert_close(twists.jacobians(arm, first), twists.jacobians(arm, q), 1e-14)
-    J = twists.jacobians(arm, q, "spatial")
+    assert_close(fa.link_jacobians(arm, first), fa.link_jacobians(arm, q), 1e-14)
+    J = fa.link_jacobians(arm, q, form="spatial")
     for j in range(6):
         turned = np.where(np.arange(6) >= j, other, q)
-        there = twists.jacobians(arm, turned, "spatial")
+        there = fa.link_jacobians(arm, turned, form="spatial")
         assert_close(there[:, :, : j + 1], J[:, :, : j + 1], 1e-14)
         if j > 0:
             # with the factor that the remark drops: the reference pose B of body j
@@ -364,8 +354,11 @@ def test_corrections_of_the_mixed_recursion():
     """(51), (52): with R_i as printed they are wrong by as much as they say."""
     arm, q, qd, _ = rigid(5)
     tree = Tree(arm, q)
-    J, V = twists.jacobians(arm, q, "mixed"), twists.velocities(arm, q, qd, "mixed")
-    hybrid = twists.jacobians(arm, q, "hybrid")
+    J, V = (
+        fa.link_jacobians(arm, q, form="mixed"),
+        fa.link_velocities(arm, q, qd, form="mixed"),
+    )
+    hybrid = fa.link_jacobians(arm, q, form="hybrid")
     wrong_rotation, wrong_form = 0.0, 0.0
     for i, p in enumerate(tree.parents):
         if p < 0:
@@ -394,7 +387,7 @@ def test_57_holds_at_rest_alone(seed):
     for where in (np.zeros(arm.nq), q):
         r = fa.link_poses(arm, where)[:, :3, 3]
         X = twists.factors(arm, where, "hybrid").X
-        J = twists.jacobians(arm, where, "spatial")
+        J = fa.link_jacobians(arm, where, form="spatial")
         for j in range(len(arm.bodies)):
             at, rows = arm.body_joint_slice(j), slice(6 * j, 6 * j + 6)
             screw = Ad_r(r[j]) @ X[rows, at]
@@ -429,7 +422,7 @@ def test_which_screws_change():
 def test_spatial_columns_are_shared(seed):
     """Remark 10; of modes: by all bodies outboard of one node of their body."""
     arm, q, _, _ = any_arm(seed)
-    J = twists.jacobians(arm, q, "spatial")
+    J = fa.link_jacobians(arm, q, form="spatial")
     for k, p in enumerate(arm._parents):
         if p >= 0:
             shared = np.abs(J[p]).sum(axis=0) > 0.0
@@ -480,7 +473,7 @@ def test_example_of_the_paper():
         before = A[i]
     arm = fa.Arm(bodies, check_units=False)
     q = np.array([0.1, -0.4, 0.7, 0.3, -0.6])
-    J3 = twists.jacobians(arm, q, "body", "body3")
+    J3 = fa.link_jacobians(arm, q)[arm.body_index("body3")]
     c, s = np.cos, np.sin
     q3, q23 = q[2], q[1] + q[2]
     expected = np.zeros((6, 5))
@@ -491,7 +484,7 @@ def test_example_of_the_paper():
     assert_close(J3, expected, 1e-15)
     assert_close(J3[3:5, :2].ravel(), [0.332744298402, 0.450952381066, 0.353254935449,
                                        0.735389531099], 1e-12)  # fmt: skip
-    Js = twists.jacobians(arm, q, "spatial", "body5")
+    Js = fa.link_jacobians(arm, q, form="spatial")[arm.body_index("body5")]
     q1, q12, q123 = q[0], q[0] + q[1], q[:3].sum()
     third = [
         0,
@@ -517,7 +510,7 @@ def test_example_of_the_paper():
     last = [-0.101943456566, 0.183772509470, 0.977668244563, 0.109234595412,
             -0.959595717535, 0.191765526152]  # fmt: skip
     assert_close(Js[:, 4], last, 1e-12)
-    J5 = twists.jacobians(arm, q, "body", "body5")
+    J5 = fa.link_jacobians(arm, q)[arm.body_index("body5")]
     column = [-0.583600410057, -0.399262521884, 0.707106781187, -0.123771381784,
               0.110205448999, -0.039926252188]  # fmt: skip
     assert_close(J5[:, 3], column, 1e-12)

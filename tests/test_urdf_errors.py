@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from refusals import refused
 from robot_texts import LIMIT, SIDECAR, TWO, beam_of, hinge, robot_of
 
 import flexarm as fa
 from flexarm import Joint, urdf
+from flexarm.descriptions import DenavitHartenberg
 
 BOMB = "<!DOCTYPE x [" + "".join(
     f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "x"}">' for i in range(10)
@@ -137,6 +139,17 @@ def one(inner: str, kind: str = "revolute") -> str:
             one(LIMIT).replace('value="2"', 'value="1e300"'),
             ["value of <mass> of link 'rod1'", "is 1e+300", "SI units"],
         ),
+        ("", ["robot description is empty"]),
+        ("a\0b", ["is not XML"]),
+        (one("", "prismatic"), ["has no <limit>", "give it lower and upper"]),
+        (
+            one("", "continuous").replace("<origin ", '<origin rpy="0 0 90" '),
+            ["rpy of <origin> of link 'rod1', in line", "angle of 90", "radians"],
+        ),
+        (
+            robot_of(TWO).replace('parent link="rod1"', 'parent link="rod"'),
+            ["parent of joint 'h2'", "'rod1'", "did you mean 'rod"],
+        ),
         (
             one(LIMIT).replace("0 0 2", "0 " * 99),
             ["xyz of <axis>", "0 0 ...", "expected 3 numbers"],
@@ -185,11 +198,41 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
             {"sidecar": {"rod1": SIDECAR | {"bending_stiffness": (1, 2, 3)}}},
             ["bending_stiffness of flexible link 'rod1'", "(3,)"],
         ),
-        ({"sidecar": {"rod1": SIDECAR | {"length": -1.0}}}, ["-1"]),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"bending_stiffness": [[1], [2, 3]]}}},
+            ["bending_stiffness of flexible link 'rod1'", "real numbers"],
+        ),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"planes": np.array(["y", "z"])}}},
+            ["planes of flexible link 'rod1'"],
+        ),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"torsion_modes": 3}}},
+            ["'rod1' has torsion_modes", "torsional_stiffness"],
+        ),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"length": -1.0}}},
+            ["flexible link 'rod1': length", "-1"],
+        ),
+        ({"constraints": None}, ["constraints of the arm is NoneType"]),
     ],
 )
 def test_refused_options(options: dict[str, Any], told: list[str]) -> None:
     refused(fa.ModelError, told, lambda: urdf.load(robot_of(TWO), **options))
+
+
+def test_sentences_stay_short_in_large_robots() -> None:
+    """Of many names the first ones are told."""
+    links = "".join(f'<link name="l{i}"/>' for i in range(500))
+    hang = '<joint name="j" type="fixed"><parent link="l9"/><child link="x"/></joint>'
+    for text, told in [
+        (links + hang, ["'l7', ... (500 in all)"]),
+        (links, ["has 500 links without a parent", "... (500 in all)"]),
+    ]:
+        call: Callable[[], Any] = lambda t=text: urdf.load(f"<robot>{t}</robot>")  # noqa: E731
+        refused(fa.ModelError, told, call)
+    arm = DenavitHartenberg(np.zeros((300, 4))).kinematic_arm()
+    refused(fa.ModelError, ["body8, ... (300 in all)"], lambda: arm.body_index("b"))
 
 
 @pytest.mark.parametrize(

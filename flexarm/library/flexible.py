@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import whole_number
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
-from ..errors import ModelError
 from ..joints import Joint
 from ..models import Body
 from .planar import rigid_rod
@@ -94,8 +94,7 @@ def de_luca_siciliano(
     >>> arm.coordinate_names[:3]
     ('link1', 'link2', 'link1.bending y 1')
     """
-    if n_modes < 0:
-        raise ModelError(f"n_modes is {n_modes}, expected zero or more")
+    n_modes = whole_number("n_modes", n_modes, 0)
     link, hub_mass, hub_inertia = 0.1, 1.0, 0.1
     carried_mass = link + hub_mass + payload_mass
     carried_inertia = (

@@ -48,7 +48,7 @@ def mueller_remote_center(
     Raises
     ------
     ModelError
-        If lengths are not finite, or two points of axes below coincide.
+        If lengths are not finite or beyond 200 m, or two points of axes below coincide.
 
     See Also
     --------
@@ -95,10 +95,9 @@ def mueller_remote_center(
     >>> bool(np.allclose(fa.tip_pose(arm, q)[:3, 3], there))
     True
     """
-    d2, d3, d4, d5 = as_array("d of the remote-centre arm", d, (4,))
-    h4 = float(as_array("h4 of the remote-centre arm", h4, ()))
-    x = as_array("x of the remote-centre arm", x, (5,))
-    z = as_array("z of the remote-centre arm", z, (5,))
+    d2, d3, d4, d5 = _lengths("d", d, (4,))
+    h4 = float(_lengths("h4", h4, ()))
+    x, z = _lengths("x", x, (5,)), _lengths("z", z, (5,))
     up = np.array([0.0, 0.0, 1.0])
     tilted = np.array([-1.0, 0.0, 1.0]) / np.sqrt(2.0)
     turned = np.column_stack([[1.0, 0, 1.0] / np.sqrt(2.0), [0, 1.0, 0], tilted])
@@ -123,6 +122,18 @@ def mueller_remote_center(
         for i, A in enumerate(frames)
     ]
     return SpatialScrews(frames, axes).arm(bodies, name="mueller_remote_center")
+
+
+def _lengths(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """Places in m, up to the size beyond which an arm takes them for millimetres."""
+    array = as_array(f"{name} of the remote-centre arm", value, shape)
+    most = float(np.abs(array).max())
+    if most > 200.0:
+        raise ModelError(
+            f"{name} of the remote-centre arm has a length of {most:g} m, expected "
+            "metres, it looks like millimetres"
+        )
+    return array
 
 
 def _rod(name: str, frame: Array, ends: Array) -> RigidBody:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._checks import whole_number
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
 from ..errors import ModelError
@@ -156,11 +157,7 @@ def planar_chain(
     >>> fa.library.planar_chain(3, n_modes=2).nv
     9
     """
-    if n < 1 or n_modes < 0:
-        raise ModelError(
-            f"n is {n} and n_modes {n_modes}, expected at least one link and zero or "
-            "more modes"
-        )
+    n, n_modes = whole_number("n", n, 1), whole_number("n_modes", n_modes, 0)
     lengths = _each("length", length, n)
     masses = _each("mass", mass, n)
     stiffness = _each("bending_stiffness", bending_stiffness, n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._explain import check_arm
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0
@@ -53,6 +54,11 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
         Fresh arrays of all coordinates, joints in rad, modal coordinates zero.  Every
         arm has the pose ``"zero"``; the table lists the others.
 
+    Raises
+    ------
+    ArgumentError
+        If `arm` is no `Arm`.
+
     Notes
     -----
     =======================  ===========================================================
@@ -81,6 +87,7 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     >>> fa.library.poses(fa.library.iiwa14())["ready"]
     array([ 0.  ,  0.6 ,  0.  , -1.75,  0.  ,  1.  ,  0.  ])
     """
+    check_arm(arm)
     known = dict(_POSES.get(arm.name, {}))
     if arm.name == "planar_chain":
         rest = (0.0,) * (arm.nu - 1)

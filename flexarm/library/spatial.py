@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import whole_number
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, clamped_rod_modes, flexible_link
 from ..errors import ModelError
@@ -136,8 +137,7 @@ def cibicik_egeland(
     >>> print(fa.gravity_forces(arm, q)[1:3].round(3))
     [-262.901  -75.532]
     """
-    if n_modes < 0:
-        raise ModelError(f"n_modes is {n_modes}, expected zero or more")
+    n_modes = whole_number("n_modes", n_modes, 0)
     if bending not in _BENDING:
         raise ModelError(
             f"bending is {bending!r}, expected one of {', '.join(map(repr, _BENDING))}"
@@ -181,12 +181,18 @@ def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
         and 3 each torsion, bending in xy (here along y), bending in xz (along z).
         ``q[..., np.argsort(order)]`` leads back.
 
+    Raises
+    ------
+    ModelError
+        If `n_modes` is no whole number from zero up.
+
     Examples
     --------
     >>> import flexarm as fa
     >>> fa.library.cibicik_egeland_order()
     array([ 0,  1,  2,  3,  8,  9,  4,  5,  6,  7, 14, 15, 10, 11, 12, 13])
     """
+    n_modes = whole_number("n_modes", n_modes, 0)
     joints = np.arange(4)
     y, z, torsion = np.arange(3 * n_modes).reshape(3, n_modes)
     link = np.concatenate([torsion, y, z])

@@ -44,6 +44,9 @@ the Lagrangian model of the package:
 The defaults are the paper's.  With ``"exact"`` and ``"lagrange"``, which `LINEAR_ARM`
 holds, every entry is that of the linear arm.
 
+What does not fit the arm is an `ArgumentError`, an arm with other joints or bodies a
+`ModelError`, NaN and infinity are a `NotFiniteError`.
+
 Units are SI; positions are joint coordinates, then modal ones, body by body; leading
 axes broadcast, and complex numbers pass for complex steps.
 """
@@ -57,7 +60,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ArgumentError, ModelError
+from .._twist_forms import check_leading
+from ..errors import SingularityError
 from ._dual_chain import (
     Frame,
     Points,
@@ -68,6 +72,7 @@ from ._dual_chain import (
     turn_back,
     twists_at,
 )
+from ._dual_checks import check_options, finite, point_of, state
 from ._dual_pairs import (
     ANGULAR,
     LINEAR,
@@ -91,10 +96,6 @@ LINEAR_ARM: Mapping[str, str] = MappingProxyType(
     {"rotation_rates": "exact", "node_inertia": "lagrange"}
 )
 
-_JOINTS = ("revolute", "prismatic", "helical", "fixed")
-_RATES = ("small", "exact")
-_INERTIA = ("newton", "lagrange")
-
 
 class Projection(NamedTuple):
     """Dual projection matrices at a node, rows (r omega, d omega, r v, d v).
@@ -110,47 +111,6 @@ class Projection(NamedTuple):
     jacobian: Array
     projecting: Array
     rate: Array | None
-
-
-def _check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
-    for what, value, known in (
-        ("rotation_rates", rotation_rates, _RATES),
-        ("node_inertia", node_inertia, _INERTIA),
-    ):
-        if value not in known:
-            raise ArgumentError(
-                f"{what} is {value!r}, expected one of {', '.join(map(repr, known))}"
-            )
-
-
-def _check_arm(arm: Arm) -> None:
-    for body in arm.bodies:
-        if body.joint.kind not in _JOINTS:
-            raise ModelError(
-                f"the joint of body {body.name!r} is {body.joint.kind}, dual screws "
-                f"take {', '.join(_JOINTS)}; use Arm(fidelity='linear')"
-            )
-        if body.attachment is not None or body.integrals is not None:
-            what = "floats" if body.attachment is not None else "has modal integrals"
-            raise ModelError(
-                f"body {body.name!r} {what}, dual screws take clamped bodies of nodes; "
-                "use Arm(fidelity='linear')"
-            )
-
-
-def _state(arm: Arm, **given: ArrayLike) -> list[Array]:
-    """Arguments as columns (..., n, 1), refused if their last axis is wrong."""
-    _check_arm(arm)
-    columns = []
-    for name, value in given.items():
-        x = np.asarray(value)
-        if x.ndim == 0 or x.shape[-1] != arm.nv:
-            raise ArgumentError(
-                f"last axis of {name} has shape {x.shape[-1:]}, the arm has {arm.nv} "
-                "coordinates; see arm.coordinate_names"
-            )
-        columns.append(x[..., np.newaxis])
-    return columns
 
 
 def _own_moments(points: Points, moment: Pair) -> Array:
@@ -216,7 +176,7 @@ def _terms(
     arm: Arm, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
 ) -> _Terms:
     """M and C u of (112), gravity part of (109): sums over points of all bodies."""
-    _check_options(rotation_rates, node_inertia)
+    check_options(rotation_rates, node_inertia)
     newton = node_inertia == "newton"
     mass: Any = 0.0
     velocity: Any = 0.0
@@ -295,7 +255,7 @@ def equations(
     equations : Equations
         M, C u, K and tau.
     """
-    at, u = _state(arm, q=q, qd=qd)
+    at, u = state(arm, q=q, qd=qd)
     M, C, weight = _terms(arm, at, u, rotation_rates, node_inertia)
     return Equations(M, C[..., 0], arm.stiffness_matrix, weight[..., 0])
 
@@ -335,7 +295,7 @@ def mass_matrix(
     >>> dual_screws.mass_matrix(arm, np.tile(q, (5, 1))).shape
     (5, 16, 16)
     """
-    (at,) = _state(arm, q=q)
+    (at,) = state(arm, q=q)
     return _terms(arm, at, None, rotation_rates, node_inertia).mass
 
 
@@ -363,7 +323,7 @@ def velocity_forces(
     forces : (..., nv) ndarray
         On the side of the accelerations; gravity, stiffness, friction left out.
     """
-    at, u = _state(arm, q=q, qd=qd)
+    at, u = state(arm, q=q, qd=qd)
     return _terms(arm, at, u, rotation_rates, node_inertia).velocity[..., 0]
 
 
@@ -390,7 +350,7 @@ def gravity_forces(
     forces : (..., nv) ndarray
         Minus the part of gravity in the tau of the paper.
     """
-    (at,) = _state(arm, q=q)
+    (at,) = state(arm, q=q)
     return -_terms(arm, at, None, rotation_rates, node_inertia).weight[..., 0]
 
 
@@ -418,7 +378,7 @@ def bias_forces(
     forces : (..., nv) ndarray
         As `fa.bias_forces`.
     """
-    at, u = _state(arm, q=q, qd=qd)
+    at, u = state(arm, q=q, qd=qd)
     terms = _terms(arm, at, u, rotation_rates, node_inertia)
     return _bias(arm, at, u, terms)[..., 0]
 
@@ -454,7 +414,7 @@ def inverse_dynamics(
         Joint rows are the torques T themselves: with the torque of the next joint
         about its own deformed axis the actuators do no work on the modes (125).
     """
-    at, u, a = _state(arm, q=q, qd=qd, qdd=qdd)
+    at, u, a = state(arm, q=q, qd=qd, qdd=qdd)
     terms = _terms(arm, at, u, rotation_rates, node_inertia)
     return np.asarray(terms.mass @ a + _bias(arm, at, u, terms))[..., 0]
 
@@ -483,10 +443,22 @@ def forward_dynamics(
     -------
     qdd : (..., nv) ndarray
         Accelerations.
+
+    Raises
+    ------
+    SingularityError
+        If M has no inverse.
     """
-    at, u, force = _state(arm, q=q, qd=qd, tau=tau)
+    at, u, force = state(arm, q=q, qd=qd, tau=tau)
     terms = _terms(arm, at, u, rotation_rates, node_inertia)
-    return np.linalg.solve(terms.mass, force - _bias(arm, at, u, terms))[..., 0]
+    try:
+        qdd = np.linalg.solve(terms.mass, force - _bias(arm, at, u, terms))
+    except np.linalg.LinAlgError:
+        raise SingularityError(
+            "the mass matrix has no inverse, expected masses that every coordinate "
+            "moves; give the bodies mass and inertia"
+        ) from None
+    return qdd[..., 0]
 
 
 def wrench_forces(
@@ -517,25 +489,16 @@ def wrench_forces(
     tau : (..., nv) ndarray
         To be added to the generalized forces.
     """
-    _check_options(rotation_rates)
-    (at,) = _state(arm, q=q)
+    check_options(rotation_rates)
+    (at,) = state(arm, q=q)
+    load = finite("wrench", wrench, 6)
+    check_leading(q=at.shape[:-2], wrench=load.shape[:-1])
     exact = rotation_rates == "exact"
-    k, point = _point(arm, node)
+    k, point = point_of(arm, node)
     frame = frames_of(arm, at, None, exact=exact)[k]
     columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
     columns = turn(turn_back(point.lam[0] @ frame.eta), columns)
-    return fold(columns, fixed(np.asarray(wrench)[..., np.newaxis]))[..., 0]
-
-
-def _point(arm: Arm, node: int) -> tuple[int, Points]:
-    """Number of the body of a node, and the node."""
-    if not 0 <= node < arm.n_nodes:
-        raise ArgumentError(
-            f"node is {node}, expected a number below {arm.n_nodes}; see arm.node_names"
-        )
-    k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
-    own = int(node) - arm._node_offset[k]
-    return k, points_of(arm.bodies[k], slice(own, own + 1))
+    return fold(columns, fixed(load[..., np.newaxis]))[..., 0]
 
 
 def _rows(x: Pair) -> Array:
@@ -584,11 +547,13 @@ def projection_matrices(
     >>> P.jacobian.shape, P.jacobian[10, 4].round(6), P.projecting[7, 4].round(6)
     ((12, 16), np.float64(2.0), np.float64(2.0))
     """
-    _check_options(rotation_rates)
-    at = _state(arm, q=q)[0]
-    u = None if qd is None else _state(arm, qd=qd)[0]
+    check_options(rotation_rates)
+    if qd is None:
+        at, u = state(arm, q=q)[0], None
+    else:
+        at, u = state(arm, q=q, qd=qd)
     exact = rotation_rates == "exact"
-    k, point = _point(arm, node)
+    k, point = point_of(arm, node)
     frame = frames_of(arm, at, u, exact=exact)[k]
     columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
     jacobian = jacobian_form(columns, arm.nu)

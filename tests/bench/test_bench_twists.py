@@ -90,10 +90,10 @@ def ours(what: str, arm: fa.Arm, q: Array, qd: Array, states: int) -> list[Conte
 
     def action(form: str) -> Callable[[], Any]:
         calls: dict[str, Callable[[], Any]] = {
-            "Jacobians": lambda: twists.jacobians(arm, q, form),
+            "Jacobians": lambda: fa.link_jacobians(arm, q, form=form),
             "tip Jacobian": lambda: tip_jacobian(arm, q, form),
-            "rates of Jacobians": lambda: twists.jacobian_rates(arm, q, qd, form),
-            "velocities": lambda: twists.velocities(arm, q, qd, form),
+            "rates of Jacobians": lambda: fa.link_jacobian_rates(arm, q, qd, form=form),
+            "velocities": lambda: fa.link_velocities(arm, q, qd, form=form),
         }
         return calls[what]
 
@@ -151,7 +151,7 @@ def test_rigid_batch(contest: Contest, name: str, what: str) -> None:
     contest(f"{what}{of_all}, {name}, batch", [*mine, *rest, nothing])
     for form in other.frames:
         J = np.array(other.all_jacobians(form, q[1]))[:, TURNED]
-        found = twists.jacobians(arm, q[:2], form)[1]
+        found = fa.link_jacobians(arm, q[:2], form=form)[1]
         np.testing.assert_allclose(found, J, rtol=0, atol=1e-12)
 
 
@@ -166,7 +166,7 @@ def test_rigid_alone(contest: Contest, name: str, what: str) -> None:
     contest(f"{what}{of_all}, {name}, one state a call", both)
     for form in other.frames:
         J = np.array(other.all_rates(form, q, qd))[:, TURNED]
-        found = twists.jacobian_rates(arm, q, qd, form)
+        found = fa.link_jacobian_rates(arm, q, qd, form=form)
         np.testing.assert_allclose(found, J, rtol=0, atol=1e-12 * np.abs(J).max())
 
 
