@@ -281,6 +281,17 @@ class Arm(Description):
         result.flags.writeable = False
         return result
 
+    @cached_property
+    def _turning(self) -> NDArray[np.bool_]:
+        """Positions that are the same again after a whole turn, (nq,)."""
+        result = np.zeros(self.nq, dtype=bool)
+        for k, body in enumerate(self.bodies):
+            if not body.joint.has_pose:
+                turn, slide = np.split(body.joint.screws, 2)
+                at = self.body_joint_slice(k, positions=True)
+                result[at] = turn.any(axis=0) & ((turn * slide).sum(axis=0) == 0.0)
+        return result
+
     @property
     def joint_slice(self) -> slice:
         """Where the joints stand in velocities, accelerations and forces."""

@@ -364,12 +364,7 @@ def _unwind(job: _Job, start: Array, q: Array) -> None:
         away = q - start
     if not (abs(away) > np.pi).any():
         return
-    free = np.zeros(job.arm.nq, dtype=bool)
-    for k, body in enumerate(job.arm.bodies):
-        if not body.joint.has_pose:
-            turn, slide = np.split(body.joint.screws, 2)
-            at = job.arm.body_joint_slice(k, positions=True)
-            free[at] = turn.any(axis=0) & ((turn * slide).sum(axis=0) == 0.0)
+    free = job.arm._turning.copy()
     if job.limits is not None:
         free &= ~np.isfinite(job.limits).any(axis=0)
     turns = np.where(free & np.isfinite(away), np.round(away / (2.0 * np.pi)), 0.0)
