@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of a table with columns of equal width, the first row is the head."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 class Description:

@@ -18,7 +18,7 @@ from . import operational_space as _operational_space
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
 from ._core import Model
-from ._description import Description
+from ._description import Description, table
 from ._pack import FIDELITIES, Packed, pack
 from .errors import ModelError
 from .models import GROUND, Body, FlexibleBody, RigidBody
@@ -432,13 +432,7 @@ class Arm(Description):
             rows.append(
                 (body.name, where, body.joint.kind, mass, str(body.n_modes), listed)
             )
-        widths = [max(len(row[i]) for row in rows) for i in range(6)]
-        lines = [
-            "  ".join(
-                cell.ljust(w) for cell, w in zip(row, widths, strict=True)
-            ).rstrip()
-            for row in rows
-        ]
+        lines = table(rows)
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
             if isinstance(c, _constraints.Loop)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._explain import explain
-from ._twist_forms import check_form, refuse_cut_models
+from .twists._forms import check_form, refuse_cut_models
 
 if TYPE_CHECKING:
     from .arm import Arm

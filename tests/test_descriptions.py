@@ -20,7 +20,6 @@ from trees import random_state
 
 import flexarm as fa
 from flexarm import Joint, RigidBody
-from flexarm._poses import pose
 from flexarm.descriptions import (
     SUBGROUPS,
     BodyScrews,
@@ -30,6 +29,7 @@ from flexarm.descriptions import (
     motion_subgroup,
     screw,
 )
+from flexarm.descriptions._poses import pose
 from flexarm.library.industrial import _PUMA
 from flexarm.se3 import adjoint, exp, inverse
 
@@ -547,3 +547,28 @@ def test_lines_almost_parallel_lose_digits_in_proportion() -> None:
     found = d.denavit_hartenberg()
     assert abs(found.base[2, 3]) > 1e5
     assert_allclose(found.poses(q), d.poses(q), rtol=0, atol=1e-9)
+
+
+def test_descriptions_are_printed_as_tables() -> None:
+    z = (0.0, 0.0, 1.0)
+    lines = [
+        np.column_stack([screw(z, point=(1, 0, 0)), screw(z, pitch=np.inf)]),
+        np.zeros((6, 0)),
+        screw((1, 0, 0), point=(0, 2, 0), pitch=0.5),
+    ]
+    tree = SpatialScrews([np.eye(4)] * 3, lines, parents=(-1, 0, 0))
+    assert str(tree).splitlines() == [
+        "<SpatialScrews: 3 bodies, 3 joint coordinates>, screws in the base",
+        "joint  on    axis     point m  pitch m/rad",
+        "0      base  0, 0, 1  1, 0, 0  0",
+        "0      base  0, 0, 1           slides",
+        "1      0     fixed",
+        "2      0     1, 0, 0  0, 2, 0  0.5",
+    ]
+    assert "frames of the bodies" in str(tree.body_screws())
+    rows = DenavitHartenberg([(0.4, 0.0, 0.1, 0.0), (0.0, np.pi / 2, 0.0, 0.0)])
+    assert str(rows).splitlines()[:3] == [
+        "<DenavitHartenberg: 2 bodies, 2 joint coordinates>, standard",
+        "joint  a m  alpha rad  d m  theta rad  kind",
+        "0      0.4  0          0.1  0          revolute",
+    ]

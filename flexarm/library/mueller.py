@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._checks import as_array
-from .._poses import pose
 from ..arm import Arm
 from ..descriptions import SpatialScrews, screw
+from ..descriptions._poses import pose
 from ..errors import ModelError
 from ..models import RigidBody
 

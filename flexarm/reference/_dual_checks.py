@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._explain import check_arm, check_finite, real_array
-from .._twist_forms import check_leading
 from ..errors import ArgumentError, ModelError
+from ..twists._forms import check_leading
 from ._dual_chain import Points, points_of
 
 if TYPE_CHECKING:

@@ -60,8 +60,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._twist_forms import check_leading
 from ..errors import SingularityError
+from ..twists._forms import check_leading
 from ._dual_chain import (
     Frame,
     Points,

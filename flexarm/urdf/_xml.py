@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from .errors import ModelError
+from ..errors import ModelError
 
 _DEEPEST = 100  # levels of elements; a description has five
 

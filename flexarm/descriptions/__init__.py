@@ -24,8 +24,8 @@ References
 """
 
 from ._denavit_hartenberg import DenavitHartenberg
+from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
 from ._motion_subgroups import SUBGROUPS, motion_subgroup, screw
-from ._screw_descriptions import BodyScrews, JointFrames, SpatialScrews
 
 __all__ = [
     "SUBGROUPS",

@@ -70,14 +70,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._twist_factors import (
+from ..errors import ArgumentError
+from ._factors import (
     Factorization,
     SpatialFactors,
     SystemJacobian,
     factors,
     spatial_factors,
 )
-from ._twist_forms import (
+from ._forms import (
     FORMS,
     check_form,
     check_leading,
@@ -89,8 +90,7 @@ from ._twist_forms import (
     motion_of,
     split,
 )
-from ._twist_rates import joint_rates
-from .errors import ArgumentError
+from ._rates import joint_rates
 
 __all__ = [
     "FORMS",

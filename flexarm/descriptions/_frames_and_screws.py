@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _screw_arms, se3
-from ._checks import as_array
-from ._joint_trees import JointTree, without_offset
+from .. import se3
+from .._checks import as_array
+from ..arm import Arm
+from ..errors import ModelError
+from . import _arms
+from ._joint_tree import JointTree, without_offset
 from ._motion_subgroups import screw
 from ._poses import check_poses, clean_screws, point_and_pitch, pose, product, turn_to
-from .arm import Arm
-from .errors import ModelError
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointFrames(JointTree):
     r"""Arm by body-fixed joint frames (variant 1).
 
@@ -67,6 +68,8 @@ class JointFrames(JointTree):
     >>> arm.poses(np.zeros((7, 1))).shape
     (7, 1, 4, 4)
     """
+
+    _axes = "the joint frames"
 
     parent_frames: Any
     body_frames: Any
@@ -145,7 +148,7 @@ class JointFrames(JointTree):
         -------
         description : JointFrames
         """
-        frames = _screw_arms.joint_data(arm)
+        frames = _arms.joint_data(arm)
         return cls(*frames, arm._parents)
 
     def poses(self, q: Any) -> Array:
@@ -197,7 +200,7 @@ class JointFrames(JointTree):
         return BodyScrews(references, screws, self.parents)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BodyScrews(JointTree):
     r"""Arm by body-fixed screws, without joint frames (variant 2).
 
@@ -233,6 +236,8 @@ class BodyScrews(JointTree):
     >>> arm.poses([np.pi])[0, :3, 3].round(12) + 0.0  # turned about x = 1
     array([2., 0., 0.])
     """
+
+    _axes = "the frames of the bodies"
 
     references: Any
     screws: Any
@@ -368,7 +373,7 @@ class BodyScrews(JointTree):
         return BodyScrews(references, screws, self.parents)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SpatialScrews(JointTree):
     r"""Arm by screws in the base frame, a product of exponentials (variant 3).
 
@@ -410,6 +415,8 @@ class SpatialScrews(JointTree):
     >>> arm.poses([np.pi / 2, -np.pi / 2])[1, :3, 3].round(12)
     array([1., 1., 0.])
     """
+
+    _axes = "the base"
 
     references: Any
     screws: Any

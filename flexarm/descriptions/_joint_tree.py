@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _screw_arms, se3
-from ._checks import MAX_BODIES, _numbers, as_array
-from ._description import Description
-from ._explain import check_finite, real_array
+from .. import se3
+from .._checks import MAX_BODIES, _numbers, as_array
+from .._description import Description, table
+from .._explain import check_finite, real_array
+from ..arm import Arm
+from ..errors import ArgumentError, ModelError
+from ..joints import unit_screw
+from ..models import Body, RigidBody
+from . import _arms
 from ._poses import pose
-from .arm import Arm
-from .errors import ArgumentError, ModelError
-from .joints import unit_screw
-from .models import Body, RigidBody
 
 if TYPE_CHECKING:
     from ._denavit_hartenberg import DenavitHartenberg
-    from ._screw_descriptions import BodyScrews, JointFrames, SpatialScrews
+    from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
 
 Array = NDArray[np.float64]
 
@@ -76,11 +77,36 @@ def without_offset(screws: Array, offset: Array) -> tuple[Array, Array]:
     return np.reshape(moved, (-1, 6)).T, E
 
 
+def _listed(vector: Array) -> str:
+    return ", ".join(f"{x:.4g}" for x in vector.round(12) + 0.0)
+
+
 class JointTree(Description):
     """What all descriptions have in common."""
 
     screws: Any
     parents: Any
+    _axes = ""  # of the screws, in words
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_bodies} bodies, {self.nq} joint "
+            "coordinates>"
+        )
+
+    def __str__(self) -> str:
+        rows = [("joint", "on", "axis", "point m", "pitch m/rad")]
+        for i, (S, p) in enumerate(zip(self.screws, self.parents, strict=True)):
+            on = "base" if p < 0 else str(p)
+            for turn, slide in zip(S[:3].T, S[3:].T, strict=True):
+                if turn.any():
+                    point, pitch = np.cross(turn, slide), f"{turn @ slide:.4g}"
+                    rows.append((str(i), on, _listed(turn), _listed(point), pitch))
+                else:
+                    rows.append((str(i), on, _listed(slide), "", "slides"))
+            if not S.shape[1]:
+                rows.append((str(i), on, "fixed", "", ""))
+        return "\n".join([f"{self!r}, screws in {self._axes}", *table(rows)])
 
     @property
     def n_bodies(self) -> int:
@@ -198,7 +224,7 @@ class JointTree(Description):
         Other axes take a second, massless body in the kernels, and about twice the time
         of forward dynamics; frames on the axes, as `joint_frames` has them, avoid it.
         """
-        return _screw_arms.build(self.body_screws(), bodies, options)
+        return _arms.build(self.body_screws(), bodies, options)
 
     def kinematic_arm(self, **options: Any) -> Arm:
         """An arm for kinematics alone.

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._body_maps import transpose as _t
-from ._explain import check_finite
-from ._twist_factors import as_state, body_slice, relative_maps
-from ._twist_forms import (
+from .._body_maps import transpose as _t
+from .._explain import check_finite
+from ..errors import ArgumentError, SingularityError
+from ._factors import as_state, body_slice, relative_maps
+from ._forms import (
     check_form,
     check_leading,
     check_twists,
@@ -19,10 +20,9 @@ from ._twist_forms import (
     refuse_cut_models,
     split,
 )
-from .errors import ArgumentError, SingularityError
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

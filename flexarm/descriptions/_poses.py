@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import se3
-from ._checks import as_array, check_rotation
-from .errors import ModelError
+from .. import se3
+from .._checks import as_array, check_rotation
+from ..errors import ModelError
 
 Array = NDArray[np.float64]
 

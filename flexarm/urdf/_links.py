@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import beams
-from ._checks import _numbers, as_array
-from .errors import ModelError
-from .joints import _unit
-from .models import FlexibleBody
+from .. import beams
+from .._checks import _numbers, as_array
+from ..errors import ModelError
+from ..joints import _unit
+from ..models import FlexibleBody
 
 Array = NDArray[np.float64]
 

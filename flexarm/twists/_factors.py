@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._body_maps import cross_matrix
-from ._body_maps import transpose as _t
-from ._operator_recursions import own_map, parent_map
-from ._twist_forms import Columns, check_form, convert_columns, refuse_cut_models
-from .errors import ArgumentError
-from .kinematics import link_poses
+from .._body_maps import cross_matrix
+from .._body_maps import transpose as _t
+from .._operator_recursions import own_map, parent_map
+from ..errors import ArgumentError
+from ..kinematics import link_poses
+from ._forms import Columns, check_form, convert_columns, refuse_cut_models
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

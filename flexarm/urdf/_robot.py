@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import as_array, check_angles, listed
-from ._description import Description
-from ._urdf_xml import Element, parse, read_source
-from .errors import ModelError
+from .._checks import as_array, check_angles, listed
+from .._description import Description
+from ..errors import ModelError
+from ._xml import Element, parse, read_source
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import _numbers, as_array
-from .errors import ModelError
-from .joints import _unit
+from .._checks import _numbers, as_array
+from ..errors import ModelError
+from ..joints import _unit
 
 Array = NDArray[np.float64]
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import listed
-from ._urdf_links import flexible_links
-from ._urdf_robot import Robot, RobotJoint, RobotLink, near, read
-from .arm import Arm
-from .constraints import Coupling
-from .errors import ModelError
-from .joints import Joint
-from .models import GROUND, Body, FlexibleBody, RigidBody
+from .._checks import listed
+from ..arm import Arm
+from ..constraints import Coupling
+from ..errors import ModelError
+from ..joints import Joint
+from ..models import GROUND, Body, FlexibleBody, RigidBody
+from ._links import flexible_links
+from ._robot import Robot, RobotJoint, RobotLink, near, read
 
 __all__ = ["Robot", "RobotJoint", "RobotLink", "UrdfWarning", "load", "read"]
 

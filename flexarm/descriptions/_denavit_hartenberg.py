@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import se3
-from ._checks import MAX_BODIES, as_array, check_angles
-from ._joint_trees import JointTree
+from .. import se3
+from .._checks import MAX_BODIES, as_array, check_angles
+from .._description import table
+from ..errors import ModelError
+from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
+from ._joint_tree import JointTree
 from ._motion_subgroups import screw
 from ._poses import check_pose, check_poses, pose, turn_to
-from ._screw_descriptions import BodyScrews, JointFrames, SpatialScrews
-from .errors import ModelError
 
 Array = NDArray[np.float64]
 
@@ -91,7 +92,7 @@ def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
     return [_known_kind(i, kind) for i, kind in enumerate(given)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DenavitHartenberg(JointTree):
     r"""Chain by Denavit-Hartenberg parameters.
 
@@ -152,6 +153,13 @@ class DenavitHartenberg(JointTree):
     base: Any = None
     frames: Any = None
     kinds: Any = None
+
+    def __str__(self) -> str:
+        rows = [("joint", "a m", "alpha rad", "d m", "theta rad", "kind")]
+        for i, (row, kind) in enumerate(zip(self.rows, self.kinds, strict=True)):
+            cells = (f"{x:.6g}" for x in row.round(12) + 0.0)
+            rows.append((str(i), *cells, kind))
+        return "\n".join([f"{self!r}, {self.convention}", *table(rows)])
 
     def __post_init__(self) -> None:
         if self.convention not in CONVENTIONS:

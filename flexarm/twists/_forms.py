@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._body_maps import cross_matrix
-from ._body_maps import transpose as _t
-from ._explain import check_arm, real_array
-from .errors import ArgumentError
+from .._body_maps import cross_matrix
+from .._body_maps import transpose as _t
+from .._explain import check_arm, real_array
+from ..errors import ArgumentError
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

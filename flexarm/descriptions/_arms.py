@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import se3
+from .. import se3
+from ..arm import Arm
+from ..errors import ModelError
+from ..joints import Joint
+from ..models import GROUND, Body, FlexibleBody, RigidBody
 from ._poses import clean_screws, pose
-from .arm import Arm
-from .errors import ModelError
-from .joints import Joint
-from .models import GROUND, Body, FlexibleBody, RigidBody
 
 if TYPE_CHECKING:
-    from .descriptions import BodyScrews
+    from ._frames_and_screws import BodyScrews
 
 Array = NDArray[np.float64]
 
