@@ -165,6 +165,13 @@ def _zero_quaternion(arm: Arm, name: str, array: Any) -> str:
     return ""
 
 
+def _public_name(kernel: str) -> str:
+    """Name of the function whose option chose a kernel."""
+    for variant in ("_composite", "_basic", "_spatial", "_hybrid", "_mixed"):
+        kernel = kernel.removesuffix(variant)
+    return kernel
+
+
 def not_finite(
     arm: Arm,
     kernel: str,
@@ -191,15 +198,12 @@ def not_finite(
     result[bad] = np.nan
     count, states = int(bad.sum()), int(bad.size)
     index = tuple(int(i) for i in np.argwhere(bad)[0]) if count and bad.ndim else ()
-    name = kernel
-    for variant in ("_composite", "_basic", "_spatial", "_hybrid", "_mixed"):
-        name = name.removesuffix(variant)
     where = f"{count} of {states} states" + (
         f", first at index {index}" if index else ""
     )
     where = where if states > 1 else "the state"
     failed, rest = (
-        f"{name} has no finite result for {where}: ",
+        f"{_public_name(kernel)} has no finite result for {where}: ",
         "; error.result holds the rest",
     )
     told: dict[str, Any] = {"result": result, "index": index, "count": count}
