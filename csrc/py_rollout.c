@@ -117,6 +117,12 @@ static int rollout_feedback(const fa_model *model, fa_rollout *run, fa_feedback 
     if (given == Py_None) {
         return 0;
     }
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(
+            PyExc_TypeError,
+            "feedback must be a tuple (diagonal, kp, kd, reference, rates)");
+        return -1;
+    }
     if (!PyArg_ParseTuple(given, "pOOOO", &f->diagonal, &kp, &kd, &reference, &rates)) {
         return -1;
     }

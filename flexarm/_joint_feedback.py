@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._description import Description
 from ._explain import real_array
 from .errors import ArgumentError
 
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class JointFeedback:
+class JointFeedback(Description):
     r"""PD control of the joints, as `torque` of `simulate`.
 
     .. math:: \tau = \tau_{ff} + K_p (q_{ref} - q) + K_d (\dot q_{ref} - \dot q)
@@ -39,7 +40,8 @@ class JointFeedback:
     feedforward : (nu,) or (..., n, nu) array_like of float, optional
         Forces added; by default none.
     coupled : bool
-        Whether gains are matrices.
+        Whether gains are matrices.  ``"ROS34PW2"`` takes their symmetric part
+        implicitly; what is left of large ones that are not symmetric limits its step.
 
     Raises
     ------
@@ -88,7 +90,11 @@ class JointFeedback:
         for field in fields(self)[:5]:
             value = getattr(self, field.name)
             if value is not None:
-                object.__setattr__(self, field.name, _finite(field.name, value))
+                self._set(**{field.name: _finite(field.name, value)})
+            elif field.name in ("kp", "kd", "reference"):
+                raise ArgumentError(
+                    f"{field.name} is None, expected one number for each joint"
+                )
         nu = self.kp.shape[-1]
         for name in ("kp", "kd"):
             shape = getattr(self, name).shape

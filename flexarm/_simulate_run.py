@@ -146,49 +146,66 @@ def state(arm: Arm, name: str, value: Any) -> Array:
 
 
 class Run:
-    """Arrays of one call of `simulate`: batch axes flattened, NaN until reached."""
+    """Arrays of one call of `simulate`: batch axes flattened, NaN until reached.
+
+    Those of the result are made when they are first used: Ctrl-C while a large one is
+    filled is then one during the run, which has a result.
+    """
 
     def __init__(self, arm: Arm, q0: Array, qd0: Array, t: Array, torque: Any) -> None:
         self.arm, self.t, self.hold = arm, t, False
+        self.q0, self.qd0 = q0, qd0
         self.widths = {arm.nu, arm.nv}  # of what the torque function may return
-        shapes = [q0.shape[:-1], qd0.shape[:-1]]
+        shapes = {"q0": q0.shape[:-1], "qd0": qd0.shape[:-1]}
         self.samples = None
         self.feedback: JointFeedback | None = None
         self.function = torque if callable(torque) else None
-        n_tau = arm.nu
+        self.n_tau, name = arm.nu, "torque"
         if isinstance(torque, JointFeedback):
             self.feedback = torque = torque.fit(arm, len(t))
             core = 2 if torque.coupled else 1
-            shapes += [x.shape[:-core] for x in (torque.kp, torque.kd)]
-            shapes += [
-                x.shape[:-2]
-                for x in (torque.reference, torque.reference_rates)
-                if x is not None
-            ]
-            torque = torque.feedforward
+            shapes |= {"kp": torque.kp.shape[:-core], "kd": torque.kd.shape[:-core]}
+            shapes["reference"] = torque.reference.shape[:-2]
+            if torque.reference_rates is not None:
+                shapes["reference_rates"] = torque.reference_rates.shape[:-2]
+            torque, name = torque.feedforward, "feedforward"
             if torque is None:
                 torque = np.zeros((len(t), arm.nu))
         if torque is not None and self.function is None:
             self.samples = self._check_samples(torque)
-            shapes.append(self.samples.shape[:-2])
-            n_tau = self.samples.shape[-1]
+            shapes[name] = self.samples.shape[:-2]
+            self.n_tau = self.samples.shape[-1]
         try:
-            self.batch = np.broadcast_shapes(*shapes)
+            self.batch = np.broadcast_shapes(*shapes.values())
         except ValueError:
             raise ArgumentError(
-                "leading axes do not broadcast: q0 "
-                f"{shapes[0]}, qd0 {shapes[1]}"
-                + "".join(f", torque {shape}" for shape in shapes[2:])
+                "leading axes do not broadcast: "
+                + ", ".join(f"{name} {shape}" for name, shape in shapes.items())
                 + ", expected equal lengths or 1"
             ) from None
-        count, n = int(np.prod(self.batch, dtype=int)), len(t)
-        self.q = np.full((count, n, arm.nq), np.nan)
-        self.qd = np.full((count, n, arm.nv), np.nan)
-        self.q[:, 0] = np.broadcast_to(q0, (*self.batch, arm.nq)).reshape(count, arm.nq)
-        self.qd[:, 0] = np.broadcast_to(qd0, (*self.batch, arm.nv)).reshape(
-            count, arm.nv
-        )
-        self.tau = np.full((count, n, n_tau), np.nan)
+
+    @cached_property
+    def q(self) -> Array:
+        return self._started(self.q0)
+
+    @cached_property
+    def qd(self) -> Array:
+        return self._started(self.qd0)
+
+    @cached_property
+    def tau(self) -> Array:
+        return self._unreached(self.n_tau)
+
+    def _unreached(self, size: int) -> Array:
+        count = int(np.prod(self.batch, dtype=int))
+        return np.full((count, len(self.t), size), np.nan)
+
+    def _started(self, first: Array) -> Array:
+        size = first.shape[-1]
+        array = self._unreached(size)
+        full = np.broadcast_to(first, (*self.batch, size))
+        array[:, 0] = full.reshape(len(array), size)
+        return array
 
     def _check_samples(self, torque: Any) -> Array:
         arm, n = self.arm, len(self.t)
@@ -210,8 +227,8 @@ class Run:
         """One call of the torque function, to learn the width of what it returns."""
         if self.function is not None and len(self.q):
             tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
-            self.widths = {tau.shape[-1]}
-            self.tau = np.full((*self.q.shape[:2], tau.shape[-1]), np.nan)
+            self.n_tau = tau.shape[-1]
+            self.widths = {self.n_tau}
 
     def call(self, t: float, q: Array, qd: Array) -> Array:
         """The user's torque function on the batch in the user's shape."""
@@ -312,11 +329,20 @@ class Run:
 
     def result(self, method: str, note: str) -> Trajectory:
         """What was computed, with a sentence about how it ended."""
-        reached = np.isfinite(self.q).all(axis=2) & np.isfinite(self.qd).all(axis=2)
+        while True:
+            try:
+                return self._finished(method, note)
+            except KeyboardInterrupt:  # nothing is left to stop, but much to lose
+                note = note or "interrupted"
+
+    def _finished(self, method: str, note: str) -> Trajectory:
+        reached = np.asarray(
+            np.isfinite(self.q).all(axis=2) & np.isfinite(self.qd).all(axis=2)
+        )
         self.q[~reached] = np.nan
         self.qd[~reached] = np.nan
         self.tau[~reached] = np.nan
-        failed = ~reached.all(axis=1)
+        failed = np.asarray(~reached.all(axis=1))
         success = not failed.any()
         message = "reached the last time"
         if not success:

@@ -390,7 +390,8 @@ def _within_range(vector: Array) -> Array:
 def unit_screw(what: str, screw: Array) -> Array:
     """Read-only screw (6,) whose angular, or else linear, part has length one."""
     screw = _within_range(screw)
-    turn, slide = float(np.linalg.norm(screw[:3])), float(np.linalg.norm(screw[3:]))
+    # no squares: a part that underflows would leave a screw that is no unit one
+    turn, slide = (float(np.hypot.reduce(part)) for part in (screw[:3], screw[3:]))
     if turn == 0.0 and slide == 0.0:
         raise ModelError(
             f"{what} is zero, expected an axis to turn about, (e; p x e + h e), or a "

@@ -90,7 +90,8 @@ def simulate(
     1 - 0.026 (omega h)^4 of the amplitude where that is near one.  So vibration loses
     energy and never gains any; halve `max_step` to see what remains of the error.  The
     order is two where modes are so stiff that h omega is far above one all the time.
-    Gains of a torque function are not seen, and so are explicit.
+    Gains of a torque function are not seen, and so are explicit.  What is unstable, as
+    with negative gains, has to be resolved: longer steps may damp it or end the run.
 
     A torque function is called once more than the stages need, at the first time, to
     learn how many forces it gives.  An exception in it passes through and carries what

@@ -223,3 +223,5 @@ def test_refusals():
             make(n_modes=None)
     with pytest.raises(fa.ModelError, match="fidelity of the arm is 'small'"):
         fa.library.cibicik_egeland(fidelity="small")
+    with pytest.raises(fa.ModelError, match=r"n is 601\.0, expected a whole number"):
+        fa.library.cibicik_egeland_maneuver(fa.library.cibicik_egeland(), 601.0)

@@ -87,6 +87,11 @@ from flexarm import Joint
             ["nan at index (2,)", "finite"],
         ),
         (
+            # the squares of the angular part underflow, here after scaling
+            {"kind": "screw", "screw": (0, 0, 1, 1e200, 0, 0)},
+            ["angular part of length 1e-200", "expected (0; e)"],
+        ),
+        (
             {"kind": "screw", "screw": (1e-12, 0, 0, 1, 0, 0)},
             ["angular part of length 1e-12", "1 m", "(0; e) for a joint that slides"],
         ),

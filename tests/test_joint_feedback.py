@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -147,6 +149,21 @@ def test_inputs_are_kept_and_frozen() -> None:
         law.kp[0] = 2.0
 
 
+def test_laws_compare_by_content_and_stay_frozen() -> None:
+    law, _, _ = law_and_function(coupled=True)
+    for other in (
+        pickle.loads(pickle.dumps(law)),
+        copy.deepcopy(law),
+        law.replace(coupled=True),
+    ):
+        assert other == law
+        assert hash(other) == hash(law)
+        assert not any(x.flags.writeable for x in (other.kp, other.feedforward))
+        assert_allclose(other.kp, law.kp, rtol=0)
+    assert law.replace(kp=2.0 * law.kp) != law
+    assert law.replace(reference_rates=None) != law
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -154,6 +171,8 @@ def test_inputs_are_kept_and_frozen() -> None:
         (([1.0, 1.0], [1.0, np.inf], [0.0, 0.0]), r"kd\[1\] is inf, expected finite"),
         (([1.0, 1.0], [1.0, 1.0], [0.0, -np.inf]), r"reference\[1\] is -inf"),
         ((1.0, 1.0, 1.0), "kp is one number, expected one for each joint"),
+        ((None, [1.0, 1.0], [0.0, 0.0]), "kp is None, expected one number for each"),
+        (([1.0, 1.0], [1.0, 1.0], None), "reference is None, expected one number"),
         (([1.0, 1.0], [1.0], [0.0, 0.0]), r"kd has shape \(1,\), expected \(..., 2\)"),
         (
             ([1.0, 1.0], [1.0, 1.0], [0.0]),
@@ -189,13 +208,33 @@ def test_matrices_need_to_be_announced() -> None:
         ),
         (
             JointFeedback(np.ones((3, U)), np.ones((4, U)), [0.0] * U),
-            "leading axes do not broadcast",
+            r"do not broadcast: q0 \(\), qd0 \(\), kp \(3,\), kd \(4,\), reference",
         ),
     ],
 )
 def test_laws_that_do_not_fit_are_refused(law: JointFeedback, message: str) -> None:
     with pytest.raises(fa.ArgumentError, match=message):
         fa.simulate(ARM, Z, Z, T, torque=law)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "error", "message"),
+    [
+        ([np.ones((1, U))], TypeError, "feedback must be a tuple"),
+        ((True, np.ones((1, U))), TypeError, "exactly 5 arguments"),
+        ((True, *np.ones((2, 1, U)), np.ones((2, 21, U)), None), ValueError, "refer"),
+        ((True, np.ones((2, U)), np.ones((1, U)), None, None), ValueError, "kp of a"),
+        ((False, *np.ones((2, 1, U)), None, None), ValueError, "kp of a rollout"),
+    ],
+)
+def test_the_core_reads_no_array_of_another_shape(
+    feedback: Any, error: type[Exception], message: str
+) -> None:
+    q, qd, tau = np.zeros((3, 21, N)), np.zeros((3, 21, N)), np.zeros((3, 21, U))
+    with pytest.raises(error, match=message):
+        ARM._model.rollout(
+            q, qd, T, "ROS34PW2", 1, tau.copy(), False, None, tau, feedback
+        )
 
 
 def test_quaternions_are_refused() -> None:

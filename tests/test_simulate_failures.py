@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from interrupts import interrupt_after
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm._simulate_run import Run
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -280,12 +282,29 @@ def test_ctrl_c_returns_what_there_is(kind: str) -> None:
         assert_same_bits(run.q[: min(n, 10)], again.q)
 
 
-def test_ctrl_c_in_a_batch_keeps_finished_trajectories() -> None:
+def test_ctrl_c_in_a_batch_keeps_finished_trajectories(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Blocks of lanes run one after the other: the first ones are complete."""
+    tqdm_auto = pytest.importorskip("tqdm.auto")
     t = np.arange(1001) / 1024.0
-    q0 = np.repeat(states()[None], 800, axis=0)
-    with interrupt_after(0.3):
-        run = fa.simulate(ARM, q0, Z, t, max_step=2.0**-13, progress=False)
+    q0 = np.repeat(states()[None], 100, axis=0)
+
+    class Bar:  # the loop reports its steps: no clock, which says nothing of the state
+        def __init__(self, total: float, **options: Any) -> None:
+            self.total, self.n = total, 0
+
+        def update(self, n: int) -> None:
+            self.n += n
+            if self.n > self.total // 2:
+                signal.raise_signal(signal.SIGINT)
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(tqdm_auto, "tqdm", Bar)
+    run = fa.simulate(ARM, q0, Z, t, max_step=2.0**-13, progress=True)
+    monkeypatch.undo()
     assert not run.success
     assert "interrupted" in run.message
     done = run.completed
@@ -293,6 +312,42 @@ def test_ctrl_c_in_a_batch_keeps_finished_trajectories() -> None:
     assert done[0] == 1001
     assert done[-1] == 1
     assert_same_bits(run.q[0], fa.simulate(ARM, q0[0], Z, t, max_step=2.0**-13).q)
+
+
+def interrupt_first_call(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str
+) -> None:
+    function = getattr(module, name)
+
+    def interrupted(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(module, name, function)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, name, interrupted)
+
+
+@pytest.mark.parametrize("method", ["rk4", "ROS34PW2", "RK45"])
+def test_ctrl_c_while_arrays_are_filled(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_first_call(monkeypatch, np, "full")
+    run = fa.simulate(ARM, [states(), states()], Z, T, method=method)
+    assert not run.success
+    assert "interrupted: 2 of 2 trajectories are incomplete" in run.message
+    assert run.completed.tolist() == [1, 1]
+    assert_same_bits(run.q[:, 0], np.array([states(), states()]))
+    assert run.tau.shape == (2, len(T), U)
+
+
+def test_ctrl_c_after_the_last_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fa.simulate(ARM, states(), Z, T)
+    interrupt_first_call(monkeypatch, np, "isfinite")
+    late = Run(ARM, states(), Z, T, None)
+    late.q[0], late.qd[0], late.tau[0] = whole.q, whole.qd, whole.tau
+    run = late.result("rk4", "")
+    assert run.success
+    assert run.message == whole.message
+    assert_same_bits(run.q, whole.q)
 
 
 def test_ctrl_c_inside_the_torque_function() -> None:

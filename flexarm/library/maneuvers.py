@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import whole_number
 from .._joint_feedback import JointFeedback
 from ..arm import Arm
 from ..dynamics import gravity_forces
@@ -119,6 +120,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
         raise ModelError(
             f"the arm is {arm.name!r}, expected 'cibicik_egeland' of the library"
         )
+    n = whole_number("n", n)
     if n < 13 or n % 12 != 1:
         raise ModelError(
             f"n is {n}, expected one more than a multiple of 12, such as 601: set "
