@@ -199,6 +199,20 @@ def test_restarts_begin_at_the_modes_that_were_given() -> None:
     assert_allclose(force[arm.nu :], 0.0, rtol=0.0, atol=1e-8)
 
 
+def test_a_node_that_nothing_moves() -> None:
+    # reached at once, the modes need some steps more
+    arm = soft_arm()
+    options: dict[str, Any] = {"node": 0, "deflection": True, "frame": "base"}
+    options["wrench"] = [0.0, 0.0, 0.0, 0.0, 0.2, -0.3]
+    place = fa.node_pose(arm, arm.neutral, 0)[:3, 3]
+    found = fa.inverse_kinematics(arm, place, restarts=0, **options)
+    assert found.success
+    assert found.iterations < 10
+    away = fa.inverse_kinematics(arm, place + 1.0, **options)
+    assert not away.success
+    assert np.isfinite(away.q).all()
+
+
 @pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
 def test_loads_without_equilibrium_are_told(fidelity: str) -> None:
     arm = soft_arm(fidelity)

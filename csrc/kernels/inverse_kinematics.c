@@ -443,7 +443,9 @@ static fa_mask ik_step(ik_block *s)
         moving |= free;
         trace += size;
     }
-    const fa_real wanted = s->mu * square, floor = 1e-17 * trace;
+    /* never zero: a node that no joint moves may be at its target before its modes
+     * are at rest */
+    const fa_real wanted = s->mu * square, floor = 1e-17 * trace + 1e-290;
     const fa_real lambda = fa_select(wanted > floor, wanted, floor);
     if (run->lower) {
         cut = ik_bounded_step(s, lambda);
