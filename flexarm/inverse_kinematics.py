@@ -194,19 +194,21 @@ def inverse_kinematics(
     alone = T.ndim == 2 and start.shape == (arm.nq,) and wrench is None
     batch = () if alone else _batch(arm, T.shape[:-2], given)
     if place_only:
-        job.weights = (0.0, 0.0, 0.0, *job.weights[3:])
+        job.weights = _place_weights(job.weights)
     job.place_only = not any(job.weights[:3])
     job.limits = _limits(arm, limits)
+    _check_frame(frame)
     if deflection or wrench is not None:
         job.deflect(deflection, given.get("wrench"), frame, batch)
     if not (isinstance(restarts, int | np.integer) and restarts >= 0):
         raise ArgumentError(f"restarts is {restarts!r}, expected a number, 0 or more")
+    rng = _generator(rng)
     if alone:
         T, q = np.ascontiguousarray(T), start.copy()
     else:
         T = np.ascontiguousarray(np.broadcast_to(T, (*batch, 4, 4)))
         q = np.array(np.broadcast_to(start, (*batch, arm.nq)), order="C")
-    found = _drive(job, T, q, int(restarts), rng)
+    found = _drive(job, T, q, start, int(restarts), rng)
     _unwind(job, start, q)
     return _result(job, batch, T, q, found)
 
@@ -227,9 +229,11 @@ class _Job:
         self.node = _one_node(arm, node)
         self.weights = _weights(weights, length)
         self.tolerance = _positive("tolerance", tolerance)
-        if not 1 <= max_iterations < 2**31:
+        whole = isinstance(max_iterations, int | np.integer)
+        if not (whole and 1 <= max_iterations < 2**31):
             raise ArgumentError(
-                f"max_iterations is {max_iterations!r}, expected 1 or more"
+                f"max_iterations is {max_iterations!r}, expected a whole number, 1 or "
+                "more"
             )
         if arm.constraints:
             raise ArgumentError(
@@ -245,7 +249,6 @@ class _Job:
         self, deflection: bool, wrench: Any, frame: str, batch: tuple[int, ...]
     ) -> None:
         """Let the modes follow; check that they can."""
-        _check_frame(frame)
         arm = self.arm
         if not deflection:
             raise ArgumentError(
@@ -302,7 +305,7 @@ class _Job:
 
 
 def _drive(
-    job: _Job, T: Array, q: Array, restarts: int, rng: Any
+    job: _Job, T: Array, q: Array, start: Array, restarts: int, rng: Any
 ) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
     """Run, start again where that failed, refine what fails for good; `q` in place."""
     residual, cost, status, used = job.run(T, q, not restarts)
@@ -311,8 +314,9 @@ def _drive(
     if not restarts or not len(failed):
         return residual, status, used
     T, flat = T.reshape(-1, 4, 4), q.reshape(len(cost), -1)
-    start = flat.copy()
-    rng = np.random.default_rng(0 if rng is None else rng)
+    # not where the first run ended: its modes may be far from any equilibrium
+    start = np.broadcast_to(start, q.shape).reshape(flat.shape)
+    rng = np.random.default_rng(0) if rng is None else rng
     for run in range(restarts + 1):
         last = run == restarts
         tried = flat[failed] if last else _posture(job, start[failed], rng)
@@ -320,7 +324,7 @@ def _drive(
         used[failed] += found[3]
         # the last run starts at the best and is nearer to a least error, even if
         # rounding hides how much
-        better = (found[1] <= cost[failed]) | last
+        better = (found[1] <= cost[failed]) | (last & np.isfinite(found[1]))
         at = failed[better]
         flat[at], residual[at] = tried[better], found[0][better]
         cost[at], status[at] = found[1][better], found[2][better]
@@ -331,8 +335,9 @@ def _drive(
 
 
 def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
-    """One random posture of the joints, seen from each start."""
+    """One random posture of the joints that move the node, seen from each start."""
     arm = job.arm
+    branch = _branch(arm, job.node)
     q: Array = start.copy()
     low = high = None
     if job.limits is not None:
@@ -341,8 +346,10 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
         at = arm.body_joint_slice(k, positions=True)
         n = at.stop - at.start
         draw = rng.uniform(-1.0, 1.0, n)
-        if body.joint.has_pose:
-            e = rng.normal(size=4)
+        e = rng.normal(size=4) if body.joint.has_pose else None
+        if k not in branch:
+            continue
+        if e is not None:
             q[:, at.start : at.start + 4] = e / np.linalg.norm(e)
             q[:, at.start + 4 : at.stop] += draw[4:]
             continue
@@ -356,6 +363,16 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
                 free = np.pi * draw[i] if turns[i] else q[:, j] + draw[i]
                 q[:, j] = np.clip(free, a, b)
     return q
+
+
+def _branch(arm: Arm, node: int) -> list[int]:
+    """Bodies from the one of a node to the base."""
+    k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
+    branch = []
+    while k >= 0:
+        branch.append(k)
+        k = arm._parents[k]
+    return branch
 
 
 def _unwind(job: _Job, start: Array, q: Array) -> None:
@@ -430,10 +447,11 @@ def _refusal(
     count = int(bad.sum())
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     where = f" for {count} of {bad.size} targets, first at index {index}" * bool(batch)
+    lost = ", or the modes find no equilibrium under the load" * job.deflected
     return NotFiniteError(
         f"inverse_kinematics has no finite result{where}: the target, its start or its "
-        "wrench is NaN or infinite, or a quaternion is zero, expected finite numbers; "
-        "error.result holds the rest",
+        "wrench is NaN, infinite or so large that squares overflow, or a quaternion is "
+        f"zero{lost}, expected finite numbers; error.result holds the rest",
         result=result,
         index=index,
         count=count,
@@ -493,7 +511,7 @@ def _positive(name: str, value: Any) -> float:
 
 
 def _weights(weights: Sequence[float], length: float) -> tuple[float, ...]:
-    if weights is _ALIKE and length == 1.0:
+    if weights is _ALIKE and isinstance(length, float) and length == 1.0:
         return _ALIKE
     try:
         w = tuple(float(x) for x in weights)
@@ -504,7 +522,34 @@ def _weights(weights: Sequence[float], length: float) -> tuple[float, ...]:
             f"weights is {weights!r}, expected 6 numbers, zero or more and not all zero"
         )
     scale = _positive("length", length)
-    return (*w[:3], *(x / scale for x in w[3:]))
+    scaled = (*w[:3], *(x / scale for x in w[3:]))
+    if not all(x < np.inf for x in scaled):
+        raise ArgumentError(
+            f"length is {length!r}, weights divided by it overflow, expected a length "
+            "in m"
+        )
+    return scaled
+
+
+def _place_weights(weights: tuple[float, ...]) -> tuple[float, ...]:
+    """Weights of targets without orientation."""
+    if not any(weights[3:]):
+        raise ArgumentError(
+            "target is a position, but the last three weights, those of positions, are "
+            "all zero; expected a positive one, or poses (..., 4, 4)"
+        )
+    return (0.0, 0.0, 0.0, *weights[3:])
+
+
+def _generator(rng: Any) -> np.random.Generator | None:
+    if rng is None:
+        return None
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"rng is {rng!r}, expected a numpy.random.Generator or a seed, 0 or more"
+        ) from None
 
 
 def _limits(arm: Arm, limits: Any) -> Array | None:
@@ -525,7 +570,7 @@ def _limits(arm: Arm, limits: Any) -> Array | None:
             "largest positions; see arm.position_names"
         )
     low, high = array
-    wrong = np.flatnonzero(~(low <= high))
+    wrong = np.flatnonzero(~((low <= high) & (low < np.inf) & (high > -np.inf)))
     if len(wrong):
         j = int(wrong[0])
         raise ArgumentError(

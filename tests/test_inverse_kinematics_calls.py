@@ -9,6 +9,7 @@ import pytest
 from gufuncs import assert_same_bits
 from ik_cases import Array, postures, ready, rigid, soft_arm
 from interrupts import interrupt_after
+from numpy.testing import assert_allclose
 
 import flexarm as fa
 
@@ -135,6 +136,96 @@ def test_what_is_no_number_is_told_and_spoils_no_other() -> None:
         fa.inverse_kinematics(arm, target[3])
 
 
+def branched() -> fa.Arm:
+    """Two joints to the tip, two more beside them."""
+    bodies = [
+        fa.RigidBody(
+            name,
+            fa.Joint(parent=parent),
+            mass=1.0,
+            inertia=(0.1, 0.1, 0.1),
+            nodes={"tip": (0.5, 0.0, 0.0)},
+        )
+        for name, parent in (("a", None), ("b", "a"), ("c", "a"), ("d", "c"))
+    ]
+    return fa.Arm(bodies, tip=("b", "tip"))
+
+
+def test_restarts_leave_joints_that_do_not_move_the_node() -> None:
+    arm = branched()
+    start = np.array([0.1, 0.2, 0.3, 0.4])
+    found = fa.inverse_kinematics(arm, [3.0, 0.0, 0.0], start)
+    assert not found.success
+    assert_same_bits(found.q[2:], start[2:])
+    assert_allclose(found.q[:2], 0.0, rtol=0.0, atol=1e-6)  # stretched
+
+
+@pytest.mark.parametrize("limits", ["joint", [[-2.0] * 4, [2.0] * 4]])
+@pytest.mark.parametrize("joint", [0, 3])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_starts_that_are_no_numbers(limits: Any, joint: int, value: float) -> None:
+    # within limits, and where no node is moved, too
+    start = np.zeros((2, 4))
+    start[1, joint] = value
+    for target in ([0.5, 0.3, 0.0], fa.tip_pose(branched(), [0.5, 0.3, 0.0, 0.0])):
+        with pytest.raises(fa.NotFiniteError, match="1 of 2 targets") as error:
+            fa.inverse_kinematics(branched(), target, start, limits=limits)
+        assert error.value.index == (1,)
+        assert error.value.result.success.tolist() == [True, False]
+
+
+def test_poses_are_refused_where_orientation_is_free_too() -> None:
+    T = np.diag([1.0, 1.0, -1.0, 1.0])
+    T[:3, 3] = 0.3, 0.2, 0.5
+    weights = (0, 0, 0, 1, 1, 1)
+    with pytest.raises(fa.ArgumentError, match="has a reflection"):
+        fa.inverse_kinematics(rigid("iiwa14"), T, weights=weights)
+
+
+def test_restarts_begin_at_the_modes_that_were_given() -> None:
+    # modes that a first run left far from equilibrium spoil no other
+    arm = soft_arm("ruthless")
+    load = np.array([0.0, 0.0, 0.0, 0.0, 0.0, -10.0])
+    options: dict[str, Any] = {"deflection": True, "wrench": load, "frame": "base"}
+    point = np.array([0.7, 0.3, 0.1])
+    assert not fa.inverse_kinematics(arm, point, restarts=0, **options).success
+    found = fa.inverse_kinematics(arm, point, **options)
+    assert found.success
+    assert_allclose(fa.tip_pose(arm, found.q)[:3, 3], point, rtol=0.0, atol=1e-9)
+    force = fa.gravity_forces(arm, found.q) + arm.stiffness_matrix @ np.concatenate(
+        [np.zeros(arm.nu), found.q[arm.nq - (arm.nv - arm.nu) :]]
+    )
+    force -= fa.wrench_forces(arm, found.q, load, frame="base")
+    assert_allclose(force[arm.nu :], 0.0, rtol=0.0, atol=1e-8)
+
+
+def test_a_node_that_nothing_moves() -> None:
+    # reached at once, the modes need some steps more
+    arm = soft_arm()
+    options: dict[str, Any] = {"node": 0, "deflection": True, "frame": "base"}
+    options["wrench"] = [0.0, 0.0, 0.0, 0.0, 0.2, -0.3]
+    place = fa.node_pose(arm, arm.neutral, 0)[:3, 3]
+    found = fa.inverse_kinematics(arm, place, restarts=0, **options)
+    assert found.success
+    assert found.iterations < 10
+    away = fa.inverse_kinematics(arm, place + 1.0, **options)
+    assert not away.success
+    assert np.isfinite(away.q).all()
+
+
+@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+def test_loads_without_equilibrium_are_told(fidelity: str) -> None:
+    arm = soft_arm(fidelity)
+    options: dict[str, Any] = {"deflection": True, "frame": "base", "restarts": 2}
+    loads = np.zeros((2, 6))
+    loads[:, 5] = -1e3, -0.1
+    found = fa.inverse_kinematics(arm, [0.7, 0.3, 0.1], wrench=loads, **options)
+    assert found.success.tolist() == [False, True]
+    assert np.isfinite(found.q).all()
+    with pytest.raises(fa.NotFiniteError, match="find no equilibrium under the load"):
+        fa.inverse_kinematics(arm, [0.7, 0.3, 0.1], wrench=1e300 * loads, **options)
+
+
 def tilted() -> Array:
     T = np.eye(4)
     T[0, 1] = 1e-3
@@ -174,6 +265,15 @@ def test_targets_that_are_none(target: Any, told: str) -> None:
         ({"weights": (0,) * 6}, "weights is"),
         ({"weights": (1, 1, 1, 1, 1, -1)}, "weights is"),
         ({"length": 0.0}, "length is 0.0"),
+        ({"length": 1e-320}, "length is 1e-320, weights divided by it overflow"),
+        ({"length": np.ones(2)}, "length is array"),
+        ({"limits": [[np.inf] * 7] * 2}, "limits of 'link1' are inf and inf"),
+        ({"limits": [[-np.inf] * 7] * 2}, "limits of 'link1' are -inf and -inf"),
+        ({"max_iterations": 2.5}, "max_iterations is 2.5, expected a whole number"),
+        ({"max_iterations": "many"}, "max_iterations is 'many'"),
+        ({"rng": "seed"}, "rng is 'seed'"),
+        ({"rng": -1}, "rng is -1, expected a numpy.random.Generator or a seed"),
+        ({"frame": "tool"}, "frame is 'tool'"),
         ({"tolerance": -1.0}, "tolerance is -1.0"),
         ({"max_iterations": 0}, "max_iterations is 0"),
         ({"restarts": -1}, "restarts is -1"),
@@ -188,6 +288,11 @@ def test_refusals(options: dict[str, Any], told: str) -> None:
     with pytest.raises(fa.ArgumentError, match=told) as error:
         fa.inverse_kinematics(arm, target, **options)
     assert "\n" not in str(error.value)
+
+
+def test_positions_that_weigh_nothing() -> None:
+    with pytest.raises(fa.ArgumentError, match="last three weights"):
+        fa.inverse_kinematics(rigid("iiwa14"), np.ones(3), weights=(1, 1, 1, 0, 0, 0))
 
 
 def test_refusals_of_arms() -> None:

@@ -292,6 +292,16 @@ def test_quaternions_of_any_length(size: float) -> None:
         )
 
 
+@pytest.mark.parametrize("size", [1e-120, 1e-99, 1e-90, 1e-80, 1e-62, 1e-50, 1e99])
+@pytest.mark.parametrize("angle", [0.0, 1e-150, 1e-80, 1e-70, 1e-3])
+def test_small_angles_of_quaternions_of_any_length(size: float, angle: float) -> None:
+    # squares of parts of short quaternions vanish before those of their lengths do
+    q = size * np.array([1.0, 0.3 * angle, -0.4 * angle, 0.1 * angle])
+    half = 0.5 * se3.quaternion_log(q)
+    scale = angle * (1.0 - 0.26 * angle**2 / 3.0)  # of the arctangent, to 1e-12
+    np.testing.assert_allclose(half, scale * np.array([0.3, -0.4, 0.1]), rtol=1e-12)
+
+
 def test_cayley_is_its_definition() -> None:
     X = np.random.default_rng(0).normal(size=(20, 6))
     half, unit = 0.5 * se3.hat(X), np.eye(4)

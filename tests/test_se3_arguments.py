@@ -254,6 +254,14 @@ def test_other_refusals() -> None:
         _core.quiet_map(3)  # type: ignore[arg-type]
 
 
+def test_huge_numbers_are_told_as_such() -> None:
+    S = np.zeros((3, 3))
+    S[2, 1], S[1, 2] = 1e308, -1e308
+    refused(fa.NotFiniteError, ["numbers overflow"], lambda: se3.so3_vee(S))
+    R = se3.so3_exp([0.3, -0.4, 0.5])
+    np.testing.assert_allclose(se3.nearest_rotation(1e308 * R), R, rtol=0, atol=1e-15)
+
+
 def test_failure_with_out_keeps_the_rest() -> None:
     C = se3.exp(np.random.default_rng(0).normal(size=(3, 6)))
     expected, spoilt = se3.inverse(C), C.copy()

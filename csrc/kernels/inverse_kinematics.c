@@ -92,7 +92,10 @@ static int ik_columns(const fa_model *model, int node, ik_column *columns)
     return n;
 }
 
-/* a target into a lane; its rotation must be one, or the lane becomes NaN */
+/*
+ * a target into a lane; its rotation must be one and its start finite, or the lane
+ * becomes NaN
+ */
 static void ik_load(ik_block *s, int w, size_t at)
 {
     const fa_ik *run = s->run;
@@ -112,12 +115,16 @@ static void ik_load(ik_block *s, int w, size_t at)
     const double det = T[0] * (T[5] * T[10] - T[6] * T[9]) -
                        T[1] * (T[4] * T[10] - T[6] * T[8]) +
                        T[2] * (T[4] * T[9] - T[5] * T[8]);
+    /* the place is used even where the orientation is free */
     if (!(off <= LIE_TOLERANCE) || det < 0.0) {
-        s->target[0][w] = (double)NAN;
+        s->target[9][w] = (double)NAN;
     }
     for (int i = 0; i < s->model->nq; i++) {
         const double low = run->lower ? fmax(run->lower[i], q[i]) : q[i];
-        s->q[i][w] = q[i] != q[i] ? q[i] : run->upper ? fmin(run->upper[i], low) : low;
+        s->q[i][w] = run->upper ? fmin(run->upper[i], low) : low;
+        if (!(fabs(q[i]) < (double)INFINITY)) { /* even where it moves no node */
+            s->target[9][w] = (double)NAN;
+        }
     }
     for (int i = 0; run->wrench && i < 6; i++) {
         s->wrench[i][w] = run->wrench[at * run->wrench_stride + (size_t)i];
@@ -436,7 +443,9 @@ static fa_mask ik_step(ik_block *s)
         moving |= free;
         trace += size;
     }
-    const fa_real wanted = s->mu * square, floor = 1e-17 * trace;
+    /* never zero: a node that no joint moves may be at its target before its modes
+     * are at rest */
+    const fa_real wanted = s->mu * square, floor = 1e-17 * trace + 1e-290;
     const fa_real lambda = fa_select(wanted > floor, wanted, floor);
     if (run->lower) {
         cut = ik_bounded_step(s, lambda);

@@ -509,7 +509,8 @@ FA_INLINE fa_real lie_quaternion_scaled(const fa_real *q, fa_real *y)
     for (int i = 1; i < 4; i++) {
         most = lie_max(most, lie_abs(q[i]));
     }
-    const fa_mask fits = (most > 1e-100) & (most < 1e100);
+    /* 1e-200 times the square of `most` is a number of lie_quaternion_log */
+    const fa_mask fits = (most > 1e-50) & (most < 1e50);
     const fa_real scale = fa_select(fits, fa_splat(1.0), most);
     for (int i = 0; i < 4; i++) {
         y[i] = q[i] / scale;

@@ -265,7 +265,8 @@ def nearest_rotation(matrix: Any) -> Array:
     matrix = core_array("matrix", matrix, (3, 3))
     U, size, V = np.linalg.svd(matrix)
     sign = np.sign(np.linalg.det(U) * np.linalg.det(V))
-    vague = np.argwhere(~(size[..., 1] + sign * size[..., 2] > 1e-12 * size[..., 0]))
+    # a sum of singular values could overflow
+    vague = np.argwhere(~(sign * size[..., 2] > 1e-12 * size[..., 0] - size[..., 1]))
     if len(vague):
         index = tuple(int(i) for i in vague[0])
         which = f"matrix[{', '.join(map(str, index))}]" if index else "matrix"
