@@ -41,6 +41,16 @@ def real_array(name: str, value: Any) -> Any:
     return array.astype(np.float64, copy=False)
 
 
+def check_numbers(name: str, array: Any) -> None:
+    """Refuse NaN and infinity in an argument that is given once, not for each state."""
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise ArgumentError(
+            f"{name}[{', '.join(map(str, at))}] is {array[at]}, expected finite numbers"
+        )
+
+
 def check_finite(name: str, array: Any, axes: int = 1) -> None:
     """Refuse NaN and infinity in an array whose last `axes` belong to one state."""
     finite = np.isfinite(array)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._description import Description
-from ._explain import real_array
+from ._explain import check_numbers, real_array
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -151,11 +151,6 @@ def _finite(name: str, value: Any) -> Array:
     array = np.array(real_array(name, value))
     if array.ndim == 0:
         raise ArgumentError(f"{name} is one number, expected one for each joint")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        at = ", ".join(str(int(i)) for i in bad[0])
-        raise ArgumentError(
-            f"{name}[{at}] is {array[tuple(bad[0])]}, expected finite numbers"
-        )
+    check_numbers(name, array)
     array.flags.writeable = False
     return array

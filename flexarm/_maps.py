@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._explain import check_out, real_array
+from ._explain import check_numbers, check_out, real_array
 from .errors import ArgumentError, FlexarmError, NotFiniteError
 
 Array = NDArray[np.float64]
@@ -30,11 +30,7 @@ def core_array(name: str, value: Any, core: tuple[int | None, ...]) -> Any:
     ):
         wanted = ", ".join(["...", *("n" if n is None else str(n) for n in core)])
         raise ArgumentError(f"{name} has shape {array.shape}, expected ({wanted})")
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        at = tuple(int(i) for i in wrong[0])
-        spot = f"{name}[{', '.join(map(str, at))}]"
-        raise ArgumentError(f"{spot} is {array[at]}, expected finite numbers")
+    check_numbers(name, array)
     return array
 
 

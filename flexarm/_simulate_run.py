@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import expected, real_array
+from ._explain import check_numbers, expected, real_array
 from ._joint_feedback import JointFeedback
 from .errors import ArgumentError
 
@@ -136,12 +136,7 @@ def state(arm: Arm, name: str, value: Any) -> Array:
         raise ArgumentError(
             f"{name} has shape {array.shape}, expected a last axis of {counted}"
         )
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        at = ", ".join(str(int(i)) for i in bad[0])
-        raise ArgumentError(
-            f"{name}[{at}] is {array[tuple(bad[0])]}, expected finite numbers"
-        )
+    check_numbers(name, array)
     return array
 
 

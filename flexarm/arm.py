@@ -425,12 +425,12 @@ class Arm(Description):
                     f"{base.name}.{base.node_names[base.node_index(body.joint.node)]}"
                 )
             f = body.frequencies()
-            listed = ", ".join(f"{x:.4g}" for x in f[:4]) + (
+            shown = ", ".join(f"{x:.4g}" for x in f[:4]) + (
                 ", ..." if len(f) > 4 else ""
             )
             mass = f"{body.total_mass:.4g}"
             rows.append(
-                (body.name, where, body.joint.kind, mass, str(body.n_modes), listed)
+                (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
             )
         lines = table(rows)
         held = [

@@ -339,9 +339,8 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
     arm = job.arm
     branch = _branch(arm, job.node)
     q: Array = start.copy()
-    low = high = None
-    if job.limits is not None:
-        low, high = job.limits
+    none = (np.full(arm.nq, -np.inf), np.full(arm.nq, np.inf))
+    low, high = none if job.limits is None else job.limits
     for k, body in enumerate(arm.bodies):
         at = arm.body_joint_slice(k, positions=True)
         n = at.stop - at.start
@@ -355,8 +354,7 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
             continue
         turns = body.joint.screws[:3].any(axis=0)
         for i, j in enumerate(range(at.start, at.stop)):
-            a = -np.inf if low is None else low[j]
-            b = np.inf if high is None else high[j]
+            a, b = low[j], high[j]
             if np.isfinite(a) and np.isfinite(b):
                 q[:, j] = a + 0.5 * (draw[i] + 1.0) * (b - a)
             else:

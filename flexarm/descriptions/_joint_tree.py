@@ -17,7 +17,7 @@ from ..errors import ArgumentError, ModelError
 from ..joints import unit_screw
 from ..models import Body, RigidBody
 from . import _arms
-from ._poses import pose
+from ._poses import point_and_pitch, pose
 
 if TYPE_CHECKING:
     from ._denavit_hartenberg import DenavitHartenberg
@@ -100,8 +100,9 @@ class JointTree(Description):
             on = "base" if p < 0 else str(p)
             for turn, slide in zip(S[:3].T, S[3:].T, strict=True):
                 if turn.any():
-                    point, pitch = np.cross(turn, slide), f"{turn @ slide:.4g}"
-                    rows.append((str(i), on, _listed(turn), _listed(point), pitch))
+                    point, h = point_and_pitch(np.r_[turn, slide])
+                    line = (_listed(turn), _listed(point), f"{h:.4g}")
+                    rows.append((str(i), on, *line))
                 else:
                     rows.append((str(i), on, _listed(slide), "", "slides"))
             if not S.shape[1]:
