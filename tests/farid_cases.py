@@ -93,35 +93,29 @@ def tangent_link(
     """Link of `farid_spatial` in its tangent frame: all v, all w, all Theta."""
     b, N = spatial.link(p), p.elements
     n = len(b.x)
-    gamma, turn = np.zeros((2, n + 1, 3, 5 * N))
-    gamma[:-1, 1, : 2 * N] = gamma[:-1, 2, 2 * N : 4 * N] = b.shape
-    turn[:-1, 0, 4 * N :] = b.twist
+    gamma, turn = np.zeros((2, n + 2, 3, 5 * N))
+    gamma[1:-1, 1, : 2 * N] = gamma[1:-1, 2, 2 * N : 4 * N] = b.shape
+    turn[1:-1, 0, 4 * N :] = b.twist
     gamma[-1, 1, 2 * N - 2] = gamma[-1, 2, 4 * N - 2] = 1.0
     turn[-1, 2, 2 * N - 1], turn[-1, 1, 4 * N - 1], turn[-1, 0, -1] = 1.0, -1.0, 1.0
-    inertia = np.zeros((n + 1, 3, 3))
-    inertia[:-1, 0, 0] = p.polar_inertia * b.weight
+    mass, inertia = np.zeros(n + 2), np.zeros((n + 2, 3, 3))
+    mass[1:-1] = p.mass_per_length * b.weight
+    inertia[1:-1, 0, 0] = p.polar_inertia * b.weight
     stiffness = np.zeros((5 * N, 5 * N))
     stiffness[: 2 * N, : 2 * N] = stiffness[2 * N : 4 * N, 2 * N : 4 * N] = b.bending
     stiffness[4 * N :, 4 * N :] = b.torsion
-    position = np.outer([*b.x, p.length], [1.0, 0.0, 0.0])
+    position = np.outer([0.0, *b.x, p.length], [1.0, 0.0, 0.0])
     # sections without inertia about y and z are no bodies, their integrals are
-    integrals = fa.nodal_integrals(
-        [*(p.mass_per_length * b.weight), 0.0],
-        0.0 * position,
-        inertia,
-        position,
-        turn,
-        gamma,
-    )
+    integrals = fa.nodal_integrals(mass, 0.0 * position, inertia, position, turn, gamma)
     return fa.FlexibleBody(
         name,
         joint,
         node_position=position,
-        node_mass=np.zeros(n + 1),
+        node_mass=0.0 * mass,
         node_translation=gamma,
         node_rotation=turn,
         integrals=integrals,
         stiffness=stiffness,
-        node_names=(*(f"g{i}" for i in range(n)), "tip"),
+        node_names=("base", *(f"g{i}" for i in range(n)), "tip"),
         **more,
     )
