@@ -77,12 +77,22 @@ from .operational_space import operational_space_compliance, operational_space_i
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
+from .statics import Equilibrium, equilibrium
+from .vibration import (
+    ComplexModes,
+    VibrationModes,
+    complex_modes,
+    natural_frequencies,
+    vibration_modes,
+)
 
 __all__ = [
     "ArgumentError",
     "Arm",
+    "ComplexModes",
     "ConvergenceError",
     "Coupling",
+    "Equilibrium",
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
@@ -96,6 +106,7 @@ __all__ = [
     "SingularityError",
     "SpatialOperators",
     "Trajectory",
+    "VibrationModes",
     "__version__",
     "apply_mass_matrix",
     "apply_mass_matrix_inverse",
@@ -104,6 +115,7 @@ __all__ = [
     "build_info",
     "center_of_mass",
     "close_loops",
+    "complex_modes",
     "consistent_integrals",
     "constraint_forces",
     "constraint_jacobian",
@@ -112,6 +124,7 @@ __all__ = [
     "descriptions",
     "difference",
     "energy",
+    "equilibrium",
     "finite_elements",
     "forward_dynamics",
     "gravity_forces",
@@ -133,6 +146,7 @@ __all__ = [
     "mass_matrix_inverse_blocks",
     "modal_integrals",
     "momentum",
+    "natural_frequencies",
     "nodal_integrals",
     "node_acceleration",
     "node_pose",
@@ -153,5 +167,6 @@ __all__ = [
     "tip_pose",
     "twists",
     "urdf",
+    "vibration_modes",
     "wrench_forces",
 ]
