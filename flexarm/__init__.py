@@ -77,7 +77,16 @@ from .operational_space import operational_space_compliance, operational_space_i
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
-from .statics import Equilibrium, equilibrium
+from .statics import (
+    Equilibrium,
+    InverseStatics,
+    deflection,
+    equilibrium,
+    holding_forces,
+    inverse_statics,
+    static_compliance,
+    static_stiffness,
+)
 from .vibration import (
     ComplexModes,
     VibrationModes,
@@ -97,6 +106,7 @@ __all__ = [
     "FlexibleBody",
     "InnovationsFactors",
     "InverseKinematics",
+    "InverseStatics",
     "Joint",
     "Loop",
     "ModalIntegrals",
@@ -121,6 +131,7 @@ __all__ = [
     "constraint_jacobian",
     "constraint_violation",
     "control",
+    "deflection",
     "descriptions",
     "difference",
     "energy",
@@ -128,10 +139,12 @@ __all__ = [
     "finite_elements",
     "forward_dynamics",
     "gravity_forces",
+    "holding_forces",
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
     "inverse_kinematics",
+    "inverse_statics",
     "jacobian",
     "kinetic_energy",
     "library",
@@ -163,6 +176,8 @@ __all__ = [
     "screws",
     "se3",
     "simulate",
+    "static_compliance",
+    "static_stiffness",
     "testing",
     "tip_pose",
     "twists",

@@ -3,6 +3,22 @@
 Functions of an arm and positions; leading axes broadcast.
 """
 
+from ._deflection import (
+    deflection,
+    holding_forces,
+    static_compliance,
+    static_stiffness,
+)
 from ._equilibrium import Equilibrium, equilibrium
+from ._inverse import InverseStatics, inverse_statics
 
-__all__ = ["Equilibrium", "equilibrium"]
+__all__ = [
+    "Equilibrium",
+    "InverseStatics",
+    "deflection",
+    "equilibrium",
+    "holding_forces",
+    "inverse_statics",
+    "static_compliance",
+    "static_stiffness",
+]

@@ -99,3 +99,13 @@ def motion_sizes(arm: Arm) -> Array:
             most = np.abs(both).max(axis=(0, 1))
             size[arm.mode_slice(k)] = np.where(most > 0.0, most, 1.0)
     return size
+
+
+def gear_ratios(arm: Arm) -> Array:
+    """Motor turns per turn of each joint with a drive."""
+    return np.zeros(0)
+
+
+def motor_positions(arm: Arm) -> list[tuple[int, int]]:
+    """For each motor where the position of its joint and its own stand in q."""
+    return []
