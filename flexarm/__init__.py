@@ -33,8 +33,15 @@ from .constraints import (
     constraint_violation,
     redundant_constraints,
 )
+from .drives import (
+    CoulombFriction,
+    Drive,
+    Stops,
+    free_motors,
+    lock_motors,
+)
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
-from .energy import energy, kinetic_energy, potential_energy
+from .energy import dissipated_power, energy, kinetic_energy, potential_energy
 from .errors import (
     ArgumentError,
     ConvergenceError,
@@ -82,7 +89,9 @@ __all__ = [
     "ArgumentError",
     "Arm",
     "ConvergenceError",
+    "CoulombFriction",
     "Coupling",
+    "Drive",
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
@@ -95,6 +104,7 @@ __all__ = [
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
+    "Stops",
     "Trajectory",
     "__version__",
     "apply_mass_matrix",
@@ -111,9 +121,11 @@ __all__ = [
     "control",
     "descriptions",
     "difference",
+    "dissipated_power",
     "energy",
     "finite_elements",
     "forward_dynamics",
+    "free_motors",
     "gravity_forces",
     "innovations_factors",
     "integrate",
@@ -127,6 +139,7 @@ __all__ = [
     "link_jacobians",
     "link_poses",
     "link_velocities",
+    "lock_motors",
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
