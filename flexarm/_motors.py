@@ -136,9 +136,10 @@ class Hidden(NamedTuple):
     damping: float
 
 
-def hidden_bodies(arm: Arm) -> tuple[list[Hidden], list[Hidden]]:
-    """What is fixed on bodies that bend or on the ground, and the rotors."""
-    still, moving = [], []
+def hidden_bodies(arm: Arm) -> list[Hidden]:
+    """What is fixed on bodies that bend or on the ground, then the rotors."""
+    still: list[Hidden] = []
+    moving: list[Hidden] = []
     eye, zero = np.eye(3), np.zeros(3)
     for m in mounts(arm):
         lumps = fixed_lumps(m)
@@ -150,7 +151,7 @@ def hidden_bodies(arm: Arm) -> tuple[list[Hidden], list[Hidden]]:
             kind = "revolute" if m.turns else "prismatic"
             moments = _moments(rotor(m), eye, zero)
             moving.append(Hidden(m, kind, m.point, moments, m.drive.motor_damping))
-    return still, moving
+    return still + moving
 
 
 class JointForce(NamedTuple):

@@ -35,11 +35,11 @@ FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
-    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, for a
-    # rotor 1 + the body that it drives
-    topology: NDArray[np.intc]  # (n, 8)
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not,
+    # foreshortening or not, for a rotor 1 + the body that it drives
+    topology: NDArray[np.intc]  # (n, 9)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
-    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
+    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
     modal: Array  # per body: stiffness, damping, given modal integrals
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
@@ -96,8 +96,16 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
+def _foreshortens(body: Body) -> bool:
+    given = body.integrals is not None and body.integrals.mp2 is not None
+    return body.n_modes > 0 and (given or body.node_foreshortening is not None)
+
+
 def _node_rows(body: Body) -> Array:
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    kappa = body.node_foreshortening
+    if kappa is None:
+        kappa = np.zeros((body.n_nodes, 3 * body.n_modes**2 * _foreshortens(body)))
     return np.hstack(
         [
             body.node_mass[:, np.newaxis],
@@ -106,6 +114,7 @@ def _node_rows(body: Body) -> Array:
             body.node_position,
             body.node_translation.reshape(body.n_nodes, -1),
             body.node_rotation.reshape(body.n_nodes, -1),
+            kappa.reshape(body.n_nodes, -1),
         ]
     ).ravel()
 
@@ -118,6 +127,15 @@ def _hidden_row(hidden: Hidden) -> Array:
     row[6:15] = joint.rotation.ravel()
     row[15] = hidden.damping
     return row
+
+
+def _carrier(arm: Arm, hidden: Hidden, place: list[int]) -> tuple[int, int]:
+    """Body of the C model, and node, on which a part of a motor sits."""
+    p = hidden.mount.carrier
+    if p < 0:
+        return -1, -1
+    node = arm.bodies[p].node_index(hidden.mount.joint.node)
+    return place[p], arm._node_offset[p] + node
 
 
 def pack(arm: Arm) -> Packed:
@@ -145,38 +163,26 @@ def pack(arm: Arm) -> Packed:
                     arm._node_offset[len(place)] + own,
                 )
             given = last and (body.integrals is not None or moments is not None)
-            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, given, 0))
+            flags = (given, last and _foreshortens(body), 0)
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
         if body.integrals is not None:
-            modal.append(body.integrals.pack())
+            modal.append(body.integrals.pack(_foreshortens(body)))
         elif moments is not None:
             modal.append(moments)
     rotor_at: dict[int, int] = {}
-    still, moving = hidden_bodies(arm)
-    for hidden in (*still, *moving):
-        p, driven = hidden.mount.carrier, hidden.mount.driven
-        node = -1 if p < 0 else arm._node_offset[p]
-        node += 0 if p < 0 else arm.bodies[p].node_index(hidden.mount.joint.node)
+    for hidden in hidden_bodies(arm):
+        driven = hidden.mount.driven
         turns = hidden.kind != "fixed"
-        drives = 1 + joint_at[driven] if turns else 0
         if turns:
             rotor_at[driven] = len(topology)
-        topology.append(
-            (
-                place[p] if p >= 0 else -1,
-                node,
-                _KINDS.index(hidden.kind),
-                0,
-                0,
-                int(turns),
-                True,
-                drives,
-            )
-        )
+        drives = 1 + joint_at[driven] if turns else 0
+        at = _carrier(arm, hidden, place)
+        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, drives))
         joints.append(_hidden_row(hidden))
         modal.append(hidden.moments)
     return Packed(

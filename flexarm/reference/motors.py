@@ -243,6 +243,17 @@ def _deflections(
     return result
 
 
+def moved(arm: Arm, q: Array, delta: Array) -> Array:
+    """Positions with the displacement of the plain coordinates added."""
+    q = np.array(q, dtype=np.result_type(q, delta, float))
+    for k, body in enumerate(arm.bodies):
+        if not body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True)
+            q[at] = q[at] + delta[arm.body_joint_slice(k)]
+    q[arm.motor_position_slice.start :] += delta[arm.motor_slice.start :]
+    return q
+
+
 def potential(arm: Arm, q: Array) -> Any:
     """Energy of springs and stops, in J (H1, H3)."""
     total = 0.0
