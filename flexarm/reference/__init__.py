@@ -4,6 +4,7 @@
   the nodes; what the package computes by definition.
 * `twin`: the recursions of the C kernels under the same equation labels, with their
   parts in `hops` (K1-K7), `integrals` (B1-B3) and `rotations`.
+* `motors`: rotors, stators and the forces inside joints, for both.
 * `de_luca_siciliano`: the closed form of a planar two-link flexible arm (1991).
 * `dual_screws`: the model of first order in the deformation by Kane's method with dual
   screws (Cibicik and Egeland, 2021), on arrays of states; pairs in `_dual_pairs`,
@@ -25,6 +26,7 @@ from . import (
     farid_planar,
     farid_spatial,
     lagrangian,
+    motors,
     twin,
 )
 
@@ -35,5 +37,6 @@ __all__ = [
     "farid_planar",
     "farid_spatial",
     "lagrangian",
+    "motors",
     "twin",
 ]
