@@ -119,3 +119,20 @@ def tangent_link(
         node_names=("base", *(f"g{i}" for i in range(n)), "tip"),
         **more,
     )
+
+
+def to_arm(model: farid.Model) -> Array:
+    """Matrix from the coordinates z of the reference to those of a chord-frame arm.
+
+    Angles between tangents, then rotors, then elastic coordinates.
+    """
+    n, basis = model.n, model.basis
+    joints = basis[n : 2 * n].copy()
+    for k, at in enumerate(model.elastic):
+        joints[k] += basis[at.start]
+        if k:
+            before = model.elastic[k - 1].stop - 1
+            joints[k] -= basis[n + k - 1] + basis[before]
+    z = np.eye(model.size)
+    chord = model.chord
+    return np.vstack([joints, z[: chord[0]], z[chord[-1] + 1 :]])
