@@ -34,6 +34,7 @@ def farid_planar(
     rotor_inertia: float = 0.2,
     stator_inertia: float = 0.2,
     damping: float = 0.0,
+    geometric_stiffening: bool = False,
 ) -> Arm:
     r"""Planar arm with flexible links and joints in a vertical plane, Farid (1997).
 
@@ -56,6 +57,9 @@ def farid_planar(
         Of each actuator, in kg m^2.
     damping : float
         Viscous friction b on the speed of each rotor, in N m s.
+    geometric_stiffening : bool
+        Links keep their lengths when they bend, so that their ends come closer and
+        axial forces stiffen them; not in the thesis.
 
     Returns
     -------
@@ -146,9 +150,8 @@ def farid_planar(
                 )
             )
         section = Section.from_stiffness(_DENSITY, stiffness[k])
-        bodies.append(
-            _link(f"link{k + 1}", joint, section, elements, frame, "bending y", loads)
-        )
+        form = (section, elements, frame, "bending y", geometric_stiffening)
+        bodies.append(_link(f"link{k + 1}", joint, form, loads))
     return Arm(bodies, gravity=(0.0, -_GRAVITY, 0.0), name="farid_planar")
 
 
@@ -161,6 +164,7 @@ def farid_two_link(
     payload_mass: float = 5.0,
     rotor_inertia: float = 0.2,
     stator_inertia: float = 0.2,
+    geometric_stiffening: bool = False,
 ) -> Arm:
     """Planar arm of two links, for control of its tip along a line: Farid (1997).
 
@@ -170,6 +174,8 @@ def farid_two_link(
         As of `farid_planar`.
     rotor_inertia, stator_inertia : float
         Of each actuator, in kg m^2; see the notes.
+    geometric_stiffening : bool
+        As of `farid_planar`.
 
     Returns
     -------
@@ -228,8 +234,10 @@ def farid_two_link(
         payload_mass=payload_mass,
         rotor_inertia=rotor_inertia,
         stator_inertia=stator_inertia,
+        geometric_stiffening=geometric_stiffening,
     )
-    return arm.replace(name="farid_two_link")
+    renamed: Arm = arm.replace(name="farid_two_link")
+    return renamed
 
 
 def farid_spatial(
@@ -240,6 +248,7 @@ def farid_spatial(
     elements: int = 2,
     frame: str = "tangent",
     payload_mass: float = 2.0,
+    geometric_stiffening: bool = False,
 ) -> Arm:
     r"""Three links on a turning base, with flexible links and joints: Farid (1997).
 
@@ -255,6 +264,8 @@ def farid_spatial(
         Frame in which links deform, the tangent at the base in the thesis.
     payload_mass : float
         At the tip, in kg.
+    geometric_stiffening : bool
+        As of `farid_planar`.
 
     Returns
     -------
@@ -324,6 +335,7 @@ def farid_spatial(
         rotary_inertia=(_POLAR, 0.0, 0.0),
     )
     motions = ("bending y", "bending z", "torsion")
+    form = (section, elements, frame, motions, geometric_stiffening)
     first = (0.05, 0.05, 0.1)  # of stator 1, in the axes of the base
     rotor, stator = (0.075, 0.05, 0.075), (0.1, 0.05, 0.05)
     bodies: list[Body] = []
@@ -353,8 +365,7 @@ def farid_spatial(
                 stator_inertia=stator if k else 0.0,
             )
             joint = Joint(axis=axis, drive=drive)
-        name = f"link{k + 1}"
-        bodies.append(_link(name, joint, section, elements, frame, motions, loads))
+        bodies.append(_link(f"link{k + 1}", joint, form, loads))
     bodies.append(
         RigidBody("payload", Joint("fixed"), mass=payload_mass, inertia=(0.2, 0.1, 0.1))
     )
@@ -369,13 +380,11 @@ def _disc(inertia: float) -> tuple[float, float, float]:
 def _link(
     name: str,
     joint: Joint,
-    section: Section,
-    elements: int,
-    frame: str,
-    motions: Any,
+    form: tuple[Section, int, str, Any, bool],
     loads: list[Payload],
 ) -> Body:
     """One link of 1 m, flexible or, without elements, rigid."""
+    section, elements, frame, motions, stiffening = form
     if elements:
         return finite_element_link(
             name,
@@ -386,6 +395,7 @@ def _link(
             motions=motions,
             frame=frame,
             payloads=loads,
+            geometric_stiffening=stiffening,
         )
     if frame not in ("chord", "tangent"):
         raise ModelError(f"frame is {frame!r}, expected 'chord' or 'tangent'")
