@@ -80,12 +80,15 @@ from .simulate import Trajectory, simulate
 from .statics import (
     Equilibrium,
     InverseStatics,
+    WorkspaceMap,
     deflection,
     equilibrium,
     holding_forces,
     inverse_statics,
+    joint_grid,
     static_compliance,
     static_stiffness,
+    workspace_map,
 )
 from .vibration import (
     ComplexModes,
@@ -117,6 +120,7 @@ __all__ = [
     "SpatialOperators",
     "Trajectory",
     "VibrationModes",
+    "WorkspaceMap",
     "__version__",
     "apply_mass_matrix",
     "apply_mass_matrix_inverse",
@@ -146,6 +150,7 @@ __all__ = [
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",
+    "joint_grid",
     "kinetic_energy",
     "library",
     "link_accelerations",
@@ -183,5 +188,6 @@ __all__ = [
     "twists",
     "urdf",
     "vibration_modes",
+    "workspace_map",
     "wrench_forces",
 ]

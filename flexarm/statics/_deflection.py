@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def deflection(
@@ -266,16 +267,8 @@ def static_compliance(
     loaded = number if loaded is None and wrench is not None else loaded
     loads = read_loads(arm, wrench, loaded, wrench_frame)
     free = ~held_coordinates(arm, held)
-    J = jacobian(arm, at, number, frame=frame)[..., free]
     K, _ = linear_system(arm, at, None, loads, free)
-    J, K = _matched(J, K)
-    if not free.any():
-        return np.zeros((*J.shape[:-1], 6))
-    try:
-        soft = np.linalg.solve(K, np.swapaxes(J, -1, -2))
-    except np.linalg.LinAlgError:
-        soft = np.full((*K.shape[:-1], 6), np.inf)
-    weak = _weak(K) | ~np.isfinite(soft).all(axis=(-2, -1))
+    C, weak = compliance_of(arm, at, number, K, free, frame)
     if weak.any():
         where = "the state"
         if weak.ndim:
@@ -285,10 +278,24 @@ def static_compliance(
             f"static_compliance has no finite result for {where}: a motion of the free "
             "coordinates meets no stiffness; hold more of them"
         )
-    C = J @ soft
     if loads is None or loads.conservative:
         C = 0.5 * (C + np.swapaxes(C, -1, -2))
-    return np.asarray(C)
+    return C
+
+
+def compliance_of(
+    arm: Arm, q: Array, node: int, K: Array, free: Mask, frame: str
+) -> tuple[Array, Mask]:
+    """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
+    J, K = _matched(jacobian(arm, q, node, frame=frame)[..., free], K)
+    if not free.any():
+        C = np.zeros((*J.shape[:-1], 6))
+        return C, np.zeros(J.shape[:-2], dtype=bool)
+    weak = _weak(K)
+    safe = np.where(weak[..., np.newaxis, np.newaxis], np.eye(K.shape[-1]), K)
+    C = J @ np.linalg.solve(safe, np.swapaxes(J, -1, -2))
+    C[weak] = np.nan
+    return C, weak
 
 
 def _matched(J: Array, K: Array) -> tuple[Array, Array]:
@@ -299,7 +306,7 @@ def _matched(J: Array, K: Array) -> tuple[Array, Array]:
     )
 
 
-def _weak(K: Array) -> NDArray[np.bool_]:
+def _weak(K: Array) -> Mask:
     """Whether a matrix is singular to rounding, in units of its diagonal."""
     size = np.sqrt(np.abs(np.diagonal(K, axis1=-2, axis2=-1)))
     most = size.max(axis=-1, keepdims=True, initial=0.0)
