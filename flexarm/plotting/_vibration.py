@@ -71,7 +71,7 @@ def vibration(
     >>> modes = fa.vibration_modes(arm, np.zeros(6), held="joints")
     >>> drawing = fa.plotting.vibration(modes, 1)
     >>> drawing.ax.get_title()
-    'mode 1, 6.93 Hz'
+    'mode 1, 9.82 Hz'
     """
     if modes.q.ndim != 1:
         raise ArgumentError(
@@ -163,13 +163,11 @@ def workspace(
     'static displacement (m)'
     """
     values = _values(found, quantity, mode)
-    points = np.asarray(kinematics.node_pose(found.arm, found.q, found.node))[
-        ..., :3, 3
-    ]
+    pose = np.asarray(kinematics.node_pose(found.arm, found.q, found.node))
     plane = _choose_plane(found.arm, plane, ax)
     columns = (0, 1, 2) if plane == "3d" else plane_axes(plane)
     ax = make_axes(ax, (5.6, 4.4), solid=plane == "3d")
-    shown = [points[..., i] for i in columns]
+    shown = [pose[..., i, 3] for i in columns]
     if plane != "3d" and values.ndim == 2 and min(values.shape) > 1:
         colors = ax.pcolormesh(
             *shown, np.ma.masked_invalid(values), shading="gouraud", cmap="viridis"

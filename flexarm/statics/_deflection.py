@@ -13,10 +13,8 @@ from ..inverse_kinematics import _one_node
 from ..kinematics import _check_frame, jacobian, node_pose
 from ..operational_space import _inverse_of
 from ._coordinates import (
-    driven,
-    gear_ratios,
     held_coordinates,
-    motor_positions,
+    motors,
     read_arm,
     read_positions,
 )
@@ -79,7 +77,8 @@ def deflection(
 
     Notes
     -----
-    The rigid arm has undeformed links, and joints where their motors have them.
+    The rigid arm has undeformed links, and its joints where they are held; where a
+    motor is held in place of its joint, where the gear alone would have it.
 
     Examples
     --------
@@ -115,18 +114,17 @@ def pose_change(before: Any, after: Any) -> Array:
 
 
 def rigid_positions(arm: Arm, q: Array, held: Any) -> Array:
-    """Positions with undeformed links, and joints where held motors have them."""
+    """Positions with undeformed links, and joints where motors at rest have them."""
     result = np.array(q)
-    result[..., arm.nq - int(arm._modes_at[-1]) :] = 0.0
-    joints = driven(arm)
-    if len(joints) and not (isinstance(held, str) and held == "joints"):
+    result[..., arm.motor_position_slice.stop :] = 0.0
+    if not isinstance(held, str) or held != "joints":
         still = held_coordinates(arm, held)
-        motors = np.arange(arm.nv)[arm.motor_slice]
-        for joint, motor, at, ratio in zip(
-            joints, motors, motor_positions(arm), gear_ratios(arm), strict=True
-        ):
-            if still[motor] and not still[joint]:
-                result[..., at[0]] = result[..., at[1]] / ratio
+        for m in motors(arm):
+            if m.motor < 0 and not still[m.joint]:
+                result[..., m.joint_position] = m.locked / m.ratio
+            elif m.motor >= 0 and still[m.motor] and not still[m.joint]:
+                turned = result[..., m.motor_position]
+                result[..., m.joint_position] = turned / m.ratio
     return result
 
 
@@ -187,11 +185,7 @@ def holding_forces(
 
 def actuator_forces(arm: Arm, tau: Array) -> Array:
     """The (..., nu) forces of actuators among those of all coordinates."""
-    result = np.array(tau[..., : arm.nu])
-    joints = driven(arm)
-    if len(joints):
-        result[..., joints] = tau[..., arm.motor_slice]
-    return result
+    return np.asarray(tau[..., arm.actuator_indices])
 
 
 def static_compliance(
