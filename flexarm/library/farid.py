@@ -47,7 +47,7 @@ def farid_planar(
     joint_stiffness : float or (n_links,) array_like of float, optional
         Stiffness of the joint shafts, in N m/rad; ``None`` for rigid joints.
     elements : int
-        Beam elements of each link, two in the thesis; zero for rigid links.
+        Beam elements of each link, two in the thesis; zero for rigid links, of any EI.
     frame : {"chord", "tangent"}
         Frame in which links deform: the line through both ends, as in the thesis, or
         the tangent at the base.
@@ -149,7 +149,8 @@ def farid_planar(
                     motor_damping=damping,
                 )
             )
-        section = Section.from_stiffness(_DENSITY, stiffness[k])
+        # without elements there is nothing to bend
+        section = Section.from_stiffness(_DENSITY, stiffness[k] if elements else 1.0)
         form = (section, elements, frame, "bending y", geometric_stiffening)
         bodies.append(_link(f"link{k + 1}", joint, form, loads))
     return Arm(bodies, gravity=(0.0, -_GRAVITY, 0.0), name="farid_planar")
@@ -330,8 +331,8 @@ def farid_spatial(
     elements = whole_number("elements", elements, 0)
     section = Section.from_stiffness(
         _DENSITY,
-        bending_stiffness,
-        torsional_stiffness=torsional_stiffness,
+        bending_stiffness if elements else 1.0,
+        torsional_stiffness=torsional_stiffness if elements else 1.0,
         rotary_inertia=(_POLAR, 0.0, 0.0),
     )
     motions = ("bending y", "bending z", "torsion")

@@ -41,10 +41,23 @@ def arm_of(kind: str, EI: float, Kj: float, **more: Any) -> fa.Arm:
     )
 
 
-def at_rest(arm: fa.Arm, joints: Any) -> Array:
-    """Equilibrium with the joints held, motors and links as they give way."""
+def chords(arm: fa.Arm, q: Array) -> Array:
+    """Angles of the lines through the ends of the links of a planar arm."""
+    ends = [fa.node_pose(arm, q, (b.name, "base"))[:2, 3] for b in arm.bodies]
+    x, y = np.diff([*ends, fa.tip_pose(arm, q)[:2, 3]], axis=0).T
+    return np.arctan2(y, x)
+
+
+def at_rest(arm: fa.Arm, phi: Any) -> Array:
+    """Equilibrium in which the chords of the links have given angles."""
     q = arm.neutral
-    q[arm.joint_position_slice] = joints
+    q[arm.joint_position_slice] = np.diff(phi, prepend=0.0)
+    for _ in range(20):  # each time the links bend almost as before
+        q = np.array(fa.statics.equilibrium(arm, q, held="joints").q)
+        off = phi - chords(arm, q)
+        q[arm.joint_position_slice] += np.diff(off, prepend=0.0)
+        if np.abs(off).max() < 1e-10:
+            break
     return np.asarray(fa.statics.equilibrium(arm, q, held="joints").q)
 
 
@@ -117,7 +130,7 @@ def inverse() -> Figure:
 
 def stiff() -> Figure:
     """E2: angles of stiff and of rigid links after the release, hanging."""
-    t, pose = np.linspace(0.0, 2.0, 401), (-1.2, 0.3, -0.5)
+    t, pose = np.linspace(0.0, 2.0, 401), np.array([-1.2, -0.9, -1.4])
     title = "Fig. 4.11: stiff links and joints (1e5 N m^2, 1e5 N m/rad) and rigid ones"
     figure, axes = frame(3, title, [f"angle {k}, rad" for k in (1, 2, 3)])
     for kind, label, style in (
@@ -134,7 +147,7 @@ def stiff() -> Figure:
 
 def release() -> Figure:
     """E3: which flexibility does how much, released while hanging at 0.2 rad."""
-    t, pose = np.linspace(0.0, 2.0, 401), (0.2 - np.pi / 2.0, 0.0, 0.0)
+    t, pose = np.linspace(0.0, 2.0, 401), np.full(3, 0.2 - np.pi / 2.0)
     title = "Fig. 4.12: released at 0.2 rad from hanging; 300 N m^2, 300 N m/rad"
     figure, axes = frame(2, title, ["x, m", "y, m"])
     for kind in ("rigid", "joints", "links", "both"):
@@ -142,13 +155,13 @@ def release() -> Figure:
         tip = run(arm, at_rest(arm, pose), t).tip
         for ax, x in zip(axes, tip.T[:2], strict=True):
             ax.plot(t, x, label=kind, **STYLES.get(kind, {}))
-    axes[0].legend(ncols=4)
+    axes[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
 def links() -> Figure:
     """E4: falls from the level with joints of 100 N m/rad, links of any stiffness."""
-    t = np.linspace(0.0, 1.0, 401)
+    t = np.linspace(0.0, 2.0, 401)
     title = "Fig. 4.14: fall from the level, joints of 100 N m/rad"
     figure, axes = frame(2, title, ["x, m", "y, m"])
     for EI in (np.inf, 5000.0, 1000.0, 500.0):
@@ -157,13 +170,13 @@ def links() -> Figure:
         style = STYLES["rigid"] if np.isinf(EI) else {}
         for ax, x in zip(axes, tip.T[:2], strict=True):
             ax.plot(t, x, label=f"EI = {EI:g} N m^2", **style)
-    axes[0].legend()
+    axes[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
 def joints() -> Figure:
     """E4: falls with links of 1000 N m^2, joints of any stiffness, and deflections."""
-    t = np.linspace(0.0, 1.0, 401)
+    t = np.linspace(0.0, 2.0, 801)
     title = "Figs 4.15 and 4.16: fall from the level, links of 1000 N m^2"
     labels = ["x, m", "y, m", *(f"deflection {k}, m" for k in (1, 2, 3))]
     figure, axes = frame(5, title, labels)
@@ -175,7 +188,7 @@ def joints() -> Figure:
         style = STYLES["rigid"] if np.isinf(Kj) else {}
         for ax, x in zip(axes, shown, strict=True):
             ax.plot(t, x, label=f"Kj = {Kj:g} N m/rad", **style)
-    axes[0].legend()
+    axes[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
@@ -238,7 +251,7 @@ def variants() -> Figure:
         t, tip, _, _ = spatial_run(*given, 0.15)
         for ax, x in zip(axes, (tip - rigid).T, strict=True):
             ax.plot(t, 1e3 * x, label=name, **STYLES.get(name, {}))
-    axes[0].legend(ncols=2, fontsize=8)
+    axes[0].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
@@ -256,7 +269,7 @@ def angles() -> Figure:
                 ax.plot(
                     t, both[:, k], line, label="" if label in known else label, **style
                 )
-    axes[0].legend(fontsize=8)
+    axes[0].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 
