@@ -171,7 +171,7 @@ def node_deformations(arm: Arm, q: Any) -> Array:
             f"q has shape {q.shape}, expected a last axis of {arm.nq} coordinates; see "
             "arm.coordinate_names"
         )
-    return np.asarray(deform(influence(arm), q[..., n_positions(arm) :]))
+    return np.asarray(deform(influence(arm), q[..., arm.motor_position_slice.stop :]))
 
 
 def influence(arm: Arm) -> Array:

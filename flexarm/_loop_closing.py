@@ -130,7 +130,9 @@ def _free_coordinates(arm: Arm, hold: str | Sequence[str], modes: bool) -> Array
                 f"{', '.join(map(repr, names))}"
             )
     # motors that a coupling names, as those of rigid gears; others do not help
-    coupled = {key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())}
+    coupled = {
+        key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())
+    }
     first = arm.motor_slice.stop
     return np.array(
         [

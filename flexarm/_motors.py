@@ -237,6 +237,21 @@ def actuator_indices(arm: Arm) -> NDArray[np.intp]:
     return result
 
 
+def told(arm: Arm) -> list[str]:
+    """One line for each drive, for tables."""
+    lines = []
+    for m in mounts(arm):
+        d, name = m.drive, arm.bodies[m.driven].name
+        angle, mass = ("rad", "kg m^2") if m.turns else ("m", "kg")
+        unit = "N m/rad" if m.joint.screws[:3].any() else "N/m"
+        shaft = "rigid" if d.is_rigid else f"{d.stiffness:g} {unit}"
+        motor = f"drive {name}: {shaft}, gear {d.gear_ratio:g}, rotor "
+        motor += f"{d.rotor_inertia:g} {mass}"
+        held = "" if d.is_free else f", locked at {d.locked:g} {angle}"
+        lines.append(motor + held)
+    return lines
+
+
 def add_linear_forces(arm: Arm, which: str, matrix: Array) -> None:
     """Add stiffness or damping of springs of joints and drives to (nv, nv)."""
     motor_at = {

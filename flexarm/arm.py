@@ -286,7 +286,7 @@ class Arm(Description):
         All zero but for the first entry of each quaternion, which is one.
         """
         joints = [body.joint.neutral for body in self.bodies]
-        return np.concatenate([*joints, np.zeros(self._modes_at[-1])])
+        return np.concatenate([*joints, np.zeros(self._n_motors + self._modes_at[-1])])
 
     @cached_property
     def joint_limits(self) -> Array:
@@ -469,7 +469,7 @@ class Arm(Description):
             rows.append(
                 (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
             )
-        lines = table(rows)
+        lines = table(rows) + _motors.told(self)
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
             if isinstance(c, _constraints.Loop)
