@@ -224,9 +224,29 @@ def rigid_couplings(arm: Arm) -> list[Coupling]:
 
 
 def with_gears(arm: Arm) -> tuple[Any, ...]:
-    """The constraints of an arm, with those of rigid gears that are not among them."""
-    gears = [c for c in rigid_couplings(arm) if c not in arm.constraints]
-    return (*arm.constraints, *gears)
+    """The constraints of an arm, with those of its rigid gears.
+
+    Those of the drives that an arm had before it was changed are not among them.
+    """
+    names = [body.name for body in arm.bodies]
+    old = {f"{name}.gear": (name, f"{name}.motor") for name in names}
+    own = [
+        c
+        for c in arm.constraints
+        if not isinstance(c, Coupling)
+        or old.get(c.name) != tuple(key for key, _ in c.coefficients)
+    ]
+    return (*own, *rigid_couplings(arm))
+
+
+def carried(joint: Joint) -> tuple[float, float]:
+    """Mass, and size of the inertia, that a carrier has of the motor of a joint."""
+    d = joint.drive
+    if d is None:
+        return 0.0, 0.0
+    still = float(np.abs(np.asarray(d.stator_inertia)).sum())
+    held = 0.0 if d.is_free else d.rotor_inertia
+    return d.stator_mass + d.rotor_mass, still + held + d.rotor_transverse_inertia
 
 
 def actuator_indices(arm: Arm) -> NDArray[np.intp]:

@@ -168,7 +168,8 @@ class Drive(Description):
     stiffness : float
         Stiffness K of shaft and gear, seen at the joint, in N m/rad or N/m.
         Infinite for a rigid gear: then the motor obeys ``q_motor = N q_joint``, which
-        forward dynamics and Runge-Kutta respect as a `Coupling` of the arm.
+        forward dynamics and Runge-Kutta respect as a `Coupling` of the arm, of the name
+        ``"body.gear"``.
     gear_ratio : float
         Turns N of the motor for one turn of the joint; negative if it reverses.
     rotor_inertia : float

@@ -154,6 +154,35 @@ def test_rigid_gears_are_the_limit_of_stiff_ones():
     assert (rates > 3.6).all() and (rates < 4.4).all(), (errors, rates)
 
 
+def test_gears_come_and_go_with_their_drives():
+    rigid = _geared(np.inf)
+    plain = fa.reference.motors.expanded(rigid)
+    state = [0.3, -0.5, 6.0, -10.0], [0.2, 0.4, 4.0, 8.0], [0.0, 0.0, 0.1, 0.2]
+    assert_allclose(
+        fa.forward_dynamics(rigid, *state),
+        fa.forward_dynamics(plain, *state),
+        rtol=1e-12,
+    )
+    soft = rigid.replace(bodies=_geared(300.0).bodies)
+    assert soft.constraints == ()
+    assert soft == _geared(300.0)
+    bare = [b.replace(joint=b.joint.replace(drive=None)) for b in rigid.bodies]
+    assert rigid.replace(bodies=bare).constraints == ()
+    own = fa.Coupling({"a.motor": 1.0, "b.motor": 1.0})
+    assert soft.replace(constraints=[own]).constraints == (own,)
+
+
+def test_a_massless_carrier_has_the_mass_of_its_motor():
+    drive = fa.Drive(100.0, rotor_inertia=0.1, stator_mass=2.0)
+    frame = fa.RigidBody("frame", fa.Joint("prismatic"), nodes={"end": (0.1, 0, 0)})
+    joint = fa.Joint(node="end", drive=drive)
+    wheel = fa.RigidBody("wheel", joint, inertia=(1.0, 1.0, 1.0))
+    arm = fa.Arm([frame, wheel])
+    assert_allclose(fa.mass_matrix(arm, np.zeros(3))[0, 0], 2.0)
+    with pytest.raises(fa.ModelError, match="massless"):
+        fa.Arm([frame, wheel.replace(joint=fa.Joint(node="end"))])
+
+
 def test_reflected_inertia_where_it_is_exact():
     """On the ground a rigid gear adds N^2 J; on a carrier that turns it does not."""
     drive = fa.Drive(np.inf, gear_ratio=N, rotor_inertia=ROTOR)

@@ -105,10 +105,23 @@ def expanded(arm: Arm) -> Arm:
     plain: Arm = arm.replace(
         bodies=[*bodies, *still, *rotors],
         tip=arm.tip,
-        constraints=arm.constraints,
+        constraints=[_renamed(c) for c in arm.constraints],
         check_units=False,
     )
     return plain
+
+
+def _renamed(constraint: Any) -> Any:
+    """A constraint in which motors have the names of their bodies."""
+    from ..constraints import Coupling
+
+    if not isinstance(constraint, Coupling):
+        return constraint
+    pairs = {
+        key.removesuffix(".motor") + "_motor" * key.endswith(".motor"): value
+        for key, value in constraint.coefficients
+    }
+    return Coupling(pairs, constraint.constant, constraint.name)
 
 
 def _motor_axis(joint: Any) -> tuple[Array, Array, bool]:
