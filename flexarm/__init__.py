@@ -39,6 +39,7 @@ from .drives import (
     Stops,
     free_motors,
     lock_motors,
+    motor_positions,
 )
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
 from .energy import dissipated_power, energy, kinetic_energy, potential_energy
@@ -177,6 +178,7 @@ __all__ = [
     "mass_matrix_inverse_blocks",
     "modal_integrals",
     "momentum",
+    "motor_positions",
     "natural_frequencies",
     "nodal_integrals",
     "node_acceleration",

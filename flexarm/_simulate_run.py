@@ -303,8 +303,9 @@ class Run:
         law = self.gains
         if law is not None:
             diagonal, kp, kd, reference, rates = law
-            error = self.sampled(reference, index, t) - y[:nu]
-            rate = -y[nq : nq + nu]
+            acting = self.arm.actuator_indices  # no poses: places in q as well
+            error = self.sampled(reference, index, t) - y[acting]
+            rate = -y[nq + acting]
             if rates is not None:
                 rate = rate + self.sampled(rates, index, t)
             kp, kd = kp[index % len(kp)], kd[index % len(kd)]

@@ -92,6 +92,7 @@ static void check_every_kernel(void)
         [FA_INVERSE_BLOCKS] = {ARM_NQ, ARM_NV * ARM_NV},
         [FA_KINETIC_ENERGY] = {ARM_NQ, ARM_NV, 1},
         [FA_POTENTIAL_ENERGY] = {ARM_NQ, 1},
+        [FA_DISSIPATED_POWER] = {ARM_NQ, ARM_NV, 1},
         [FA_LINK_POSES] = {ARM_NQ, 16 * ARM_LINKS},
         [FA_NODE_POSES] = {ARM_NQ, 16 * ARM_NODES},
         [FA_NODE_POSE] = {ARM_NQ, 16},
