@@ -14,7 +14,7 @@ from ..inverse_kinematics import _positive
 from ._coordinates import driven, held_coordinates, read_arm, read_positions
 from ._loads import Loads, read_loads
 from ._newton import Problem, solve
-from ._spectrum import lowest_squares
+from ._spectrum import has_mass, lowest_squares
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -44,7 +44,8 @@ class Equilibrium:
         Square of the lowest circular frequency of these motions, in 1/s^2: the least
         eigenvalue of the tangent stiffness in the metric of the mass matrix.  Negative
         where the equilibrium is unstable, zero to rounding where it is indifferent,
-        infinite where nothing can move.
+        infinite where nothing can move, NaN without success or where the mass matrix
+        is not positive definite.
     iterations : (...) ndarray of int
         Steps of Newton's method.
     message : str
@@ -253,9 +254,11 @@ def _result(
     tau[:, problem.rows] = 0.0
     if problem.applied is not None:
         tau += problem.applied
-    least, neutral = lowest_squares(problem, found.q, ~still)
-    least[~found.success] = np.nan
-    stable = found.success & (least > 0.0) & ~neutral
+    # beyond the deflections that a model is made for, mass may be negative
+    at = np.flatnonzero(found.success & has_mass(arm, found.q, ~still))
+    least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
+    least[at], neutral = lowest_squares(problem.at(at), found.q[at], ~still)
+    stable[at] = (least[at] > 0.0) & ~neutral
 
     def shaped(array: Any) -> Any:
         return array.reshape(batch) if batch else array[0]

@@ -244,13 +244,15 @@ def _mapped(
     free = ~held_coordinates(arm, held)
     on = None if load["wrench"] is None else node
     loads = read_loads(arm, load["wrench"], on, load["frame"])
-    K, _ = linear_system(arm, rest.q, None, loads, free)
-    X = scale_by_mass(arm, rest.q, free)
+    # where there is no equilibrium a sound posture takes its place
+    q = np.where(np.asarray(success)[..., np.newaxis], rest.q, arm.neutral)
+    K, _ = linear_system(arm, q, None, loads, free)
+    X = scale_by_mass(arm, q, free)
     scaled = np.swapaxes(X, -1, -2) @ K @ X
     squares = np.linalg.eigvalsh(0.5 * (scaled + np.swapaxes(scaled, -1, -2)))
-    pose = node_pose(arm, rest.q, node)
-    rigid = node_pose(arm, rigid_positions(arm, rest.q, "motors"), node)
-    compliance, _ = compliance_of(arm, rest.q, node, K, free, "base")
+    pose = node_pose(arm, q, node)
+    rigid = node_pose(arm, rigid_positions(arm, q, "motors"), node)
+    compliance, _ = compliance_of(arm, q, node, K, free, "base")
 
     def kept(array: Any) -> Array:
         result = np.array(array)
