@@ -345,3 +345,24 @@ def test_refusals(options: dict[str, Any], told: str) -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.equilibrium(arm, np.zeros(arm.nq), **options)
+
+
+@pytest.mark.parametrize("fidelity", ["linear", "ruthless"])
+def test_arms_of_less_fidelity_balance_their_own_forces(fidelity: str) -> None:
+    arm = fa.library.cibicik_egeland().replace(fidelity=fidelity)
+    q = fa.library.poses(arm)["initial"]
+    rest = fa.equilibrium(arm, q).check()
+    qdd = fa.forward_dynamics(arm, rest.q, np.zeros(arm.nv), rest.tau)
+    size = fa.forward_dynamics(arm, rest.q, np.zeros(arm.nv), 0.0 * rest.tau)
+    assert abs(qdd).max() < 1e-9 * abs(size).max()
+    with pytest.raises(fa.ArgumentError, match=f"arm of {fidelity} fidelity"):
+        fa.equilibrium(arm, q, wrench=np.ones(6))
+
+
+def test_a_mass_matrix_that_is_not_positive_is_told() -> None:
+    # linear models lose it at large deflections
+    arm = fa.library.cibicik_egeland().replace(fidelity="linear")
+    q = np.array([fa.library.poses(arm)["initial"]] * 2)
+    q[1, arm.nu :] = 20.0
+    with pytest.raises(fa.SingularityError, match="1 of 2 states, first at index"):
+        fa.natural_frequencies(arm, q)

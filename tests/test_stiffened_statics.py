@@ -83,6 +83,30 @@ def test_a_load_that_follows_the_tip_flutters_at_the_load_of_beck() -> None:
         assert rest.success and bool(rest.stable) == stable
 
 
+@pytest.mark.parametrize("angle", [-1.2, -0.4, 0.0, 0.4, 1.2])
+def test_a_slanted_cantilever_droops_as_a_beam_column(angle: float) -> None:
+    # weight P at the tip of an arm at an angle to the horizon: N = P sin compresses it,
+    # (P cos/N) (tan(k L)/k - L) with k^2 = N/(EI); upside down it pulls: tanh
+    P = 20.0
+    along, across = P * np.sin(angle), P * np.cos(angle)
+    k = np.sqrt(complex(along / STIFFNESS))
+    expected = across * LENGTH**3 / (3.0 * STIFFNESS)
+    if along:
+        expected = (across / along * (np.tan(k * LENGTH) / k - LENGTH)).real
+
+    def droop(n: int) -> float:
+        arm = column(n)
+        load = [0, 0, 0, -along, -across, 0]
+        rest = fa.equilibrium(arm, np.zeros(arm.nq), wrench=load, frame="base").check()
+        return -float(fa.tip_pose(arm, rest.q)[1, 3])
+
+    assert_allclose(extrapolated(droop), expected, rtol=1e-8)
+    # linear theory leaves N out: off by 2/5 N L^2/(EI) at first
+    linear = across * LENGTH**3 / (3.0 * STIFFNESS)
+    off = 0.4 * along * LENGTH**2 / STIFFNESS
+    assert_allclose(expected / linear - 1.0, off, rtol=0.0, atol=1.3 * off**2)
+
+
 # large deflection
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_BLOCK = 1 << 22  # most entries of the tangents at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,10 +203,15 @@ def equilibrium(
         np.flatnonzero(~given),
     )
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
-    found = solve(
-        problem, states, _positive("tolerance", tolerance), int(max_iterations)
-    )
-    return _result(problem, found, still, batch)
+    most = int(max_iterations)
+    size = max(1, _BLOCK // arm.nv**2)
+    parts = [
+        _settled(
+            problem.at(at), states[at], still, _positive("tolerance", tolerance), most
+        )
+        for at in (slice(i, i + size) for i in range(0, max(len(states), 1), size))
+    ]
+    return _result(arm, batch, *map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _applied(arm: Arm, tau: Any) -> Array | None:
@@ -243,11 +251,11 @@ def _rows(array: Array, batch: tuple[int, ...]) -> Array:
     )
 
 
-def _result(
-    problem: Problem, found: Any, still: NDArray[np.bool_], batch: tuple[int, ...]
-) -> Equilibrium:
-    """In the shape of the user; the mass matrix tells what is stable."""
-    arm = problem.arm
+def _settled(
+    problem: Problem, start: Array, still: Mask, tolerance: float, most: int
+) -> tuple[Any, ...]:
+    """Positions, forces and flags of a block; the mass matrix tells what is stable."""
+    found = solve(problem, start, tolerance, most)
     tau = problem.forces(found.q)
     residual = np.zeros_like(tau)
     residual[:, problem.rows] = problem.unbalance(found.q)
@@ -255,23 +263,38 @@ def _result(
     if problem.applied is not None:
         tau += problem.applied
     # beyond the deflections that a model is made for, mass may be negative
-    at = np.flatnonzero(found.success & has_mass(arm, found.q, ~still))
+    at = np.flatnonzero(found.success & has_mass(problem.arm, found.q, ~still))
     least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
     least[at], neutral = lowest_squares(problem.at(at), found.q[at], ~still)
     stable[at] = (least[at] > 0.0) & ~neutral
+    return found.q, tau, residual, found.success, stable, least, found.iterations
+
+
+def _result(
+    arm: Arm,
+    batch: tuple[int, ...],
+    q: Array,
+    tau: Array,
+    residual: Array,
+    success: Mask,
+    stable: Mask,
+    least: Array,
+    iterations: Any,
+) -> Equilibrium:
+    """In the shape of the user."""
 
     def shaped(array: Any) -> Any:
         return array.reshape(batch) if batch else array[0]
 
     return Equilibrium(
-        found.q.reshape(*batch, arm.nq),
+        q.reshape(*batch, arm.nq),
         tau.reshape(*batch, arm.nv),
         residual.reshape(*batch, arm.nv),
-        shaped(found.success),
+        shaped(success),
         shaped(stable),
         shaped(least),
-        shaped(found.iterations),
-        _message(found.success.reshape(batch), stable.reshape(batch)),
+        shaped(iterations),
+        _message(success.reshape(batch), stable.reshape(batch)),
     )
 
 

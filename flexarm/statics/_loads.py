@@ -99,8 +99,8 @@ def read_loads(arm: Arm, wrench: Any, node: Any, frame: str) -> Loads | None:
         return None
     if arm.fidelity != "full":
         raise ArgumentError(
-            f"a wrench acts on an arm of {arm.fidelity} fidelity, whose stiffness under "
-            "wrenches is not computed; expected one of fidelity 'full'"
+            f"a wrench acts on an arm of {arm.fidelity} fidelity, whose stiffness "
+            "under wrenches is not computed; expected one of fidelity 'full'"
         )
     several = isinstance(node, list)
     nodes = _numbers(arm, node)

@@ -82,7 +82,7 @@ def lowest_squares(problem: Problem, q: Array, free: Mask) -> tuple[Array, Mask]
     X = scale_by_mass(problem.arm, q, free)
     K = np.swapaxes(X, -1, -2) @ block(problem.tangent(q), free) @ X
     if problem.loads is None or problem.loads.conservative:
-        values: Array = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2)))
+        values: Any = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2)))
         return values[:, 0], np.asarray(np.abs(values[:, 0]) <= rounding(values))
     complex_ = np.linalg.eigvals(K)
     values = complex_.real
