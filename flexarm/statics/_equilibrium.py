@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from .._explain import check_finite, leading, real_array
 from ..errors import ArgumentError, ConvergenceError
 from ..inverse_kinematics import _positive
-from ._coordinates import driven, held_coordinates, read_arm, read_positions
+from ._coordinates import (
+    couplings,
+    driven,
+    freedom,
+    held_coordinates,
+    read_arm,
+    read_positions,
+)
 from ._loads import Loads, read_loads
 from ._newton import Problem, solve
 from ._spectrum import has_mass, lowest_squares
@@ -108,7 +115,7 @@ def equilibrium(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Held positions, and where the others start.
     held : {"joints", "motors"}, None, names or numbers
@@ -138,7 +145,7 @@ def equilibrium(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -195,12 +202,16 @@ def equilibrium(
         raise ArgumentError(
             f"max_iterations is {max_iterations!r}, expected a whole number, 1 or more"
         )
+    tied = couplings(arm)
+    ties = np.flatnonzero(tied[:, ~given].any(axis=1))
     problem = Problem(
         arm,
         None if loads is None else loads.flat(batch),
         None if applied is None else _rows(applied, batch),
         np.flatnonzero(~rows),
         np.flatnonzero(~given),
+        ties,
+        tied[ties],
     )
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
     most = int(max_iterations)
@@ -256,16 +267,17 @@ def _settled(
 ) -> tuple[Any, ...]:
     """Positions, forces and flags of a block; the mass matrix tells what is stable."""
     found = solve(problem, start, tolerance, most)
-    tau = problem.forces(found.q)
+    tau = problem.holding(found.q)
     residual = np.zeros_like(tau)
-    residual[:, problem.rows] = problem.unbalance(found.q)
+    residual[:, problem.rows] = tau[:, problem.rows]
     tau[:, problem.rows] = 0.0
     if problem.applied is not None:
         tau += problem.applied
     # beyond the deflections that a model is made for, mass may be negative
-    at = np.flatnonzero(found.success & has_mass(problem.arm, found.q, ~still))
+    free = freedom(problem.arm, still)
+    at = np.flatnonzero(found.success & has_mass(problem.arm, found.q, free))
     least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
-    least[at], neutral = lowest_squares(problem.at(at), found.q[at], ~still)
+    least[at], neutral = lowest_squares(problem.at(at), found.q[at], free)
     stable[at] = (least[at] > 0.0) & ~neutral
     return found.q, tau, residual, found.success, stable, least, found.iterations
 

@@ -13,7 +13,7 @@ from .._explain import check_arm, check_finite, real_array
 from ..errors import ArgumentError
 from ..inverse_kinematics import _one_node
 from ..kinematics import node_pose
-from ._coordinates import held_coordinates, read_arm
+from ._coordinates import freedom, held_coordinates, read_arm
 from ._deflection import (
     actuator_forces,
     compliance_of,
@@ -164,7 +164,7 @@ def workspace_map(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float, optional
         Joint positions, such as a `joint_grid`; where motions to a `target` start if
         there is one.
@@ -191,7 +191,7 @@ def workspace_map(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -241,7 +241,7 @@ def _mapped(
     arm: Arm, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
 ) -> WorkspaceMap:
     """What is asked of each equilibrium, NaN where there is none."""
-    free = ~held_coordinates(arm, held)
+    free = freedom(arm, held_coordinates(arm, held))
     on = None if load["wrench"] is None else node
     loads = read_loads(arm, load["wrench"], on, load["frame"])
     # where there is no equilibrium a sound posture takes its place

@@ -13,6 +13,7 @@ from ._stand_in import inverse_dynamics_derivatives
 
 if TYPE_CHECKING:
     from ..arm import Arm
+    from ._coordinates import Freedom
     from ._loads import Loads
     from ._newton import Problem
 
@@ -24,7 +25,7 @@ ROUNDING = 64.0 * np.finfo(float).eps
 _SPLIT = 1e-6
 
 
-def scale_by_mass(arm: Arm, q: Array, free: Mask) -> Array:
+def scale_by_mass(arm: Arm, q: Array, free: Freedom) -> Array:
     """Matrices X (..., f, f) with X' M X = 1 for the free block of the mass matrix.
 
     Raises
@@ -32,7 +33,7 @@ def scale_by_mass(arm: Arm, q: Array, free: Mask) -> Array:
     SingularityError
         If that block is not positive definite.
     """
-    M = block(np.asarray(mass_matrix(arm, q)), free)
+    M = free.block(mass_matrix(arm, q))
     try:
         lower = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
@@ -49,15 +50,10 @@ def scale_by_mass(arm: Arm, q: Array, free: Mask) -> Array:
     return np.asarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
 
 
-def has_mass(arm: Arm, q: Array, free: Mask) -> Mask:
+def has_mass(arm: Arm, q: Array, free: Freedom) -> Mask:
     """Whether the free block of the mass matrix is positive definite, (...)."""
-    M = block(np.asarray(mass_matrix(arm, q)), free)
+    M = free.block(mass_matrix(arm, q))
     return np.asarray((np.linalg.eigvalsh(M) > 0.0).all(axis=-1))
-
-
-def block(matrix: Array, free: Mask) -> Array:
-    """Rows and columns of free coordinates."""
-    return np.asarray(matrix[..., free, :][..., free])
 
 
 def rounding(squares: Any) -> Array:
@@ -71,16 +67,16 @@ def signed_frequencies(squares: Any) -> Array:
     return np.asarray(np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi))
 
 
-def lowest_squares(problem: Problem, q: Array, free: Mask) -> tuple[Array, Mask]:
+def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Mask]:
     """Least squares of circular frequencies (n,), and whether they are zero.
 
     Of a load without a potential the least eigenvalue, or minus the largest imaginary
     part where eigenvalues are complex: flutter.
     """
-    if not free.any():
+    if not free.n:
         return np.full(len(q), np.inf), np.zeros(len(q), dtype=bool)
     X = scale_by_mass(problem.arm, q, free)
-    K = np.swapaxes(X, -1, -2) @ block(problem.tangent(q), free) @ X
+    K = np.swapaxes(X, -1, -2) @ free.block(problem.tangent(q)) @ X
     if problem.loads is None or problem.loads.conservative:
         values: Any = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2)))
         return values[:, 0], np.asarray(np.abs(values[:, 0]) <= rounding(values))
@@ -96,11 +92,11 @@ def lowest_squares(problem: Problem, q: Array, free: Mask) -> tuple[Array, Mask]
 
 
 def linear_system(
-    arm: Arm, q: Array, qd: Array | None, loads: Loads | None, free: Mask
+    arm: Arm, q: Array, qd: Array | None, loads: Loads | None, free: Freedom
 ) -> tuple[Array, Array]:
     """Tangent stiffness and damping of the free coordinates, (..., f, f) both."""
     still = np.zeros(arm.nv)
     K, D = inverse_dynamics_derivatives(arm, q, still if qd is None else qd, still)
     if loads is not None:
         K = K - loads.tangent(arm, q)
-    return block(K, free), block(D, free)
+    return free.block(K), free.block(D)
