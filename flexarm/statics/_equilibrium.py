@@ -19,6 +19,7 @@ from ._coordinates import (
     read_arm,
     read_positions,
 )
+from ._descent import descend
 from ._loads import Loads, read_loads
 from ._newton import Problem, solve
 from ._spectrum import has_mass, lowest_squares
@@ -103,6 +104,7 @@ def equilibrium(
     node: Any = None,
     frame: str = "node",
     tau: Any = None,
+    seek: str = "nearest",
     tolerance: float = 1e-10,
     max_iterations: int = 50,
 ) -> Equilibrium:
@@ -131,10 +133,14 @@ def equilibrium(
         Axes of the wrench: those of the node, which it then follows, or of the base.
     tau : (..., nu) or (..., nv) array_like of float, optional
         Given forces on coordinates that are free, such as torques of free motors.
+    seek : {"nearest", "stable"}
+        Which equilibrium: one near the start, stable or not, or one to which the arm
+        could sink from there, where the energy is least.  The latter needs loads with a
+        potential: no moments, and forces in base axes.
     tolerance : float
         Of the last step of Newton's method, as the motion of a node in rad or m.
     max_iterations : int
-        Most steps.
+        Most steps; of the descent before them as many.
 
     Returns
     -------
@@ -157,8 +163,8 @@ def equilibrium(
 
     Notes
     -----
-    The nearest equilibrium is sought, stable or not: a pendulum that starts near its
-    upper one stays there, and ``stable`` is False.  A load beyond buckling leaves the
+    A pendulum that starts near its upper equilibrium stays there, ``stable`` is False,
+    unless a stable one is sought; then it falls.  A load beyond buckling leaves the
     straight equilibrium unstable, and has others beside it only as far as the model has
     the foreshortening of its links.  Loads that follow a node have no potential;
     stability then is that of the eigenvalues of the full tangent, flutter included.
@@ -179,6 +185,9 @@ def equilibrium(
     >>> rest = fa.equilibrium(fa.library.pendulum(), [[-1.6], [1.5]], held=None)
     >>> rest.q.round(3).ravel(), rest.stable
     (array([-1.571,  1.571]), array([ True, False]))
+    >>> arm = fa.library.pendulum()
+    >>> fa.equilibrium(arm, [1.5], held=None, seek="stable").q.round(3)
+    array([-1.571])
     """
     read_arm(arm, "equilibrium")
     start = read_positions(arm, q)
@@ -202,6 +211,7 @@ def equilibrium(
         raise ArgumentError(
             f"max_iterations is {max_iterations!r}, expected a whole number, 1 or more"
         )
+    _check_seek(seek, loads, rows, given, arm)
     tied = couplings(arm)
     ties = np.flatnonzero(tied[:, ~given].any(axis=1))
     problem = Problem(
@@ -214,15 +224,33 @@ def equilibrium(
         tied[ties],
     )
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
-    most = int(max_iterations)
+    most, limit = int(max_iterations), _positive("tolerance", tolerance)
     size = max(1, _BLOCK // arm.nv**2)
     parts = [
-        _settled(
-            problem.at(at), states[at], still, _positive("tolerance", tolerance), most
-        )
+        _settled(problem.at(at), states[at], still, limit, most, seek)
         for at in (slice(i, i + size) for i in range(0, max(len(states), 1), size))
     ]
     return _result(arm, batch, *map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _check_seek(
+    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: Arm
+) -> None:
+    """Refuse a search for what a potential would have to tell."""
+    if seek not in ("nearest", "stable"):
+        raise ArgumentError(f"seek is {seek!r}, expected 'nearest' or 'stable'")
+    if seek == "nearest":
+        return
+    if loads is not None and not loads.conservative:
+        raise ArgumentError(
+            "seek is 'stable' and the load, a moment or one that follows its node, has "
+            "no potential; expected forces with frame='base', or seek='nearest'"
+        )
+    if arm.constraints or (rows != given).any():
+        raise ArgumentError(
+            "seek is 'stable' for an arm with couplings, or with motors that hold its "
+            "joints where they are; expected held='motors' or seek='nearest'"
+        )
 
 
 def _applied(arm: Arm, tau: Any) -> Array | None:
@@ -263,9 +291,11 @@ def _rows(array: Array, batch: tuple[int, ...]) -> Array:
 
 
 def _settled(
-    problem: Problem, start: Array, still: Mask, tolerance: float, most: int
+    problem: Problem, start: Array, still: Mask, tolerance: float, most: int, seek: str
 ) -> tuple[Any, ...]:
     """Positions, forces and flags of a block; the mass matrix tells what is stable."""
+    if seek == "stable" and problem.columns.size:
+        start = descend(problem, start, most)
     found = solve(problem, start, tolerance, most)
     tau = problem.holding(found.q)
     residual = np.zeros_like(tau)
