@@ -53,7 +53,8 @@ class VibrationModes:
         is zero or imaginary.
     participation : (..., nv, n) ndarray of float
         Part of each coordinate in the kinetic energy of a mode, ``x_i (M x)_i``; the
-        sum over coordinates is one.
+        sum over coordinates is one.  Coupling makes some larger than one and others
+        negative.
     """
 
     arm: Arm

@@ -202,7 +202,8 @@ def workspace_map(
 
     Notes
     -----
-    One call of each kernel for all postures.
+    One call of each kernel for all postures.  Targets that several postures reach have
+    the one that is found first; ``limits`` of `inverse_kinematics` choose an elbow.
 
     Examples
     --------
