@@ -263,3 +263,20 @@ def test_loops_are_refused() -> None:
     arm = three.replace(constraints=[loop])
     with pytest.raises(fa.ArgumentError, match="the arm has loops"):
         fa.equilibrium(arm, np.zeros(3))
+
+
+def test_a_rod_sinks_onto_its_stop() -> None:
+    stops = fa.Stops(lower=-0.1, stiffness=200.0)
+    joint = fa.Joint(axis=(0, -1, 0), stops=stops)
+    arm = fa.Arm([fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))])
+    rest = fa.equilibrium(arm, [[0.9], [0.0]], held=None, seek="stable").check()
+
+    def torque(x: float) -> float:
+        return 200.0 * (x + 0.1) + 9.81 * 0.5 * np.cos(x)
+
+    expected = brentq(torque, -1.0, 0.0, xtol=1e-15)
+    assert_allclose(rest.q[:, 0], expected, rtol=1e-12)
+    # without a descent the nearest is the one that stands
+    above = fa.equilibrium(arm, [0.9], held=None)
+    assert_allclose(above.q, np.pi / 2.0, rtol=1e-14)
+    assert not above.stable
