@@ -10,6 +10,7 @@ from . import (
     beams,
     control,
     descriptions,
+    events,
     finite_elements,
     library,
     plotting,
@@ -43,6 +44,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .events import Event, Occurrence
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .inverse_kinematics import InverseKinematics, inverse_kinematics
 from .joints import Joint
@@ -83,6 +85,7 @@ __all__ = [
     "Arm",
     "ConvergenceError",
     "Coupling",
+    "Event",
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
@@ -92,6 +95,7 @@ __all__ = [
     "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
+    "Occurrence",
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
@@ -112,6 +116,7 @@ __all__ = [
     "descriptions",
     "difference",
     "energy",
+    "events",
     "finite_elements",
     "forward_dynamics",
     "gravity_forces",

@@ -15,16 +15,15 @@ Array = NDArray[np.float64]
 def run_scipy(
     run: Run,
     method: str,
-    max_step: float | None,
-    rtol: float,
-    atol: float,
+    options: tuple[float, float, float, float],
     progress: bool | None,
 ) -> str:
     from scipy import integrate
 
     nq, t = run.arm.nq, run.t
     span = float(t[-1] - t[0])
-    if max_step is None:
+    _, rtol, atol, max_step = options
+    if max_step == np.inf:
         # a step across a corner of the sampled torque would miss it
         sampled = run.samples is not None and len(t) > 1
         max_step = float(np.diff(t).max()) if sampled else np.inf

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
+from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
-from ._simulate_run import Run, Trajectory, check_step, progress_bar, state, times
+from ._simulate_core import run_core
+from ._simulate_events import locate
+from ._simulate_run import Run, Trajectory, check_step, state, times
 from ._simulate_scipy import run_scipy
 from .errors import ArgumentError
+from .events import Occurrence, check_events
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -19,8 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Trajectory", "simulate"]
 
 _SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-_FIXED = ("rk4", "ROS34PW2")  # in C
-_METHODS = (*_FIXED, *_SCIPY)
+_IMPLICIT = ("newmark", "linear-acceleration", "generalized-alpha", "Rodas4P")
+_CORE = ("rk4", "ROS34PW2", *_IMPLICIT)  # in C
+_METHODS = (*_CORE, *_SCIPY, "CVODE")
 _INTERPOLATIONS = ("linear", "hold")
 
 
@@ -36,6 +41,8 @@ def simulate(
     max_step: float | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
+    spectral_radius: float = 0.9,
+    events: Any = (),
     progress: bool | None = None,
 ) -> Trajectory:
     """Motion from an initial state under given forces.
@@ -121,40 +128,78 @@ def simulate(
     (3, 2, 1)
     """
     t = times(t)
-    _check_choice("method", method, _METHODS)
+    _check_method(arm, method)
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
-    if method == "ROS34PW2" and arm.constraints:
-        raise ArgumentError(
-            "method 'ROS34PW2' does not keep constraints and the arm has "
-            f"{len(arm.constraints)}, expected 'rk4' for closed chains"
-        )
     check_step(max_step, t)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, Real) or not 0.0 < value < np.inf:
             raise ArgumentError(
                 f"{name} is {value!r}, expected a small positive number"
             )
+    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
+        raise ArgumentError(
+            f"spectral_radius is {spectral_radius!r}, expected a number from 0 (most "
+            "damping of fast modes) to 1 (none)"
+        )
+    wanted = check_events(arm, events)
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
     run.hold = interpolation == "hold"
-    if method not in _FIXED and run.function is not None and run.batch != ():
+    alone = method not in _CORE or method == "Rodas4P"
+    if alone and run.function is not None and run.batch != ():
         raise ArgumentError(
             f"method {method!r} integrates one trajectory at a time, so a torque "
             "function cannot see the batch; expected method 'rk4', samples, or one "
             "trajectory"
         )
+    step = inf if max_step is None else float(max_step)
+    options = (float(spectral_radius), float(rtol), float(atol), step)
     note = ""
+    found: tuple[Occurrence, ...] = ()
+    run.integrate = _integrator(method, options, progress)
     try:
         run.start()
-        if method in _FIXED:
-            _run_fixed(run, method, max_step, progress)
-        else:
-            note = run_scipy(run, method, max_step, rtol, atol, progress)
+        note = run.integrate(run)
+        if wanted:
+            run.integrate = _integrator(method, options, False)
+            found = locate(run, method, options, wanted, method in _CORE)
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
         error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
         raise
-    return run.result(method, note)
+    return run.result(method, note, found)
+
+
+def _integrator(
+    method: str, options: tuple[float, float, float, float], progress: bool | None
+) -> Callable[[Run], str]:
+    """Fill a run; returns why it failed, if the method says so."""
+
+    def integrate(run: Run) -> str:
+        if method in _CORE:
+            run_core(run, method, options, progress)
+            return ""
+        if method == "CVODE":
+            from ._simulate_sundials import run_cvode
+
+            return run_cvode(run, options, progress)
+        return run_scipy(run, method, options, progress)
+
+    return integrate
+
+
+def _check_method(arm: Arm, method: str) -> None:
+    _check_choice("method", method, _METHODS)
+    if method in _CORE[1:] and arm.constraints:
+        raise ArgumentError(
+            f"method {method!r} does not keep constraints and the arm has "
+            f"{len(arm.constraints)}, expected 'rk4' for closed chains"
+        )
+    if method in _IMPLICIT and arm.fidelity == "linear":
+        raise ArgumentError(
+            f"method {method!r} needs derivatives that an arm of linear fidelity does "
+            "not have, expected fidelity 'full' or 'ruthless', or method 'ROS34PW2'"
+        )
 
 
 def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
@@ -165,41 +210,3 @@ def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
             f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
             + (f"; did you mean {lower[near[0]]!r}?" if near else "")
         )
-
-
-def _run_fixed(
-    run: Run, method: str, max_step: float | None, progress: bool | None
-) -> None:
-    spans = np.diff(run.t)
-    substeps = 1
-    if max_step is not None and len(spans):
-        substeps = max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
-    torque: Any = run.call if run.function is not None else None
-    if run.samples is not None:
-        torque = run.forces
-    if len(run.q) == 0:
-        return
-    lanes = _core.build_info()["lanes"]
-    bar = progress_bar(
-        -(-len(run.q) // lanes) * len(spans) * substeps, progress, "step"
-    )
-
-    def tick(steps: int) -> None:
-        bar.update(steps - bar.n)
-
-    try:
-        run.arm._model.rollout(
-            run.q,
-            run.qd,
-            run.t,
-            method,
-            substeps,
-            torque,
-            run.hold,
-            tick if bar is not None else None,
-            run.tau,
-            run.gains,
-        )
-    finally:
-        if bar is not None:
-            bar.close()

@@ -1,0 +1,87 @@
+"""Longest stable step of the conditionally stable methods, and how it is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+CONDITIONAL = ("rk4", "linear-acceleration")
+
+
+def linearized(arm: Arm, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
+    """Mass, damping and stiffness of modes, joints and feedback at rest."""
+    K, D = np.zeros((2, arm.nv, arm.nv))
+    for k, body in enumerate(arm.bodies):
+        at = arm.body_joint_slice(k)
+        D[at, at] = np.diag(np.broadcast_to(body.joint.damping, body.joint.n_dof))
+        if body.n_modes:
+            at = arm.mode_slice(k)
+            K[at, at] = body.stiffness
+            if body.damping is not None:
+                D[at, at] = body.damping
+    if gains is not None:
+        for matrix, gain in zip((K, D), gains, strict=True):
+            matrix[: arm.nu, : arm.nu] += gain if np.ndim(gain) == 2 else np.diag(gain)
+    return np.asarray(arm._model.quiet("mass_matrix")(q)), D, K
+
+
+def _growth(z: Any) -> Any:
+    return abs(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0))))
+
+
+def _ray(rate: complex) -> float:
+    """Longest step of Runge-Kutta for one eigenvalue, infinite if it grows itself."""
+    if rate == 0.0 or rate.real > 1e-9 * abs(rate):
+        return np.inf
+    direction = rate / abs(rate)
+    sizes = np.linspace(0.0, 3.0, 3001)[1:]
+    grows = _growth(sizes * direction) > 1.0 + 1e-9
+    return float(sizes[grows.argmax()] / abs(rate)) if grows.any() else np.inf
+
+
+def stable_step(
+    arm: Arm, q: Any, method: str, gains: Any = None
+) -> tuple[float, float]:
+    """Longest stable step in s, and the frequency that sets it in Hz.
+
+    From the eigenvalues of the arm linearized at a state: 2 sqrt(3) / omega of linear
+    acceleration, the stability region of Runge-Kutta.
+    """
+    M, D, K = linearized(arm, q, gains)
+    n = len(M)
+    A = np.zeros((2 * n, 2 * n))
+    A[:n, n:] = np.eye(n)
+    A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
+    rates = np.linalg.eigvals(A)
+    if method == "rk4":
+        limits = np.array([_ray(complex(rate)) for rate in rates])
+        k = int(limits.argmin())
+        return float(limits[k]), float(abs(rates[k]) / (2.0 * np.pi))
+    squared = np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()
+    omega = float(np.sqrt(squared))
+    limit = 2.0 * np.sqrt(3.0) / omega if omega else np.inf
+    return limit, omega / (2.0 * np.pi)
+
+
+def instability(arm: Arm, q: Any, method: str, step: float, gains: Any = None) -> str:
+    """Return a sentence if a step is above the stability limit, or nothing."""
+    try:
+        limit, frequency = stable_step(arm, q, method, gains)
+    except np.linalg.LinAlgError:
+        return ""
+    if not step > limit:
+        return ""
+    digits = 10.0 ** np.floor(np.log10(limit))
+    return (
+        f"the step of {1e3 * step:.3g} ms is above the stability limit of "
+        f"{1e3 * limit:.3g} ms for the fastest mode of {frequency:.4g} Hz; take "
+        f"max_step={np.floor(limit / digits * 10.0) * digits / 10.0:.2g} or "
+        "method='Rodas4P'"
+    )
