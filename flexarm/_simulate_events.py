@@ -118,7 +118,7 @@ class Again:
         size = np.maximum(abs(run.t[k]), abs(run.t[k + 1]))
         self.resolution = 4.0 * np.finfo(float).eps * size / self.span
 
-    def times(self, part: Array) -> Array:
+    def times(self, part: Any) -> Array:
         """Times of parts of the intervals."""
         return np.asarray(self.run.t[self.k] + part * self.span)
 
@@ -130,7 +130,7 @@ class Again:
         ends = [self._one(m, part[m]) for m in range(len(part))]
         return np.array([q for q, _ in ends]), np.array([qd for _, qd in ends])
 
-    def _cut(self, rows: Array, part: Array, at: Any = slice(None)) -> Array:
+    def _cut(self, rows: Array, part: Any, at: Any = slice(None)) -> Array:
         """Samples at the start of the intervals and within them."""
         i, k = self.i[at] % len(rows), self.k[at]
         first = rows[i, k]

@@ -1,8 +1,8 @@
 """Events of a motion: when a function of time and state passes zero.
 
-An `Event` is a function of time, positions and velocities.  `simulate` looks at its sign
-at the samples, and where it changes integrates once more from the sample before, with
-the method of the run, until the time of the zero is known to rounding.  Two zeros
+An `Event` is a function of time, positions and velocities.  `simulate` looks at its
+sign at the samples, and where it changes integrates once more from the sample before,
+with the method of the run, until the time of the zero is known to rounding.  Two zeros
 between two samples are not seen.
 """
 
@@ -56,9 +56,11 @@ class Event:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=1.0, com=1.0)
-    >>> low = fa.Event(lambda t, q, qd: q[..., 0] + 1.5707963, terminal=True, name="low")
-    >>> run = fa.simulate(arm, [0.0], [0.0], [0.0, 0.3, 0.6, 0.9], events=[low],
-    ...                   max_step=1e-3)
+    >>> def angle(t, q, qd):
+    ...     return q[..., 0] + 1.5707963
+    >>> low = fa.Event(angle, terminal=True, name="low")
+    >>> t = [0.0, 0.3, 0.6, 0.9]
+    >>> run = fa.simulate(arm, [0.0], [0.0], t, events=[low], max_step=1e-3)
     >>> print(f"{run.events[0].t:.5f} s, {run.events[0].qd[0]:.4f} rad/s")
     0.59196 s, -4.4294 rad/s
     >>> run.message

@@ -1,4 +1,4 @@
-"""Motion in time: methods of fixed step in C, or any solver of SciPy, one call."""
+"""Motion in time: methods in C, any solver of SciPy, or CVODE; one call."""
 
 from __future__ import annotations
 
@@ -62,15 +62,23 @@ def simulate(
         coordinates.  A `flexarm.control.JointFeedback` is computed in C.
     interpolation : {"linear", "hold"}
         Between samples of `torque`: piecewise linear, or held until the next one.
-    method : {"rk4", "ROS34PW2", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"}
-        In C with a fixed step, batches in lanes: classical Runge-Kutta of order four
-        [1]_, or, for stiff arms, the linearly implicit ROS34PW2 of order three [2]_.
-        Or a solver of `scipy.integrate.solve_ivp` with error control, one trajectory
-        at a time.
+    method : str
+        In C with a fixed step, batches in lanes: ``"rk4"``, classical Runge-Kutta of
+        order four [1]_; ``"ROS34PW2"``, linearly implicit, of order three [2]_;
+        ``"newmark"`` (average acceleration) and ``"linear-acceleration"`` [3]_, and
+        ``"generalized-alpha"`` [4]_, implicit, of order two.  In C with error control:
+        ``"Rodas4P"``, linearly implicit, of order four [5]_.  Or, one trajectory at a
+        time, a solver of `scipy.integrate`, ``"RK23"``, ``"RK45"``, ``"DOP853"``,
+        ``"Radau"``, ``"BDF"``, ``"LSODA"``, or ``"CVODE"`` of SUNDIALS.
     max_step : float, optional
         Longest step in s.  By default one step in C from sample to sample.
     rtol, atol : float
-        Tolerances of the SciPy solvers.
+        Tolerances of the methods with error control.
+    spectral_radius : float
+        Of ``"generalized-alpha"``: part of the amplitude that a step leaves of modes
+        far above its frequency, from 0 to 1.
+    events : Event or list of Event
+        What to look for; see `flexarm.events`.
     progress : bool, optional
         Progress bar (tqdm); by default for runs of more than two seconds.
 
@@ -78,13 +86,18 @@ def simulate(
     -------
     Trajectory
         Samples at the times `t`.  A run that is interrupted by Ctrl-C or diverges
-        returns what it has, NaN after that, with ``success=False``.
+        returns what it has, NaN after that, with ``success=False``; so does a
+        trajectory whose iteration does not converge.
 
     Raises
     ------
     ArgumentError
         If an argument has the wrong shape or value, `t` does not increase, `torque`
-        returns the wrong shape, or ``"ROS34PW2"`` is given an arm with constraints.
+        returns the wrong shape, or the method does not know what the arm has:
+        constraints are kept by ``"rk4"`` and the solvers with error control in Python,
+        linear fidelity by these and ``"ROS34PW2"``.
+    ImportError
+        If ``"CVODE"`` is asked for and scikit-sundae is missing.
 
     Notes
     -----
@@ -100,6 +113,22 @@ def simulate(
     Gains of a torque function are not seen, and so are explicit.  What is unstable, as
     with negative gains, has to be resolved: longer steps may damp it or end the run.
 
+    ``"newmark"``, ``"linear-acceleration"`` and ``"generalized-alpha"`` satisfy the
+    equations of motion at the end of each step by Newton's method, with the derivatives
+    of inverse dynamics and the gains of a `JointFeedback`.  A torque function is
+    evaluated at each iterate, but its derivatives are not known to the iteration, which
+    converges where gains are small against M/h^2.  Average acceleration keeps the
+    energy of linear vibration and damps nothing; linear acceleration is more accurate
+    by half, but stable only for omega h < 2 sqrt(3).  Generalized-alpha damps modes
+    that a step does not resolve and leaves the slow ones alone; `spectral_radius` of 1
+    is average acceleration, 0 ends a fast vibration within two steps.
+
+    ``"Rodas4P"`` factors one matrix for six stages with the exact Jacobian.  Each
+    trajectory of a batch has its own steps, which end at the times `t`; more times than
+    needed make it slower.  It resolves vibration as far as the tolerances ask.  The
+    derivatives of a torque function are differences, 2 nv + 1 calls for each step, and
+    it takes one trajectory alone.
+
     A torque function is called once more than the stages need, at the first time, to
     learn how many forces it gives.  An exception in it passes through and carries what
     was computed as its attribute ``trajectory``.
@@ -110,6 +139,14 @@ def simulate(
        I*, 1993, section II.1.
     .. [2] J. Rang, L. Angermann, "New Rosenbrock W-methods of order 3 for partial
        differential algebraic equations of index 1", *BIT* 45 (2005), 761-787.
+    .. [3] N. Newmark, "A method of computation for structural dynamics", *J. Eng.
+       Mech. Div.* 85 (1959), 67-94.
+    .. [4] J. Chung, G. Hulbert, "A time integration algorithm for structural dynamics
+       with improved numerical dissipation", *J. Appl. Mech.* 60 (1993), 371-375; on
+       rotations M. Arnold, O. Bruels, *Multibody Syst. Dyn.* 18 (2007), 185-202.
+    .. [5] G. Steinebach, "Order-reduction of ROW-methods for DAEs and method of lines
+       applications", Preprint 1741, TH Darmstadt, 1995; E. Hairer, G. Wanner,
+       *Solving Ordinary Differential Equations II*, 1996, section IV.7.
 
     Examples
     --------
@@ -165,7 +202,7 @@ def simulate(
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
-        error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
+        error.trajectory = run.result(method, "stopped by an exception")
         raise
     return run.result(method, note, found)
 
