@@ -69,23 +69,28 @@ def run_core(
 def _reason(run: Run, method: str, i: int) -> str:
     """Why trajectory i failed."""
     ending, time, residual = run.report[i, 0, 2:]
+    limit = _stability(run, method, i)
     if ending == NOT_CONVERGED:
         return (
-            f"Newton's method did not converge in the step after t = {time:.6g} s, the "
+            f"Newton's method did not converge in the step to t = {time:.6g} s, the "
             f"largest residual is {residual:.2g} N m or N; try a smaller max_step or "
-            "method='Rodas4P'"
+            f"method='Rodas4P'{limit}"
         )
     if ending == STEP_TOO_SHORT:
         return (
             f"no step is short enough at t = {time:.6g} s, the motion or its forces "
             "become infinite or jump there; try larger rtol and atol"
         )
-    why = "the state became infinite, try a smaller max_step"
+    return f"the state became infinite, try a smaller max_step{limit}"
+
+
+def _stability(run: Run, method: str, i: int) -> str:
+    """What the stability limit says, if the step of trajectory i was above it."""
     if method not in CONDITIONAL or len(run.t) < 2:
-        return why
+        return ""
     gains = None
     if run.gains is not None:
         gains = tuple(gain[i % len(gain)] for gain in run.gains[1:3])
     step = float(np.diff(run.t).max()) / run.substeps
     told = instability(run.arm, run.q[i, 0], method, step, gains)
-    return f"{why}: {told}" if told else why
+    return f": {told}" if told else ""

@@ -48,40 +48,40 @@ def _ray(rate: complex) -> float:
 
 def stable_step(
     arm: Arm, q: Any, method: str, gains: Any = None
-) -> tuple[float, float]:
-    """Longest stable step in s, and the frequency that sets it in Hz.
+) -> tuple[float, complex]:
+    """Longest stable step in s, and the eigenvalue in 1/s that sets it.
 
-    From the eigenvalues of the arm linearized at a state: 2 sqrt(3) / omega of linear
+    Of the arm linearized at a state: 2 sqrt(3) / omega without damping for linear
     acceleration, the stability region of Runge-Kutta.
     """
     M, D, K = linearized(arm, q, gains)
     n = len(M)
-    A = np.zeros((2 * n, 2 * n))
-    A[:n, n:] = np.eye(n)
-    A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
-    rates = np.linalg.eigvals(A)
     if method == "rk4":
+        A = np.zeros((2 * n, 2 * n))
+        A[:n, n:] = np.eye(n)
+        A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
+        rates = np.linalg.eigvals(A)
         limits = np.array([_ray(complex(rate)) for rate in rates])
         k = int(limits.argmin())
-        return float(limits[k]), float(abs(rates[k]) / (2.0 * np.pi))
-    squared = np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()
-    omega = float(np.sqrt(squared))
-    limit = 2.0 * np.sqrt(3.0) / omega if omega else np.inf
-    return limit, omega / (2.0 * np.pi)
+        return float(limits[k]), complex(rates[k])
+    omega = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))
+    return (2.0 * np.sqrt(3.0) / omega if omega else np.inf), 1j * omega
 
 
 def instability(arm: Arm, q: Any, method: str, step: float, gains: Any = None) -> str:
     """Return a sentence if a step is above the stability limit, or nothing."""
     try:
-        limit, frequency = stable_step(arm, q, method, gains)
+        limit, rate = stable_step(arm, q, method, gains)
     except np.linalg.LinAlgError:
         return ""
     if not step > limit:
         return ""
-    digits = 10.0 ** np.floor(np.log10(limit))
+    fastest = f"mode of {abs(rate) / (2.0 * np.pi):.4g} Hz"
+    if abs(rate.imag) < 0.1 * abs(rate):
+        fastest = f"decay of {abs(rate):.3g} per s, by damping"
+    shown = 10.0 ** (np.floor(np.log10(limit)) - 1.0)  # two digits, rounded down
     return (
         f"the step of {1e3 * step:.3g} ms is above the stability limit of "
-        f"{1e3 * limit:.3g} ms for the fastest mode of {frequency:.4g} Hz; take "
-        f"max_step={np.floor(limit / digits * 10.0) * digits / 10.0:.2g} or "
-        "method='Rodas4P'"
+        f"{1e3 * limit:.3g} ms for the fastest {fastest}; take "
+        f"max_step={np.floor(limit / shown) * shown:.2g} or method='Rodas4P'"
     )
