@@ -33,10 +33,11 @@ FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
-    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not
-    topology: NDArray[np.intc]  # (n, 7)
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not,
+    # foreshortening or not
+    topology: NDArray[np.intc]  # (n, 8)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
-    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda
+    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
     modal: Array  # per body: stiffness, damping, given modal integrals
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
@@ -110,8 +111,16 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
+def _foreshortens(body: Body) -> bool:
+    given = body.integrals is not None and body.integrals.mp2 is not None
+    return body.n_modes > 0 and (given or body.node_foreshortening is not None)
+
+
 def _node_rows(body: Body) -> Array:
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    kappa = body.node_foreshortening
+    if kappa is None:
+        kappa = np.zeros((body.n_nodes, 3 * body.n_modes**2 * _foreshortens(body)))
     return np.hstack(
         [
             body.node_mass[:, np.newaxis],
@@ -120,6 +129,7 @@ def _node_rows(body: Body) -> Array:
             body.node_position,
             body.node_translation.reshape(body.n_nodes, -1),
             body.node_rotation.reshape(body.n_nodes, -1),
+            kappa.reshape(body.n_nodes, -1),
         ]
     ).ravel()
 
@@ -145,14 +155,15 @@ def pack(arm: Arm) -> Packed:
                     _KINDS.index("floating"),
                     arm._node_offset[len(place)] + own,
                 )
-            given = last and body.integrals is not None
-            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, given))
+            flags = (last and body.integrals is not None, last and _foreshortens(body))
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
-        modal += [] if body.integrals is None else [body.integrals.pack()]
+        if body.integrals is not None:
+            modal.append(body.integrals.pack(_foreshortens(body)))
     return Packed(
         np.array(topology, dtype=np.intc),
         np.array(joints, dtype=np.float64),

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _loop_closing, dynamics, kinematics, links, mass, motion, positions
+from . import (
+    _loop_closing,
+    dynamics,
+    kinematics,
+    links,
+    mass,
+    motion,
+    positions,
+    statics,
+    vibration,
+)
 from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
@@ -485,3 +495,11 @@ class Arm(Description):
     constraint_jacobian = _constraints.constraint_jacobian
     constraint_forces = _constraints.constraint_forces
     close_loops = _loop_closing.close_loops
+    equilibrium = statics.equilibrium
+    deflection = statics.deflection
+    holding_forces = statics.holding_forces
+    static_compliance = statics.static_compliance
+    static_stiffness = statics.static_stiffness
+    natural_frequencies = vibration.natural_frequencies
+    vibration_modes = vibration.vibration_modes
+    complex_modes = vibration.complex_modes

@@ -76,8 +76,8 @@ FA_INLINE void fd_body_inertia(const fa_body *b, const int n, const fa_shape *sh
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
             Y[6 * r + i] = shape->F[3 * r + i];
-            Y[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
         }
+        body_modal_momentum(b, shape, r, Y + 6 * r + 3);
     }
     for (int i = 0; i < n * (n + 1) / 2; i++) {
         L[i] = fa_splat(b->modal.G[i]);

@@ -104,6 +104,29 @@ def affine(offset: Array, columns: Array, x: Array, where: Sequence[int]) -> Dua
     return Dual(value[:, None], partials)
 
 
+def plus_quadratic(
+    position: Dual, second: Array, x: Array, where: Sequence[int]
+) -> Dual:
+    """Column ``position + 1/2 x[where]' second x[where]`` with its derivatives.
+
+    Parameters
+    ----------
+    position : Dual
+        Column (3, 1).
+    second : (3, n, n) ndarray
+        Symmetric second derivatives.
+    x : (nv,) ndarray
+        All coordinates.
+    where : sequence of int
+        Which of them it depends on.
+    """
+    slopes = second @ x[where]
+    value = position.value + 0.5 * (slopes @ x[where])[:, None]
+    partials = position.partials.astype(value.dtype)
+    partials[where, :, 0] += slopes.T
+    return Dual(value, partials)
+
+
 def rotation_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Rotation ``exp(skew(columns @ x[where]))`` with its derivatives."""
     vector = affine(np.zeros(3), columns, x, where)

@@ -27,12 +27,20 @@ bodies,
 
 .. math:: T = \tfrac12 \sum \left[ m\,|u|^2 + 2 m\,u\cdot(w\times p) + w\cdot J w
    \right], \qquad w = \omega + \lambda\dot\eta, \quad
-   u = v + \omega\times(l_0 + \gamma\eta) + \gamma\dot\eta, \qquad (L1)
+   u = v + \omega\times l + \dot l, \qquad (L1)
 
-where :math:`(\omega; v)` is read off from the derivative of the pose of the body and
-:math:`p, J` keep their components in it, and the potential
+where :math:`(\omega; v)` is read off from the derivative of the pose of the body,
+:math:`p, J` keep their components in it and
+:math:`l = l_0 + \gamma\eta + b, \; b = \tfrac12 \eta'\kappa\,\eta`.  Of nodes with
+foreshortening, T is cut after the second order in :math:`(\eta, \dot\eta)`,
 
-.. math:: V = -\sum m\,g\cdot(x + R\,(l_0 + \gamma\eta + p + \lambda\eta\times p))
+.. math:: \tfrac12 m\,|u|^2 + m\,u\cdot(w\times p) \;\to\; \ldots_{b = 0}
+   + m\,(\omega\times b + \dot b)\cdot(v + \omega\times(l_0 + p)), \qquad (L1b)
+
+which is a quadratic form in :math:`(w; u_{b=0}; \omega\times b + \dot b;
+v + \omega\times(l_0 + p))`; `kinetic_energy` has the whole sum too.  The potential
+
+.. math:: V = -\sum m\,g\cdot(x + R\,(l + p + \lambda\eta\times p))
    + \tfrac12 \eta' K \eta \qquad (L2)
 
 (of a body with given modal integrals :math:`T = \tfrac12 V_m' M_m(\eta) V_m` with
@@ -69,6 +77,7 @@ from .duals import (
     inverse_displacement,
     inverse_of,
     multiply,
+    plus_quadratic,
     rotation_of,
     skew,
     twist_of,
@@ -121,6 +130,8 @@ def _node_displacement(arm: Arm, body: int, node: int, state: _State) -> Dual:
     where = _mode_columns(arm, body)
     x = _plain(arm, body, state)
     position = affine(b.node_position[node], b.node_translation[node], x, where)
+    if b.node_foreshortening is not None:
+        position = plus_quadratic(position, b.node_foreshortening[node], x, where)
     return homogeneous(rotation_of(b.node_rotation[node], x, where), position)
 
 
@@ -208,8 +219,8 @@ def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
 def node_poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all nodes in the base frame.
 
-    The origin is at ``l0 + gamma eta``, the axes are those of the body turned by
-    ``exp(lambda eta)``.
+    The origin is at ``l0 + gamma eta + kappa eta eta / 2``, the axes are those of the
+    body turned by ``exp(lambda eta)``.
 
     Parameters
     ----------
@@ -287,19 +298,24 @@ def link_jacobians(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     return np.array(twists)
 
 
-def _node_inertia(body: Body) -> Array:
-    """Matrices of (L1) in (w; u) of every node, (n_nodes, 6, 6)."""
-    result = np.zeros((body.n_nodes, 6, 6))
+def _node_inertia(body: Body, cut: bool = True) -> Array:
+    """Matrices of (L1), or of (L1b), of every node, (n_nodes, 6 or 12, 6 or 12)."""
+    n = 6 if body.node_foreshortening is None or not cut else 12
+    result = np.zeros((body.n_nodes, n, n))
     m = body.node_mass[:, None, None]
     first = m * skew(body.node_com)
     result[:, :3, :3] = body.node_inertia
-    result[:, :3, 3:], result[:, 3:, :3] = first, -first
-    result[:, 3:, 3:] = m * np.eye(3)
+    result[:, :3, 3:6], result[:, 3:6, :3] = first, -first
+    result[:, 3:6, 3:6] = m * np.eye(3)
+    if n == 12:
+        result[:, 6:9, 9:] = result[:, 9:, 6:9] = m * np.eye(3)
     return result
 
 
-def _node_velocity(body: Body, twists: Array, eta: Array, rates: Array) -> Array:
-    """The columns (w; u) of (L1) at every node, from twists and modal rates.
+def _node_velocity(
+    body: Body, twists: Array, eta: Array, rates: Array, cut: bool = True
+) -> Array:
+    """The columns of (L1), or of (L1b), at every node, from twists and modal rates.
 
     Parameters
     ----------
@@ -311,17 +327,31 @@ def _node_velocity(body: Body, twists: Array, eta: Array, rates: Array) -> Array
         Modal coordinates.
     rates : (m, n) ndarray
         Modal rates, one for each column.
+    cut : bool
+        Cut what foreshortening adds to T after the second order, (L1b).
 
     Returns
     -------
-    velocities : (n_nodes, 6, n) ndarray
-        Angular velocity of each node, and velocity of the node as a point.
+    velocities : (n_nodes, 6 or 12, n) ndarray
+        Angular velocity of each node, and velocity of the node as a point; with
+        foreshortening that is cut, of the point without it, and the factors of (L1b).
     """
     omega, v = twists[:, :3], twists[:, 3:]
     place = body.node_position + body.node_translation @ eta
+    slopes, kappa = body.node_translation, body.node_foreshortening
+    if kappa is not None and not cut:
+        place, slopes = place + 0.5 * kappa @ eta @ eta, slopes + kappa @ eta
     w = omega.T + body.node_rotation @ rates
-    swing = np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2)
-    return np.concatenate([w, v.T + swing + body.node_translation @ rates], axis=1)
+    parts = [w, v.T + _swing(omega, place) + slopes @ rates]
+    if kappa is not None and cut:
+        parts.append(_swing(omega, 0.5 * kappa @ eta @ eta) + kappa @ eta @ rates)
+        parts.append(v.T + _swing(omega, body.node_position + body.node_com))
+    return np.concatenate(parts, axis=1)
+
+
+def _swing(omega: Array, place: Array) -> Array:
+    """Velocities ``omega x place``, (n, 3) and (n_nodes, 3) to (n_nodes, 3, n)."""
+    return np.asarray(np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2))
 
 
 def _modal_selector(arm: Arm, body: int) -> Array:
@@ -329,14 +359,16 @@ def _modal_selector(arm: Arm, body: int) -> Array:
     return np.eye(arm.nv)[arm.mode_slice(body)]
 
 
-def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State) -> Array:
-    """Derivatives of (w; u) of the nodes of a body with respect to qd."""
+def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State, cut: bool) -> Array:
+    """Derivatives of the velocities of the nodes of a body with respect to qd."""
     twists = twist_of(inverse_of(pose.value) @ pose.partials)
     eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
-    return _node_velocity(arm.bodies[k], twists, eta, pick)
+    return _node_velocity(arm.bodies[k], twists, eta, pick, cut)
 
 
-def _quadratic_form(arm: Arm, k: int, pose: Dual, state: _State) -> tuple[Array, Array]:
+def _quadratic_form(
+    arm: Arm, k: int, pose: Dual, state: _State, cut: bool = True
+) -> tuple[Array, Array]:
     """Columns y = A qd, all parts of the body below each other, and T = 1/2 y' I y."""
     integrals = arm.bodies[k].integrals
     if integrals is not None:
@@ -344,7 +376,8 @@ def _quadratic_form(arm: Arm, k: int, pose: Dual, state: _State) -> tuple[Array,
         A = np.concatenate([_modal_selector(arm, k), twists.T])
         eta = _modal_coordinates(arm, k, state)
         return A[np.newaxis], integrals.mass_matrix(eta)[np.newaxis]
-    return _body_jacobian(arm, k, pose, state), _node_inertia(arm.bodies[k])
+    body = arm.bodies[k]
+    return _body_jacobian(arm, k, pose, state, cut), _node_inertia(body, cut)
 
 
 def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -373,7 +406,12 @@ def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Ar
 
 
 def kinetic_energy(
-    arm: Arm, q: ArrayLike, qd: ArrayLike, *, delta: ArrayLike | None = None
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    delta: ArrayLike | None = None,
+    cut: bool = True,
 ) -> Any:
     """Kinetic energy (L1), in J.
 
@@ -385,6 +423,9 @@ def kinetic_energy(
         Positions and velocities.
     delta : (nv,) array_like, optional
         Displacement from q along the velocities, real or complex; none by default.
+    cut : bool
+        Cut what foreshortening adds after the second order (L1b), as flexarm does;
+        ``False`` takes the nodes as they move.
 
     Returns
     -------
@@ -394,7 +435,7 @@ def kinetic_energy(
     state, qd = _state(arm, q, delta), np.asarray(qd)
     energy = 0.0
     for k, pose in enumerate(_dual_poses(arm, state)):
-        a, inertia = _quadratic_form(arm, k, pose, state)
+        a, inertia = _quadratic_form(arm, k, pose, state, cut)
         y = a @ qd
         energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
     return energy
@@ -414,9 +455,16 @@ def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
             swing = skew(body.node_com) @ body.node_rotation
             shapes = body.node_mass @ (body.node_translation - swing).swapaxes(0, 1)
             place = body.node_mass @ (body.node_position + body.node_com)
-            moment = np.append(place + shapes @ eta, body.total_mass)
+            mass, second = body.total_mass, body.node_foreshortening
+            if second is not None:
+                second = np.tensordot(body.node_mass, second, axes=1)
         else:
-            moment, shapes = np.append(given.mp0 + given.E @ eta, given.m), given.E
+            mass, place, shapes, second = given.m, given.mp0, given.E, given.mp2
+            if second is not None:
+                second = np.moveaxis(second, -1, 0)
+        bent = np.zeros_like(shapes) if second is None else second @ eta
+        moment = np.append(place + (shapes + 0.5 * bent) @ eta, mass)
+        shapes = shapes + bent
 
         down = np.append(arm.gravity, 0.0)
         energy = energy - down @ pose.value @ moment
@@ -519,8 +567,11 @@ def generalized_forces(
         none, eta = np.zeros((len(where), arm.nv)), q[arm.mode_slice(k, positions=True)]
         if body.integrals is None:
             y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
-            swing = skew(twist_of(twist)[:3]) @ body.node_translation
-            y_partials[:, 3:, where] += swing
+            spin = skew(twist_of(twist)[:3])
+            y_partials[:, 3:6, where] += spin @ body.node_translation
+            if body.node_foreshortening is not None:
+                kappa, etad = body.node_foreshortening, qd[where]
+                y_partials[:, 6:9, where] += spin @ (kappa @ eta) + kappa @ etad
         else:
             y_partials = np.concatenate([none, twist_of(twist_partials).T])[None]
             rate = inertia[0].imag / COMPLEX_STEP
