@@ -315,20 +315,17 @@ static fa_real rodas_norm(const roll_group *g, const roll_block *s, const fa_rea
     return sum / (double)(moves + nv);
 }
 
-/* the first step, from the size of the rates (Hairer, Norsett, Wanner I, sec. II.4) */
+/* the first step changes the state by one part in a hundred, or by its tolerance */
 static void rodas_first_step(const roll_group *g, const roll_block *s,
                              const rodas_own *own, rodas_control *c)
 {
-    const fa_model *model = g->model;
+    const double rtol = g->run->rtol, part = fmax(0.01, rtol) / rtol;
 
-    pos_rates(model, NULL, s->qd, own->u);
-    fa_zero(own->w, pos_total(model));
+    pos_rates(g->model, NULL, s->qd, own->u);
     const fa_real rates = rodas_norm(g, s, own->u, own->F, s->q, s->qd);
     for (int w = 0; w < FA_LANES; w++) {
-        /* a state of the size of its tolerances, or of unit size in their terms */
-        const double small = 0.01 / (sqrt(rates[w]) * g->run->rtol);
-        c->h[w] = small < c->h[w] ? small : c->h[w];
-        c->h[w] = c->h[w] > 1e-9 ? c->h[w] : 1e-9;
+        const double most = part / sqrt(rates[w]);
+        c->h[w] = fmax(most < c->h[w] ? most : c->h[w], 1e-9);
     }
 }
 
