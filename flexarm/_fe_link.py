@@ -20,7 +20,7 @@ from ._fe_line import (
     section_breaks,
 )
 from ._fe_reduce import REDUCTIONS, condensed, damping_matrix, modal
-from ._fe_stations import body_nodes, make_stations
+from ._fe_stations import body_nodes, foreshortening, make_stations
 from .errors import ModelError
 from .joints import Joint
 from .models import FlexibleBody
@@ -48,6 +48,7 @@ def finite_element_link(
     rotary_inertia: bool = False,
     damping_ratio: ArrayLike = 0.0,
     roll: ArrayLike = 0.0,
+    geometric_stiffening: bool = True,
     n_points: int | None = None,
 ) -> FlexibleBody:
     r"""Flexible link from beam elements, straight or bent, of any sections.
@@ -107,6 +108,9 @@ def finite_element_link(
         critical, in the order of their frequencies.
     roll : float or (k - 1,) array_like of float
         Angle of the section about each straight piece, in rad.
+    geometric_stiffening : bool
+        Bending draws the link towards its base (`node_foreshortening` of the body), by
+        which fast rotation stiffens it.
     n_points : int, optional
         Gauss points of an element, at least 3; by default 4, exact for uniform elements
         and linear changes of mass, and 6 for sections given by a function.
@@ -147,6 +151,10 @@ def finite_element_link(
     then deflections and slopes of the nodes, the slopes of the tip last; rotations
     about y are minus the slope of the deflection along z.  Those of a bent link are
     seen from the tangent of its base, less the rotation of the chord.
+
+    Foreshortening is the second-order part of where a line goes whose sections turn
+    with the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and
+    what makes the pieces behind a corner turn with it as a rigid body does.
 
     The inertia of a payload keeps its components in the frame of the link, as all
     inertia of nodes does; a `RigidBody` on a fixed joint has its gyroscopic moments.
@@ -227,6 +235,9 @@ def finite_element_link(
     stiffness = rows.T @ rows
     if kind == "modes":  # the rest is rounding
         stiffness = np.diag(np.diag(stiffness))
+    kappa = None
+    if geometric_stiffening:
+        kappa = foreshortening(line, T @ W, stations.fraction)
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -234,7 +245,7 @@ def finite_element_link(
         damping=damping_matrix(name, rows, mass, damping_ratio),
         mode_names=names,
         attachment=line.names[0] if frame == "chord" else None,
-        **body_nodes(stations, W),
+        **body_nodes(stations, W, kappa),
     )
 
 

@@ -244,26 +244,27 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     return np.array(kappa)
 
 
-def body_nodes(stations: Stations, W: Array) -> dict[str, Any]:
+def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, Any]:
     """Arguments of a `FlexibleBody` for modes W: nodes, shapes and what they carry.
 
     Sections without inertia about their own axes have one that no body has; then the
     sums over the nodes are given in place of their masses.
     """
-    nodes = {
+    nodes: dict[str, Any] = {
         "node_position": stations.position,
         "node_translation": stations.translation @ W,
         "node_rotation": stations.rotation @ W,
+        "node_names": stations.names,
+        "node_foreshortening": kappa,
     }
     carried = (stations.mass, stations.com, stations.inertia)
     if stations.physical():
         names = ("node_mass", "node_com", "node_inertia")
         nodes.update(zip(names, carried, strict=True))
-        return {**nodes, "node_names": stations.names}
-    integrals = nodal_integrals(*carried, *_places_and_shapes(nodes))
+        return nodes
+    shapes = (nodes["node_rotation"], nodes["node_translation"])
+    nodes["integrals"] = nodal_integrals(
+        *carried, stations.position, *shapes, foreshortening=kappa
+    )
     nodes["node_mass"] = np.zeros(len(stations.mass))
-    return {**nodes, "node_names": stations.names, "integrals": integrals}
-
-
-def _places_and_shapes(nodes: dict[str, Array]) -> tuple[Array, Array, Array]:
-    return nodes["node_position"], nodes["node_rotation"], nodes["node_translation"]
+    return nodes

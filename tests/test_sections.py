@@ -173,7 +173,7 @@ def test_torsion_on_a_grid() -> None:
 
 
 def test_published_hollow_sections() -> None:
-    """EN 10210-2, annex B: a square of 100 x 5 with round corners has 18.7 cm2, 279, 439 cm4.
+    """EN 10210-2, annex B: 100 x 100 x 5 with round corners has 18.7 cm2, 279, 439 cm4.
 
     Sharp corners have a little more area, and less of it enclosed by the mean line.
     """

@@ -40,15 +40,16 @@ static size_t imp_kernel_size(const fa_model *model)
 /* the gains of a feedback join K and C */
 static void imp_gains(const roll_group *g, const roll_block *s, fa_real *K, fa_real *C)
 {
-    const int nu = g->model->nu, nv = g->model->nv;
+    const int nu = g->model->n_actuators, nv = g->model->nv;
     const int diagonal = g->run->feedback->diagonal;
     const fa_real *kp = s->gains, *kd = kp + roll_gains_size(g->model, g->run) / 2;
 
     for (int i = 0; i < nu; i++) {
         for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : nu); j++) {
             const int at = diagonal ? i : i * nu + j;
-            K[i * nv + j] += kp[at];
-            C[i * nv + j] += kd[at];
+            const int entry = jf_actuator(g->model, i) * nv + jf_actuator(g->model, j);
+            K[entry] += kp[at];
+            C[entry] += kd[at];
         }
     }
 }

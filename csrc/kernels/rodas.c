@@ -183,7 +183,7 @@ static void rodas_sample_slope(const roll_group *g, const roll_block *s,
                                const rodas_control *c, const rodas_own *own)
 {
     const fa_rollout *run = g->run;
-    const size_t n = (size_t)run->n_tau, nu = (size_t)g->model->nu;
+    const size_t n = (size_t)run->n_tau, nu = (size_t)g->model->n_actuators;
     const fa_feedback *f = run->feedback;
 
     for (size_t w = 0; w < FA_LANES; w++) {
@@ -212,6 +212,9 @@ static void rodas_sample_slope(const roll_group *g, const roll_block *s,
         roll_gain((int)nu, f->diagonal, s->gains, own->x, own->slope);
         roll_gain((int)nu, f->diagonal, kd, own->y, own->slope);
     }
+    if (run->n_tau < g->model->nv) {
+        jf_actuate(g->model, own->slope);
+    }
 }
 
 /* forces of a function at a changed state or time, less those before, over `step` */
@@ -223,7 +226,7 @@ static int rodas_probe(roll_group *g, const rodas_own *own, const roll_time *whe
     if (roll_ask(g, when)) {
         return 1;
     }
-    for (int i = 0; i < g->run->n_tau; i++) {
+    for (int i = 0; i < g->model->nv; i++) {
         change[i * stride] += (s->tau[i] - own->held[i]) / step;
     }
     return 0;
@@ -234,7 +237,7 @@ static int rodas_differences(roll_group *g, const rodas_own *own,
                              const rodas_control *c)
 {
     const fa_model *model = g->model;
-    const int nv = model->nv, n_tau = g->run->n_tau;
+    const int nv = model->nv;
     const double eps = 1e-8;
     roll_block *s = g->blocks;
     roll_time when = {.t = c->t + 1e-4 * c->step};
@@ -267,7 +270,7 @@ static int rodas_differences(roll_group *g, const rodas_own *own,
         memcpy(s->stage_q, s->q, (size_t)model->nq * sizeof(fa_real));
     }
     memcpy(s->tau, own->held, (size_t)nv * sizeof(fa_real));
-    for (int i = 0; i < n_tau * nv; i++) {
+    for (int i = 0; i < nv * nv; i++) {
         own->K[i] -= dK[i];
         own->C[i] -= dC[i];
     }
@@ -365,12 +368,13 @@ static void rodas_record(const roll_group *g, rodas_control *c)
 {
     const fa_rollout *run = g->run;
     const size_t n = (size_t)run->n_tau;
+    const fa_real *tau = roll_commanded(g, 0);
 
     for (size_t w = 0; w < FA_LANES; w++) {
         if (c->fresh[w] && run->tau_out && g->first * FA_LANES + w < run->count) {
             const size_t row = roll_at(g, 0, w) * run->n_samples + c->k[w];
             for (size_t i = 0; i < n; i++) {
-                run->tau_out[row * n + i] = g->blocks->tau[i][w];
+                run->tau_out[row * n + i] = tau[i][w];
             }
         }
         c->fresh[w] = 0;

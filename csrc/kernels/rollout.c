@@ -72,7 +72,7 @@ static void roll_save_torque(roll_group *g, size_t sample)
     const size_t n = (size_t)run->n_tau, stride = run->n_samples * n;
 
     for (size_t b = 0; run->tau_out && b < g->n_blocks; b++) {
-        roll_write(g, b, g->blocks[b].tau, n, run->tau_out + sample * n, stride);
+        roll_write(g, b, roll_commanded(g, b), n, run->tau_out + sample * n, stride);
     }
 }
 

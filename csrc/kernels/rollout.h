@@ -4,12 +4,13 @@
  * Forces      none; held or linear between samples; a function that sees all
  *             trajectories at each stage; or feedback of the joints,
  *                 tau = u + Kp (q_ref - q) + Kd (qd_ref - qd)                      (R1)
- *             with u, q_ref and qd_ref held or linear between samples.
+ *             with u, q_ref and qd_ref held or linear between samples; q and qd of motors
+ *             where joints have them.
  */
 #ifndef FA_ROLLOUT_H
 #define FA_ROLLOUT_H
 
-#include "call.h"
+#include "joint_forces.h"
 
 enum { ROLL_TICK = 256 }; /* steps of one block between two looks at Ctrl-C */
 
@@ -18,8 +19,8 @@ typedef struct {
     fa_real *q, *qd;             /* [nq], [nv]  start of the step */
     fa_real *stage_q, *stage_qd; /* those of the next stage */
     fa_real *tau;                /* [nv] */
-    fa_real *gains;              /* [2][nu][width]  Kp, then Kd, if there is feedback */
-    fa_real *own;                /* of the method */
+    fa_real *gains; /* [2][n_actuators][width]  Kp, then Kd, if there is feedback */
+    fa_real *own;   /* of the method */
 } roll_block;
 
 struct roll_method;
@@ -33,7 +34,7 @@ typedef struct {
     size_t first, n_blocks; /* blocks that step together */
     size_t done, since;     /* steps of one block: in all, since the last tick */
     double *call_q, *call_qd, *call_tau;
-    fa_real *sample; /* [nu] */
+    fa_real *sample; /* [nv] */
 } roll_group;
 
 /* when a stage is, lane by lane: the part `phase` into interval k */
@@ -69,7 +70,7 @@ enum { ROLL_STEPS, ROLL_REJECTED, ROLL_STATUS, ROLL_TIME, ROLL_RESIDUAL };
 
 static size_t roll_gains_size(const fa_model *model, const fa_rollout *run)
 {
-    const size_t nu = (size_t)model->nu;
+    const size_t nu = (size_t)model->n_actuators;
     if (!run->feedback) {
         return 0;
     }
@@ -163,12 +164,12 @@ static void roll_feedback(const roll_group *g, size_t block, const roll_time *wh
     const roll_block *s = g->blocks + block;
     const fa_real *q = when->first ? s->q : s->stage_q;
     const fa_real *qd = when->first ? s->qd : s->stage_qd;
-    const int nu = g->model->nu;
+    const int nu = g->model->n_actuators;
 
     roll_sampled(g, block, when, f->reference, f->reference_stride, (size_t)nu,
                  g->sample);
     for (int i = 0; i < nu; i++) {
-        g->sample[i] -= q[i];
+        g->sample[i] -= q[jf_actuator(g->model, i)];
     }
     roll_gain(nu, f->diagonal, s->gains, g->sample, s->tau);
     fa_zero(g->sample, nu);
@@ -176,10 +177,32 @@ static void roll_feedback(const roll_group *g, size_t block, const roll_time *wh
         roll_sampled(g, block, when, f->rates, f->rates_stride, (size_t)nu, g->sample);
     }
     for (int i = 0; i < nu; i++) {
-        g->sample[i] -= qd[i];
+        g->sample[i] -= qd[jf_actuator(g->model, i)];
     }
     roll_gain(nu, f->diagonal, s->gains + roll_gains_size(g->model, g->run) / 2,
               g->sample, s->tau);
+}
+
+/* forces of actuators to where they act */
+static void roll_actuate(const roll_group *g, size_t block)
+{
+    if (g->run->n_tau < g->model->nv) {
+        jf_actuate(g->model, g->blocks[block].tau);
+    }
+}
+
+/* forces of a block as they were given, n_tau of them */
+static const fa_real *roll_commanded(const roll_group *g, size_t block)
+{
+    const fa_real *tau = g->blocks[block].tau;
+
+    if (g->model->n_motors == 0 || g->run->n_tau == g->model->nv) {
+        return tau;
+    }
+    for (int i = 0; i < g->run->n_tau; i++) {
+        g->sample[i] = tau[jf_actuator(g->model, i)];
+    }
+    return g->sample;
 }
 
 /* what the function says about the state of all blocks; nonzero if it stops the run */
@@ -199,6 +222,7 @@ static int roll_ask(roll_group *g, const roll_time *when)
     }
     for (size_t b = 0; b < g->n_blocks; b++) {
         roll_read(g, b, g->call_tau, n, n, g->blocks[b].tau);
+        roll_actuate(g, b);
     }
     return 0;
 }
@@ -217,6 +241,7 @@ static int roll_forces(roll_group *g, const roll_time *when)
         if (run->feedback) {
             roll_feedback(g, b, when);
         }
+        roll_actuate(g, b);
     }
     return 0;
 }
