@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 Options = tuple[float, float, float, float]
 
 _ROUNDS = 100
+_PARTS = 8  # of an interval in which the sign is looked at
 
 
 def locate(
@@ -28,28 +29,58 @@ def locate(
     """Events in the order of time; samples after terminal ones become NaN."""
     found: list[tuple[float, int, int, Array, Array]] = []
     for number, event in enumerate(events):
-        values = event(np.broadcast_to(run.t, run.q.shape[:-1]), run.q, run.qd)
-        before, after = values[:, :-1], values[:, 1:]
+        values = _values(run, event)
+        before, after = values[..., :-1], values[..., 1:]
         rises = (before < 0.0) & (after >= 0.0) & (event.direction >= 0)
         falls = (before > 0.0) & (after <= 0.0) & (event.direction <= 0)
-        i, k = np.nonzero(rises | falls)
+        i, k, j = np.nonzero(rises | falls)
         if len(i):
             again = Again(run, method, options, i, k, core)
-            part, q, qd = _zero(again, event, before[i, k])
-            t = run.t[k] + part * (run.t[k + 1] - run.t[k])
-            found += [(t[m], i[m], number, q[m], qd[m]) for m in range(len(i))]
+            low, high = j / _PARTS, (j + 1) / _PARTS
+            part, q, qd = _zero(again, event, np.sign(before[i, k, j]), low, high)
+            t = again.times(part)
+            real = np.flatnonzero(np.isfinite(part))
+            found += [(t[m], i[m], number, q[m], qd[m]) for m in real]
     found.sort(key=lambda x: x[:3])
     return _until_terminal(run, events, found)
+
+
+def _values(run: Run, event: Event) -> Array:
+    """Event at the samples and at parts of the intervals between them.
+
+    There positions are cubic in time, with the rates of the samples, and velocities
+    linear: enough to see a zero, or two of them, not to say where.
+    """
+    t, q, qd = run.t, run.q, run.qd
+    rates = run.arm._model.quiet("position_rates")(q, qd)
+    span = np.diff(t)
+    step = span[:, np.newaxis]
+    columns = [event(np.broadcast_to(t, q.shape[:-1]), q, qd)[:, :-1]]
+    for j in range(1, _PARTS):
+        s = j / _PARTS
+        place = (
+            (1.0 + 2.0 * s) * (1.0 - s) ** 2 * q[:, :-1]
+            + s**2 * (3.0 - 2.0 * s) * q[:, 1:]
+            + step
+            * (s * (1.0 - s) ** 2 * rates[:, :-1] - s**2 * (1.0 - s) * rates[:, 1:])
+        )
+        rate = (1.0 - s) * qd[:, :-1] + s * qd[:, 1:]
+        time = np.broadcast_to(t[:-1] + s * span, place.shape[:-1])
+        columns.append(event(time, place, rate))
+    last = event(np.broadcast_to(t, q.shape[:-1]), q, qd)[:, 1:]
+    return np.stack([*columns, last], axis=-1)
 
 
 def _until_terminal(
     run: Run, events: tuple[Event, ...], found: list[Any]
 ) -> tuple[Occurrence, ...]:
     ended: dict[int, float] = {}
+    last: dict[tuple[int, int], float] = {}
     told = []
     for t, i, number, q, qd in found:
-        if t > ended.get(i, np.inf):
+        if t > ended.get(i, np.inf) or last.get((i, number)) == t:
             continue
+        last[i, number] = t
         event = events[number]
         index = np.unravel_index(i, run.batch) if run.batch else ()
         told.append(
@@ -64,19 +95,31 @@ def _until_terminal(
     return tuple(told)
 
 
-def _zero(again: Again, event: Event, start: Array) -> tuple[Array, Array, Array]:
-    """Parts of the intervals at which the event is, and states there.
+def _zero(
+    again: Again, event: Event, sign: Array, low: Array, high: Array
+) -> tuple[Array, Array, Array]:
+    """Parts of the intervals at which the event is, NaN for none, and states there.
 
     False position with halves of values that stay (Illinois), and bisection whenever
-    a bracket has not become half as long in three rounds.
+    a bracket has not become half as long in four rounds.
     """
-    n = len(start)
-    low, high, f_low = np.zeros(n), np.ones(n), start.copy()
-    q, qd = again(high)
-    f_high = event(again.times(high), q, qd).copy()
-    sign = np.sign(start)
-    # rounding of a method may leave the last sample on this side
-    open_ = np.isfinite(f_high) & (sign * f_high < 0.0)
+
+    def at(part: Array) -> tuple[Array, Array, Array]:
+        q, qd = again(part)
+        return event(again.times(part), q, qd).copy(), q, qd
+
+    f_low = at(low)[0]
+    f_high, q, qd = at(high)
+    # the cubic may be wrong: then the whole interval, if its ends differ
+    wrong = ~((sign * f_low > 0.0) & (sign * f_high <= 0.0))
+    if wrong.any():
+        low, high = np.where(wrong, 0.0, low), np.where(wrong, 1.0, high)
+        f_low = at(low)[0]
+        f_high, q, qd = at(high)
+    open_ = (sign * f_low > 0.0) & (sign * f_high <= 0.0)
+    high = np.where(open_, high, np.nan)
+    open_ &= f_high != 0.0
+    n = len(sign)
     past, side = np.ones(n), np.zeros(n)
     for count in range(_ROUNDS):
         if not open_.any():
@@ -88,8 +131,7 @@ def _zero(again: Again, event: Event, start: Array) -> tuple[Array, Array, Array
             past = high - low
         part = np.where((part > low) & (part < high), part, 0.5 * (low + high))
         part = np.where(open_, part, high)
-        q_new, qd_new = again(part)
-        f = event(again.times(part), q_new, qd_new)
+        f, q_new, qd_new = at(np.where(np.isfinite(part), part, 1.0))
         is_low = open_ & (sign * f > 0.0)
         is_high = open_ & ~is_low
         f_high = np.where(is_low & (side == 1), 0.5 * f_high, f_high)
@@ -124,9 +166,12 @@ class Again:
 
     def __call__(self, part: Array) -> tuple[Array, Array]:
         """Positions and velocities."""
-        run = self.run
+        run, start = self.run, part == 0.0
         if self.core and run.function is None:
-            return self._lanes(part)
+            q, qd = self._lanes(np.where(start, 1.0, part))
+            q[start] = run.q[self.i, self.k][start]
+            qd[start] = run.qd[self.i, self.k][start]
+            return q, qd
         ends = [self._one(m, part[m]) for m in range(len(part))]
         return np.array([q for q, _ in ends]), np.array([qd for _, qd in ends])
 
@@ -173,6 +218,8 @@ class Again:
     def _one(self, m: int, part: float) -> tuple[Array, Array]:
         """The whole batch to a time for the function, or one trajectory."""
         run, k = self.run, self.k[m]
+        if part == 0.0:
+            return run.q[self.i[m], k], run.qd[self.i[m], k]
         whole = run.function is not None
         which: Any = slice(None) if whole else slice(self.i[m], self.i[m] + 1)
         batch = run.batch if whole else ()

@@ -1,9 +1,9 @@
 """Events of a motion: when a function of time and state passes zero.
 
 An `Event` is a function of time, positions and velocities.  `simulate` looks at its
-sign at the samples, and where it changes integrates once more from the sample before,
-with the method of the run, until the time of the zero is known to rounding.  Two zeros
-between two samples are not seen.
+sign at the samples and, on cubics between them, at seven times in each interval.  Where
+it changes the method of the run integrates once more from the sample before, until the
+time of the zero is known to rounding.
 """
 
 from __future__ import annotations
