@@ -33,6 +33,7 @@ from .constraints import (
     constraint_violation,
     redundant_constraints,
 )
+from .derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
 from .energy import energy, kinetic_energy, potential_energy
 from .errors import (
@@ -86,6 +87,7 @@ __all__ = [
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
+    "InverseDynamicsDerivatives",
     "InverseKinematics",
     "Joint",
     "Loop",
@@ -118,6 +120,7 @@ __all__ = [
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_kinematics",
     "jacobian",
     "kinetic_energy",

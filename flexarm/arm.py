@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _loop_closing, dynamics, kinematics, links, mass, motion, positions
+from . import (
+    _loop_closing,
+    derivatives,
+    dynamics,
+    kinematics,
+    links,
+    mass,
+    motion,
+    positions,
+)
 from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
@@ -449,6 +458,7 @@ class Arm(Description):
 
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
+    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix
