@@ -3,7 +3,7 @@
  *
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
-#include "fa_model.h"
+#include "fa_motors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +75,8 @@ static void model_turn_sym(const double *C, const double *S, double *y)
 }
 
 /* one node in the internal axes C of its body */
-static void model_turn_node(int n, const double *C, const double *node, double *out)
+static void model_turn_node(int n, int second, const double *C, const double *node,
+                            double *out)
 {
     out[FA_NODE_MASS] = node[FA_NODE_MASS];
     model_turn(C, node + FA_NODE_COM, 1, out + FA_NODE_COM, 1);
@@ -84,11 +85,16 @@ static void model_turn_node(int n, const double *C, const double *node, double *
         const int at = FA_NODE_GAMMA + (r < n ? r : 2 * n + r);
         model_turn(C, node + at, n, out + at, n);
     }
+    for (int k = 0; k < (second ? n * n : 0); k++) { /* kappa */
+        const int at = FA_NODE_SIZE(n) + k;
+        model_turn(C, node + at, n * n, out + at, n * n);
+    }
     model_turn_sym(C, node + FA_NODE_INERTIA, out + FA_NODE_INERTIA);
 }
 
 /* given integrals of a body, in its internal axes, over those of its massless nodes */
-static void model_given_integrals(const double *given, double *storage, fa_body *b)
+static void model_given_integrals(const double *given, int second, double *storage,
+                                  fa_body *b)
 {
     const int n = b->n_modes, vectors = 3 * n + n * n, triangle = n * (n + 1) / 2;
     const double *in = given + FA_GIVEN_MODAL;
@@ -112,6 +118,24 @@ static void model_given_integrals(const double *given, double *storage, fa_body 
     for (int i = 0; i < n + n * n; i++, in += 6, out += 6) {
         model_turn_sym(b->frame, in, out);
     }
+    out += 2 * n * n; /* K, C; then mp2 */
+    for (int i = 0; i < (second ? n * n : 0); i++, in += 3, out += 3) {
+        model_turn(b->frame, in, 1, out, 1);
+    }
+}
+
+/* doubles of a node and of the given integrals in the description of a body */
+static size_t model_node_size(const int *t)
+{
+    const int n = t[FA_TOPO_MODES];
+    return (size_t)(FA_NODE_SIZE(n) + (t[FA_TOPO_SECOND] ? FA_SECOND_SIZE(n) : 0));
+}
+
+static size_t model_given_size(const int *t)
+{
+    const int n = t[FA_TOPO_MODES];
+    const size_t more = t[FA_TOPO_SECOND] ? (size_t)FA_SECOND_SIZE(n) : 0;
+    return t[FA_TOPO_INTEGRALS] ? FA_GIVEN_SIZE(n) + more : 0;
 }
 
 /* whether the number of velocities is one that the kind of joint has */
@@ -140,14 +164,16 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
 
     *n_nodes = *constants = 0;
     if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
-        d->n_couplings < 0 || (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
+        d->n_couplings < 0 || d->n_passive < 0 || (int)d->fidelity < FA_FULL ||
+        d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
         const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
         const int n = t[FA_TOPO_MODES];
 
-        if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k) {
+        if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k || t[FA_TOPO_DRIVES] < 0 ||
+            t[FA_TOPO_DRIVES] > k) {
             return FA_BAD_TOPOLOGY;
         }
         if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED || t[FA_TOPO_JOINT] > FA_JOINT_FLOATING ||
@@ -161,11 +187,14 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
             return FA_BAD_SIZE;
         }
         *n_nodes += (size_t)t[FA_TOPO_NODES];
-        nodes_size += (size_t)t[FA_TOPO_NODES] * (size_t)FA_NODE_SIZE(n);
+        nodes_size += (size_t)t[FA_TOPO_NODES] * model_node_size(t);
         modal_size += 2 * (size_t)(n * n);
-        modal_size += t[FA_TOPO_INTEGRALS] ? FA_GIVEN_SIZE(n) : 0;
+        modal_size += model_given_size(t);
         *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
+        *constants += t[FA_TOPO_SECOND]
+                          ? ((size_t)t[FA_TOPO_NODES] + 1) * (size_t)FA_SECOND_SIZE(n)
+                          : 0;
     }
     if (nodes_size != d->nodes_size || modal_size != d->modal_size) {
         return FA_BAD_SIZE;
@@ -220,6 +249,7 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
                        .link = t[FA_TOPO_NODES] > 0 ? model->n_links++ : -1,
                        .attach = -1,
                        .own_node = -1,
+                       .drives = t[FA_TOPO_DRIVES] - 1,
                        .joint = joint,
                        .wide = joint >= FA_JOINT_HELICAL && joint <= FA_JOINT_POSE,
                        .n_modes = t[FA_TOPO_MODES],
@@ -250,6 +280,10 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
         modes += b->n_modes;
         node += b->n_nodes;
         model->sum_triangles += b->n_modes * (b->n_modes + 1) / 2;
+    }
+    const fa_status status = fa_motors_places(d, model, bodies);
+    if (status != FA_OK) {
+        return status;
     }
     model->n_modes = modes;
     model->n_rows = modes + wide;
@@ -295,18 +329,20 @@ static void model_joint(const double *joint, const fa_body *parent, fa_body *b)
  * Nodes and modal integrals of one body, given or summed; returns the first unused
  * constant.
  */
-static double *model_nodes(const double *nodes, const double *modal, int given,
+static double *model_nodes(const double *nodes, const double *modal, const int *t,
                            fa_body *b, int k, fa_node *out, double *constants,
                            double *scratch)
 {
-    const int n = b->n_modes;
+    const int n = b->n_modes, second = t[FA_TOPO_SECOND] != 0;
+    const size_t size = model_node_size(t);
 
     for (int j = 0; j < b->n_nodes; j++) {
-        double *turned = scratch + (size_t)j * (size_t)FA_NODE_SIZE(n);
+        double *turned = scratch + (size_t)j * size;
         double *position = constants, *gamma = position + 3, *lambda = gamma + 3 * n;
+        double *kappa = lambda + 3 * n;
+        int bends = 0;
 
-        model_turn_node(n, b->frame, nodes + (size_t)j * (size_t)FA_NODE_SIZE(n),
-                        turned);
+        model_turn_node(n, second, b->frame, nodes + (size_t)j * size, turned);
         memcpy(position, turned + FA_NODE_POSITION, 3 * sizeof(double));
         for (int r = 0; r < n; r++) {
             for (int i = 0; i < 3; i++) {
@@ -314,16 +350,20 @@ static double *model_nodes(const double *nodes, const double *modal, int given,
                 lambda[3 * r + i] = turned[FA_NODE_GAMMA + (3 + i) * n + r];
             }
         }
-        out[j] = (fa_node){k, position, gamma, lambda};
-        constants = lambda + 3 * n;
+        for (int r = 0; r < (second ? 3 * n * n : 0); r++) {
+            kappa[r] = turned[FA_NODE_SIZE(n) + r % 3 * n * n + r / 3];
+            bends |= kappa[r] != 0.0;
+        }
+        out[j] = (fa_node){k, position, gamma, lambda, bends ? kappa : NULL};
+        constants = kappa + (second ? FA_SECOND_SIZE(n) : 0);
     }
-    fa_modal_integrals(n, b->n_nodes, scratch, constants, b);
-    if (given) {
-        model_given_integrals(modal + 2 * n * n, constants, b);
+    fa_modal_integrals(n, b->n_nodes, second, scratch, constants, b);
+    if (t[FA_TOPO_INTEGRALS]) {
+        model_given_integrals(modal + 2 * n * n, second, constants, b);
     }
     constants += fa_modal_size(n);
     memcpy(constants - 2 * n * n, modal, 2 * (size_t)(n * n) * sizeof(double));
-    return constants;
+    return constants + (second ? FA_SECOND_SIZE(n) : 0);
 }
 
 /*
@@ -403,15 +443,16 @@ static fa_status model_constraints(const fa_description *d, fa_model *model,
 
 /*
  * Whether forward dynamics frees the modes of a body without factors, and the constants
- * for it: there are enough modes, one child at most, and no constraints, which need the
- * factors. Returns the first unused constant.
+ * for it: there are enough modes, one child at most, no foreshortening, which changes
+ * columns with the state, and no constraints, which need the factors. Returns the first
+ * unused constant.
  */
 static double *model_fast(const fa_model *model, fa_body *b, int k, double *constants)
 {
     int children = 0, child = -1;
 
     if (b->n_modes < FA_FAST_MODES || model->n_constraints > 0 ||
-        b->joint == FA_JOINT_FLOATING) {
+        b->joint == FA_JOINT_FLOATING || b->modal.mp2) {
         return constants;
     }
     for (int j = k + 1; j < model->n_bodies; j++) {
@@ -442,7 +483,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     const size_t bodies_at = sizeof(fa_model);
     const size_t nodes_at = bodies_at + (size_t)d->n_bodies * sizeof(fa_body);
     const size_t loops_at = nodes_at + n_nodes * sizeof(fa_node);
-    const size_t constants_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    const size_t passive_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    const size_t constants_at = passive_at + (size_t)d->n_passive * sizeof(fa_passive);
     n_constants += d->couplings_size;
     char *block = calloc(1, constants_at + n_constants * sizeof(double));
     double *scratch = malloc((d->nodes_size + 1) * sizeof(double));
@@ -471,18 +513,21 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
 
         model_axes(joint + FA_AXIS, b->frame);
         model_joint(joint, b->parent < 0 ? NULL : bodies + b->parent, b);
-        const int given = d->topology[k * FA_TOPO_SIZE + FA_TOPO_INTEGRALS];
-        constants = model_nodes(node, modal, given, b, k, nodes + b->first_node,
-                                constants, scratch);
+        const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
+        constants = model_nodes(node, modal, t, b, k, nodes + b->first_node, constants,
+                                scratch);
         model->any_offset |= b->node_is_offset;
-        node += (size_t)b->n_nodes * (size_t)FA_NODE_SIZE(b->n_modes);
-        modal += 2 * (size_t)(b->n_modes * b->n_modes);
-        modal += given ? FA_GIVEN_SIZE(b->n_modes) : 0;
+        node += (size_t)b->n_nodes * model_node_size(t);
+        modal += 2 * (size_t)(b->n_modes * b->n_modes) + model_given_size(t);
     }
     free(scratch);
     if (status == FA_OK) {
         status = model_constraints(d, model, (fa_loop *)(void *)(block + loops_at),
                                    constants);
+    }
+    if (status == FA_OK) {
+        status =
+            fa_motors_passive(d, model, (fa_passive *)(void *)(block + passive_at));
     }
     constants += d->couplings_size;
     for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {

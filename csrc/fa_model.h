@@ -9,8 +9,12 @@
  *             along +z (identity where the user's axis is already +z): the motion
  *             subspace of every joint is then a unit vector. fa_body.frame takes
  *             these components back to those of the user.
- * Coordinates joints in the order of the bodies, then the modes body by body; q has
- *             more joint positions than qd has joint velocities where quaternions are.
+ * Coordinates joints in the order of the bodies, motors, then the modes body by body; q
+ *             has more joint positions than qd has joint velocities where quaternions are.
+ * Motors      the rotor of a flexible joint is a body without nodes on the node that
+ *             carries the joint, after all others; what couples it to the joint is one of
+ *             the forces inside joints (joint_forces.h). Its motor takes the force that
+ *             an actuator of the joint would have.
  * Units       SI; modal coordinates have the unit their normalization gives them.
  */
 #ifndef FA_MODEL_H
@@ -66,9 +70,11 @@ enum {
     FA_TOPO_NODE, /* of the parent, or -1: its frame; of the body itself if floating */
     FA_TOPO_JOINT,
     FA_TOPO_MODES,
-    FA_TOPO_NODES, /* 0: a massless carrier, no link of the user's */
+    FA_TOPO_NODES, /* 0: no link of the user's but a carrier, a stator or a rotor */
     FA_TOPO_DOF,
     FA_TOPO_INTEGRALS, /* 1: modal integrals are given, the nodes have no mass */
+    FA_TOPO_SECOND,    /* 1: positions are quadratic in the modes (foreshortening) */
+    FA_TOPO_DRIVES,    /* a rotor: 1 + the body whose joint it drives; else 0 */
     FA_TOPO_SIZE
 };
 enum {
@@ -80,7 +86,10 @@ enum {
     FA_JOINT_SIZE = 57
 };
 
-/* description of one node with n modes; gamma and lambda are 3 x n by rows */
+/*
+ * Description of one node with n modes; gamma and lambda are 3 x n by rows, and so is
+ * kappa, 3 x n x n, of a body with FA_TOPO_SECOND.
+ */
 enum {
     FA_NODE_MASS = 0,
     FA_NODE_COM = 1,
@@ -89,6 +98,7 @@ enum {
     FA_NODE_GAMMA = 13
 };
 #define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
+#define FA_SECOND_SIZE(n) (3 * (n) * (n)) /* of kappa and of mp2 */
 
 /*
  * Description of a loop: two nodes (-1: the ground), which directions it locks, and a
@@ -98,9 +108,27 @@ enum {
 enum { FA_LOOP_FIRST, FA_LOOP_SECOND, FA_LOOP_DIRECTIONS, FA_LOOP_SIZE };
 enum { FA_FRAME_POSITION = 0, FA_FRAME_ROTATION = 3, FA_FRAME_SIZE = 12 };
 /* modal integrals that are given: mass, first moment, inertia (xx xy xz yy yz zz) of the
- * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes */
+ * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes; mp2
+ * after them with FA_TOPO_SECOND */
 enum { FA_GIVEN_MASS = 0, FA_GIVEN_MP0 = 1, FA_GIVEN_J0 = 4, FA_GIVEN_MODAL = 10 };
 #define FA_GIVEN_SIZE(n) (FA_GIVEN_MODAL + fa_modal_size(n) - 2 * (size_t)((n) * (n)))
+
+/*
+ * Description of a force inside of a joint of one freedom, with s = q_joint - ratio
+ * q_motor (joint_forces.h):
+ *   spring    parameters stiffness, s at rest, damping
+ *   friction  Coulomb force, velocity that smooths it
+ *   stop      bound of s, side (1: above it, -1: below), stiffness, damping in s/m
+ */
+typedef enum { FA_SPRING, FA_FRICTION, FA_STOP, FA_PASSIVE_KINDS } fa_passive_kind;
+enum {
+    FA_PASSIVE_KIND,
+    FA_PASSIVE_BODY,  /* whose joint it is */
+    FA_PASSIVE_ROTOR, /* body of the motor, or -1 */
+    FA_PASSIVE_RATIO,
+    FA_PASSIVE_PARAMETERS, /* [4] */
+    FA_PASSIVE_SIZE = 8
+};
 
 typedef struct {
     int n_bodies;
@@ -116,14 +144,17 @@ typedef struct {
     const double *frames;    /* [n_loops][2][FA_FRAME_SIZE] */
     const double *couplings; /* [n_couplings][nu + 1]: coefficients, constant */
     size_t couplings_size;
-    double stabilization; /* rate at which violations decay, 1/s */
+    int n_passive;
+    const double *passive; /* [n_passive][FA_PASSIVE_SIZE] */
+    double stabilization;  /* rate at which violations decay, 1/s */
     fa_fidelity fidelity;
 } fa_description;
 
 /*
  * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
- * corrected in equations B1 to B4), sums over its nodes, or given. A position that is
- * quadratic in eta (foreshortening of beams) has its place here: two more integrals.
+ * corrected in equations B1 to B4), sums over its nodes, or given. Where positions are
+ * quadratic in eta (foreshortening of beams), F1 and J2 have terms of it, and mp2 is
+ * there.
  */
 typedef struct {
     const double *E;   /* [n][3]     sum m (gamma_r - p x lambda_r) */
@@ -135,6 +166,7 @@ typedef struct {
     const double *J2;  /* [n][n][6]  second derivative of the inertia */
     const double *K;   /* [n][n]     stiffness */
     const double *C;   /* [n][n]     damping */
+    const double *mp2; /* [n][n][3]  sum m kappa_rs, or NULL */
 } fa_modal;
 
 typedef struct {
@@ -143,6 +175,7 @@ typedef struct {
     int parent_modes; /* modes of the parent */
     int attach;       /* node of the parent, over all bodies, or -1: its frame */
     int own_node;     /* floating: the node of its own on which it is carried */
+    int drives;       /* body whose joint this rotor drives, or -1 */
     fa_joint joint;
     int wide; /* helical, spherical or pose */
     int n_modes, n_dof;
@@ -176,6 +209,7 @@ typedef struct {
     const double *position; /* [3] */
     const double *gamma;    /* [n][3], mode by mode */
     const double *lambda;   /* [n][3] */
+    const double *kappa;    /* [n][n][3], symmetric in the modes, or NULL */
 } fa_node;
 
 /*
@@ -195,10 +229,21 @@ typedef struct {
     fa_lock locks[6];
 } fa_loop;
 
+/* a force inside of a joint on s = q_joint - ratio q_motor */
+typedef struct {
+    fa_passive_kind kind;
+    int joint, motor;           /* velocities; motor -1: there is none */
+    int joint_at, motor_at;     /* positions in q */
+    int joint_move, motor_move; /* places in a displacement (positions.c) */
+    double ratio, p[4];
+} fa_passive;
+
 typedef struct {
     int n_bodies, n_nodes;
-    int n_links;          /* bodies of the user: all but the carriers */
-    int nu, nv, nq;       /* joint velocities, all velocities, all positions */
+    int n_links;          /* bodies of the user: all with nodes */
+    int nu, nv, nq;       /* velocities of joints and motors, all, all positions */
+    int n_motors;         /* the last bodies are their rotors */
+    int n_actuators;      /* nu - n_motors: a motor acts in place of its joint */
     int n_modes;          /* nv - nu */
     int n_rows;           /* modes and freedoms of wide joints */
     int sum_parent_modes; /* totals of hop_at, wide_tri_at */
@@ -213,6 +258,8 @@ typedef struct {
     const fa_loop *loops;
     const double *couplings; /* [n_couplings][nu + 1] */
     double stabilization;
+    int n_passive; /* forces inside of joints */
+    const fa_passive *passive;
     fa_fidelity fidelity;
 } fa_model;
 
@@ -231,18 +278,20 @@ void fa_model_free(fa_model *model);
 /* whether F1(r,s) = -F1(s,r), to rounding of their size */
 int fa_modal_is_skew(int n, const double *F1);
 
-/* number of doubles of the modal integrals of a body with n modes */
+/* number of doubles of the modal integrals of a body with n modes, but for mp2 */
 size_t fa_modal_size(int n);
 
 /*
  * Modal integrals of one body from its nodes (equations B1, B2).
  *
  *   n, n_nodes   modes and nodes
- *   nodes        [n_nodes][FA_NODE_SIZE(n)]
- *   storage      [fa_modal_size(n)]  receives the integrals; K and C are left as is
+ *   second       whether positions are quadratic in the modes
+ *   nodes        [n_nodes][FA_NODE_SIZE(n)], longer by FA_SECOND_SIZE(n) if they are
+ *   storage      [fa_modal_size(n)], longer likewise; receives the integrals; K and C are
+ *                left as is
  *   body         mass, mp0, J0, modal, node_is_offset and F1_is_skew are set
  */
-void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
-                        fa_body *body);
+void fa_modal_integrals(int n, int n_nodes, int second, const double *nodes,
+                        double *storage, fa_body *body);
 
 #endif

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .integrals import modal_integrals
+
 if TYPE_CHECKING:
     from .joints import Joint
     from .models import Body
@@ -182,7 +184,20 @@ def joint_map(body: Body, q: Array, eta: Array) -> Array:
 
 def node_place(body: Body, node: int, eta: Array) -> Array:
     """Position of a node of the deformed body in its frame, (..., 3), in m (K1)."""
-    return np.asarray(body.node_position[node] + eta @ body.node_translation[node].T)
+    place = body.node_position[node] + eta @ body.node_translation[node].T
+    if body.node_foreshortening is not None:
+        change = node_slopes(body, node, eta) - body.node_translation[node]
+        place = place + 0.5 * (change @ eta[..., np.newaxis])[..., 0]
+    return np.asarray(place)
+
+
+def node_slopes(body: Body, node: int, eta: Array) -> Array:
+    """Derivatives ``gamma + kappa eta`` of that position, (..., 3, n) (K3)."""
+    gamma = body.node_translation[node]
+    if body.node_foreshortening is None:
+        return np.broadcast_to(gamma, (*eta.shape[:-1], *gamma.shape))
+    bent = np.einsum("irs,...s->...ir", body.node_foreshortening[node], eta)
+    return np.asarray(gamma + bent)
 
 
 def twist_map(
@@ -211,10 +226,9 @@ def twist_map(
         From (etad; omega; v) of the body to the twist in the axes of the child (node).
     """
     n, r = body.n_modes, node_place(body, node, eta)
-    gamma, lam = body.node_translation[node], body.node_rotation[node]
+    lam = body.node_rotation[node]
     R, jacobian = rotation(eta @ lam.T)  # (K1)
-    Lambda = U = jacobian @ lam  # (K3)
-    U = np.broadcast_to(gamma, U.shape)
+    Lambda, U = jacobian @ lam, node_slopes(body, node, eta)  # (K3)
     if child is not None:
         joint, R_J, x_J = child
         offset = joint.position + x_J @ joint.rotation.T
@@ -234,7 +248,8 @@ def twist_map(
 def modal_mass(body: Body, eta: Array) -> Array:
     """Mass matrix of a body on (etad; omega; v), eqs. 21-23.
 
-    A sum over its nodes, unless it has modal integrals.
+    A sum over its nodes, unless it has modal integrals; these take the terms of
+    foreshortening, which are cut after second order in the modes and their rates.
 
     Parameters
     ----------
@@ -248,8 +263,8 @@ def modal_mass(body: Body, eta: Array) -> Array:
     M_m : (..., n + 6, n + 6) ndarray
         In kg m^2, kg and the units of the modes.
     """
-    if body.integrals is not None:
-        return np.asarray(body.integrals.mass_matrix(eta))
+    if body.integrals is not None or body.node_foreshortening is not None:
+        return np.asarray(modal_integrals(body).mass_matrix(eta))
 
     # M_s of eq. 81: inertia of each node about it, on its twist
     n, m = body.n_modes, body.node_mass[:, np.newaxis, np.newaxis]

@@ -56,6 +56,9 @@ class ModalIntegrals(Description):
     J0, J1s, J2s : (3, 3), (n, 3, 3), (n, n, 3, 3) array_like of float
         Inertia about the frame of the undeformed body, in kg m^2, its slopes and
         second derivatives.
+    mp2 : (n, n, 3) array_like of float, optional
+        Second derivatives of the first moment, from foreshortening; F1 and J2s have
+        terms of it too.  Zero by default.
 
     Raises
     ------
@@ -87,6 +90,7 @@ class ModalIntegrals(Description):
     J0: Any
     J1s: Any
     J2s: Any
+    mp2: Any = None
 
     def __post_init__(self) -> None:
         G = as_array("G of the modal integrals", self.G, (None, None))
@@ -102,6 +106,8 @@ class ModalIntegrals(Description):
             "J1s": (n, 3, 3),
             "J2s": (n, n, 3, 3),
         }
+        if self.mp2 is not None:
+            shapes["mp2"] = (n, n, 3)
         self._set(m=float(as_array("m of the modal integrals", self.m, ())))
         for name, shape in shapes.items():
             value = as_array(
@@ -139,7 +145,11 @@ class ModalIntegrals(Description):
         ((6, 6), 0.5, -1.0)
         """
         eta, n = np.asarray(eta), self.n_modes
-        mp = self.mp0 + eta @ self.mp1.T
+        mp, E = self.mp0 + eta @ self.mp1.T, self.E
+        if self.mp2 is not None:
+            change = np.einsum("rsi,...s->...ir", self.mp2, eta)
+            mp = mp + 0.5 * np.einsum("...ir,...r->...i", change, eta)
+            E = E + change
         F = self.F0 + np.einsum("irs,...s->...ir", self.F1, eta)
         slope = self.J1s + 0.5 * np.einsum("rsij,...s->...rij", self.J2s, eta)
         J = self.J0 + np.einsum("...rij,...r->...ij", slope, eta)
@@ -148,7 +158,7 @@ class ModalIntegrals(Description):
         rates, turn, move = slice(0, n), slice(n, n + 3), slice(n + 3, n + 6)
         M[..., rates, rates] = self.G
         M[..., turn, rates], M[..., rates, turn] = F, np.swapaxes(F, -2, -1)
-        M[..., move, rates], M[..., rates, move] = self.E, self.E.T
+        M[..., move, rates], M[..., rates, move] = E, np.swapaxes(E, -2, -1)
         M[..., turn, turn] = J
         lever = np.cross(mp[..., np.newaxis, :], np.eye(3), axisc=-2)
         M[..., turn, move], M[..., move, turn] = lever, -lever
@@ -180,10 +190,24 @@ class ModalIntegrals(Description):
             J0=self.J0,
             J1s=np.einsum("rij,ra->aij", self.J1s, W),
             J2s=np.einsum("rsij,ra,sb->abij", self.J2s, W, W),
+            mp2=None
+            if self.mp2 is None
+            else np.einsum("rsi,ra,sb->abi", self.mp2, W, W),
         )
 
-    def pack(self) -> NDArray[np.float64]:
-        """Return them as one array, in the order of ``fa_model.h``."""
+    def pack(self, second: bool = False) -> NDArray[np.float64]:
+        """Return them as one array, in the order of ``fa_model.h``.
+
+        Parameters
+        ----------
+        second : bool
+            With mp2, as a body with foreshortening needs it.
+
+        Returns
+        -------
+        packed : (N,) ndarray of float
+            The arrays one after the other.
+        """
         upper = np.triu_indices(3)
         n = self.n_modes
         parts = [
@@ -195,6 +219,8 @@ class ModalIntegrals(Description):
             self.J1s[:, upper[0], upper[1]],
             self.J2s[:, :, upper[0], upper[1]],
         ]
+        if second:
+            parts.append(np.zeros((n, n, 3)) if self.mp2 is None else self.mp2)
         return np.concatenate([np.ravel(part) for part in parts])
 
     def check(self, who: str, mode_names: tuple[str, ...]) -> None:
@@ -221,6 +247,7 @@ class ModalIntegrals(Description):
             ("J1s", self.J1s, self.J1s.swapaxes(1, 2)),
             ("J2s", self.J2s, self.J2s.swapaxes(2, 3)),
             ("J2s", self.J2s, self.J2s.swapaxes(0, 1)),
+            *([] if self.mp2 is None else [("mp2", self.mp2, self.mp2.swapaxes(0, 1))]),
         ):
             off = float(np.abs(value - swapped).max(initial=0.0))
             if off > 1e-9 * float(np.abs(value).max(initial=0.0)):
@@ -265,6 +292,31 @@ def _skew_columns(x: Array) -> Array:
     return np.cross(columns, np.eye(3), axisc=-2)
 
 
+def _with_foreshortening(
+    c: ModalIntegrals, m: Array, place: Array, kappa: Array
+) -> ModalIntegrals:
+    """Add what the quadratic part of positions gives to second order (B1).
+
+    Parameters
+    ----------
+    c : ModalIntegrals
+        Integrals without it.
+    m, place : (N,) and (N, 3) ndarray
+        Masses, and where the undeformed body has them.
+    kappa : (N, 3, n, n) ndarray
+        Second derivatives of the positions.
+    """
+    place_x, kappa_x = _skew_columns(place.T), np.moveaxis(kappa, 1, -1)
+    kappa_x = np.cross(kappa_x[..., np.newaxis, :], np.eye(3), axisc=-2)
+    half = -np.einsum("j,jrsik,jkl->rsil", m, kappa_x, place_x)
+    result: ModalIntegrals = c.replace(
+        F1=c.F1 + np.einsum("j,jik,jkrs->irs", m, place_x, kappa),
+        J2s=c.J2s + half + half.swapaxes(2, 3),
+        mp2=np.einsum("j,jirs->rsi", m, kappa),
+    )
+    return result
+
+
 def modal_integrals(body: Body) -> ModalIntegrals:
     """Modal integrals of a body: those given to it, or sums over its nodes.
 
@@ -304,6 +356,7 @@ def modal_integrals(body: Body) -> ModalIntegrals:
         body.node_position,
         body.node_rotation,
         body.node_translation,
+        body.node_foreshortening,
     )
 
 
@@ -314,6 +367,7 @@ def nodal_integrals(
     position: ArrayLike,
     rotation: ArrayLike,
     translation: ArrayLike,
+    foreshortening: ArrayLike | None = None,
 ) -> ModalIntegrals:
     r"""Modal integrals of a body that is given by nodes with masses.
 
@@ -330,6 +384,8 @@ def nodal_integrals(
     rotation, translation : (N, 3, n) array_like of float
         Mode shapes :math:`\lambda` and :math:`\gamma`: rotation vector and translation
         of each node for a unit of each mode.
+    foreshortening : (N, 3, n, n) array_like of float, optional
+        Second derivatives :math:`\kappa` of the positions in the modes.
 
     Returns
     -------
@@ -377,7 +433,7 @@ def nodal_integrals(
     mixed = np.einsum("j,jir,jik,jks->rs", m, lam, p_x, gamma)
     turning = np.einsum("jir,jik,jks->rs", lam, J, lam)
     moving = np.einsum("j,jir,jis->rs", m, gamma, gamma)
-    return ModalIntegrals(
+    result = ModalIntegrals(
         m=float(m.sum()),
         mp0=m @ (p + l0),
         mp1=np.einsum("j,jir->ir", m, gamma),
@@ -393,3 +449,7 @@ def nodal_integrals(
         J1s=first + first.swapaxes(1, 2),
         J2s=second + second.swapaxes(0, 1),
     )
+    if foreshortening is None:
+        return result
+    kappa = as_array("foreshortening of the nodes", foreshortening, (N, 3, n, n))
+    return _with_foreshortening(result, m, p + l0, kappa)

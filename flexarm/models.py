@@ -51,6 +51,7 @@ class _Body(Description):
     mode_names: tuple[str, ...]
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
+    node_foreshortening: Array | None = None
 
     @property
     def attachment_node(self) -> int | None:
@@ -270,9 +271,10 @@ class RigidBody(_Body):
 class FlexibleBody(_Body):
     """Body that deforms in a few assumed modes.
 
-    Node ``j`` sits at ``node_position[j] + node_translation[j] @ eta`` and is turned
-    by ``exp(node_rotation[j] @ eta)``, in the frame of the body.  That frame is fixed
-    to the inboard attachment (clamped modes) unless `attachment` names a node that the
+    Node ``j`` sits at ``node_position[j] + node_translation[j] @ eta``, plus
+    ``node_foreshortening[j] @ eta @ eta / 2``, and is turned by
+    ``exp(node_rotation[j] @ eta)``, in the frame of the body.  That frame is fixed to
+    the inboard attachment (clamped modes) unless `attachment` names a node that the
     modes move: then it floats (free or pinned modes).
 
     Parameters
@@ -311,6 +313,11 @@ class FlexibleBody(_Body):
         Modal integrals of the body, in place of sums over its nodes: these then carry
         no mass, and only those need to be listed that other bodies hang on or that are
         drawn.
+    node_foreshortening : (n, 3, m, m) array_like of float, optional
+        Second derivatives ``kappa`` of the position of each node in the modes,
+        symmetric in them and zero at the `attachment`.  A slender beam that bends draws
+        its points towards the root, by which a fast rotation stiffens it (geometric
+        stiffening); `flexarm.beams.flexible_link` gives it.
 
     Notes
     -----
@@ -319,6 +326,12 @@ class FlexibleBody(_Body):
     ``attachment="base"`` and modes that turn but do not move that node, and of a free
     one the undeformed body with no node at rest.  Modes must not contain a motion of
     the rigid body, which the joint has already.
+
+    With foreshortening the kinetic energy of the body is that of its nodes up to second
+    order in modal coordinates and rates together, so that its equations of motion are
+    right to first order, and keep that energy exactly.  What hangs on its nodes follows
+    their quadratic positions without a cut.  Given `integrals` have their share of it
+    in ``F1``, ``J2s`` and ``mp2``.  Forces and Jacobians of a ruthless arm ignore it.
     """
 
     name: str
@@ -335,6 +348,7 @@ class FlexibleBody(_Body):
     mode_names: tuple[str, ...] = ()
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
+    node_foreshortening: Any = None
 
     def __post_init__(self) -> None:
         name = _check_name("body", self.name)
@@ -374,6 +388,8 @@ class FlexibleBody(_Body):
             self._set(attachment=self.node_names[self.node_index(self.attachment)])
         if self.integrals is not None:
             self._check_integrals(self.integrals)
+        if self.node_foreshortening is not None:
+            self._set(node_foreshortening=self._foreshortening())
         if m:
             values, vectors = np.linalg.eigh(self.modal_mass())
             if not values[0] > 1e-14 * max(values[-1], 0.0):
@@ -445,6 +461,25 @@ class FlexibleBody(_Body):
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _foreshortening(self) -> Array:
+        """Second derivatives of the node positions, checked."""
+        n, m, who = self.n_nodes, self.n_modes, f"body {self.name!r}"
+        what = f"node_foreshortening of {who}"
+        kappa = as_array(what, self.node_foreshortening, (n, 3, m, m))
+        off = float(np.abs(kappa - kappa.swapaxes(2, 3)).max(initial=0.0))
+        if off > 1e-9 * float(np.abs(kappa).max(initial=0.0)):
+            raise ModelError(
+                f"{what} is not symmetric in the modes, entries differ by {off:.3g}; "
+                "expected second derivatives"
+            )
+        held = self.attachment_node
+        if held is not None and kappa[held].any():
+            raise ModelError(
+                f"{what} is not zero at the attachment {self.attachment!r}, expected "
+                "positions relative to that node; subtract its second derivatives"
+            )
+        return as_array(what, (kappa + kappa.swapaxes(2, 3)) / 2.0, (n, 3, m, m))
 
     def _check_integrals(self, integrals: object) -> None:
         who = f"body {self.name!r}"

@@ -22,7 +22,7 @@ def state(arm, seed, size=0.01):
 
 
 def tree(seed):
-    return fa.library.random_tree(seed, 2 + seed % 4, joints=JOINTS)
+    return fa.library.random_tree(seed, 2 + seed % 4, joints=JOINTS, foreshortening=0.0)
 
 
 def folded(matrix):
@@ -94,7 +94,9 @@ def errors(arm, rates, node):
 @pytest.mark.parametrize("name", ["cibicik_egeland", "tree"])
 def test_what_folding_leaves_out_is_of_second_order(name):
     if name == "tree":
-        chain = fa.library.random_tree(6, 4, joints=JOINTS, branches=1)
+        chain = fa.library.random_tree(
+            6, 4, joints=JOINTS, branches=1, foreshortening=0.0
+        )
         arm = chain.replace(bodies=[*chain.bodies, fa.RigidBody("hand", mass=1.0)])
         arm = arm.replace(tip=("hand", "base"))
     else:

@@ -270,8 +270,9 @@ def test_two_link_arm_of_the_textbook(axis):
     assert_allclose(fa.bias_forces(arm, q, qd), expected, rtol=0, atol=2e-14)
 
 
+@pytest.mark.parametrize("shortens", [False, True])
 @pytest.mark.parametrize("n_modes", [5, 6, 7, 12, 20, 64])
-def test_any_number_of_modes(n_modes):
+def test_any_number_of_modes(n_modes, shortens):
     """Up to six modes are compile-time constants of the kernels, more are not."""
     rng = np.random.default_rng(n_modes)
     n_nodes = 30
@@ -288,6 +289,7 @@ def test_any_number_of_modes(n_modes):
         trace = np.trace(turn, axis1=1, axis2=2)[:, None, None]
         about = 0.01 * (trace * np.eye(3) - turn)
         root = rng.normal(size=(n, n))
+        kappa = (rng.normal(size=(n_nodes, 3, n, n)) * 0.02 / n) if shortens else None
         return fa.FlexibleBody(
             name,
             joint,
@@ -297,6 +299,7 @@ def test_any_number_of_modes(n_modes):
             node_inertia=about + mass[:, None, None] * offset,
             node_translation=shapes[0],
             node_rotation=shapes[1],
+            node_foreshortening=None if kappa is None else kappa + kappa.swapaxes(2, 3),
             stiffness=root @ root.T,
             damping=0.1 * np.eye(n),
         )

@@ -66,8 +66,13 @@ def test_a_clamped_body_floats_on_its_root(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_modes_that_shift_the_whole_body(seed):
-    """A shift of all nodes, the root included, is undone exactly by the frame."""
-    arm, rng, bodies = tree(seed, attachments=0.0), np.random.default_rng(seed), []
+    """A shift of all nodes, the root included, is undone exactly by the frame.
+
+    Not with foreshortening, where T is cut after the second order of coordinates that
+    such a shift changes.
+    """
+    arm = tree(seed, attachments=0.0, foreshortening=0.0)
+    rng, bodies = np.random.default_rng(seed), []
     for body in arm.bodies:
         if body.n_modes:
             shift = body.node_translation + rng.normal(size=(1, 3, body.n_modes))

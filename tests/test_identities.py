@@ -54,6 +54,7 @@ def test_locked_modes_are_the_rigid_arm(seed):
         return body.replace(
             node_translation=small * body.node_translation,
             node_rotation=small * body.node_rotation,
+            node_foreshortening=None,
             stiffness=small**2 * body.stiffness,
             damping=small**2 * body.damping,
         )
@@ -64,6 +65,7 @@ def test_locked_modes_are_the_rigid_arm(seed):
         return body.replace(
             node_translation=np.zeros((body.n_nodes, 3, 0)),
             node_rotation=None,
+            node_foreshortening=None,
             stiffness=np.zeros((0, 0)),
             damping=None,
             mode_names=(),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from operator_cases import NAMES, assert_close, case, largest
-from trees import SEVERAL, random_state
+from trees import SEVERAL, held_at, random_state
 
 import flexarm as fa
 
@@ -26,8 +26,7 @@ FLOATING = [f"floating-{seed}" for seed in range(30)]
 def afloat(seed):
     """A random tree whose flexible bodies are held by a node that their modes move."""
     arm = fa.library.random_tree(seed, 2 + seed % 6, max_modes=4, joints=SEVERAL)
-    bodies = [b.replace(attachment=1) if b.n_modes else b for b in arm.bodies]
-    return arm.replace(bodies=bodies)
+    return arm.replace(bodies=[held_at(b, 1) if b.n_modes else b for b in arm.bodies])
 
 
 @cache

@@ -5,25 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from trees import node_table
 
 import flexarm as fa
 from flexarm import _core
 from flexarm.reference import integrals
-
-
-def node_table(body):
-    inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
-    n = body.n_nodes
-    return np.hstack(
-        [
-            body.node_mass[:, None],
-            body.node_com,
-            inertia,
-            body.node_position,
-            body.node_translation.reshape(n, -1),
-            body.node_rotation.reshape(n, -1),
-        ]
-    )
 
 
 def full(six):
@@ -42,6 +28,7 @@ def test_integrals_of_random_bodies(seed):
         twin = integrals.modal_integrals(body)
         sizes = [3 * n, 3 * n, 3 * n, 3 * n * n, n * (n + 1) // 2, 6 * n, 6 * n * n]
         E, F0, mp1, F1, G, J1, J2 = np.split(flat, np.cumsum(sizes))[:7]
+        second = flat[sum(sizes) + 2 * n * n :]  # after K and C
         lower = np.zeros((n, n))
         lower[np.tril_indices(n)] = G
         pairs = {
@@ -53,6 +40,8 @@ def test_integrals_of_random_bodies(seed):
             "mp1": (mp1.reshape(n, 3), np.asarray(twin.mp1).reshape(3, n).T),
             "G": (lower + np.tril(lower, -1).T, twin.G),
         }
+        if body.node_foreshortening is not None:
+            pairs["mp2"] = (second.reshape(n, n, 3), twin.mp2)
         scale = 1.0 + np.abs(flat).max(initial=0.0)
         for name, (found, expected) in pairs.items():
             assert_allclose(found, expected, rtol=0, atol=1e-13 * scale, err_msg=name)

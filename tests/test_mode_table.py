@@ -7,6 +7,7 @@ import pytest
 from meshes import beam
 from numpy.testing import assert_allclose
 from refusals import beam as two_nodes
+from trees import in_basis
 
 import flexarm as fa
 from flexarm._mode_table import total_effective_mass
@@ -65,12 +66,7 @@ def test_basis_does_not_change_what_modes_carry_together(seed: int) -> None:
         if not body.n_modes:
             continue
         W = np.random.default_rng(seed).normal(size=(body.n_modes,) * 2)
-        other = body.replace(
-            node_translation=body.node_translation @ W,
-            node_rotation=body.node_rotation @ W,
-            stiffness=W.T @ body.stiffness @ W,
-            damping=None,
-        )
+        other = in_basis(body, W)
         assert_allclose(total_effective_mass(other), total_effective_mass(body))
         coupled = "coupled coordinates, natural frequencies" in body.summary()
         assert coupled == (body.n_modes > 1)

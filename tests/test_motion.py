@@ -136,6 +136,16 @@ def sums_over_nodes(arm, q, qd):
             angular += J @ w + m * np.cross(p, u) + np.cross(x + place, force)
             turned = np.cross(R @ body.node_rotation[j] @ eta, p)
             moment += m * (x + place + p + turned)
+            if body.node_foreshortening is not None:
+                # what T has of it to second order (L1b), and all of the first moment
+                kappa, rest = body.node_foreshortening[j], body.node_position[j]
+                bent = R @ (kappa @ eta @ eta) / 2.0
+                drift = R @ (kappa @ eta @ etad) + np.cross(omega, bent)
+                arm_0 = R @ (rest + body.node_com[j])
+                straight = m * (speed[:3, 3] + np.cross(omega, arm_0))
+                linear += m * drift
+                angular += m * np.cross(x + arm_0, drift) + np.cross(bent, straight)
+                moment += m * bent
     return np.concatenate([angular, linear]), moment
 
 

@@ -22,7 +22,15 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
-from trees import SEVERAL, calm_state, conservative, floating, random_state
+from trees import (
+    SEVERAL,
+    calm_state,
+    conservative,
+    floating,
+    in_basis,
+    node_table,
+    random_state,
+)
 
 import flexarm as fa
 from flexarm import _core
@@ -58,6 +66,7 @@ def test_18_flexible_bodies_without_modes_are_rigid_ones(seed):
         n = body.n_nodes
         none = {"node_translation": np.zeros((n, 3, 0)), "node_rotation": None}
         none |= {"stiffness": np.zeros((0, 0)), "damping": None, "mode_names": ()}
+        none |= {"node_foreshortening": None}
         stiff.append(body.replace(**none))
         place = body.node_position + body.node_com
         com = body.node_mass @ place / body.total_mass
@@ -272,12 +281,7 @@ def test_23_another_modal_basis_gives_the_same_motion(seed):
             at = arm.mode_slice(body.name, positions=True)
             other_q[at] = np.linalg.solve(W, q[at])
             blocks[arm.mode_slice(body.name), arm.mode_slice(body.name)] = W
-            body = body.replace(
-                node_translation=body.node_translation @ W,
-                node_rotation=body.node_rotation @ W,
-                stiffness=W.T @ body.stiffness @ W,
-                damping=W.T @ body.damping @ W,
-            )
+            body = in_basis(body, W)
         new.append(body)
     other = arm.replace(bodies=new)
     tau = rng.normal(size=arm.nu)
@@ -292,13 +296,7 @@ def test_23_another_modal_basis_gives_the_same_motion(seed):
 
 def integrals(body):
     """Modal integrals of the kernels, flat."""
-    n = body.n_nodes
-    inertia = body.node_inertia.reshape(n, 9)[:, [0, 1, 2, 4, 5, 8]]
-    shapes = [body.node_translation.reshape(n, -1), body.node_rotation.reshape(n, -1)]
-    mass = [body.node_mass[:, np.newaxis], body.node_com, inertia, body.node_position]
-    mass, mp0, J0, flat = _core.modal_integrals(
-        body.n_modes, np.hstack([*mass, *shapes])
-    )
+    mass, mp0, J0, flat = _core.modal_integrals(body.n_modes, node_table(body))
     return np.array([mass, *mp0, *J0, *flat])
 
 
@@ -323,6 +321,7 @@ def test_24_order_and_halves_of_nodes_do_not_matter(seed, change):
             share[-2] = 0.5
             labels = [*body.node_names, "half"]
         if body.n_modes:
+            kappa = body.node_foreshortening
             again = body.replace(
                 node_mass=share * body.node_mass[pick],
                 node_inertia=share[:, None, None] * body.node_inertia[pick],
@@ -330,6 +329,7 @@ def test_24_order_and_halves_of_nodes_do_not_matter(seed, change):
                 node_position=body.node_position[pick],
                 node_translation=body.node_translation[pick],
                 node_rotation=body.node_rotation[pick],
+                node_foreshortening=kappa if kappa is None else kappa[pick],
                 node_names=labels,
             )
             assert_close(integrals(again), integrals(body), 1e-15)

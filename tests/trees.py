@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from flexarm import Joint
+from flexarm import FlexibleBody, Joint
 from flexarm.arm import Arm
 from flexarm.library import random_tree
 
@@ -46,6 +46,42 @@ def free_joints(arm: Arm) -> tuple[Arm, Array]:
         blocks.append(S)
     modes = arm.nv - arm.nu
     return arm.replace(bodies=bodies), block_diag(*blocks, np.eye(modes))
+
+
+def held_at(body: FlexibleBody, node: int) -> FlexibleBody:
+    """The body floating on a node, its foreshortening seen from there."""
+    kappa = body.node_foreshortening
+    second = None if kappa is None else kappa - kappa[node]
+    result: FlexibleBody = body.replace(attachment=node, node_foreshortening=second)
+    return result
+
+
+def in_basis(body: FlexibleBody, W: Array) -> FlexibleBody:
+    """The body in coordinates eta' with eta = W eta'."""
+    kappa = body.node_foreshortening
+    result: FlexibleBody = body.replace(
+        node_translation=body.node_translation @ W,
+        node_rotation=body.node_rotation @ W,
+        node_foreshortening=None if kappa is None else W.T @ kappa @ W,
+        stiffness=W.T @ body.stiffness @ W,
+        damping=W.T @ body.damping @ W,
+    )
+    return result
+
+
+def node_table(body: FlexibleBody) -> Array:
+    """Nodes as rows, in the layout of the C model."""
+    n, kappa = body.n_nodes, body.node_foreshortening
+    columns = [
+        body.node_mass[:, np.newaxis],
+        body.node_com,
+        body.node_inertia.reshape(n, 9)[:, [0, 1, 2, 4, 5, 8]],
+        body.node_position,
+        body.node_translation.reshape(n, -1),
+        body.node_rotation.reshape(n, -1),
+        *([] if kappa is None else [kappa.reshape(n, -1)]),
+    ]
+    return np.hstack(columns)
 
 
 def quaternions(arm: Arm) -> list[slice]:

@@ -116,8 +116,9 @@ FA_NOINLINE void cp_node(const fa_model *model, const fa_node *node, const fa_re
     const int n = b->n_modes;
     fa_turn turn;
 
-    node_place(node, n, node_eta(model, q, b->eta_at), &turn, Rn, rho);
-    node_columns(node, n, &turn, NULL, slope, shift);
+    const fa_real *eta = node_eta(model, q, b->eta_at);
+    node_place(node, n, eta, &turn, Rn, rho);
+    node_columns(node, n, eta, &turn, NULL, slope, shift);
     fa_zero(F, 36);
     for (int c = 0; c < 3; c++) {
         fa_real lever[3];

@@ -44,7 +44,7 @@ FA_NOINLINE void floating_pose(const fa_model *model, const fa_body *b,
     for (int i = 0; i < 3; i++) {
         h->r[i] += b->pos[i];
     }
-    node_columns(node, b->n_modes, t, t->x, columns, columns + 3 * b->n_modes);
+    node_columns(node, b->n_modes, eta, t, t->x, columns, columns + 3 * b->n_modes);
 }
 
 /* y = Pi rates */

@@ -1,15 +1,16 @@
 /*
  * hop.h -- from a body to the next one: node deformation, then joint (K1 to K7)
  *
- * Equations   phi = lambda eta, R_n = exp(phi~), l = l0 + gamma eta             (K1)
+ * Equations   phi = lambda eta, R_n = exp(phi~),
+ *             l = l0 + gamma eta + 1/2 kappa eta eta                            (K1)
  *             R = R_n R_f rot_z(q), r = l + x,
  *             x = R_n (x_f [+ R_f e_z q for a prismatic joint])                 (K2)
- *             Lambda = J_l(phi) lambda, U = gamma + Lambda x x                  (K3)
+ *             Lambda = J_l(phi) lambda, U = gamma + kappa eta + Lambda x x      (K3)
  *             w = Lambda etad, u = U etad                                       (K4)
  *             V_k = R'(omega + w; v + omega x r + u) + S qd                     (K5)
  *             wdot = d/dt(J_l) lambda etad,
- *             beta = (wdot - w x omega; omega x u + wdot x x + w x (w x x)
- *                     - w x (v + omega x r + u))                                (K6)
+ *             beta = (wdot - w x omega; omega x u + kappa etad etad + wdot x x
+ *                     + w x (w x x) - w x (v + omega x r + u))                  (K6)
  *             c_k = R' beta + V_k x S qd                                        (K7)
  *             omega, v: twist of the parent in its own axes. exp and J_l are exact,
  *             so the attachment's velocity is the derivative of its pose.
@@ -63,7 +64,7 @@ FA_INLINE void hop_pose_of(const fa_model *model, const fa_body *b, const int np
         fa_real Rn[9];
         node_place(node, np, eta_of_parent, t, Rn, l);
         fa_rotate(t->x, Rn, arm);
-        node_columns(node, np, t, t->x, slope, shift);
+        node_columns(node, np, eta_of_parent, t, t->x, slope, shift);
         fa_mat_mul_const(base, Rn, b->rot);
         for (int i = 0; i < 3; i++) {
             h->r[i] = l[i] + t->x[i];
@@ -220,6 +221,9 @@ FA_INLINE void hop_velocity(const fa_model *model, const fa_body *b, const int n
         fa_cross(beta + 3, Vp, u);
         fa_cross_add(beta + 3, wdot, t->x);
         fa_cross_add(beta + 3, w, v);
+        if (node->kappa) {
+            node_second_add(node, np, 1.0, rates, beta + 3);
+        }
         fa_rotate_t(c, h->R, beta);
         fa_rotate_t(c + 3, h->R, beta + 3);
     }

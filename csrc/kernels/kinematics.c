@@ -220,9 +220,9 @@ FA_NOINLINE void kin_walk(const fa_model *model, const fa_call *call, const int 
     fa_zero(call->out, what == KIN_COLUMNS    ? 6 * model->nv
                        : what == KIN_VELOCITY ? 6
                                               : model->nv);
-    node_place(node, n, pose ? q + b->eta_at : node_eta(model, q, b->eta_at), &turn, Rn,
-               rho);
-    node_columns(node, n, &turn, NULL, slope, slope + 3 * n);
+    const fa_real *eta = pose ? q + b->eta_at : node_eta(model, q, b->eta_at);
+    node_place(node, n, eta, &turn, Rn, rho);
+    node_columns(node, n, eta, &turn, NULL, slope, slope + 3 * n);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             Rc[3 * i + j] = b->frame[3 * i] * Rn[3 * j] +

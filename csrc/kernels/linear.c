@@ -354,6 +354,7 @@ FA_NOINLINE void tg_run(const fa_model *model, const fa_real *q, const fa_real *
     } else {
         tg_tree(model, q, qd, qdd, work, dq, dqd);
     }
+    jf_derivatives_add(model, q, qd, dq, dqd);
 }
 
 /* d tau / d q, then d tau / d qd: output [2][nv][nv] */
@@ -368,4 +369,5 @@ static void tg_derivatives(const fa_model *model, const fa_call *call)
         tg_tree(model, call->in[0], call->in[1], call->in[2], call->work, call->out,
                 dqd);
     }
+    jf_derivatives_add(model, call->in[0], call->in[1], call->out, dqd);
 }

@@ -8,7 +8,8 @@
  *             T = S qd + (R'w; R'u) - Pi etad, the twist of k relative to p,
  *             dJ_k/dt = X dJ_p/dt + (X J_p) x T + rates of the new columns:
  *             (R'y)' = R'ydot + R'y x T_omega,
- *             Udot = Lambdadot x x + Lambda x xdot, xdot = w x x + R (S qd)_v,
+ *             Udot = kappa etad + Lambdadot x x + Lambda x xdot,
+ *             xdot = w x x + R (S qd)_v,
  *             Pidot = (Lambdadot; -Lambdadot x l - Lambda x u)                   (T2)
  *             x: spatial cross product of motions. S is constant. A ruthless model has
  *             Jacobians that do not know of eta: etad is zero in T and xdot.
@@ -242,11 +243,12 @@ static void lj_joint(const fa_body *b, int nv, fa_real *J)
     }
 }
 
-/* columns of the modes of the parent; slope, shift: Lambda and U */
+/* columns of the modes of the parent; slope, shift: Lambda and U; etad: NULL at rest */
 static void lj_parent_modes(const fa_model *model, const fa_body *b, const lj_hop *h,
                             const fa_turn *t, const lj_bending *bent,
                             const fa_real *xdot, const fa_real *slope,
-                            const fa_real *shift, fa_real *J, fa_real *rate)
+                            const fa_real *shift, const fa_real *etad, fa_real *J,
+                            fa_real *rate)
 {
     const fa_node *node = model->nodes + b->attach;
 
@@ -261,6 +263,9 @@ static void lj_parent_modes(const fa_model *model, const fa_body *b, const lj_ho
             lj_slope_rate(node, t, bent, s, turning);
             fa_cross(swing, turning, t->x);
             fa_cross_add(swing, slope + 3 * s, xdot);
+            if (node->kappa) {
+                node_second_column(node, b->parent_modes, s, etad, swing);
+            }
             fa_rotate(ydot, h->from, turning);
             fa_rotate(ydot + 3, h->from, swing);
             fa_cross_add(ydot, y, h->T);
@@ -435,8 +440,9 @@ FA_NOINLINE void lj_run(const fa_model *model, const form_kind form, const fa_re
                        qd ? lj_block(model, rate, b->parent) : NULL, J_k, rate_k);
         }
         if (np > 0) {
+            const fa_real *etad = qd ? node_etad(model, qd, b->parent_mode_at) : NULL;
             lj_parent_modes(model, b, &h, &turn, &bent, xdot, columns, columns + 3 * np,
-                            J_k, rate_k);
+                            etad, J_k, rate_k);
         }
         if (b->joint == FA_JOINT_FLOATING) {
             lj_own_modes(model, b, &turn, &bent, columns, J_k, rate_k);

@@ -57,8 +57,8 @@ FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
             X[6 * r + i] = shape.F[3 * r + i];
-            X[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
         }
+        body_modal_momentum(b, &shape, r, X + 6 * r + 3);
     }
     for (int i = 0; i < n * (n + 1) / 2; i++) {
         ff[i] = fa_splat(b->modal.G[i]);

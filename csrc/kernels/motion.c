@@ -158,11 +158,32 @@ static void mo_twist_rates(const fa_model *model, const fa_call *call,
 FORM_KERNELS(mo_link_velocities, mo_twists)
 FORM_KERNELS(mo_link_accelerations, mo_twist_rates)
 
+/* what the quadratic part of a position adds to u and to its rate */
+FA_INLINE void mo_node_second(const fa_model *model, const fa_node *node,
+                              const fa_body *b, const fa_real *q, const fa_real *qd,
+                              const fa_real *qdd, fa_real *u, fa_real *u_dot)
+{
+    const fa_real *eta = node_eta(model, q, b->eta_at), *etad = qd + b->mode_at;
+    const int n = b->n_modes;
+
+    for (int s = 0; s < n; s++) {
+        fa_real column[3] = {{0}};
+        node_second_column(node, n, s, eta, column);
+        for (int i = 0; i < 3; i++) {
+            u[i] += column[i] * etad[s];
+            if (qdd) {
+                u_dot[i] += column[i] * qdd[b->mode_at + s];
+            }
+        }
+    }
+    node_second_add(node, n, 1.0, node_etad(model, qd, b->mode_at), u_dot);
+}
+
 /* omega, v and their rates at a node, in the axes of its body (K5 to K7, no joint) */
 FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,
                              const fa_body *b, const mo_body *p, const fa_turn *t,
-                             const fa_real *l, const fa_real *qd, const fa_real *qdd,
-                             mo_node *o)
+                             const fa_real *l, const fa_real *q, const fa_real *qd,
+                             const fa_real *qdd, mo_node *o)
 {
     const fa_real *etad = qd + b->mode_at;
     fa_real phid[3] = {{0}}, phidd[3] = {{0}}, u[3] = {{0}}, w[3], turning[3], wdot[3];
@@ -182,6 +203,9 @@ FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,
                 o->v_dot[i] += node->gamma[3 * s + i] * qdd[b->mode_at + s];
             }
         }
+    }
+    if (node->kappa) {
+        mo_node_second(model, node, b, q, qd, qdd, u, o->v_dot);
     }
     node_left_jacobian(t, phid, w);
     node_left_jacobian(t, phidd, turning);
@@ -213,7 +237,7 @@ FA_NOINLINE void mo_node_at(const fa_model *model, int index, const fa_real *q,
     mo_node local;
 
     node_place(node, b->n_modes, node_eta(model, q, b->eta_at), &turn, Rn, l);
-    mo_node_rates(model, node, b, p, &turn, l, qd, qdd, &local);
+    mo_node_rates(model, node, b, p, &turn, l, q, qd, qdd, &local);
     kin_compose(p->R, p->x, Rn, l, R, o->x);
     kin_store(b, R, o->x, pose);
     for (int i = 0; i < 9; i++) {

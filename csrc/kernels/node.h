@@ -1,8 +1,9 @@
 /*
  * node.h -- a node of a deformed body: place, rotation, and their rates (K1, K3)
  *
- * Equations   phi = lambda eta, R_n = exp(phi~), l = l0 + gamma eta             (K1)
- *             Lambda = J_l(phi) lambda, U = gamma + Lambda x x                  (K3)
+ * Equations   phi = lambda eta, R_n = exp(phi~),
+ *             l = l0 + gamma eta + 1/2 kappa eta eta                            (K1)
+ *             Lambda = J_l(phi) lambda, U = gamma + kappa eta + Lambda x x      (K3)
  *             wdot = d/dt(J_l) lambda etad                                      (K6)
  *             exp and J_l are exact, from Stumpff functions of phi.phi.
  * Checked by  tests/test_kinematics.py (any angle), tests/test_dynamics.py.
@@ -74,6 +75,40 @@ FA_INLINE void node_turn(fa_turn *t, fa_real *Rn)
     t->c5 = f.c5;
 }
 
+/* y += weight kappa x x of a node with foreshortening (K1, K6) */
+FA_INLINE void node_second_add(const fa_node *node, const int n, const double weight,
+                               const fa_real *x, fa_real *y)
+{
+    for (int s = 0; s < n; s++) {
+        const double *k = node->kappa + 3 * s * n;
+        fa_real sum[3];
+        for (int i = 0; i < 3; i++) {
+            sum[i] = 0.5 * k[3 * s + i] * x[s];
+        }
+        for (int r = 0; r < s; r++) {
+            for (int i = 0; i < 3; i++) {
+                sum[i] += k[3 * r + i] * x[r];
+            }
+        }
+        for (int i = 0; i < 3; i++) {
+            y[i] += 2.0 * weight * x[s] * sum[i];
+        }
+    }
+}
+
+/* y += column s of kappa x (K3) */
+FA_INLINE void node_second_column(const fa_node *node, const int n, int s,
+                                  const fa_real *x, fa_real *y)
+{
+    const double *k = node->kappa + 3 * s * n;
+
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < 3; i++) {
+            y[i] += k[3 * r + i] * x[r];
+        }
+    }
+}
+
 /* position and rotation of a node with n modes in its body (K1) */
 FA_INLINE void node_place(const fa_node *node, const int n, const fa_real *eta,
                           fa_turn *t, fa_real *Rn, fa_real *l)
@@ -88,17 +123,21 @@ FA_INLINE void node_place(const fa_node *node, const int n, const fa_real *eta,
             t->phi[i] += node->lambda[3 * s + i] * eta[s];
         }
     }
+    if (node->kappa) {
+        node_second_add(node, n, 0.5, eta, l);
+    }
     node_turn(t, Rn);
 }
 
 /*
  * Columns (Lambda; U) of a node about the point x away from it (K3).
- *   t     rotation of the node by node_place
+ *   t     rotation of the node by node_place, at eta [n]
  *   x     [3] or NULL for the node itself
  *   slope, shift  [3 n] Lambda and U, mode by mode
  */
-FA_INLINE void node_columns(const fa_node *node, const int n, const fa_turn *t,
-                            const fa_real *x, fa_real *slope, fa_real *shift)
+FA_INLINE void node_columns(const fa_node *node, const int n, const fa_real *eta,
+                            const fa_turn *t, const fa_real *x, fa_real *slope,
+                            fa_real *shift)
 {
     for (int s = 0; s < n; s++) {
         const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
@@ -111,6 +150,9 @@ FA_INLINE void node_columns(const fa_node *node, const int n, const fa_turn *t,
         if (x) {
             fa_cross_add(shift + 3 * s, slope + 3 * s, x);
         }
+    }
+    for (int s = 0; s < (node->kappa ? n : 0); s++) {
+        node_second_column(node, n, s, eta, shift + 3 * s);
     }
 }
 

@@ -27,6 +27,7 @@ def random_tree(
     gravity: bool = True,
     joints: Sequence[str] = ("revolute", "prismatic", "fixed"),
     attachments: float = 0.0,
+    foreshortening: float = 0.5,
 ) -> Arm:
     """Random tree of rigid and flexible bodies, as general as the model allows.
 
@@ -50,6 +51,8 @@ def random_tree(
     attachments : float
         Probability that a flexible body floats: its joint then holds a random node,
         and its modes move all nodes.
+    foreshortening : float
+        Probability that positions of a flexible body are quadratic in its modes.
 
     Returns
     -------
@@ -74,6 +77,8 @@ def random_tree(
     Unless a body floats its modes are clamped: node ``"base"`` lies at the origin and
     does not move, but it has mass and inertia.  Every other node of a flexible body
     translates and turns in each mode, with an offset mass centre and unequal inertias.
+    Foreshortening of m modes: normal numbers of deviation 0.1 / m and their transpose,
+    so small that mass matrices stay definite at amplitudes of 0.3.
     Children hang on random nodes with a random offset and rotation, about or along a
     random axis; the second axis of a universal joint has any direction, a helical joint
     advances up to 0.3 m/rad, a subspace has one to six columns of normal numbers, a
@@ -90,10 +95,12 @@ def random_tree(
     1
     """
     _check(n_bodies, max_modes, n_nodes, joints)
-    if not 0.0 <= attachments <= 1.0:
-        raise ModelError(
-            f"attachments is {attachments:g}, expected a probability from 0 to 1"
-        )
+    for what, value in (
+        ("attachments", attachments),
+        ("foreshortening", foreshortening),
+    ):
+        if not 0.0 <= value <= 1.0:
+            raise ModelError(f"{what} is {value:g}, expected a probability from 0 to 1")
     rng = np.random.default_rng(rng)
     parents = _draw_parents(rng, n_bodies, branches)
     kinds = [str(rng.choice(list(joints))) for _ in range(n_bodies)]
@@ -121,6 +128,10 @@ def random_tree(
         bodies.append(_draw_flexible(rng, f"body{i}", joint, size, held))
     direction = rng.normal(size=3)
     g = 9.81 * direction / np.linalg.norm(direction) if gravity else np.zeros(3)
+    # last, so that all other numbers are those of arms without it
+    for i, body in enumerate(bodies):
+        if body.n_modes and rng.random() < foreshortening:
+            bodies[i] = _foreshortened(rng, body)
     return Arm(bodies, gravity=g, name="random_tree")
 
 
@@ -266,6 +277,16 @@ def _draw_flexible(
         if np.linalg.cond(_seen_from(body, held).modal_mass()) < 1e3:
             result: FlexibleBody = body.replace(attachment=held)
             return result
+
+
+def _foreshortened(rng: Generator, body: Body) -> Body:
+    """The body with random second derivatives of its positions."""
+    n, m = body.n_nodes, body.n_modes
+    kappa = rng.normal(scale=0.1 / m, size=(n, 3, m, m))
+    kappa = kappa + kappa.swapaxes(2, 3)
+    kappa[body.attachment_node or 0] = 0.0
+    result: FlexibleBody = body.replace(node_foreshortening=kappa)
+    return result
 
 
 def _seen_from(body: FlexibleBody, node: int) -> FlexibleBody:

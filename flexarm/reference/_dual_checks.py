@@ -35,7 +35,7 @@ def check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
 
 
 def check_dual_arm(arm: Arm) -> None:
-    """Refuse arms that have other joints, or bodies that float or have no nodes."""
+    """Refuse arms with other joints, and bodies that float, shorten or lack nodes."""
     check_arm(arm)
     for body in arm.bodies:
         if body.joint.kind not in _JOINTS:
@@ -48,6 +48,11 @@ def check_dual_arm(arm: Arm) -> None:
             raise ModelError(
                 f"body {body.name!r} {what}, dual screws take clamped bodies of nodes; "
                 "use Arm(fidelity='linear')"
+            )
+        if body.node_foreshortening is not None:
+            raise ModelError(
+                f"body {body.name!r} has foreshortening, dual screws have none; take "
+                "it away with body.replace(node_foreshortening=None)"
             )
 
 

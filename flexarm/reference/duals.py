@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
+COMPLEX_STEP = 1e-40  # the imaginary part never meets the real one, so any size will do
+
+
 class Dual(NamedTuple):
     """Matrix with its derivatives with respect to all coordinates."""
 
@@ -104,6 +107,29 @@ def affine(offset: Array, columns: Array, x: Array, where: Sequence[int]) -> Dua
     return Dual(value[:, None], partials)
 
 
+def plus_quadratic(
+    position: Dual, second: Array, x: Array, where: Sequence[int]
+) -> Dual:
+    """Column ``position + 1/2 x[where]' second x[where]`` with its derivatives.
+
+    Parameters
+    ----------
+    position : Dual
+        Column (3, 1).
+    second : (3, n, n) ndarray
+        Symmetric second derivatives.
+    x : (nv,) ndarray
+        All coordinates.
+    where : sequence of int
+        Which of them it depends on.
+    """
+    slopes = second @ x[where]
+    value = position.value + 0.5 * (slopes @ x[where])[:, None]
+    partials = position.partials.astype(value.dtype)
+    partials[where, :, 0] += slopes.T
+    return Dual(value, partials)
+
+
 def rotation_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Rotation ``exp(skew(columns @ x[where]))`` with its derivatives."""
     vector = affine(np.zeros(3), columns, x, where)
@@ -115,3 +141,22 @@ def displacement_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Displacement ``exp(hat(columns @ x[where]))`` with its derivatives."""
     twist = affine(np.zeros(6), columns, x, where)
     return exponential(Dual(hat(twist.value[:, 0]), hat(twist.partials[:, :, 0])))
+
+
+def twist_and_partials(dual: Dual) -> tuple[Array, Array]:
+    """Twist of a frame at a complex step along time, and its derivatives, in se(3)."""
+    inverse = inverse_of(dual.value.real)
+    twist = inverse @ dual.value.imag / COMPLEX_STEP
+    columns = inverse @ dual.partials.real
+    return twist, inverse @ dual.partials.imag / COMPLEX_STEP - columns @ twist
+
+
+def quaternion_rotation(quaternion: Array) -> Array:
+    """Rotation ``x -> p x p^-1`` by a quaternion p, from its products (Hamilton)."""
+    w, x, y, z = quaternion
+    from_left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    from_right = np.array(
+        [[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]]
+    )
+    square = w * w + x * x + y * y + z * z
+    return np.asarray((from_left @ from_right.T / square)[1:, 1:])

@@ -1,7 +1,7 @@
 r"""From a parent to the child that hangs on one of its nodes (K1-K7).
 
-The node moves by ``gamma eta`` and turns by ``exp(lambda eta)``; its angular velocity
-is the exact rate of that rotation, so it carries the left Jacobian.
+The node moves by ``gamma eta + kappa eta eta / 2`` and turns by ``exp(lambda eta)``;
+its angular velocity is the exact rate of that rotation, with the left Jacobian.
 
 The joint adds the displacement :math:`g(q)` and the twist :math:`S(q)\,v` in the axes
 of the child.  A product of screws :math:`g = e^{S_1 q_1} \cdots e^{S_n q_n}` has the
@@ -83,17 +83,33 @@ class Hop:
 
 @dataclass(frozen=True)
 class Node:
-    """Shape of a node: position l0 (3,), translation gamma, rotation lam (3, n)."""
+    """Shape of a node: position l0 (3,), translation gamma, rotation lam (3, n).
+
+    kappa (3, n, n) are second derivatives of the position, None if there are none.
+    """
 
     l0: Array
     gamma: Array
     lam: Array
+    kappa: Array | None = None
+
+    def place(self, eta: Array) -> Array:
+        """Position in the deformed body (K1), (3,)."""
+        return np.asarray(self.l0 + 0.5 * (self.gamma + self.slopes(eta)) @ eta)
+
+    def slopes(self, eta: Array) -> Array:
+        """Its derivatives in the modes, (3, n)."""
+        return self.gamma if self.kappa is None else self.gamma + self.kappa @ eta
 
 
 def node_of(body: Body, node: int) -> Node:
     """Shape of one node of a body."""
+    kappa = body.node_foreshortening
     return Node(
-        body.node_position[node], body.node_translation[node], body.node_rotation[node]
+        body.node_position[node],
+        body.node_translation[node],
+        body.node_rotation[node],
+        None if kappa is None else kappa[node],
     )
 
 
@@ -298,14 +314,14 @@ def hop(
 
     # pose of the child in the parent
     phi, phid = node.lam @ eta, node.lam @ etad
-    R_n, place = exponential(phi), node.l0 + node.gamma @ eta  # (K1)
+    R_n, place = exponential(phi), node.place(eta)  # (K1)
     R = R_n @ joint.rotation @ held.R  # (K2)
     x = R_n @ (joint.position + joint.rotation @ held.x)
     r = place + x
 
     # what the modes of the parent do to the attachment, and through it to the child
     Lambda = left_jacobian(phi) @ node.lam  # (K3)
-    U = node.gamma - skew(x) @ Lambda
+    U = node.slopes(eta) - skew(x) @ Lambda
     w, u = Lambda @ etad, U @ etad  # (K4)
 
     turn, X = np.kron(np.eye(2), R.T), adjoint_inverse(R, r)
@@ -316,10 +332,12 @@ def hop(
     omega = V_p[:3]
     wdot = left_jacobian_rate(phi, phid) @ phid  # (K6)
     velocity = V_p[3:] + np.cross(omega, r) + u
+    bent = np.zeros(3) if node.kappa is None else node.kappa @ etad @ etad
     beta = np.concatenate(
         [
             wdot - np.cross(w, omega),
             np.cross(omega, u)
+            + bent
             + np.cross(wdot, x)
             + np.cross(w, np.cross(w, x))
             - np.cross(w, velocity),
@@ -348,6 +366,6 @@ def node_wrench_forces(node: Node, eta: Array, wrench: Array) -> Array:
     """
     phi = node.lam @ eta
     moment, force = wrench.reshape(2, 3) @ exponential(phi).T
-    modal = (left_jacobian(phi) @ node.lam).T @ moment + node.gamma.T @ force
-    about = moment + np.cross(node.l0 + node.gamma @ eta, force)
+    modal = (left_jacobian(phi) @ node.lam).T @ moment + node.slopes(eta).T @ force
+    about = moment + np.cross(node.place(eta), force)
     return np.concatenate([modal, about, force])

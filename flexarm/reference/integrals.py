@@ -41,7 +41,10 @@ def body_inertia(c: ModalIntegrals, eta: Array) -> Array:
         On (etad; omega; v).
     """
     # first moment, momentum of the modes, inertia of the deformed body
-    mp = c.mp0 + c.mp1 @ eta  # (B1)
+    mp, E = c.mp0 + c.mp1 @ eta, c.E  # (B1)
+    if c.mp2 is not None:
+        change = np.tensordot(c.mp2, eta, axes=(1, 0)).T
+        mp, E = mp + 0.5 * change @ eta, E + change
     F = c.F0 + c.F1 @ eta
     J_r = c.J1s + np.tensordot(c.J2s, eta, axes=(1, 0))
     J = c.J0 + 0.5 * np.tensordot(eta, c.J1s + J_r, axes=1)
@@ -49,9 +52,9 @@ def body_inertia(c: ModalIntegrals, eta: Array) -> Array:
     mp_x = skew(mp)
     return np.block(  # (B2)
         [
-            [c.G, F.T, c.E.T],
+            [c.G, F.T, E.T],
             [F, J, mp_x],
-            [c.E, -mp_x, c.m * np.eye(3)],
+            [E, -mp_x, c.m * np.eye(3)],
         ]
     )
 
@@ -80,11 +83,15 @@ def body_velocity_forces(
     momenta = body_inertia(c, eta) @ np.concatenate([etad, twist])  # (B3)
     h, P = momenta[n : n + 3], momenta[n + 3 :]
     J_r = c.J1s + np.tensordot(c.J2s, eta, axes=(1, 0))
-    mp_rate = c.mp1 @ etad
+    mp_r, second = c.mp1, np.zeros(3)
+    if c.mp2 is not None:
+        mp_r = mp_r + np.tensordot(c.mp2, eta, axes=(1, 0)).T
+        second = np.einsum("rsi,r,s->i", c.mp2, etad, etad)
+    mp_rate = mp_r @ etad
 
     b_eta = np.einsum("irs,i,s->r", c.F1 - c.F1.swapaxes(1, 2), omega, etad)
-    b_eta = b_eta - 0.5 * J_r @ omega @ omega - omega @ np.cross(c.mp1, v, axis=0)
+    b_eta = b_eta - 0.5 * J_r @ omega @ omega - omega @ np.cross(mp_r, v, axis=0)
     b_omega = c.F1 @ etad @ etad + np.tensordot(etad, J_r, axes=1) @ omega
     b_omega = b_omega + np.cross(mp_rate, v) + np.cross(omega, h) + np.cross(v, P)
-    b_v = np.cross(omega, mp_rate) + np.cross(omega, P)
+    b_v = np.cross(omega, mp_rate) + np.cross(omega, P) + second
     return np.concatenate([b_eta, b_omega, b_v])

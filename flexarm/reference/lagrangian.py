@@ -27,12 +27,20 @@ bodies,
 
 .. math:: T = \tfrac12 \sum \left[ m\,|u|^2 + 2 m\,u\cdot(w\times p) + w\cdot J w
    \right], \qquad w = \omega + \lambda\dot\eta, \quad
-   u = v + \omega\times(l_0 + \gamma\eta) + \gamma\dot\eta, \qquad (L1)
+   u = v + \omega\times l + \dot l, \qquad (L1)
 
-where :math:`(\omega; v)` is read off from the derivative of the pose of the body and
-:math:`p, J` keep their components in it, and the potential
+where :math:`(\omega; v)` is read off from the derivative of the pose of the body,
+:math:`p, J` keep their components in it and
+:math:`l = l_0 + \gamma\eta + b, \; b = \tfrac12 \eta'\kappa\,\eta`.  Of nodes with
+foreshortening, T is cut after the second order in :math:`(\eta, \dot\eta)`,
 
-.. math:: V = -\sum m\,g\cdot(x + R\,(l_0 + \gamma\eta + p + \lambda\eta\times p))
+.. math:: \tfrac12 m\,|u|^2 + m\,u\cdot(w\times p) \;\to\; \ldots_{b = 0}
+   + m\,(\omega\times b + \dot b)\cdot(v + \omega\times(l_0 + p)), \qquad (L1b)
+
+which is a quadratic form in :math:`(w; u_{b=0}; \omega\times b + \dot b;
+v + \omega\times(l_0 + p))`; `kinetic_energy` has the whole sum too.  The potential
+
+.. math:: V = -\sum m\,g\cdot(x + R\,(l + p + \lambda\eta\times p))
    + \tfrac12 \eta' K \eta \qquad (L2)
 
 (of a body with given modal integrals :math:`T = \tfrac12 V_m' M_m(\eta) V_m` with
@@ -58,8 +66,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import motors
 from ._fidelity import check_full
 from .duals import (
+    COMPLEX_STEP,
     Array,
     Dual,
     affine,
@@ -69,16 +79,17 @@ from .duals import (
     inverse_displacement,
     inverse_of,
     multiply,
+    plus_quadratic,
+    quaternion_rotation,
     rotation_of,
     skew,
+    twist_and_partials,
     twist_of,
 )
 
 if TYPE_CHECKING:
     from ..arm import Arm
     from ..models import Body
-
-COMPLEX_STEP = 1e-40  # the imaginary part never meets the real one, so any size will do
 
 
 class _State(NamedTuple):
@@ -121,6 +132,8 @@ def _node_displacement(arm: Arm, body: int, node: int, state: _State) -> Dual:
     where = _mode_columns(arm, body)
     x = _plain(arm, body, state)
     position = affine(b.node_position[node], b.node_translation[node], x, where)
+    if b.node_foreshortening is not None:
+        position = plus_quadratic(position, b.node_foreshortening[node], x, where)
     return homogeneous(rotation_of(b.node_rotation[node], x, where), position)
 
 
@@ -136,17 +149,6 @@ def _plain(arm: Arm, body: int, state: _State) -> Array:
     return x
 
 
-def _quaternion_rotation(quaternion: Array) -> Array:
-    """Rotation ``x -> p x p^-1`` by a quaternion p, from its products (Hamilton)."""
-    w, x, y, z = quaternion
-    from_left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-    from_right = np.array(
-        [[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]]
-    )
-    square = w * w + x * x + y * y + z * z
-    return np.asarray((from_left @ from_right.T / square)[1:, 1:])
-
-
 def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
     """From where a joint holds a body to the node of the parent that carries it."""
     joint = arm.bodies[body].joint
@@ -157,7 +159,7 @@ def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
     if joint.has_pose:
         q = state.q[arm.body_joint_slice(body, positions=True)]
         placed = np.eye(4, dtype=np.result_type(q, float))
-        placed[:3, :3] = _quaternion_rotation(q[:4])
+        placed[:3, :3] = quaternion_rotation(q[:4])
         placed[:3, 3] = 0.0 if joint.kind == "spherical" else q[4:]
         result = multiply(result, constant(placed, arm.nv))
         return multiply(result, displacement_of(joint.screws, x, where))
@@ -184,6 +186,19 @@ def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
     return result
 
 
+def _motors(arm: Arm, poses: list[Dual], state: _State) -> list[motors.Part]:
+    """Rotors and stators on the nodes that carry joints with drives."""
+    carriers = []
+    for body, parent in zip(arm.bodies, arm._parents, strict=True):
+        carrier = constant(np.eye(4), arm.nv)
+        if parent >= 0 and body.joint.drive is not None:
+            node = arm.bodies[parent].node_index(body.joint.node)
+            place = _node_displacement(arm, parent, node, state)
+            carrier = multiply(poses[parent], place)
+        carriers.append(carrier)
+    return motors.parts(arm, carriers, state.q, state.delta)
+
+
 def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all bodies in the base frame.
 
@@ -208,8 +223,8 @@ def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
 def node_poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all nodes in the base frame.
 
-    The origin is at ``l0 + gamma eta``, the axes are those of the body turned by
-    ``exp(lambda eta)``.
+    The origin is at ``l0 + gamma eta + kappa eta eta / 2``, the axes are those of the
+    body turned by ``exp(lambda eta)``.
 
     Parameters
     ----------
@@ -287,19 +302,24 @@ def link_jacobians(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     return np.array(twists)
 
 
-def _node_inertia(body: Body) -> Array:
-    """Matrices of (L1) in (w; u) of every node, (n_nodes, 6, 6)."""
-    result = np.zeros((body.n_nodes, 6, 6))
+def _node_inertia(body: Body, cut: bool = True) -> Array:
+    """Matrices of (L1), or of (L1b), of every node, (n_nodes, 6 or 12, 6 or 12)."""
+    n = 6 if body.node_foreshortening is None or not cut else 12
+    result = np.zeros((body.n_nodes, n, n))
     m = body.node_mass[:, None, None]
     first = m * skew(body.node_com)
     result[:, :3, :3] = body.node_inertia
-    result[:, :3, 3:], result[:, 3:, :3] = first, -first
-    result[:, 3:, 3:] = m * np.eye(3)
+    result[:, :3, 3:6], result[:, 3:6, :3] = first, -first
+    result[:, 3:6, 3:6] = m * np.eye(3)
+    if n == 12:
+        result[:, 6:9, 9:] = result[:, 9:, 6:9] = m * np.eye(3)
     return result
 
 
-def _node_velocity(body: Body, twists: Array, eta: Array, rates: Array) -> Array:
-    """The columns (w; u) of (L1) at every node, from twists and modal rates.
+def _node_velocity(
+    body: Body, twists: Array, eta: Array, rates: Array, cut: bool = True
+) -> Array:
+    """The columns of (L1), or of (L1b), at every node, from twists and modal rates.
 
     Parameters
     ----------
@@ -311,17 +331,31 @@ def _node_velocity(body: Body, twists: Array, eta: Array, rates: Array) -> Array
         Modal coordinates.
     rates : (m, n) ndarray
         Modal rates, one for each column.
+    cut : bool
+        Cut what foreshortening adds to T after the second order, (L1b).
 
     Returns
     -------
-    velocities : (n_nodes, 6, n) ndarray
-        Angular velocity of each node, and velocity of the node as a point.
+    velocities : (n_nodes, 6 or 12, n) ndarray
+        Angular velocity of each node, and velocity of the node as a point; with
+        foreshortening that is cut, of the point without it, and the factors of (L1b).
     """
     omega, v = twists[:, :3], twists[:, 3:]
     place = body.node_position + body.node_translation @ eta
+    slopes, kappa = body.node_translation, body.node_foreshortening
+    if kappa is not None and not cut:
+        place, slopes = place + 0.5 * kappa @ eta @ eta, slopes + kappa @ eta
     w = omega.T + body.node_rotation @ rates
-    swing = np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2)
-    return np.concatenate([w, v.T + swing + body.node_translation @ rates], axis=1)
+    parts = [w, v.T + _swing(omega, place) + slopes @ rates]
+    if kappa is not None and cut:
+        parts.append(_swing(omega, 0.5 * kappa @ eta @ eta) + kappa @ eta @ rates)
+        parts.append(v.T + _swing(omega, body.node_position + body.node_com))
+    return np.concatenate(parts, axis=1)
+
+
+def _swing(omega: Array, place: Array) -> Array:
+    """Velocities ``omega x place``, (n, 3) and (n_nodes, 3) to (n_nodes, 3, n)."""
+    return np.asarray(np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2))
 
 
 def _modal_selector(arm: Arm, body: int) -> Array:
@@ -329,14 +363,16 @@ def _modal_selector(arm: Arm, body: int) -> Array:
     return np.eye(arm.nv)[arm.mode_slice(body)]
 
 
-def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State) -> Array:
-    """Derivatives of (w; u) of the nodes of a body with respect to qd."""
+def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State, cut: bool) -> Array:
+    """Derivatives of the velocities of the nodes of a body with respect to qd."""
     twists = twist_of(inverse_of(pose.value) @ pose.partials)
     eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
-    return _node_velocity(arm.bodies[k], twists, eta, pick)
+    return _node_velocity(arm.bodies[k], twists, eta, pick, cut)
 
 
-def _quadratic_form(arm: Arm, k: int, pose: Dual, state: _State) -> tuple[Array, Array]:
+def _quadratic_form(
+    arm: Arm, k: int, pose: Dual, state: _State, cut: bool = True
+) -> tuple[Array, Array]:
     """Columns y = A qd, all parts of the body below each other, and T = 1/2 y' I y."""
     integrals = arm.bodies[k].integrals
     if integrals is not None:
@@ -344,7 +380,8 @@ def _quadratic_form(arm: Arm, k: int, pose: Dual, state: _State) -> tuple[Array,
         A = np.concatenate([_modal_selector(arm, k), twists.T])
         eta = _modal_coordinates(arm, k, state)
         return A[np.newaxis], integrals.mass_matrix(eta)[np.newaxis]
-    return _body_jacobian(arm, k, pose, state), _node_inertia(arm.bodies[k])
+    body = arm.bodies[k]
+    return _body_jacobian(arm, k, pose, state, cut), _node_inertia(body, cut)
 
 
 def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -366,14 +403,23 @@ def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Ar
     """
     state = _state(arm, q, delta)
     total = np.zeros((arm.nv, arm.nv))
-    for k, pose in enumerate(_dual_poses(arm, state)):
+    poses = _dual_poses(arm, state)
+    for k, pose in enumerate(poses):
         a, inertia = _quadratic_form(arm, k, pose, state)
         total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
+    for part in _motors(arm, poses, state):
+        a = motors.part_columns(part)
+        total = total + a.T @ part.inertia @ a
     return total
 
 
 def kinetic_energy(
-    arm: Arm, q: ArrayLike, qd: ArrayLike, *, delta: ArrayLike | None = None
+    arm: Arm,
+    q: ArrayLike,
+    qd: ArrayLike,
+    *,
+    delta: ArrayLike | None = None,
+    cut: bool = True,
 ) -> Any:
     """Kinetic energy (L1), in J.
 
@@ -385,6 +431,9 @@ def kinetic_energy(
         Positions and velocities.
     delta : (nv,) array_like, optional
         Displacement from q along the velocities, real or complex; none by default.
+    cut : bool
+        Cut what foreshortening adds after the second order (L1b), as flexarm does;
+        ``False`` takes the nodes as they move.
 
     Returns
     -------
@@ -393,17 +442,26 @@ def kinetic_energy(
     """
     state, qd = _state(arm, q, delta), np.asarray(qd)
     energy = 0.0
-    for k, pose in enumerate(_dual_poses(arm, state)):
-        a, inertia = _quadratic_form(arm, k, pose, state)
+    poses = _dual_poses(arm, state)
+    for k, pose in enumerate(poses):
+        a, inertia = _quadratic_form(arm, k, pose, state, cut)
         y = a @ qd
         energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
+    for part in _motors(arm, poses, state):
+        y = motors.part_columns(part) @ qd
+        energy = energy + 0.5 * y @ part.inertia @ y
     return energy
 
 
 def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
     """Potential energy (L2) and its gradient."""
     energy, gradient = 0.0, np.zeros(arm.nv)
-    for k, pose in enumerate(_dual_poses(arm, state)):
+    poses = _dual_poses(arm, state)
+    for part in _motors(arm, poses, state):
+        weight = part.inertia[5, 5] * arm.gravity
+        energy = energy - weight @ part.pose.value[:3, 3]
+        gradient = gradient - part.pose.partials[:, :3, 3] @ weight
+    for k, pose in enumerate(poses):
         body = arm.bodies[k]
         eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
 
@@ -414,9 +472,16 @@ def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
             swing = skew(body.node_com) @ body.node_rotation
             shapes = body.node_mass @ (body.node_translation - swing).swapaxes(0, 1)
             place = body.node_mass @ (body.node_position + body.node_com)
-            moment = np.append(place + shapes @ eta, body.total_mass)
+            mass, second = body.total_mass, body.node_foreshortening
+            if second is not None:
+                second = np.tensordot(body.node_mass, second, axes=1)
         else:
-            moment, shapes = np.append(given.mp0 + given.E @ eta, given.m), given.E
+            mass, place, shapes, second = given.m, given.mp0, given.E, given.mp2
+            if second is not None:
+                second = np.moveaxis(second, -1, 0)
+        bent = np.zeros_like(shapes) if second is None else second @ eta
+        moment = np.append(place + (shapes + 0.5 * bent) @ eta, mass)
+        shapes = shapes + bent
 
         down = np.append(arm.gravity, 0.0)
         energy = energy - down @ pose.value @ moment
@@ -445,7 +510,9 @@ def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) 
     energy : scalar
         Zero for an undeformed arm with all masses in the origin of the base.
     """
-    return _potential(arm, _state(arm, q, delta))[0]
+    state = _state(arm, q, delta)
+    inside = motors.potential(arm, motors.moved(arm, state.q, state.delta))
+    return _potential(arm, state)[0] + inside
 
 
 def _inertia_slopes(
@@ -468,7 +535,7 @@ def damping_matrix(arm: Arm) -> NDArray[np.float64]:
         where, joint = _mode_columns(arm, k), _joint_columns(arm, k)
         result[np.ix_(where, where)] = body.damping
         result[joint, joint] = body.joint.friction
-    return result
+    return result + motors.motor_damping(arm)
 
 
 def generalized_forces(
@@ -503,15 +570,14 @@ def generalized_forces(
     """
     q, qd, qdd = (np.asarray(x, dtype=np.float64) for x in (q, qd, qdd))
     tau = _potential(arm, _state(arm, q))[1] + damping_matrix(arm) @ qd
+    tau = tau + motors.passive_forces(arm, q, qd)
     moving = _State(q, 1j * COMPLEX_STEP * qd)
-    for k, dual in enumerate(_dual_poses(arm, moving)):
+    poses = _dual_poses(arm, moving)
+    for part in _motors(arm, poses, moving):
+        tau = tau + motors.part_forces(part, qd, qdd)
+    for k, dual in enumerate(poses):
         body, where = arm.bodies[k], _mode_columns(arm, k)
-
-        # twist of the body, and its derivatives with respect to q
-        inverse = inverse_of(dual.value.real)
-        twist = inverse @ dual.value.imag / COMPLEX_STEP
-        columns = inverse @ dual.partials.real
-        twist_partials = inverse @ dual.partials.imag / COMPLEX_STEP - columns @ twist
+        twist, twist_partials = twist_and_partials(dual)
 
         # velocities of the nodes, y = A qd, the rate of A, and dy/dq
         jacobian, inertia = _quadratic_form(arm, k, dual, moving)
@@ -519,8 +585,11 @@ def generalized_forces(
         none, eta = np.zeros((len(where), arm.nv)), q[arm.mode_slice(k, positions=True)]
         if body.integrals is None:
             y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
-            swing = skew(twist_of(twist)[:3]) @ body.node_translation
-            y_partials[:, 3:, where] += swing
+            spin = skew(twist_of(twist)[:3])
+            y_partials[:, 3:6, where] += spin @ body.node_translation
+            if body.node_foreshortening is not None:
+                kappa, etad = body.node_foreshortening, qd[where]
+                y_partials[:, 6:9, where] += spin @ (kappa @ eta) + kappa @ etad
         else:
             y_partials = np.concatenate([none, twist_of(twist_partials).T])[None]
             rate = inertia[0].imag / COMPLEX_STEP

@@ -166,12 +166,15 @@ def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> Flexible
         )
     R = np.column_stack([x, y, np.cross(x, y)])
     at = as_array(f"position of {who}", values["position"], (3,))
-    inertia = R @ body.node_inertia @ R.T
+    inertia, kappa = R @ body.node_inertia @ R.T, body.node_foreshortening
     result: FlexibleBody = body.replace(
         node_position=body.node_position @ R.T + at,
         node_translation=R @ body.node_translation,
         node_rotation=R @ body.node_rotation,
         node_com=body.node_com @ R.T,
         node_inertia=(inertia + np.swapaxes(inertia, 1, 2)) / 2.0,
+        node_foreshortening=None
+        if kappa is None
+        else np.einsum("ij,njrs->nirs", R, kappa),
     )
     return result
