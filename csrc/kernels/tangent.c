@@ -28,8 +28,9 @@
 #include "tangent_body.h"
 #include "tangent_ruthless.h"
 
-/* scratch, one part after the other */
+/* scratch, one part after the other, and the state */
 typedef struct {
+    const fa_real *q, *qd, *qdd;
     id_body *motion;
     fa_real *columns, *z_f;
     tg_body *bodies;
@@ -55,9 +56,11 @@ static size_t tg_tree_work_size(const fa_model *model)
            (tg_is_wide(model) ? bodies * (sizeof(tg_wide) / real) : 0);
 }
 
-static tg_work tg_split(const fa_model *model, fa_real *work)
+static tg_work tg_split(const fa_model *model, const fa_real *q, const fa_real *qd,
+                        const fa_real *qdd, fa_real *work)
 {
-    tg_work w;
+    tg_work w = {.q = q, .qd = qd, .qdd = qdd};
+
     w.motion = (id_body *)work;
     w.columns = (fa_real *)(w.motion + model->n_bodies);
     w.z_f = w.columns + 6 * model->sum_parent_modes;
@@ -69,9 +72,9 @@ static tg_work tg_split(const fa_model *model, fa_real *work)
 }
 
 /* the screws of the hop of body k */
-FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k,
-                           const fa_real *q, const fa_real *qd, const fa_real *qdd)
+FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k)
 {
+    const fa_real *q = w->q, *qd = w->qd, *qdd = w->qdd;
     const fa_body *b = model->bodies + k;
     const int floats = b->joint == FA_JOINT_FLOATING;
     const int n = floats ? b->n_modes : b->parent_modes;
@@ -98,7 +101,7 @@ FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k,
         const id_body *of = w->motion + carrier;
         tg_node t;
         tg_node_at(node, n, motion, w->bodies + carrier, of->V, of->a, self, &t);
-        tg_mode_screws(node, n, floats ? -1.0 : 1.0, self, &t, modes);
+        tg_mode_screws(node, n, floats ? -1.0 : 1.0, motion, self, &t, modes);
     }
     if (b->n_dof > 0) {
         tg_joint_screws(b, qd + at, qdd + at, self, joint);
@@ -108,54 +111,84 @@ FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k,
     }
 }
 
-/* inertia, momentum, rows and own changes of body k (X5, X6) */
-FA_INLINE void tg_start(const fa_model *model, const tg_work *w, const int k,
-                        const int n, const fa_real *q, const fa_real *qd,
-                        const fa_real *qdd, const tg_result *out)
+/*
+ * Inertia, momentum, rows and own changes of body k (X5, X6).
+ *   b, n, y   the body and its coordinates (eta, etad, etadd), or with driven shapes
+ *   own       [n] their rows and changes
+ *   q, qd     their own block
+ */
+FA_INLINE void tg_start(const tg_work *w, const int k, const fa_body *b, const int n,
+                        const fa_real *const y[3], tg_coordinate *own, int stride,
+                        fa_real *q, fa_real *qd)
 {
-    const fa_body *b = model->bodies + k;
-    const int ruthless = model->fidelity == FA_RUTHLESS;
     const id_body *of = w->motion + k;
-    const fa_real *const motion[3] = {q + b->eta_at, qd + b->mode_at, qdd + b->mode_at};
     tg_body *self = w->bodies + k;
-    tg_coordinate *own = w->own + b->mode_at;
     fa_shape shape;
 
-    body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
+    body_shape(b, n, y[0], &shape);
     tg_inertia(b, &shape, self);
     tg_lift_force(self, of->f, self->f);
     fa_zero(self->offset, 3);
-    if (ruthless) {
-        memset(own, 0, (size_t)n * sizeof *own);
-        for (int s = 0; s < n; s++) {
-            fa_real f[6];
-            memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
-            for (int i = 0; i < 3; i++) {
-                f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
-            }
-            tg_lift_force(self, f, own[s].A);
-        }
-    } else if (n > 0) {
-        tg_own_modes(b, n, &shape, motion, of->V, of->a, of->g, self, own);
-    }
-    tg_own_block(b, n, ruthless, of->V, of->a, out);
+    tg_own_modes(b, n, &shape, y, of->V, of->a, of->g, self, own);
+    tg_own_block(b, n, of->V, of->a, stride, q, qd);
     if (!w->wide) {
-        tg_momentum(b, n, &shape, motion[1], own, self);
+        tg_momentum(b, n, &shape, y[1], own, self);
         return;
     }
-    tg_wide_body(b, &shape, node_etad(model, qd, b->mode_at), of->V, self, own,
-                 w->wide + k);
-    if (b->node_is_offset && !ruthless) {
+    tg_wide_body(b, &shape, y[1], of->V, self, own, w->wide + k);
+    if (b->node_is_offset) {
         fa_real turned[3];
         fa_zero(turned, 3);
         for (int s = 0; s < n; s++) {
             for (int i = 0; i < 3; i++) {
                 const int at = 3 * s + i;
-                turned[i] += (b->modal.E[at] - b->modal.mp1[at]) * motion[0][s];
+                turned[i] += (b->modal.E[at] - b->modal.mp1[at]) * y[0][s];
             }
         }
         fa_rotate(self->offset, self->R, turned);
     }
+}
+
+/* the same for a ruthless model, whose modes have inertia, stiffness and damping alone */
+FA_NOINLINE void tg_start_ruthless(const tg_work *w, const int k, const fa_body *b,
+                                   tg_coordinate *own)
+{
+    const id_body *of = w->motion + k;
+    tg_body *self = w->bodies + k;
+    fa_shape shape;
+
+    body_shape(b, b->n_modes, node_rest, &shape);
+    tg_inertia(b, &shape, self);
+    tg_lift_force(self, of->f, self->f);
+    fa_zero(self->offset, 3);
+    memset(own, 0, (size_t)b->n_modes * sizeof *own);
+    for (int s = 0; s < b->n_modes; s++) {
+        fa_real f[6];
+        memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
+        for (int i = 0; i < 3; i++) {
+            f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
+        }
+        tg_lift_force(self, f, own[s].A);
+    }
+    tg_wide_body(b, &shape, node_rest, of->V, self, own, w->wide + k);
+}
+
+/* body k in its own state */
+FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int k,
+                             const int n, const tg_result *out)
+{
+    const fa_body *b = model->bodies + k;
+    const fa_real *const y[3] = {w->q + b->eta_at, w->qd + b->mode_at,
+                                 w->qdd + b->mode_at};
+    const int at = b->mode_at * (out->nv + 1);
+    tg_coordinate *own = w->own + b->mode_at;
+
+    if (model->fidelity == FA_RUTHLESS) {
+        tg_start_ruthless(w, k, b, own);
+    } else {
+        tg_start(w, k, b, n, y, own, out->nv, out->dq + at, out->dqd + at);
+    }
+    tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
 }
 
 /* A.zd + B.z (X9) */
@@ -267,22 +300,29 @@ FA_INLINE void tg_bend_at(const fa_real *R, const tg_body *w, tg_bend *t)
 
 /* (dJ_r/deta_s)'f added to column s of the modes, times sign */
 FA_INLINE void tg_bend_add(const fa_node *node, const int n, const double sign,
-                           const fa_real *slope, const tg_bend *t, int s, int at,
-                           const tg_result *out)
+                           const fa_real *eta, const fa_real *slope, const tg_bend *t,
+                           int s, int at, const tg_result *out)
 {
-    const double *lambda = node->lambda + 3 * s, *gamma = node->gamma + 3 * s;
-    fa_real h[3], g[3];
+    const double *lambda = node->lambda + 3 * s;
+    fa_real h[3], g[3], gamma[3];
 
     for (int i = 0; i < 3; i++) {
         h[i] = sign * (lambda[0] * t->H[i] + lambda[1] * t->H[3 + i] +
                        lambda[2] * t->H[6 + i]);
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        g[i] = sign * (t->F[j] * gamma[k] - t->F[k] * gamma[j]);
+        gamma[i] = fa_splat(sign * node->gamma[3 * s + i]);
     }
+    if (node->kappa) {
+        node_second_column(node, n, s, eta, gamma);
+    }
+    fa_cross(g, t->F, gamma);
     for (int r = 0; r < n; r++) {
         const double *l = node->lambda + 3 * r;
-        out->dq[(at + r) * out->nv + at + s] +=
-            h[0] * l[0] + h[1] * l[1] + h[2] * l[2] + fa_dot(g, slope + 3 * r);
+        fa_real sum = h[0] * l[0] + h[1] * l[1] + h[2] * l[2];
+        if (node->kappa) {
+            const double *k = node->kappa + 3 * (s * n + r);
+            sum += k[0] * t->F[0] + k[1] * t->F[1] + k[2] * t->F[2];
+        }
+        out->dq[(at + r) * out->nv + at + s] += sum + fa_dot(g, slope + 3 * r);
     }
 }
 
@@ -344,7 +384,8 @@ FA_INLINE void tg_hand_on(const fa_model *model, const int wide, const tg_work *
         if (bends) {
             tg_deltas(model, wide, self, w->wide + k, screws + s, dq, dqd);
             tg_carry_add(dq, screws[s].J, self->f);
-            tg_bend_add(node, np, 1.0, w->columns + 6 * b->hop_at, &bend, s, at, out);
+            tg_bend_add(node, np, 1.0, w->q + b->parent_eta_at,
+                        w->columns + 6 * b->hop_at, &bend, s, at, out);
         } else {
             tg_response(wide, self, w->wide + k, screws[s].T, screws[s].J, dqd);
             fa_zero(dq, 6);
@@ -394,7 +435,8 @@ FA_NOINLINE void tg_float(const fa_model *model, const int wide, const tg_work *
         }
         if (bends) {
             tg_carry_add(c->q, screws[s].J, self->f);
-            tg_bend_add(node, n, -1.0, w->columns + 6 * b->hop_at, &bend, s, at, out);
+            tg_bend_add(node, n, -1.0, w->q + b->eta_at, w->columns + 6 * b->hop_at,
+                        &bend, s, at, out);
         }
         tg_row_add(wide, model, self, w->wide + k, screws[s].J, c);
     }
@@ -465,7 +507,7 @@ FA_NOINLINE void tg_inward_plain(const fa_model *model, const tg_work *w,
 static void tg_tree(const fa_model *model, const fa_real *q, const fa_real *qd,
                     const fa_real *qdd, fa_real *work, fa_real *dq, fa_real *dqd)
 {
-    const tg_work w = tg_split(model, work);
+    const tg_work w = tg_split(model, q, qd, qdd, work);
     const tg_result out = {model->nv, dq, dqd};
 
     fa_zero(dq, model->nv * model->nv);
@@ -478,8 +520,8 @@ static void tg_tree(const fa_model *model, const fa_real *q, const fa_real *qd,
 
         tg_place(&of->hop, of->V, of->a, b->parent < 0 ? NULL : w.bodies + b->parent,
                  w.motion[0].hop.r, w.bodies + k);
-        tg_screws(model, &w, k, q, qd, qdd);
-#define TG_START(n) tg_start(model, &w, k, n, q, qd, qdd, &out)
+        tg_screws(model, &w, k);
+#define TG_START(n) tg_start_body(model, &w, k, n, &out)
         FA_SWITCH_RIGID(b->n_modes, TG_START)
     }
     if (w.wide) {

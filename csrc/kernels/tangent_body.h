@@ -357,32 +357,40 @@ FA_INLINE void tg_own_modes(const fa_body *b, const int n, const fa_shape *shape
     }
 }
 
-/* own block of the modes of a body (X6), elastic forces alone if it is ruthless */
-FA_INLINE void tg_own_block(const fa_body *b, const int n, const int ruthless,
-                            const fa_real *V, const fa_real *a, const tg_result *out)
+/* own block of the modes of a body (X6) without elastic forces, added to q and qd */
+FA_INLINE void tg_own_block(const fa_body *b, const int n, const fa_real *V,
+                            const fa_real *a, int stride, fa_real *q, fa_real *qd)
 {
     const fa_modal *c = &b->modal;
     const fa_real square[6] = {0.5 * V[0] * V[0], V[0] * V[1], V[0] * V[2],
                                0.5 * V[1] * V[1], V[1] * V[2], 0.5 * V[2] * V[2]};
 
     for (int r = 0; r < n; r++) {
-        const int at = (b->mode_at + r) * out->nv + b->mode_at;
         for (int s = 0; s < n; s++) {
-            fa_real q = fa_splat(c->K[r * n + s]), qd = fa_splat(c->C[r * n + s]);
-            if (!ruthless) {
-                const double *rs = c->F1 + 3 * (r * n + s),
-                             *sr = c->F1 + 3 * (s * n + r);
-                const double *J2 = c->J2 + 6 * (r * n + s);
-                for (int i = 0; i < 3; i++) {
-                    q += rs[i] * a[i];
-                    qd += (rs[i] - sr[i]) * V[i];
-                }
-                for (int i = 0; i < 6; i++) {
-                    q -= J2[i] * square[i];
-                }
+            const double *rs = c->F1 + 3 * (r * n + s), *sr = c->F1 + 3 * (s * n + r);
+            const double *J2 = c->J2 + 6 * (r * n + s);
+            fa_real dq = {0}, dqd = {0};
+            for (int i = 0; i < 3; i++) {
+                dq += rs[i] * a[i];
+                dqd += (rs[i] - sr[i]) * V[i];
             }
-            out->dq[at + s] += q;
-            out->dqd[at + s] += qd;
+            for (int i = 0; i < 6; i++) {
+                dq -= J2[i] * square[i];
+            }
+            q[r * stride + s] += dq;
+            qd[r * stride + s] += dqd;
+        }
+    }
+}
+
+/* stiffness and damping of a body (B5), added to its block */
+FA_INLINE void tg_elastic_block(const fa_body *b, const int n, int stride, fa_real *q,
+                                fa_real *qd)
+{
+    for (int r = 0; r < n; r++) {
+        for (int s = 0; s < n; s++) {
+            q[r * stride + s] += b->modal.K[r * n + s];
+            qd[r * stride + s] += b->modal.C[r * n + s];
         }
     }
 }

@@ -214,6 +214,19 @@ FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
             }
         }
     }
+    if (node->kappa) { /* l = l0 + gamma eta + 1/2 kappa eta eta and its rates */
+        node_second_add(node, n, 0.5, motion[0], l[0]);
+        node_second_add(node, n, 1.0, motion[1], l[2]);
+        for (int s = 0; s < n; s++) {
+            fa_real bent[3];
+            fa_zero(bent, 3);
+            node_second_column(node, n, s, motion[0], bent);
+            for (int i = 0; i < 3; i++) {
+                l[1][i] += bent[i] * motion[1][s];
+                l[2][i] += bent[i] * motion[2][s];
+            }
+        }
+    }
     memcpy(w->phi, phi[0], sizeof w->phi);
     tg_node_turn(phi[1], phi[2], w, J);
 
@@ -266,9 +279,47 @@ FA_INLINE void tg_times(fa_real *restrict y, const fa_real *M, const double *c)
     }
 }
 
+/* what gamma_s = gamma + kappa eta and its rates add to the screw of mode s */
+FA_NOINLINE void tg_second_screw(const fa_node *node, const int n, int s,
+                                 const fa_real *const motion[3], const tg_node *t,
+                                 tg_screw *k)
+{
+    fa_real g[3][3], y[3];
+
+    for (int d = 0; d < 3; d++) {
+        fa_zero(g[d], 3);
+        node_second_column(node, n, s, motion[d], g[d]);
+    }
+    fa_rotate(y, t->B[0], g[0]);
+    for (int i = 0; i < 3; i++) {
+        k->J[3 + i] += y[i];
+    }
+    fa_rotate(y, t->B[1], g[0]);
+    for (int i = 0; i < 3; i++) {
+        k->P[3 + i] += y[i];
+    }
+    fa_rotate(y, t->B[0], g[1]);
+    for (int i = 0; i < 3; i++) {
+        k->P[3 + i] += y[i];
+    }
+    fa_rotate(y, t->B[2], g[0]);
+    for (int i = 0; i < 3; i++) {
+        k->Q[3 + i] += y[i];
+    }
+    fa_rotate(y, t->B[1], g[1]);
+    for (int i = 0; i < 3; i++) {
+        k->Q[3 + i] += 2.0 * y[i];
+    }
+    fa_rotate(y, t->B[0], g[2]);
+    for (int i = 0; i < 3; i++) {
+        k->Q[3 + i] += y[i];
+    }
+}
+
 /* screws of the modes of a node, reversed (sign -1) where it carries the body (X3) */
 FA_INLINE void tg_mode_screws(const fa_node *node, const int n, const double sign,
-                              const tg_body *w, const tg_node *t, tg_screw *screws)
+                              const fa_real *const motion[3], const tg_body *w,
+                              const tg_node *t, tg_screw *screws)
 {
     for (int s = 0; s < n; s++) {
         const double lambda[3] = {sign * node->lambda[3 * s],
@@ -286,6 +337,9 @@ FA_INLINE void tg_mode_screws(const fa_node *node, const int n, const double sig
         tg_times(k->J + 3, t->B[0], gamma);
         tg_times(k->P + 3, t->B[1], gamma);
         tg_times(k->Q + 3, t->B[2], gamma);
+        if (node->kappa) { /* of nodes that do not carry their body */
+            tg_second_screw(node, n, s, motion, t, k);
+        }
         for (int i = 0; i < 3; i++) {
             twice[i] = 2.0 * k->P[i];
         }
