@@ -22,6 +22,7 @@ typedef enum {
     FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
     FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
     FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
+    FA_INVERSE_TANGENTS,   /* q (nq), qd (nv), qdd (nv) -> dq, dqd (2, nv, nv) */
     FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nv or n_actuators) -> qdd (nv) */
     FA_FORWARD_BASIC,      /* the same, modes and joint of a body freed at once */
     FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */

@@ -34,6 +34,7 @@ from .constraints import (
     constraint_violation,
     redundant_constraints,
 )
+from .derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from .drives import (
     CoulombFriction,
     Drive,
@@ -117,6 +118,7 @@ __all__ = [
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
+    "InverseDynamicsDerivatives",
     "InverseKinematics",
     "InverseStatics",
     "Joint",
@@ -160,6 +162,7 @@ __all__ = [
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",

@@ -110,6 +110,8 @@ class Model:
     inverse_dynamics: Final[np.ufunc]  # (nq),(nv),(nv)->(nv)
     bias_forces: Final[np.ufunc]  # (nq),(nv)->(nv)
     gravity_forces: Final[np.ufunc]  # (nq)->(nv)
+    # (nq),(nv),(nv)->(2,nv,nv)
+    inverse_dynamics_derivatives: Final[np.ufunc]
     forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
     forward_dynamics_basic: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
