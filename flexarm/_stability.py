@@ -16,20 +16,15 @@ CONDITIONAL = ("rk4", "linear-acceleration")
 
 
 def linearized(arm: Arm, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
-    """Mass, damping and stiffness of modes, joints and feedback at rest."""
-    K, D = np.zeros((2, arm.nv, arm.nv))
-    for k, body in enumerate(arm.bodies):
-        at = arm.body_joint_slice(k)
-        D[at, at] = np.diag(np.broadcast_to(body.joint.damping, body.joint.n_dof))
-        if body.n_modes:
-            at = arm.mode_slice(k)
-            K[at, at] = body.stiffness
-            if body.damping is not None:
-                D[at, at] = body.damping
+    """Mass, damping and stiffness of an arm at rest, with the gains of a feedback."""
+    rest = np.zeros(arm.nv)
+    quiet = arm._model.quiet
+    K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
     if gains is not None:
+        at = arm.actuator_indices
         for matrix, gain in zip((K, D), gains, strict=True):
-            matrix[: arm.nu, : arm.nu] += gain if np.ndim(gain) == 2 else np.diag(gain)
-    return np.asarray(arm._model.quiet("mass_matrix")(q)), D, K
+            matrix[np.ix_(at, at)] += gain if np.ndim(gain) == 2 else np.diag(gain)
+    return np.asarray(quiet("mass_matrix")(q)), D, K
 
 
 def _growth(z: Any) -> Any:

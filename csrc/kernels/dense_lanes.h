@@ -53,8 +53,9 @@ FA_NOINLINE void ldl_solve(int n, const fa_real *restrict S, fa_real *restrict x
 }
 
 /* y = M x, M symmetric */
-static void dense_multiply_symmetric(int n, const fa_real *restrict M,
-                                     const fa_real *restrict x, fa_real *restrict y)
+FA_NOINLINE void dense_multiply_symmetric(int n, const fa_real *restrict M,
+                                          const fa_real *restrict x,
+                                          fa_real *restrict y)
 {
     fa_zero(y, n);
     for (int j = 0; j < n; j++) { /* columns: sums that do not wait for each other */
