@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from test_rosenbrock import orders_of, vibration
 from test_simulate import spatial_arm
 from trees import calm_state, floating
+from tube_arm import manoeuvre, tube_arm
 
 import flexarm as fa
 
@@ -367,6 +368,24 @@ def test_an_iteration_that_does_not_converge_ends_its_trajectory_alone() -> None
     assert "method='Rodas4P'" in message
     assert "1 of 2 trajectories are incomplete" in message
     assert list(found.steps) == [n[0] - 1, 20]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6, 1.0])
+def test_accelerations_that_lead_astray_are_not_followed(rho: float) -> None:
+    """A violent start: a velocity error against a damping of 4e4/s and a coarse step.
+
+    The first iterate from the accelerations of the start is radians away.
+    """
+    arm = tube_arm()
+    t, q0, law = manoeuvre(100, 1.0)
+    run_ = run(
+        arm, ("generalized-alpha", rho), q0, np.zeros(16), t, torque=law, max_step=5e-3
+    )
+    assert run_.success, run_.message
+    exact = fa.simulate(
+        arm, q0, np.zeros(16), t, torque=law, method="Rodas4P", rtol=1e-4, atol=1e-6
+    )
+    assert np.abs(run_.q[:, :4] - exact.q[:, :4]).max() < 0.1
 
 
 def test_rest_in_equilibrium_stays() -> None:

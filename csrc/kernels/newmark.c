@@ -17,6 +17,7 @@
  *                 h^2 sum |dqdd_i r_i| <= NM_TOLERANCE^2 (sum M_ii (qd_i^2
  *                     + h^2 qdd_i^2) + h^2 sum f_i^2/S_ii + h^2 m g^2),         (O4)
  *             energies, whatever the coordinates are; f_i = |tau_i| + |K_t| |q|.
+ *             It begins at qdd_0, and if that leads astray at constant velocity.
  *             On a pose S leaves out that two displacements do not add up, which costs
  *             a factor of order h^3 in the contraction and nothing in the result.
  * Start       qdd_0 = a_0 from the equations of motion. Where forces jump (corner), qdd
@@ -38,6 +39,7 @@ typedef struct {
 /* control of the iteration, lane by lane */
 typedef struct {
     fa_mask done, slow; /* converged or lost; wants new factors */
+    fa_mask again;      /* began a second time, at constant velocity */
     fa_real error;      /* left side of O4 before */
     fa_real floor;      /* terms of O4 that stay with the factors, without h^2 */
     fa_real h;          /* of the factors, 0: none */
@@ -137,7 +139,7 @@ static void nm_begin(const roll_group *g, roll_block *s, const roll_time *when,
     memcpy(own.next, own.qdd, (size_t)nv * sizeof(fa_real));
     nm_state(g, s, &own, h);
     own.control->done = (fa_mask){0};
-    own.control->slow = (fa_mask){0};
+    own.control->slow = own.control->again = (fa_mask){0};
     own.control->count = (fa_real){0};
 }
 
@@ -243,6 +245,24 @@ static fa_real nm_scale(const roll_block *s, int nv, const nm_own *own, fa_real 
     return sum;
 }
 
+/* an iterate at constant velocity, qd_1 = qd_0, for the lanes that need another start:
+ * where accelerations are large and short, those of the start lead far away */
+static void nm_begin_again(const roll_group *g, const nm_own *own, fa_mask lanes)
+{
+    const nm_weights w = nm_weights_of(g->run);
+    nm_control *c = own->control;
+
+    for (int i = 0; i < g->model->nv; i++) {
+        const fa_real a = (1.0 - 1.0 / w.gamma) * own->a[i];
+        const fa_real rest =
+            (w.alpha_f * own->qdd[i] - w.alpha_m * own->a[i]) / (1.0 - w.alpha_m);
+        own->next[i] = fa_select(lanes, (a - rest) / w.kappa, own->next[i]);
+    }
+    c->count = fa_select(lanes, (fa_real){0}, c->count);
+    c->slow |= lanes;
+    c->again |= lanes;
+}
+
 /* one step of Newton's method */
 static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when,
                        fa_real h)
@@ -269,16 +289,21 @@ static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when
     for (int i = 0; i < nv; i++) {
         own.next[i] -= fa_select(c->done, (fa_real){0}, own.x[i]);
     }
-    nm_state(g, s, &own, h);
     const fa_mask met = error <= limit, first = c->count == 0.0;
     const fa_mask number = error < fa_splat((double)INFINITY);
+    const fa_mask grows = ~first & ~(error <= c->error);
     c->slow = ~(error <= NM_RATE * NM_RATE * c->error) & ~first;
     c->error = fa_select(c->done, c->error, error);
     c->count += 1.0;
-    const fa_mask lost =
-        ~c->done & ~met & (~number | (c->count >= (double)NM_ITERATIONS));
+    const fa_mask open = ~c->done & ~met;
+    const fa_mask astray = open & (~number | (c->count >= (double)NM_ITERATIONS));
+    const fa_mask lost = astray & c->again;
     c->done |= met;
     nm_lose(g, s, when, &own, lost);
+    if (fa_any((astray | (open & grows)) & ~c->again)) {
+        nm_begin_again(g, &own, (astray | (open & grows)) & ~c->again);
+    }
+    nm_state(g, s, &own, h);
 }
 
 static void nm_stage(const roll_group *g, roll_block *s, int stage,
