@@ -378,14 +378,16 @@ def test_accelerations_that_lead_astray_are_not_followed(rho: float) -> None:
     """
     arm = tube_arm()
     t, q0, law = manoeuvre(100, 1.0)
-    run_ = run(
+    found = run(
         arm, ("generalized-alpha", rho), q0, np.zeros(16), t, torque=law, max_step=5e-3
     )
-    assert run_.success, run_.message
+    assert found.success, found.message
     exact = fa.simulate(
         arm, q0, np.zeros(16), t, torque=law, method="Rodas4P", rtol=1e-4, atol=1e-6
     )
-    assert np.abs(run_.q[:, :4] - exact.q[:, :4]).max() < 0.1
+    # the velocity error itself is not resolved, and damped by a small radius
+    limit = 0.02 if rho == 1.0 else 0.2
+    assert np.abs(found.q[:, :4] - exact.q[:, :4]).max() < limit
 
 
 def test_rest_in_equilibrium_stays() -> None:
