@@ -10,6 +10,7 @@ from . import (
     beams,
     control,
     descriptions,
+    events,
     finite_elements,
     library,
     plotting,
@@ -33,6 +34,7 @@ from .constraints import (
     constraint_violation,
     redundant_constraints,
 )
+from .derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from .drives import (
     CoulombFriction,
     Drive,
@@ -51,6 +53,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .events import Event, Occurrence
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .inverse_kinematics import InverseKinematics, inverse_kinematics
 from .joints import Joint
@@ -115,9 +118,11 @@ __all__ = [
     "Coupling",
     "Drive",
     "Equilibrium",
+    "Event",
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
+    "InverseDynamicsDerivatives",
     "InverseKinematics",
     "InverseStatics",
     "Joint",
@@ -125,6 +130,7 @@ __all__ = [
     "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
+    "Occurrence",
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
@@ -152,6 +158,7 @@ __all__ = [
     "dissipated_power",
     "energy",
     "equilibrium",
+    "events",
     "finite_elements",
     "forward_dynamics",
     "free_motors",
@@ -160,6 +167,7 @@ __all__ = [
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",

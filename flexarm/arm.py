@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import (
     _loop_closing,
     _motors,
+    derivatives,
     dynamics,
     kinematics,
     links,
@@ -490,6 +491,7 @@ class Arm(Description):
 
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
+    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix
