@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .constraints import pack_constraints
+from .integrals import DrivenShapes, modal_integrals
 from .joints import Joint
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
-    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not,
-    # foreshortening or not
-    topology: NDArray[np.intc]  # (n, 8)
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, nodes
+    # foreshortened or not, driven shapes
+    topology: NDArray[np.intc]  # (n, 9)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
-    modal: Array  # per body: stiffness, damping, given modal integrals
+    modal: Array  # per body: stiffness, damping, given integrals, driven shapes
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
@@ -111,16 +112,9 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
-def _foreshortens(body: Body) -> bool:
-    given = body.integrals is not None and body.integrals.mp2 is not None
-    return body.n_modes > 0 and (given or body.node_foreshortening is not None)
-
-
 def _node_rows(body: Body) -> Array:
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
     kappa = body.node_foreshortening
-    if kappa is None:
-        kappa = np.zeros((body.n_nodes, 3 * body.n_modes**2 * _foreshortens(body)))
     return np.hstack(
         [
             body.node_mass[:, np.newaxis],
@@ -129,9 +123,16 @@ def _node_rows(body: Body) -> Array:
             body.node_position,
             body.node_translation.reshape(body.n_nodes, -1),
             body.node_rotation.reshape(body.n_nodes, -1),
-            kappa.reshape(body.n_nodes, -1),
+            *([] if kappa is None else [kappa.reshape(body.n_nodes, -1)]),
         ]
     ).ravel()
+
+
+def _driven(body: Body) -> DrivenShapes | None:
+    """Driven shapes of a body that has foreshortening or integrals with some."""
+    if body.integrals is None and body.node_foreshortening is None:
+        return None
+    return modal_integrals(body).driven
 
 
 def pack(arm: Arm) -> Packed:
@@ -147,6 +148,7 @@ def pack(arm: Arm) -> Packed:
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
         own = body.attachment_node
         rows = _joint_rows(joint, own is not None)
+        driven = _driven(body)
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
@@ -155,15 +157,18 @@ def pack(arm: Arm) -> Packed:
                     _KINDS.index("floating"),
                     arm._node_offset[len(place)] + own,
                 )
-            flags = (last and body.integrals is not None, last and _foreshortens(body))
-            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
+            given = last and body.integrals is not None
+            bends = last and body.node_foreshortening is not None
+            p = 0 if driven is None or not last else len(driven.second)
+            row_of = (parent, node, kind, n_modes, n_nodes, n_dof, given, bends, p)
+            topology.append(row_of)
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
-        if body.integrals is not None:
-            modal.append(body.integrals.pack(_foreshortens(body)))
+        modal += [] if body.integrals is None else [body.integrals.pack()]
+        modal += [] if driven is None else [driven.pack()]
     return Packed(
         np.array(topology, dtype=np.intc),
         np.array(joints, dtype=np.float64),
