@@ -55,7 +55,7 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
         Second derivatives K of their amplitudes.
     """
     n, total = kappa.shape[-1], mass.sum()
-    if not n or not total > 0.0:
+    if not total > 0.0 or not kappa.any():
         return np.zeros((len(mass), 3, 0)), np.zeros((0, n, n))
     # affine functions of the place, orthonormal by mass; fewer for masses on a line
     spread = place - mass @ place / total
