@@ -1,7 +1,7 @@
 /*
- * fa_driven.c -- driven shapes along one axis of a body
+ * fa_driven.c -- integrals of driven shapes in the internal axes of a body
  *
- * Equations   with g_k = h_k e, w_k = sum m h_k (l0 + p), u_kr = sum m h_k gamma_r across e:
+ * Equations   along one axis e, with g_k = h_k e, w_k = sum m h_k (l0 + p), u_kr = sum m h_k gamma_r across e:
  *                 F0(k) = w_k x e,  F1(k,r) = u_kr x e = -F1(r,k),  F1(k,l) = 0
  *                 J1(k) = 2 w_k.e - e w_k' - w_k e',  J2(k,r) likewise with u_kr
  *                 J2(k,l) = 2 G(k,l) (1 - e e'),  G(k,l) = delta_kl,  G(k,r) = 0
@@ -9,6 +9,7 @@
  * Checked by  tests/test_foreshortening.py: the same body in turned axes.
  */
 #include "fa_driven.h"
+#include "fa_turn.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,7 +95,8 @@ static int axial_try(int n, int a, const fa_driven *d, double *w, double *u)
     return fits;
 }
 
-void fa_driven_axial(int n, double *storage, fa_driven *driven)
+/* sets axis, w and u where all other integrals, which are in place, follow from them */
+static void driven_axial(int n, double *storage, fa_driven *driven)
 {
     driven->axis = -1;
     driven->w = storage;
@@ -105,4 +107,44 @@ void fa_driven_axial(int n, double *storage, fa_driven *driven)
             return;
         }
     }
+}
+
+/* `count` constants of `size` numbers (vectors, inertias or others) in internal axes */
+static const double *driven_turned(const double *frame, const double **in, double **out,
+                                   int count, int size)
+{
+    const double *start = *out;
+
+    for (int i = 0; i < count; i++, *in += size, *out += size) {
+        if (size == 3) {
+            model_turn(frame, *in, 1, *out, 1);
+        } else if (size == 6) {
+            model_turn_sym(frame, *in, *out);
+        } else {
+            memcpy(*out, *in, (size_t)size * sizeof **out);
+        }
+    }
+    return start;
+}
+
+double *fa_driven_build(int n, int p, const double *frame, const double *in,
+                        double *out, fa_driven *driven)
+{
+    const double *C = frame;
+    fa_driven *d = driven;
+
+    d->n = p;
+    d->K = driven_turned(C, &in, &out, p * n * n, 1);
+    d->E = driven_turned(C, &in, &out, p, 3);
+    d->F0 = driven_turned(C, &in, &out, p, 3);
+    d->Fkr = driven_turned(C, &in, &out, p * n, 3);
+    d->Frk = driven_turned(C, &in, &out, p * n, 3);
+    d->Fkl = driven_turned(C, &in, &out, p * p, 3);
+    d->Gkr = driven_turned(C, &in, &out, p * n, 1);
+    d->Gkl = driven_turned(C, &in, &out, p * p, 1);
+    d->J1 = driven_turned(C, &in, &out, p, 6);
+    d->Jkr = driven_turned(C, &in, &out, p * n, 6);
+    d->Jkl = driven_turned(C, &in, &out, p * p, 6);
+    driven_axial(n, out, d);
+    return out + fa_driven_axial_size(n, p);
 }

@@ -41,9 +41,17 @@ size_t fa_driven_size(int n, int p);
 size_t fa_driven_axial_size(int n, int p);
 
 /*
- * Sets axis, w and u where all other integrals, which are in place, follow from them.
- *   storage  [fa_driven_axial_size(n, p)]
+ * Driven shapes of a body with n modes.
+ *
+ *   p        number of shapes
+ *   frame    [9] columns are the internal axes in user components
+ *   in       [fa_driven_size(n, p)] the arrays from K to Jkl in the user's axes
+ *   out      [fa_driven_size + fa_driven_axial_size] receives them in internal axes
+ *   driven   all is set
+ *
+ * Returns the first number behind `out`.
  */
-void fa_driven_axial(int n, double *storage, fa_driven *driven);
+double *fa_driven_build(int n, int p, const double *frame, const double *in,
+                        double *out, fa_driven *driven);
 
 #endif

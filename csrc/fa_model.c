@@ -3,7 +3,8 @@
  *
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
-#include "fa_model.h"
+#include "fa_motors.h"
+#include "fa_turn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,40 +41,6 @@ static void model_axes(const double *axis, double *C)
     }
 }
 
-/* y = A' x for 3-vectors with stride s */
-static void model_turn(const double *A, const double *x, int sx, double *y, int sy)
-{
-    for (int i = 0; i < 3; i++) {
-        y[i * sy] = A[i] * x[0] + A[3 + i] * x[sx] + A[6 + i] * x[2 * sx];
-    }
-}
-
-static void model_mul(const double *A, const double *B, double *C)
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            C[3 * i + j] =
-                A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
-        }
-    }
-}
-
-/* y = C' S C for a symmetric S of six entries */
-static void model_turn_sym(const double *C, const double *S, double *y)
-{
-    const double full[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
-    const double Ct[9] = {C[0], C[3], C[6], C[1], C[4], C[7], C[2], C[5], C[8]};
-    double half[9], turned[9];
-
-    model_mul(Ct, full, half);
-    model_mul(half, C, turned);
-    for (int i = 0, k = 0; i < 3; i++) {
-        for (int j = i; j < 3; j++, k++) {
-            y[k] = 0.5 * (turned[3 * i + j] + turned[3 * j + i]);
-        }
-    }
-}
-
 /* one node in the internal axes C of its body */
 static void model_turn_node(int n, const double *C, const double *node, double *out)
 {
@@ -101,48 +68,7 @@ static size_t model_given_size(const int *t)
 
 static size_t model_driven_size(const int *t)
 {
-    return fa_driven_size(t[FA_TOPO_MODES], t[FA_TOPO_DRIVEN]);
-}
-
-/* `count` constants of `size` numbers (vectors, inertias or others) in internal axes */
-static const double *model_turned(const double *frame, const double **in, double **out,
-                                  int count, int size)
-{
-    const double *start = *out;
-
-    for (int i = 0; i < count; i++, *in += size, *out += size) {
-        if (size == 3) {
-            model_turn(frame, *in, 1, *out, 1);
-        } else if (size == 6) {
-            model_turn_sym(frame, *in, *out);
-        } else {
-            memcpy(*out, *in, (size_t)size * sizeof **out);
-        }
-    }
-    return start;
-}
-
-/* driven shapes of a body; returns the first unused constant */
-static double *model_driven(const double *in, int p, fa_body *b, double *out)
-{
-    const double *C = b->frame;
-    const int n = b->n_modes;
-    fa_driven *d = &b->driven;
-
-    d->n = p;
-    d->K = model_turned(C, &in, &out, p * n * n, 1);
-    d->E = model_turned(C, &in, &out, p, 3);
-    d->F0 = model_turned(C, &in, &out, p, 3);
-    d->Fkr = model_turned(C, &in, &out, p * n, 3);
-    d->Frk = model_turned(C, &in, &out, p * n, 3);
-    d->Fkl = model_turned(C, &in, &out, p * p, 3);
-    d->Gkr = model_turned(C, &in, &out, p * n, 1);
-    d->Gkl = model_turned(C, &in, &out, p * p, 1);
-    d->J1 = model_turned(C, &in, &out, p, 6);
-    d->Jkr = model_turned(C, &in, &out, p * n, 6);
-    d->Jkl = model_turned(C, &in, &out, p * p, 6);
-    fa_driven_axial(n, out, d);
-    return out + fa_driven_axial_size(n, p);
+    return fa_driven_size(t[FA_TOPO_MODES], t[FA_TOPO_SHAPES]);
 }
 
 /* given integrals of a body, in its internal axes, over those of its massless nodes */
@@ -198,22 +124,24 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
 
     *n_nodes = *constants = 0;
     if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
-        d->n_couplings < 0 || (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
+        d->n_couplings < 0 || d->n_passive < 0 || (int)d->fidelity < FA_FULL ||
+        d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
         const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
         const int n = t[FA_TOPO_MODES];
 
-        if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k) {
+        if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k || t[FA_TOPO_DRIVES] < 0 ||
+            t[FA_TOPO_DRIVES] > k) {
             return FA_BAD_TOPOLOGY;
         }
         if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED || t[FA_TOPO_JOINT] > FA_JOINT_FLOATING ||
             !model_dof_fits(t)) {
             return FA_BAD_JOINT;
         }
-        if (n < 0 || n > FA_MAX_MODES || t[FA_TOPO_DRIVEN] < 0 ||
-            t[FA_TOPO_DRIVEN] > FA_MAX_DRIVEN) {
+        if (n < 0 || n > FA_MAX_MODES || t[FA_TOPO_SHAPES] < 0 ||
+            t[FA_TOPO_SHAPES] > FA_MAX_DRIVEN) {
             return FA_TOO_MANY_MODES;
         }
         if (t[FA_TOPO_NODES] < (n > 0) || t[FA_TOPO_NODES] > (1 << 24)) {
@@ -225,7 +153,7 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         modal_size += model_given_size(t) + model_driven_size(t);
         *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
-        *constants += model_driven_size(t) + fa_driven_axial_size(n, t[FA_TOPO_DRIVEN]);
+        *constants += model_driven_size(t) + fa_driven_axial_size(n, t[FA_TOPO_SHAPES]);
         *constants += t[FA_TOPO_SECOND]
                           ? (size_t)t[FA_TOPO_NODES] * (size_t)FA_SECOND_SIZE(n)
                           : 0;
@@ -283,6 +211,7 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
                        .link = t[FA_TOPO_NODES] > 0 ? model->n_links++ : -1,
                        .attach = -1,
                        .own_node = -1,
+                       .drives = t[FA_TOPO_DRIVES] - 1,
                        .joint = joint,
                        .wide = joint >= FA_JOINT_HELICAL && joint <= FA_JOINT_POSE,
                        .n_modes = t[FA_TOPO_MODES],
@@ -313,6 +242,10 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
         modes += b->n_modes;
         node += b->n_nodes;
         model->sum_triangles += b->n_modes * (b->n_modes + 1) / 2;
+    }
+    const fa_status status = fa_motors_places(d, model, bodies);
+    if (status != FA_OK) {
+        return status;
     }
     model->n_modes = modes;
     model->n_rows = modes + wide;
@@ -409,8 +342,9 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
     }
     constants += fa_modal_size(n);
     memcpy(constants - 2 * n * n, modal, 2 * (size_t)(n * n) * sizeof(double));
-    return model_driven(modal + 2 * n * n + model_given_size(t), t[FA_TOPO_DRIVEN], b,
-                        constants);
+    return fa_driven_build(n, t[FA_TOPO_SHAPES], b->frame,
+                           modal + 2 * n * n + model_given_size(t), constants,
+                           &b->driven);
 }
 
 /*
@@ -531,7 +465,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     const size_t bodies_at = sizeof(fa_model);
     const size_t nodes_at = bodies_at + (size_t)d->n_bodies * sizeof(fa_body);
     const size_t loops_at = nodes_at + n_nodes * sizeof(fa_node);
-    const size_t constants_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    const size_t passive_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    const size_t constants_at = passive_at + (size_t)d->n_passive * sizeof(fa_passive);
     n_constants += d->couplings_size;
     char *block = calloc(1, constants_at + n_constants * sizeof(double));
     double *scratch = malloc((d->nodes_size + 1) * sizeof(double));
@@ -572,6 +507,10 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     if (status == FA_OK) {
         status = model_constraints(d, model, (fa_loop *)(void *)(block + loops_at),
                                    constants);
+    }
+    if (status == FA_OK) {
+        status =
+            fa_motors_passive(d, model, (fa_passive *)(void *)(block + passive_at));
     }
     constants += d->couplings_size;
     for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {

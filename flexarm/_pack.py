@@ -4,7 +4,8 @@ The C model knows joints of one screw and poses.  A joint that is a product of s
 screws becomes a chain: massless bodies without nodes carry all screws but the last.  A
 body that floats gets such a carrier for its joint, and hangs on it by its own node.  A
 screw whose axis passes beside the frame moves a carrier on the axis, and what follows
-sits fixed on that.
+sits fixed on that.  Motors of flexible joints are bodies without nodes, after all
+others.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._motors import Hidden, force_rows, hidden_bodies, merged
 from .constraints import pack_constraints
 from .integrals import DrivenShapes, modal_integrals
-from .joints import Joint
+from .joints import Joint, on_axis
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -35,15 +37,16 @@ class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
     # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, nodes
-    # foreshortened or not, driven shapes
-    topology: NDArray[np.intc]  # (n, 9)
+    # foreshortened or not, driven shapes, for a rotor 1 + the body that it drives
+    topology: NDArray[np.intc]  # (n, 10)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
     modal: Array  # per body: stiffness, damping, given integrals, driven shapes
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
-    couplings: Array  # (c, nu + 1): coefficients, constant
+    couplings: Array  # (c, joints and motors + 1): coefficients, constant
+    passive: Array  # (p, 8): kind, body, rotor or -1, ratio, parameters (4)
 
 
 def _kind(joint: Joint, screw: Array) -> str:
@@ -55,24 +58,6 @@ def _kind(joint: Joint, screw: Array) -> str:
     if not screw[:3].any():
         return "prismatic"
     return "helical" if screw[3:].any() else "revolute"
-
-
-def _on_axis(screw: Array) -> tuple[Array, Array]:
-    """Point on the axis next to the frame, and the screw as seen from there, (6,).
-
-    What is rounding of the linear part counts as zero, so that axes through the frame
-    and screws without pitch become the plain kinds.
-    """
-    turn, slide = screw[:3], screw[3:]
-    if not (turn.any() and slide.any()):
-        return np.zeros(3), screw
-    rounding = 4.0 * np.finfo(float).eps * float(np.linalg.norm(slide))
-    point, pitch = np.cross(turn, slide), float(turn @ slide)
-    if np.linalg.norm(point) <= rounding:
-        return np.zeros(3), screw
-    if abs(pitch) <= rounding:
-        pitch = 0.0
-    return point, np.concatenate([turn, pitch * turn])
 
 
 def _row(axis: Array) -> Array:
@@ -91,7 +76,7 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
         if joint.has_pose:
             screws, damping, axis, offset = S, d, z, np.zeros(3)
         else:
-            point, screw = _on_axis(S[:, i])
+            point, screw = on_axis(S[:, i])
             screws, damping = screw[:, np.newaxis], d[i : i + 1]
             axis = screw[:3] if screw[:3].any() else screw[3:]
             # from the point on the axis of the screw before to that on this one
@@ -135,11 +120,31 @@ def _driven(body: Body) -> DrivenShapes | None:
     return modal_integrals(body).driven
 
 
+def _hidden_row(hidden: Hidden) -> Array:
+    """Constants of the joint of what belongs to a motor."""
+    joint = hidden.mount.joint
+    row = _row(hidden.mount.axis)
+    row[3:6] = joint.position + joint.rotation @ hidden.offset
+    row[6:15] = joint.rotation.ravel()
+    row[15] = hidden.damping
+    return row
+
+
+def _carrier(arm: Arm, hidden: Hidden, place: list[int]) -> tuple[int, int]:
+    """Body of the C model, and node, on which a part of a motor sits."""
+    p = hidden.mount.carrier
+    if p < 0:
+        return -1, -1
+    node = arm.bodies[p].node_index(hidden.mount.joint.node)
+    return place[p], arm._node_offset[p] + node
+
+
 def pack(arm: Arm) -> Packed:
     """Return an arm as the plain arrays from which its C model is built."""
     topology: list[tuple[int, ...]] = []
     joints, nodes, modal = [], [], []
     place: list[int] = []  # of each body among those of the C model
+    joint_at: dict[int, int] = {}  # of the carrier that has its joint
     for body, p in zip(arm.bodies, arm._parents, strict=True):
         joint = body.joint
         parent, node = -1, -1
@@ -148,7 +153,8 @@ def pack(arm: Arm) -> Packed:
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
         own = body.attachment_node
         rows = _joint_rows(joint, own is not None)
-        driven = _driven(body)
+        joint_at[len(place)] = len(topology)
+        moments, shapes = merged(arm, len(place)), _driven(body)
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
@@ -157,18 +163,33 @@ def pack(arm: Arm) -> Packed:
                     _KINDS.index("floating"),
                     arm._node_offset[len(place)] + own,
                 )
-            given = last and body.integrals is not None
+            given = last and (body.integrals is not None or moments is not None)
             bends = last and body.node_foreshortening is not None
-            p = 0 if driven is None or not last else len(driven.second)
-            row_of = (parent, node, kind, n_modes, n_nodes, n_dof, given, bends, p)
-            topology.append(row_of)
+            count = 0 if shapes is None or not last else len(shapes.second)
+            flags = (given, bends, count, 0)
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
-        modal += [] if body.integrals is None else [body.integrals.pack()]
-        modal += [] if driven is None else [driven.pack()]
+        if body.integrals is not None:
+            modal.append(body.integrals.pack())
+        elif moments is not None:
+            modal.append(moments)
+        if shapes is not None:
+            modal.append(shapes.pack())
+    rotor_at: dict[int, int] = {}
+    for hidden in hidden_bodies(arm):
+        driven = hidden.mount.driven
+        turns = hidden.kind != "fixed"
+        if turns:
+            rotor_at[driven] = len(topology)
+        drives = 1 + joint_at[driven] if turns else 0
+        at = _carrier(arm, hidden, place)
+        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, 0, drives))
+        joints.append(_hidden_row(hidden))
+        modal.append(hidden.moments)
     return Packed(
         np.array(topology, dtype=np.intc),
         np.array(joints, dtype=np.float64),
@@ -176,4 +197,5 @@ def pack(arm: Arm) -> Packed:
         np.concatenate(modal),
         np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
         *pack_constraints(arm),
+        force_rows(arm, joint_at, rotor_at),
     )

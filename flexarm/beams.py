@@ -1,25 +1,36 @@
-"""Uniform flexible links: modes of beams and rods, and bodies made of them.
+"""Flexible links: modes of beams and rods, finite elements, and bodies made of them.
 
-Modes belong to a reference condition: clamped at the base, pinned at both ends or free.
-The joint of a link holds its base in each case; what differs is the frame in which the
-link deforms, and how fast a few modes converge.
+`flexible_link` makes a uniform link of exact modes.  They belong to a reference
+condition: clamped at the base, pinned at both ends or free.  The joint of a link holds
+its base in each case; what differs is the frame in which the link deforms, and how fast
+a few modes converge.  `finite_element_link` makes a link of any sections, straight or
+bent, of beam elements.
 """
 
 from __future__ import annotations
 
 from ._beam_modes import BeamModes
 from ._clamped_modes import RodModes
+from ._fe_line import Payload
+from ._fe_link import finite_element_link
 from ._flexible_link import flexible_link
 from ._free_modes import FreeBeamModes, FreeRodModes, PinnedBeamModes
+from ._sections import ALUMINIUM, STEEL, Material, Section
 
 __all__ = [
+    "ALUMINIUM",
+    "STEEL",
     "BeamModes",
     "FreeBeamModes",
     "FreeRodModes",
+    "Material",
+    "Payload",
     "PinnedBeamModes",
     "RodModes",
+    "Section",
     "clamped_beam_modes",
     "clamped_rod_modes",
+    "finite_element_link",
     "flexible_link",
     "free_beam_modes",
     "free_rod_modes",

@@ -179,6 +179,12 @@ def operational_space_inertia(
     array([1., 2., 3., 2., 2., 2.])
     """
     compliance = operational_space_compliance(arm, q, nodes, frame=frame)
+    names = ("operational_space_inertia", "operational_space_compliance")
+    return _stored(_inverse_of(compliance, *names), out)
+
+
+def _inverse_of(compliance: Any, name: str, inverse: str) -> Any:
+    """Inverse of symmetric compliances; refuses those of lower rank, in words."""
     size = compliance.shape[-1]
 
     # in units in which its diagonal is one: radians and metres do not compare
@@ -190,19 +196,18 @@ def operational_space_inertia(
     values, vectors = np.linalg.eigh(unit)
     rigid |= values[..., 0] <= size * np.finfo(float).eps * values[..., -1]
     if rigid.any():
-        raise SingularityError(_rigid(rigid, size))
+        raise SingularityError(_rigid(rigid, size, name, inverse))
     root = vectors / np.sqrt(values)[..., np.newaxis, :]
-    return _stored(root @ np.swapaxes(root, -2, -1) / scale, out)
+    return root @ np.swapaxes(root, -2, -1) / scale
 
 
-def _rigid(rigid: Any, size: int) -> str:
+def _rigid(rigid: Any, size: int, name: str, inverse: str) -> str:
     """Refusal of states with a compliance of lower rank, in words."""
     where = "the state"
     if rigid.ndim:
         first = tuple(int(i) for i in np.argwhere(rigid)[0])
         where = f"{int(rigid.sum())} of {rigid.size} states, first at index {first}"
     return (
-        f"operational_space_inertia has no finite result for {where}: the nodes cannot "
-        f"move in all {size} directions there; invert the rows and columns of "
-        "operational_space_compliance in which they can"
+        f"{name} has no finite result for {where}: the nodes cannot move in all {size} "
+        f"directions there; invert the rows and columns of {inverse} in which they can"
     )

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .._checks import whole_number
 from .._joint_feedback import JointFeedback
 from ..arm import Arm
-from ..dynamics import gravity_forces
 from ..errors import ModelError
 from ..mass import mass_matrix
+from ..statics import holding_forces
 from .postures import poses
 
 Array = NDArray[np.float64]
@@ -137,7 +137,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     phase[n // 12 :] = 1
     phase[n // 2 :] = 2
     steps = np.array([q0, middle, end])
-    hold = np.array([_holding_torque(arm, q) for q in steps])
+    hold = holding_forces(arm, steps)
     law = JointFeedback(
         heaviest * omega**2,
         2.0 * heaviest * omega,
@@ -145,14 +145,3 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
         feedforward=hold[phase],
     )
     return Maneuver(np.linspace(0.0, 6.0, n), q0, np.zeros(arm.nv), law)
-
-
-def _holding_torque(arm: Arm, q: Array) -> Array:
-    """Joint forces of static equilibrium, joints given: K eta = -gravity(eta)."""
-    q = q.copy()
-    for _ in range(30):  # converges by a factor of about 1000
-        for k, body in enumerate(arm.bodies):
-            if body.n_modes:
-                at = arm.mode_slice(k)
-                q[at] = np.linalg.solve(body.stiffness, -gravity_forces(arm, q)[at])
-    return np.asarray(gravity_forces(arm, q)[: arm.nu])

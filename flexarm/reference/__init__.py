@@ -4,15 +4,39 @@
   the nodes; what the package computes by definition.
 * `twin`: the recursions of the C kernels under the same equation labels, with their
   parts in `hops` (K1-K7), `integrals` (B1-B3) and `rotations`.
+* `motors`: rotors, stators and the forces inside joints, for both.
 * `de_luca_siciliano`: the closed form of a planar two-link flexible arm (1991).
 * `dual_screws`: the model of first order in the deformation by Kane's method with dual
   screws (Cibicik and Egeland, 2021), on arrays of states; pairs in `_dual_pairs`,
   lines and screws in `_dual_chain`.
+* `farid_planar`: planar arms with flexible links and joints, finite elements in chord
+  frames (Farid, 1997), on arrays of states; constants in `farid_arm`.
+* `farid_spatial`: links of his spatial arm in tangent frames, its joints by a velocity
+  transformation, and his redundant constraints.
+* `farid_link`: one link of it, and why its inverse dynamics is not causal.
 
-All take complex numbers, for derivatives by complex step, the others one state at a
-time.
+All but `farid_link` take complex numbers, for derivatives by complex step;
+`lagrangian`, `twin` and `farid_spatial` take one state at a time.
 """
 
-from . import de_luca_siciliano, dual_screws, lagrangian, twin
+from . import (
+    de_luca_siciliano,
+    dual_screws,
+    farid_link,
+    farid_planar,
+    farid_spatial,
+    lagrangian,
+    motors,
+    twin,
+)
 
-__all__ = ["de_luca_siciliano", "dual_screws", "lagrangian", "twin"]
+__all__ = [
+    "de_luca_siciliano",
+    "dual_screws",
+    "farid_link",
+    "farid_planar",
+    "farid_spatial",
+    "lagrangian",
+    "motors",
+    "twin",
+]

@@ -1,0 +1,28 @@
+"""Static equilibrium of arms: deflection, compliance, holding forces, inverse statics.
+
+Functions of an arm and positions; leading axes broadcast.
+"""
+
+from ._deflection import (
+    deflection,
+    holding_forces,
+    static_compliance,
+    static_stiffness,
+)
+from ._equilibrium import Equilibrium, equilibrium
+from ._inverse import InverseStatics, inverse_statics
+from ._maps import WorkspaceMap, joint_grid, workspace_map
+
+__all__ = [
+    "Equilibrium",
+    "InverseStatics",
+    "WorkspaceMap",
+    "deflection",
+    "equilibrium",
+    "holding_forces",
+    "inverse_statics",
+    "joint_grid",
+    "static_compliance",
+    "static_stiffness",
+    "workspace_map",
+]

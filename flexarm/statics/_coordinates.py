@@ -1,0 +1,131 @@
+"""Which coordinates are held, which are free, and how far their units move nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_arm, check_finite, leading, real_array
+from ..errors import ArgumentError, ModelError
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def read_arm(arm: Arm, what: str) -> None:
+    """Refuse what is no arm, or one that is no tree."""
+    check_arm(arm)
+    if arm.constraints:
+        raise ArgumentError(
+            f"the arm has constraints, {what} is that of a tree; expected an arm "
+            "without them: arm.replace(constraints=())"
+        )
+
+
+def read_positions(arm: Arm, q: Any, name: str = "q") -> Array:
+    """Finite positions (..., nq)."""
+    array: Array = real_array(name, q)
+    leading(arm, {name: array}, ())
+    check_finite(name, array)
+    return array
+
+
+def held_coordinates(arm: Arm, held: Any) -> Mask:
+    """Mask (nv,) of the velocities that an argument `held` names."""
+    mask = np.zeros(arm.nv, dtype=bool)
+    if held is None:
+        return mask
+    if isinstance(held, str) and held in ("joints", "motors"):
+        mask[arm.joint_slice] = True
+        mask[arm.motor_slice] = True
+        if held == "motors":
+            mask[[m.joint for m in motors(arm)]] = False
+        return mask
+    names = [held] if isinstance(held, str) else held
+    if isinstance(names, slice):
+        mask[names] = True
+        return mask
+    try:
+        items = list(names)
+    except TypeError:
+        items = [names]
+    if items and all(isinstance(x, str) for x in items):
+        return _named(arm, items, mask)
+    index = np.asarray(items if items else np.zeros(0, int))
+    if index.dtype == bool and index.shape == mask.shape:
+        return np.array(index, dtype=bool)
+    whole = index.dtype.kind in "iu" and index.ndim == 1
+    if not whole or not ((-arm.nv <= index) & (index < arm.nv)).all():
+        raise ArgumentError(
+            f"held is {held!r}, expected None, 'joints', 'motors', names out of "
+            f"arm.coordinate_names, numbers below {arm.nv} or a mask of {arm.nv}"
+        )
+    mask[index] = True
+    return mask
+
+
+def _named(arm: Arm, names: list[str], mask: Mask) -> Mask:
+    known = arm.coordinate_names
+    for name in names:
+        if name in known:
+            mask[known.index(name)] = True
+            continue
+        try:  # the name of a body stands for its joint
+            mask[arm.body_joint_slice(name)] = True
+        except ModelError:
+            raise ArgumentError(
+                f"held names {name!r}, expected 'joints', 'motors' or names out of "
+                f"arm.coordinate_names, such as {known[0]!r}"
+            ) from None
+    return mask
+
+
+class Motor(NamedTuple):
+    """A joint with a flexible drive, by its velocity and its position."""
+
+    joint: int
+    joint_position: int
+    motor: int  # velocity of the motor, -1 if a brake holds it
+    motor_position: int
+    ratio: float
+    locked: float
+
+
+def motors(arm: Arm) -> list[Motor]:
+    """Joints with drives, in their order."""
+    result = []
+    at, place = arm.motor_slice.start, arm.motor_position_slice.start
+    for k, body in enumerate(arm.bodies):
+        drive = body.joint.drive
+        if drive is None:
+            continue
+        joint = arm.body_joint_slice(k).start
+        position = arm.body_joint_slice(k, positions=True).start
+        if drive.is_free:
+            result.append(Motor(joint, position, at, place, drive.gear_ratio, np.nan))
+            at, place = at + 1, place + 1
+        else:
+            ends = (drive.gear_ratio, drive.locked)
+            result.append(Motor(joint, position, -1, -1, *ends))
+    return result
+
+
+def driven(arm: Arm) -> list[int]:
+    """Velocities of joints with a motor that can turn."""
+    return [m.joint for m in motors(arm) if m.motor >= 0]
+
+
+def motion_sizes(arm: Arm) -> Array:
+    """Largest motion of a node in rad or m for a unit of each velocity, (nv,)."""
+    size = np.ones(arm.nv)
+    for k, body in enumerate(arm.bodies):
+        if body.n_modes:
+            both = np.concatenate([body.node_translation, body.node_rotation], axis=1)
+            most = np.abs(both).max(axis=(0, 1))
+            size[arm.mode_slice(k)] = np.where(most > 0.0, most, 1.0)
+    return size

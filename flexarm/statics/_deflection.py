@@ -1,0 +1,370 @@
+"""What static equilibrium tells of an arm: deflection, holding forces, compliance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import se3
+from ..errors import SingularityError
+from ..inverse_kinematics import _one_node
+from ..kinematics import _check_frame, jacobian, node_pose
+from ..operational_space import _inverse_of
+from ._coordinates import (
+    held_coordinates,
+    motors,
+    read_arm,
+    read_positions,
+)
+from ._equilibrium import equilibrium
+from ._loads import read_loads
+from ._spectrum import ROUNDING, linear_system
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def deflection(
+    arm: Arm,
+    q: Any,
+    node: Any = None,
+    *,
+    held: Any = "joints",
+    wrench: Any = None,
+    loaded: Any = None,
+    frame: str = "node",
+) -> Array:
+    """Where static loads move a node, seen from where it is on the rigid arm.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Held positions; modes do not matter.
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    held : "joints", "motors", None, names or numbers
+        As in `equilibrium`.
+    wrench : (..., 6) or (..., m, 6) array_like of float, optional
+        Moment in N m and force in N on a node or on each of a list, besides gravity.
+    loaded : int, str, (body, node) or list of these, optional
+        Where it acts; by default on `node`.
+    frame : {"node", "base"}
+        Axes of the wrench.
+
+    Returns
+    -------
+    moved : (..., 6) ndarray of float
+        Rotation vector in rad, then displacement in m, both in base axes.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    ConvergenceError
+        If there is no equilibrium, stable or not; ``error.result`` has the others.
+
+    See Also
+    --------
+    equilibrium : all positions.
+    inverse_statics : joint positions that make up for it.
+
+    Notes
+    -----
+    The rigid arm has undeformed links, and its joints where they are held; where a
+    motor is held in place of its joint, where the gear alone would have it.
+
+    Examples
+    --------
+    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI):
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=4)
+    >>> q = np.zeros((3, 5))
+    >>> q[:, 0] = 0.0, 1.0, np.pi / 2
+    >>> fa.deflection(arm, q)[:, 3:5].round(5) + 0.0
+    array([[ 0.     , -0.01226],
+           [ 0.00558, -0.00358],
+           [ 0.     ,  0.     ]])
+    """
+    read_arm(arm, "deflection")
+    number = _one_node(arm, node)
+    loaded = number if loaded is None and wrench is not None else loaded
+    found = equilibrium(
+        arm, q, held=held, wrench=wrench, node=loaded, frame=frame
+    ).check(stable=False)
+    return pose_change(
+        node_pose(arm, rigid_positions(arm, found.q, held), number),
+        node_pose(arm, found.q, number),
+    )
+
+
+def pose_change(before: Any, after: Any) -> Array:
+    """Rotation vector and displacement (..., 6) from a pose to another, base axes."""
+    turn = after[..., :3, :3] @ np.swapaxes(before[..., :3, :3], -1, -2)
+    move = after[..., :3, 3] - before[..., :3, 3]
+    return np.concatenate([se3.so3_log(turn), move], axis=-1)
+
+
+def rigid_positions(arm: Arm, q: Array, held: Any) -> Array:
+    """Positions with undeformed links, and joints where motors at rest have them."""
+    result = np.array(q)
+    result[..., arm.motor_position_slice.stop :] = 0.0
+    if not isinstance(held, str) or held != "joints":
+        still = held_coordinates(arm, held)
+        for m in motors(arm):
+            if m.motor < 0 and not still[m.joint]:
+                result[..., m.joint_position] = m.locked / m.ratio
+            elif m.motor >= 0 and still[m.motor] and not still[m.joint]:
+                turned = result[..., m.motor_position]
+                result[..., m.joint_position] = turned / m.ratio
+    return result
+
+
+def holding_forces(
+    arm: Arm,
+    q: Any,
+    *,
+    held: Any = "joints",
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+) -> Array:
+    """Forces of the actuators that hold an arm with deflected links at rest.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Held positions; those of modes, and of motors if joints are held, are where the
+        search for the equilibrium starts.
+    held, wrench, node, frame
+        As in `equilibrium`.
+
+    Returns
+    -------
+    tau : (..., nu) ndarray of float
+        Force of each joint in N m or N; of its motor where the joint has a drive.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    ConvergenceError
+        If there is no equilibrium, stable or not; ``error.result`` has the others.
+
+    See Also
+    --------
+    equilibrium : the same with the positions.
+    gravity_forces : without the equilibrium of the modes.
+
+    Notes
+    -----
+    Feedforward of A. De Luca, B. Siciliano, IEEE Trans. Robotics and Automation 9
+    (1993), 463-467.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(3)
+    >>> fa.holding_forces(arm, np.zeros(3))  # 9.81 * (4.5, 2, 0.5)
+    array([44.145, 19.62 ,  4.905])
+    """
+    found = equilibrium(arm, q, held=held, wrench=wrench, node=node, frame=frame)
+    return actuator_forces(arm, found.check(stable=False).tau)
+
+
+def actuator_forces(arm: Arm, tau: Array) -> Array:
+    """The (..., nu) forces of actuators among those of all coordinates."""
+    return np.asarray(tau[..., arm.actuator_indices])
+
+
+def static_compliance(
+    arm: Arm,
+    q: Any,
+    node: Any = None,
+    *,
+    held: Any = "joints",
+    frame: str = "node",
+    wrench: Any = None,
+    loaded: Any = None,
+    wrench_frame: str = "node",
+) -> Array:
+    """How a node moves for small wrenches on it, J K^-1 J' with the tangent stiffness.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Posture: ``q`` of an `equilibrium`, or any other, held there by constant forces.
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    held : "joints", "motors", None, names or numbers
+        What does not move: joints and motors, motors and the joints without one,
+        nothing, or these coordinates.
+    frame : {"node", "base"}
+        Axes of motions and wrenches.
+    wrench : (..., 6) or (..., m, 6) array_like of float, optional
+        Load that the arm carries already, besides gravity, and whose stiffness counts.
+    loaded : int, str, (body, node) or list of these, optional
+        Where it acts; by default on `node`.
+    wrench_frame : {"node", "base"}
+        Axes of the load.
+
+    Returns
+    -------
+    compliance : (..., 6, 6) ndarray of float
+        Rotation (rad) and displacement (m) for a unit moment (N m) and force (N).
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    SingularityError
+        If a motion meets no stiffness.
+
+    See Also
+    --------
+    static_stiffness : its inverse.
+    operational_space_compliance : the same for inertia.
+
+    Notes
+    -----
+    J. K. Salisbury, Proc. IEEE Conf. on Decision and Control, 1980, with the stiffness
+    of the loads of S.-F. Chen, I. Kao, Int. J. Robotics Research 19(9), 2000.
+
+    Examples
+    --------
+    A cantilever of EI = 100 N m^2 and 1 m: L/EI, L^2/(2 EI), L^3/(3 EI) to its modes,
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=20, gravity=(0, 0, 0))
+    >>> C = fa.static_compliance(arm, np.zeros(21))
+    >>> C[[2, 2, 4], [2, 4, 4]].round(4)
+    array([0.0098, 0.005 , 0.0033])
+    """
+    read_arm(arm, "static compliance")
+    _check_frame(frame)
+    number = _one_node(arm, node)
+    at = read_positions(arm, q)
+    loaded = number if loaded is None and wrench is not None else loaded
+    loads = read_loads(arm, wrench, loaded, wrench_frame)
+    free = ~held_coordinates(arm, held)
+    K, _ = linear_system(arm, at, None, loads, free)
+    C, weak = compliance_of(arm, at, number, K, free, frame)
+    if weak.any():
+        where = "the state"
+        if weak.ndim:
+            first = tuple(int(i) for i in np.argwhere(weak)[0])
+            where = f"{int(weak.sum())} of {weak.size} states, first at index {first}"
+        raise SingularityError(
+            f"static_compliance has no finite result for {where}: a motion of the free "
+            "coordinates meets no stiffness; hold more of them"
+        )
+    if loads is None or loads.conservative:
+        C = 0.5 * (C + np.swapaxes(C, -1, -2))
+    return C
+
+
+def compliance_of(
+    arm: Arm, q: Array, node: int, K: Array, free: Mask, frame: str
+) -> tuple[Array, Mask]:
+    """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
+    J, K = _matched(jacobian(arm, q, node, frame=frame)[..., free], K)
+    if not free.any():
+        C = np.zeros((*J.shape[:-1], 6))
+        return C, np.zeros(J.shape[:-2], dtype=bool)
+    weak = _weak(K)
+    safe = np.where(weak[..., np.newaxis, np.newaxis], np.eye(K.shape[-1]), K)
+    C = J @ np.linalg.solve(safe, np.swapaxes(J, -1, -2))
+    C[weak] = np.nan
+    return C, weak
+
+
+def _matched(J: Array, K: Array) -> tuple[Array, Array]:
+    batch = np.broadcast_shapes(J.shape[:-2], K.shape[:-2])
+    return (
+        np.broadcast_to(J, (*batch, *J.shape[-2:])),
+        np.broadcast_to(K, (*batch, *K.shape[-2:])),
+    )
+
+
+def _weak(K: Array) -> Mask:
+    """Whether a matrix is singular to rounding, in units of its diagonal."""
+    size = np.sqrt(np.abs(np.diagonal(K, axis1=-2, axis2=-1)))
+    most = size.max(axis=-1, keepdims=True, initial=0.0)
+    size = np.where(size > 0.0, size, np.where(most > 0.0, most, 1.0))
+    values = np.linalg.svd(K / (size[..., None] * size[..., None, :]), compute_uv=False)
+    return np.asarray(values[..., -1] <= K.shape[-1] * ROUNDING * values[..., 0])
+
+
+def static_stiffness(
+    arm: Arm,
+    q: Any,
+    node: Any = None,
+    *,
+    held: Any = "joints",
+    frame: str = "node",
+    wrench: Any = None,
+    loaded: Any = None,
+    wrench_frame: str = "node",
+) -> Array:
+    """Stiffness that a node opposes to small motions, inverse of `static_compliance`.
+
+    Parameters
+    ----------
+    arm, q, node, held, frame, wrench, loaded, wrench_frame
+        As in `static_compliance`.
+
+    Returns
+    -------
+    stiffness : (..., 6, 6) ndarray of float
+        Moment (N m) and force (N) for a unit rotation (rad) and displacement (m).
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    SingularityError
+        If a motion of the arm meets no stiffness, or the node cannot move in all
+        directions: always, where fewer than six coordinates are free.
+
+    See Also
+    --------
+    static_compliance : which always exists for an arm with stiff links.
+
+    Notes
+    -----
+    J. K. Salisbury, Proc. IEEE Conf. on Decision and Control, 1980.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.cibicik_egeland()
+    >>> K = fa.static_stiffness(arm, fa.library.poses(arm)["initial"])
+    >>> K.shape, bool((np.linalg.eigvalsh(K) > 0.0).all())
+    ((6, 6), True)
+    """
+    C = static_compliance(
+        arm,
+        q,
+        node,
+        held=held,
+        frame=frame,
+        wrench=wrench,
+        loaded=loaded,
+        wrench_frame=wrench_frame,
+    )
+    return np.asarray(_inverse_of(C, "static_stiffness", "static_compliance"))

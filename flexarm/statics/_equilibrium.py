@@ -1,0 +1,288 @@
+"""Static equilibrium of arms whose joints or motors are held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_finite, leading, real_array
+from ..errors import ArgumentError, ConvergenceError
+from ..inverse_kinematics import _positive
+from ._coordinates import driven, held_coordinates, read_arm, read_positions
+from ._loads import Loads, read_loads
+from ._newton import Problem, solve
+from ._spectrum import lowest_squares
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """Postures in which the forces of an arm at rest balance.
+
+    Attributes
+    ----------
+    q : (..., nq) ndarray of float
+        Positions; where there is no success the best ones that were found.
+    tau : (..., nv) ndarray of float
+        Forces that hold the arm there, in N m, N and the units of the modes: those of
+        held coordinates (of their motors, where joints with drives are held) and the
+        given ones; zero on coordinates that settle by themselves.
+    residual : (..., nv) ndarray of float
+        What is left of the forces on the coordinates that settle.
+    success : (...) ndarray of bool
+        Whether an equilibrium was found, stable or not.
+    stable : (...) ndarray of bool
+        Whether small motions about it, with the held coordinates at rest, stay small.
+    lowest_square : (...) ndarray of float
+        Square of the lowest circular frequency of these motions, in 1/s^2: the least
+        eigenvalue of the tangent stiffness in the metric of the mass matrix.  Negative
+        where the equilibrium is unstable, zero to rounding where it is indifferent,
+        infinite where nothing can move.
+    iterations : (...) ndarray of int
+        Steps of Newton's method.
+    message : str
+        How many equilibria were found, and which is the first that was not.
+    """
+
+    q: Array
+    tau: Array
+    residual: Array
+    success: Any
+    stable: Any
+    lowest_square: Any
+    iterations: Any
+    message: str
+
+    def check(self, *, stable: bool = True) -> Equilibrium:
+        """Return itself if all equilibria are found, and are stable ones.
+
+        Parameters
+        ----------
+        stable : bool
+            Whether unstable and indifferent ones are refused, too.
+
+        Raises
+        ------
+        ConvergenceError
+            If one fails; ``error.result`` is this object.
+        """
+        if np.all(self.success & self.stable if stable else self.success):
+            return self
+        error = ConvergenceError(
+            f"equilibrium: {self.message}; give another start, a smaller load or hold "
+            "more coordinates"
+        )
+        error.result = self  # type: ignore[attr-defined]
+        raise error
+
+
+def equilibrium(
+    arm: Arm,
+    q: Any,
+    *,
+    held: Any = "joints",
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+    tau: Any = None,
+    tolerance: float = 1e-10,
+    max_iterations: int = 50,
+) -> Equilibrium:
+    r"""Postures of static equilibrium, some coordinates held, the others free.
+
+    Solves :math:`g(q) + K \eta + f(q) - J^T w = \tau` for the free coordinates, with
+    gravity, the elastic forces, those of springs in joints, and wrenches w on nodes, by
+    Newton's method with the exact tangent.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Held positions, and where the others start.
+    held : {"joints", "motors"}, None, names or numbers
+        What does not move: the joints (modes are free; a joint with a drive stays where
+        it is, and its motor turns to the angle that holds it there), the motors and the
+        joints without one, nothing, or the coordinates with these names out of
+        ``arm.coordinate_names``, numbers or mask.
+    wrench : (..., 6) or (..., m, 6) array_like of float, optional
+        Moment in N m and force in N on a node, or on each of a list of m nodes.
+    node : int, str, (body, node) or list of these, optional
+        Where it acts; by default the tip.
+    frame : {"node", "base"}
+        Axes of the wrench: those of the node, which it then follows, or of the base.
+    tau : (..., nu) or (..., nv) array_like of float, optional
+        Given forces on coordinates that are free, such as torques of free motors.
+    tolerance : float
+        Of the last step of Newton's method, as the motion of a node in rad or m.
+    max_iterations : int
+        Most steps.
+
+    Returns
+    -------
+    result : Equilibrium
+        Positions, holding forces and flags.  An equilibrium that does not exist raises
+        nothing: ``success`` is False there.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    NotFiniteError
+        If an argument is NaN or infinite.
+
+    See Also
+    --------
+    inverse_statics : joint positions for a given pose of a node.
+    deflection, holding_forces : parts of the result.
+    natural_frequencies : of small motions about it.
+
+    Notes
+    -----
+    The nearest equilibrium is sought, stable or not: a pendulum that starts near its
+    upper one stays there, and ``stable`` is False.  A load beyond buckling leaves the
+    straight equilibrium unstable, and has others beside it only as far as the model has
+    the foreshortening of its links.  Loads that follow a node have no potential;
+    stability then is that of the eigenvalues of the full tangent, flutter included.
+
+    Examples
+    --------
+    A tip load of 1 N bends a cantilever of EI = 100 N m^2 by L^3/(3 EI) = 1/300 m:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=8, gravity=(0, 0, 0))
+    >>> rest = fa.equilibrium(arm, np.zeros(9), wrench=[0, 0, 0, 0, 1, 0], frame="base")
+    >>> bool(rest.stable), round(float(fa.tip_pose(arm, rest.q)[1, 3]), 6)
+    (True, 0.003333)
+
+    A pendulum at rest, held by nothing, from many starts; it stands or hangs:
+
+    >>> rest = fa.equilibrium(fa.library.pendulum(), [[-1.6], [1.5]], held=None)
+    >>> rest.q.round(3).ravel(), rest.stable
+    (array([-1.571,  1.571]), array([ True, False]))
+    """
+    read_arm(arm, "equilibrium")
+    start = read_positions(arm, q)
+    loads = read_loads(arm, wrench, node, frame)
+    applied = _applied(arm, tau)
+    batch = _batch(start, loads, applied)
+    still = held_coordinates(arm, held)
+    given, rows = still.copy(), still.copy()
+    if isinstance(held, str) and held == "joints":  # the motors turn, and carry
+        rows[driven(arm)] = False
+        given[arm.motor_slice] = False
+        # motions of which stability is asked: those with the motors at rest
+        still = held_coordinates(arm, "motors")
+    if applied is not None and applied[..., rows].any():
+        j = int(np.flatnonzero(applied.reshape(-1, arm.nv).any(axis=0) & rows)[0])
+        raise ArgumentError(
+            f"tau has a force on {arm.coordinate_names[j]!r}, which is held; expected "
+            "zero there, or that it is not held"
+        )
+    if not (isinstance(max_iterations, int | np.integer) and max_iterations >= 1):
+        raise ArgumentError(
+            f"max_iterations is {max_iterations!r}, expected a whole number, 1 or more"
+        )
+    problem = Problem(
+        arm,
+        None if loads is None else loads.flat(batch),
+        None if applied is None else _rows(applied, batch),
+        np.flatnonzero(~rows),
+        np.flatnonzero(~given),
+    )
+    states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
+    found = solve(
+        problem, states, _positive("tolerance", tolerance), int(max_iterations)
+    )
+    return _result(problem, found, still, batch)
+
+
+def _applied(arm: Arm, tau: Any) -> Array | None:
+    if tau is None:
+        return None
+    array = real_array("tau", tau)
+    leading(arm, {"tau": array}, ())
+    check_finite("tau", array)
+    full = np.zeros((*array.shape[:-1], arm.nv))
+    if array.shape[-1] == arm.nv:
+        full[...] = array
+    else:
+        full[..., arm.actuator_indices] = array
+    return full
+
+
+def _batch(start: Array, loads: Loads | None, applied: Array | None) -> tuple[int, ...]:
+    shapes = {"q": start.shape[:-1]}
+    if loads is not None:
+        shapes["wrench"] = loads.batch
+    if applied is not None:
+        shapes["tau"] = applied.shape[:-1]
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ArgumentError(
+            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
+        ) from None
+
+
+def _rows(array: Array, batch: tuple[int, ...]) -> Array:
+    if array.ndim == 1:
+        return array
+    return np.broadcast_to(array, (*batch, array.shape[-1])).reshape(
+        -1, array.shape[-1]
+    )
+
+
+def _result(
+    problem: Problem, found: Any, still: NDArray[np.bool_], batch: tuple[int, ...]
+) -> Equilibrium:
+    """In the shape of the user; the mass matrix tells what is stable."""
+    arm = problem.arm
+    tau = problem.forces(found.q)
+    residual = np.zeros_like(tau)
+    residual[:, problem.rows] = problem.unbalance(found.q)
+    tau[:, problem.rows] = 0.0
+    if problem.applied is not None:
+        tau += problem.applied
+    least, neutral = lowest_squares(problem, found.q, ~still)
+    least[~found.success] = np.nan
+    stable = found.success & (least > 0.0) & ~neutral
+
+    def shaped(array: Any) -> Any:
+        return array.reshape(batch) if batch else array[0]
+
+    return Equilibrium(
+        found.q.reshape(*batch, arm.nq),
+        tau.reshape(*batch, arm.nv),
+        residual.reshape(*batch, arm.nv),
+        shaped(found.success),
+        shaped(stable),
+        shaped(least),
+        shaped(found.iterations),
+        _message(found.success.reshape(batch), stable.reshape(batch)),
+    )
+
+
+def _message(success: Any, stable: Any) -> str:
+    if success.ndim == 0:
+        if not success:
+            return "no equilibrium was found"
+        return f"{'a stable' if stable else 'an unstable or indifferent'} equilibrium"
+    told = []
+    for name, bad in (("not found", ~success), ("not stable", success & ~stable)):
+        if bad.any():
+            index = tuple(int(i) for i in np.argwhere(bad)[0])
+            told.append(
+                f"{int(bad.sum())} of {bad.size} equilibria are {name}, the first at "
+                f"index {index}"
+            )
+    return ", and ".join(told) or "all equilibria are found and stable"

@@ -1,0 +1,151 @@
+"""Inverse statics: joint and motor positions that bring a loaded node to a pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ConvergenceError
+from ..inverse_kinematics import InverseKinematics, inverse_kinematics
+from ._coordinates import read_arm
+from ._deflection import actuator_forces
+from ._equilibrium import Equilibrium, equilibrium
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class InverseStatics:
+    """Postures of static equilibrium in which a node has given poses.
+
+    Attributes
+    ----------
+    kinematics : InverseKinematics
+        How the poses were reached.
+    equilibrium : Equilibrium
+        How the forces balance there.
+    tau : (..., nu) ndarray of float
+        Forces of the actuators, in N m or N.
+    """
+
+    kinematics: InverseKinematics
+    equilibrium: Equilibrium
+    tau: Array
+
+    @property
+    def q(self) -> Array:
+        """Positions of joints, motors and modes, (..., nq)."""
+        return self.equilibrium.q
+
+    @property
+    def success(self) -> Any:
+        """Whether the pose is reached in a stable equilibrium, (...)."""
+        return self.kinematics.success & self.equilibrium.stable
+
+    def check(self) -> InverseStatics:
+        """Return itself if all poses are reached in stable equilibria.
+
+        Raises
+        ------
+        ConvergenceError
+            If some are not; ``error.result`` is this object.
+        """
+        if np.all(self.success):
+            return self
+        error = ConvergenceError(
+            f"inverse_statics: {self.kinematics.message}; {self.equilibrium.message}; "
+            "give other starts, a smaller load or wider limits, or weigh fewer "
+            "directions"
+        )
+        error.result = self  # type: ignore[attr-defined]
+        raise error
+
+
+def inverse_statics(
+    arm: Arm,
+    target: Any,
+    q0: Any = None,
+    *,
+    node: Any = None,
+    wrench: Any = None,
+    frame: str = "node",
+    **options: Any,
+) -> InverseStatics:
+    """Joint and motor positions that hold a loaded node at given poses.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints, the modes of which have stiffness.
+    target : (..., 4, 4) or (..., 3) array_like of float
+        Poses of the node in the base frame, or its positions in m with any orientation.
+    q0 : (..., nq) array_like of float, optional
+        Where to start; by default ``arm.neutral``.
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    wrench : (..., 6) array_like of float, optional
+        Moment in N m and force in N on this node, besides gravity.
+    frame : {"node", "base"}
+        Axes of the wrench.
+    **options
+        Further ones of `inverse_kinematics`: limits, weights, restarts and so on.
+
+    Returns
+    -------
+    result : InverseStatics
+        Positions, forces and flags; what is not reached raises nothing.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or modes without stiffness have no equilibrium.
+    NotFiniteError
+        If a target or a start is NaN or infinite.
+
+    See Also
+    --------
+    inverse_kinematics : which finds joints and modes.
+    equilibrium : which finds the motors and tells what is stable.
+
+    Notes
+    -----
+    Motors of joints with drives turn ahead by what their springs give way under the
+    holding torque: ``q_motor = N (q_joint + tau_joint / K)``.
+
+    Examples
+    --------
+    The tip of a drooping arm exactly at (1.2, 0.5):
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, n_modes=2)
+    >>> found = fa.inverse_statics(arm, [1.2, 0.5, 0.0], [0.5, -0.5, 0, 0, 0, 0])
+    >>> bool(found.success), fa.tip_pose(arm, found.q)[:2, 3].round(9)
+    (True, array([1.2, 0.5]))
+    """
+    read_arm(arm, "inverse statics")
+    reached = inverse_kinematics(
+        arm,
+        target,
+        q0,
+        node=node,
+        deflection=True,
+        wrench=wrench,
+        frame=frame,
+        **options,
+    )
+    loaded = arm.tip_node if node is None and wrench is not None else node
+    rest = equilibrium(
+        arm,
+        reached.q,
+        wrench=wrench,
+        node=loaded if wrench is not None else None,
+        frame=frame,
+    )
+    return InverseStatics(reached, rest, actuator_forces(arm, rest.tau))

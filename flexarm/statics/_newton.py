@@ -1,0 +1,178 @@
+"""Newton's method for the equilibrium of a flat batch of states.
+
+With the unbalanced forces f(q) of the free coordinates and their exact tangent K, steps
+dq = -K^-1 f are halved until the simplified step -K^-1 f(q + t dq) is shorter by a part
+t/4 (natural monotonicity: P. Deuflhard, Newton Methods for Nonlinear Problems, 2004,
+section 3.3), a test that no scaling of the forces changes.  Directions without
+stiffness take no part in a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics import bias_forces
+from ..positions import integrate
+from ._coordinates import motion_sizes
+from ._stand_in import inverse_dynamics_derivatives
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+    from ._loads import Loads
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+_LONGEST = 0.5  # step, in rad or m of a node; longer ones look for missing stiffness
+_NO_STIFFNESS = 1e-13  # singular values below this part of the largest are zero
+_NO_FORCE = 1e-8  # forces below this part of the largest are zero
+_HALVINGS = 12
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Forces of an arm at rest, and which of them must vanish by which coordinates."""
+
+    arm: Arm
+    loads: Loads | None
+    applied: Array | None  # (nv,) or (n, nv)
+    rows: Indices  # forces that vanish
+    columns: Indices  # velocities that are found
+
+    def at(self, states: Any) -> Problem:
+        """The problem of some states of the batch."""
+        loads, applied = self.loads, self.applied
+        if applied is not None and applied.ndim > 1:
+            applied = applied[states]
+        loads = None if loads is None else loads.at(states)
+        return Problem(self.arm, loads, applied, self.rows, self.columns)
+
+    def forces(self, q: Array) -> Array:
+        """Forces on all coordinates that hold the arm at q, (n, nv)."""
+        result = bias_forces(self.arm, q, np.zeros(self.arm.nv))
+        if self.loads is not None:
+            result = result - self.loads.forces(self.arm, q)
+        return np.asarray(result)
+
+    def unbalance(self, q: Array) -> Array:
+        """Forces that must vanish, (n, rows)."""
+        f = self.forces(q)
+        if self.applied is not None:
+            f = f - self.applied
+        return np.asarray(f[:, self.rows])
+
+    def tangent(self, q: Array) -> Array:
+        """Derivative of all forces by all velocities, (n, nv, nv)."""
+        still = np.zeros(self.arm.nv)
+        K = inverse_dynamics_derivatives(self.arm, q, still, still)[0]
+        if self.loads is not None:
+            K = K - self.loads.tangent(self.arm, q)
+        return np.asarray(K)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where Newton's method ended, state by state."""
+
+    q: Array
+    success: Mask
+    iterations: NDArray[np.int64]
+
+
+def solve(problem: Problem, start: Array, tolerance: float, most: int) -> Found:
+    """Bring the unbalanced forces of states (n, nq) to zero."""
+    q = start.copy()
+    count = len(q)
+    success = np.zeros(count, dtype=bool)
+    used = np.zeros(count, dtype=np.int64)
+    if not problem.columns.size:
+        return Found(q, np.ones(count, dtype=bool), used)
+    size = motion_sizes(problem.arm)
+    active = np.arange(count)
+    for _ in range(most):
+        if not len(active):
+            break
+        used[active] += 1
+        q[active], small, lost = _step(problem.at(active), q[active], size, tolerance)
+        success[active] = small
+        active = active[~(small | lost)]
+    return Found(q, success, used)
+
+
+def _step(
+    problem: Problem, q: Array, sizes: Array, tolerance: float
+) -> tuple[Array, Mask, Mask]:
+    """States after a step, which of them are in equilibrium, which are lost."""
+    size = sizes[problem.columns]
+    f = problem.unbalance(q)
+    K = problem.tangent(q)[:, problem.rows[:, None], problem.columns]
+    inverse, missing = _inverse(K, f, sizes[problem.rows], size)
+    step = -(inverse @ f[..., None])[..., 0]
+    length = np.abs(step * size).max(axis=-1)
+    lost = ~np.isfinite(length)
+    small = (length <= tolerance) & ~missing
+    lost |= (length <= tolerance) & missing
+    part = np.minimum(1.0, 2.0 * _LONGEST / np.maximum(length, 1e-300))
+    moved = _move(problem, q, part[:, None] * step)
+    open_ = np.flatnonzero(~small & ~lost)
+    for _ in range(_HALVINGS):
+        if not len(open_):
+            break
+        left = problem.at(open_).unbalance(moved[open_])
+        next_ = np.abs((inverse[open_] @ left[..., None])[..., 0] * size).max(axis=-1)
+        # rounding alone must not halve the last steps
+        better = next_ <= (1.0 - 0.25 * part[open_]) * length[open_] + tolerance
+        open_ = open_[~better]
+        part[open_] *= 0.5
+        moved[open_] = _move(
+            problem.at(open_), q[open_], part[open_, None] * step[open_]
+        )
+    lost[open_] = True
+    moved[lost] = q[lost]
+    return moved, small, lost
+
+
+def _move(problem: Problem, q: Array, step: Array) -> Array:
+    dq = np.zeros((len(q), problem.arm.nv))
+    dq[:, problem.columns] = np.where(np.isfinite(step), step, 0.0)
+    return np.asarray(integrate(problem.arm, q, dq))
+
+
+def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Mask]:
+    """Inverse tangents, and whether forces act in directions without stiffness.
+
+    Where there are such directions it is the pseudo-inverse, in units of node motion,
+    in which coordinates compare.
+    """
+    result = np.full_like(K, np.nan)
+    missing = np.zeros(len(K), dtype=bool)
+    sound = np.isfinite(K).all(axis=(-2, -1)) & np.isfinite(f).all(axis=-1)
+    regular = sound.copy()
+    try:
+        result[sound] = np.linalg.inv(K[sound])
+        step = (result @ f[..., None])[..., 0] * columns
+        regular &= np.abs(step).max(axis=-1) <= _LONGEST
+    except np.linalg.LinAlgError:
+        regular[:] = False
+    weak = np.flatnonzero(sound & ~regular)
+    if len(weak):
+        scaled = K[weak] / (rows[:, None] * columns)
+        left, values, right = np.linalg.svd(scaled)
+        none = values <= _NO_STIFFNESS * values[:, :1]
+        weight = np.where(none, 0.0, 1.0 / np.where(none, 1.0, values))
+        back = np.swapaxes(right, -1, -2) * weight[:, None, :]
+        result[weak] = back @ np.swapaxes(left, -1, -2) / (columns[:, None] * rows)
+        push = f[weak] / rows
+        along = np.abs((push[:, None, :] @ left)[:, 0, :] * none).max(axis=-1)
+        missing[weak] = along > _NO_FORCE * np.abs(push).max(axis=-1) + _tiny(values)
+    return result, missing
+
+
+def _tiny(values: Array) -> Array:
+    """Forces that rounding leaves: those of motions of the last digit."""
+    return np.asarray(values[:, 0] * np.finfo(float).eps)

@@ -1,0 +1,488 @@
+"""Natural frequencies and mode shapes of whole arms, in batches of postures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kinematics, positions
+from ._description import table
+from ._explain import check_finite, leading, real_array
+from .errors import ArgumentError
+from .statics._coordinates import held_coordinates, read_arm, read_positions
+from .statics._loads import Loads, read_loads
+from .statics._spectrum import (
+    linear_system,
+    rounding,
+    scale_by_mass,
+    signed_frequencies,
+)
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class VibrationModes:
+    """Undamped modes of small motions about postures.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    q : (..., nq) ndarray of float
+        The postures.
+    free : (nv,) ndarray of bool
+        Which velocities are free; there are n of them, and as many modes.
+    squares : (..., n) ndarray of float
+        Squares of the circular frequencies in 1/s^2, ascending; negative for motions
+        that grow.
+    shapes : (..., nv, n) ndarray of float
+        Velocity directions of each mode, of unit modal mass, ``x' M x = 1``, the
+        largest part of its kinetic energy in a positive entry.
+    damping_ratios : (..., n) ndarray of float
+        Of each mode, without coupling: ``x' D x / (2 omega)``; NaN where the frequency
+        is zero or imaginary.
+    participation : (..., nv, n) ndarray of float
+        Part of each coordinate in the kinetic energy of a mode, ``x_i (M x)_i``; the
+        sum over coordinates is one.
+    """
+
+    arm: Arm
+    q: Array
+    free: Mask
+    squares: Array
+    shapes: Array
+    damping_ratios: Array
+    participation: Array
+
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies in Hz, (..., n); those of growing motions are negative."""
+        return signed_frequencies(self.squares)
+
+    @property
+    def unstable(self) -> Mask:
+        """Motions that grow like ``exp(2 pi |f| t)``, (..., n)."""
+        return np.asarray(self.squares < -rounding(self.squares)[..., np.newaxis])
+
+    @property
+    def rigid(self) -> Mask:
+        """Motions that meet no stiffness, to rounding, (..., n)."""
+        small = np.abs(self.squares) <= rounding(self.squares)[..., np.newaxis]
+        return np.asarray(small)
+
+    def node_displacements(self, *, frame: str = "base") -> Array:
+        """Motion of every node in every mode.
+
+        Parameters
+        ----------
+        frame : {"base", "node"}
+            Axes of the result: of the base, or of each node.
+
+        Returns
+        -------
+        motion : (..., n, N, 6) ndarray of float
+            Rotation vector in rad, then translation in m, for a mode of unit modal
+            mass.
+        """
+        every = np.arange(self.arm.n_nodes)
+        q = self.q[..., np.newaxis, :]
+        J = kinematics.jacobian(self.arm, q, every, frame=frame)
+        return np.asarray(np.moveaxis(J @ self.shapes[..., np.newaxis, :, :], -1, -3))
+
+    def displaced(self, mode: int, amplitude: float = 1.0) -> Array:
+        """Positions (..., nq) along a mode, for an amplitude in s.
+
+        Parameters
+        ----------
+        mode : int
+            Number of the mode.
+        amplitude : float
+            Factor of its shape.
+
+        Returns
+        -------
+        q : (..., nq) ndarray of float
+            ``integrate(arm, q, amplitude * shape)``.
+        """
+        step = amplitude * self.shapes[..., :, mode]
+        return np.asarray(positions.integrate(self.arm, self.q, step))
+
+    def __str__(self) -> str:
+        if self.q.ndim > 1:
+            f = self.frequencies.reshape(-1, self.squares.shape[-1])
+            return (
+                f"{f.shape[1]} modes of {len(f)} postures, lowest frequency "
+                f"{f[:, 0].min():.4g} to {f[:, 0].max():.4g} Hz"
+            )
+        names = self.arm.coordinate_names
+        rows = [("mode", "Hz", "damping", "kinetic energy in")]
+        for i, f in enumerate(self.frequencies):
+            part = self.participation[:, i]
+            most = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
+            told = ", ".join(f"{names[j]} {100.0 * part[j]:.0f} %" for j in most)
+            kind = (
+                " rigid" if self.rigid[i] else " unstable" if self.unstable[i] else ""
+            )
+            ratio = self.damping_ratios[i]
+            damped = f"{ratio:.4g}" if np.isfinite(ratio) else ""
+            rows.append((str(i), f"{f:.5g}{kind}", damped, told))
+        return "\n".join(table(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class ComplexModes:
+    """Modes of small motions with damping and gyroscopic forces.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    q : (..., nq) ndarray of float
+        The postures.
+    free : (nv,) ndarray of bool
+        Which velocities are free; there are n of them.
+    eigenvalues : (..., 2 n) ndarray of complex
+        Of motions ``exp(s t)``, in 1/s, ascending in size; those with positive real
+        part grow.
+    shapes : (..., nv, 2 n) ndarray of complex
+        Velocity directions of each, of unit length in the metric of the mass matrix.
+    """
+
+    arm: Arm
+    q: Array
+    free: Mask
+    eigenvalues: NDArray[np.complex128]
+    shapes: NDArray[np.complex128]
+
+    @property
+    def frequencies(self) -> Array:
+        """Size of each eigenvalue in Hz, (..., 2 n)."""
+        return np.asarray(np.abs(self.eigenvalues) / (2.0 * np.pi))
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Part ``-Re(s)/|s|``, (..., 2 n): 1 without a swing, negative if it grows."""
+        size = np.abs(self.eigenvalues)
+        return np.asarray(-self.eigenvalues.real / np.where(size > 0.0, size, np.nan))
+
+
+def natural_frequencies(
+    arm: Arm,
+    q: Any,
+    *,
+    held: Any = None,
+    qd: Any = None,
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+) -> Array:
+    r"""Natural frequencies of small motions about postures.
+
+    Those of :math:`M \delta\ddot q + K \delta q = 0` with the mass matrix and the
+    symmetric part of the tangent stiffness: elastic, by gravity, by springs of joints,
+    and geometric by the load.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Postures; an equilibrium, or any other, held there by constant forces.
+    held : None, "joints", "motors", names or numbers
+        What does not move: nothing, joints and motors, motors and the joints without
+        one, or the coordinates with these names out of ``arm.coordinate_names``,
+        numbers or mask.
+    qd : (..., nv) array_like of float, optional
+        Velocities of a steady motion about which it swings, such as a rotation of the
+        base.  Damping and gyroscopic forces then count; frequencies are the sizes of
+        the complex eigenvalues, one of each pair.
+    wrench, node, frame
+        Load, as in `equilibrium`.
+
+    Returns
+    -------
+    f : (..., n) ndarray of float
+        Frequencies in Hz of the n free coordinates, ascending.  A negative one is
+        imaginary: a motion that grows like ``exp(2 pi |f| t)``.  Motions without
+        stiffness have zero to rounding.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    NotFiniteError
+        If an argument is NaN or infinite.
+
+    See Also
+    --------
+    vibration_modes : with shapes and damping.
+    complex_modes : with eigenvalues of damped and of rotating arms.
+    equilibrium : postures about which arms swing.
+
+    Notes
+    -----
+    L. Meirovitch, *Fundamentals of Vibrations*, 2001, sections 7.5 and 4.8.
+
+    Examples
+    --------
+    The clamped modes of both links of an arm, printed as 2.18 and 15.91, 0.48 and
+    1.80 Hz, the first of them with the other link at a right angle:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> q = [0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0]
+    >>> fa.natural_frequencies(arm, q, held=[0, 1, 2, 3]).round(2)
+    array([ 2.18, 15.91])
+    >>> fa.natural_frequencies(arm, q, held=[0, 1, 4, 5]).round(2)
+    array([0.48, 1.8 ])
+
+    A pendulum hangs and stands, with sqrt(g/l)/(2 pi):
+
+    >>> arm = fa.library.pendulum(com=0.5)
+    >>> fa.natural_frequencies(arm, [[-np.pi / 2], [np.pi / 2]]).round(4)
+    array([[ 0.705],
+           [-0.705]])
+    """
+    job = _Job(arm, q, held, qd, wrench, node, frame)
+    if qd is None:
+        return signed_frequencies(np.linalg.eigvalsh(job.system()[0]))
+    return _one_of_each_pair(np.linalg.eigvals(job.first_order()))
+
+
+def vibration_modes(
+    arm: Arm,
+    q: Any,
+    *,
+    held: Any = None,
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+) -> VibrationModes:
+    """Natural frequencies, mode shapes and damping ratios of postures.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Postures; an equilibrium, or any other, held there by constant forces.
+    held, wrench, node, frame
+        As in `natural_frequencies`.
+
+    Returns
+    -------
+    modes : VibrationModes
+        Shapes of unit modal mass; ``print(modes)`` shows a table.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    NotFiniteError
+        If an argument is NaN or infinite.
+
+    See Also
+    --------
+    flexarm.plotting.vibration : draws them.
+
+    Notes
+    -----
+    L. Meirovitch, *Fundamentals of Vibrations*, 2001, section 7.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, gravity=(0, 0, 0), n_modes=2)
+    >>> modes = fa.vibration_modes(arm, np.zeros(6))
+    >>> int(modes.rigid.sum()), modes.shapes.shape
+    (2, (6, 6))
+    >>> modes.node_displacements().shape == (6, arm.n_nodes, 6)
+    True
+    """
+    job = _Job(arm, q, held, None, wrench, node, frame)
+    K, D, X = job.system()
+    squares, vectors = np.linalg.eigh(K)
+    shapes = X @ vectors
+    # M x of x = X v is X^-T v
+    loads = np.linalg.solve(np.swapaxes(X, -1, -2), vectors)
+    part = shapes * loads
+    main = np.take_along_axis(shapes, part.argmax(axis=-2)[..., np.newaxis, :], -2)
+    sign = np.where(main < 0.0, -1.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        omega = np.where(
+            squares > rounding(squares)[..., None], np.sqrt(squares), np.nan
+        )
+        damped = np.einsum("...ir,...ij,...jr->...r", vectors, D, vectors)
+        ratio = damped / (2.0 * omega)
+    return VibrationModes(
+        arm,
+        job.q,
+        job.free,
+        squares,
+        job.spread(sign * shapes),
+        ratio,
+        job.spread(part),
+    )
+
+
+def complex_modes(
+    arm: Arm,
+    q: Any,
+    qd: Any = None,
+    *,
+    held: Any = None,
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+) -> ComplexModes:
+    r"""Eigenvalues and shapes of damped motions, and of those about steady rotation.
+
+    Of :math:`M \delta\ddot q + D \delta\dot q + K \delta q = 0` with the tangents of
+    inverse dynamics at `q`, `qd` and no acceleration, nothing symmetrized.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float
+        Postures; an equilibrium, or any other, held there by constant forces.
+    qd : (..., nv) array_like of float, optional
+        Velocities of the steady motion; none by default.  The result has a meaning
+        where the coefficients stay what they are during that motion.
+    held, wrench, node, frame
+        As in `natural_frequencies`.
+
+    Returns
+    -------
+    modes : ComplexModes
+        Twice as many as there are free coordinates, in conjugate pairs.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    NotFiniteError
+        If an argument is NaN or infinite.
+
+    Notes
+    -----
+    L. Meirovitch, *Fundamentals of Vibrations*, 2001, section 7.14, in first-order
+    form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=1.0, com=0.5, damping=0.1)
+    >>> modes = fa.complex_modes(arm, [-np.pi / 2])
+    >>> modes.eigenvalues.round(3), modes.damping_ratios.round(4)
+    (array([-0.2-4.425j, -0.2+4.425j]), array([0.0452, 0.0452]))
+    """
+    job = _Job(arm, q, held, qd, wrench, node, frame)
+    values, vectors = np.linalg.eig(job.first_order())
+    values, vectors = values.astype(complex), vectors.astype(complex)
+    order = np.lexsort((values.imag, np.abs(values).round(12)), axis=-1)
+    values = np.take_along_axis(values, order, -1)
+    vectors = np.take_along_axis(vectors, order[..., np.newaxis, :], -1)
+    half = vectors[..., : vectors.shape[-1] // 2, :]
+    half = half / np.linalg.norm(half, axis=-2, keepdims=True)
+    shapes = job.spread(job.system()[2] @ half)
+    return ComplexModes(arm, job.q, job.free, values, shapes)
+
+
+class _Job:
+    """What the functions of this module share: arguments, and the linear system."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        q: Any,
+        held: Any,
+        qd: Any,
+        wrench: Any,
+        node: Any,
+        frame: str,
+    ) -> None:
+        read_arm(arm, "vibration")
+        self.arm = arm
+        given = {"q": read_positions(arm, q)}
+        if qd is not None:
+            given["qd"] = real_array("qd", qd)
+            leading(arm, given, ())
+            check_finite("qd", given["qd"])
+        loads = read_loads(arm, wrench, node, frame)
+        shapes = [x.shape[:-1] for x in given.values()]
+        try:
+            self.batch = np.broadcast_shapes(
+                *shapes, () if loads is None else loads.batch
+            )
+        except ValueError:
+            raise ArgumentError(
+                f"leading axes do not broadcast: {', '.join(given)} {shapes} and those "
+                "of the wrench, expected equal lengths or 1"
+            ) from None
+        self.q = np.array(np.broadcast_to(given["q"], (*self.batch, arm.nq)))
+        self.qd = given.get("qd")
+        self.loads: Loads | None = loads
+        self.free = ~held_coordinates(arm, held)
+        if not self.free.any():
+            raise ArgumentError(
+                "held names all coordinates of the arm, expected at least one that can "
+                "move"
+            )
+
+    def system(self, symmetric: bool = True) -> tuple[Array, Array, Array]:
+        """Stiffness and damping in coordinates of unit mass, and these coordinates."""
+        X = scale_by_mass(self.arm, self.q, self.free)
+        K, D = linear_system(self.arm, self.q, self.qd, self.loads, self.free)
+        back = np.swapaxes(X, -1, -2)
+        K, D = back @ K @ X, back @ D @ X
+        if symmetric:
+            K = 0.5 * (K + np.swapaxes(K, -1, -2))
+        return K, D, X
+
+    def first_order(self) -> Array:
+        """Matrix of the state (positions, velocities) in coordinates of unit mass."""
+        K, D, _ = self.system(symmetric=False)
+        n = K.shape[-1]
+        A = np.zeros((*K.shape[:-2], 2 * n, 2 * n))
+        A[..., :n, n:] = np.eye(n)
+        A[..., n:, :n], A[..., n:, n:] = -K, -D
+        return A
+
+    def spread(self, columns: Any) -> Any:
+        """Columns over the free velocities, over all of them."""
+        result = np.zeros(
+            (*columns.shape[:-2], self.arm.nv, columns.shape[-1]), columns.dtype
+        )
+        result[..., self.free, :] = columns
+        return result
+
+
+def _one_of_each_pair(values: Any) -> Array:
+    """Frequencies of eigenvalues (..., 2 n): |s| of complex pairs, real ones paired.
+
+    Two real ones, the largest with the least, count as the frequency of the square
+    ``s1 s2``: positive if both decay, negative if one grows.
+    """
+    flat = np.asarray(values, complex).reshape(-1, values.shape[-1])
+    n = flat.shape[1] // 2
+    result = np.empty((len(flat), n))
+    for row, each in zip(result, flat, strict=True):
+        upper = each[each.imag > 0.0]
+        real = np.sort(each[each.imag == 0.0].real)
+        squares = np.concatenate(
+            [np.abs(upper) ** 2, (real * real[::-1])[: len(real) // 2]]
+        )
+        row[:] = np.sort(signed_frequencies(squares))
+    return result.reshape(*values.shape[:-1], n)
