@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from farid_cases import tangent_link
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.reference import farid_spatial as farid
@@ -219,3 +220,28 @@ def test_potential_energy_is_of_second_order_apart() -> None:
         ours = fa.potential_energy(ARM, y[KEEP])
         error.append(abs(float(farid.potential_energy(BARE, y) - ours)))
     assert np.log10(error[0] / error[1]) == pytest.approx(2.0, abs=0.02)
+
+
+def locked_frequencies(printed: bool) -> Array:
+    """Of the arm of E10 in the pose of the library, rotors held, no gravity, rad/s."""
+    p = farid.Parameters(5e3, 5e3, 5e3, gravity=0.0)
+    y, free = np.zeros(38), np.r_[0:4, 8:38]
+    y[:4] = y[4:8] = fa.library.poses(fa.library.farid_spatial())["initial"][:4]
+
+    def slope(at: Array) -> Array:
+        moved = [at + 1j * STEP * e for e in np.eye(38)]
+        energy = [farid.potential_energy(p, x, printed=printed).imag for x in moved]
+        return np.array(energy) / STEP
+
+    K = np.array([slope(y + e) - slope(y) for e in np.eye(38)])  # quadratic
+    M = farid.mass_matrix(p, y, printed=printed)
+    both = np.ix_(free, free)
+    return np.sqrt(eigh(K[both], M[both], eigvals_only=True))
+
+
+def test_what_the_printed_roll_does_to_frequencies() -> None:
+    right, wrong = locked_frequencies(False), locked_frequencies(True)
+    assert right[:6] == pytest.approx([7.31, 8.26, 22.57, 35.87, 76.5, 89.71], abs=6e-3)
+    assert wrong[:6] == pytest.approx(
+        [7.31, 8.16, 22.57, 48.19, 76.5, 110.14], abs=6e-3
+    )
