@@ -95,7 +95,8 @@ def build(directory: Path) -> Path:
         assembly.read_text(),
     )
     assembly.write_text(counted)
-    rest = ["csrc/fa_model.c", "csrc/fa_modal.c", "csrc/fa_fast.c", "-lm"]
+    names = ("model", "motors", "modal", "fast")
+    rest = [*(f"csrc/fa_{name}.c" for name in names), "-lm"]
     subprocess.run([*command, str(assembly), *rest, "-o", str(program)], **run)
     return program
 
