@@ -61,6 +61,7 @@ from .links import (
     link_jacobians,
     link_velocities,
 )
+from .loads import LinkLoads, link_loads
 from .mass import (
     InnovationsFactors,
     apply_mass_matrix,
@@ -108,6 +109,7 @@ __all__ = [
     "InverseKinematics",
     "InverseStatics",
     "Joint",
+    "LinkLoads",
     "Loop",
     "ModalIntegrals",
     "ModelError",
@@ -151,6 +153,7 @@ __all__ = [
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",
+    "link_loads",
     "link_poses",
     "link_velocities",
     "log_det_mass_matrix",

@@ -19,6 +19,7 @@ from ._fe_line import (
     places,
     section_breaks,
 )
+from ._fe_profile import element_profile
 from ._fe_reduce import REDUCTIONS, condensed, damping_matrix, modal
 from ._fe_stations import body_nodes, foreshortening, make_stations
 from .errors import ModelError
@@ -238,6 +239,8 @@ def finite_element_link(
     kappa = None
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
+    nodes_of_body = body_nodes(stations, W, kappa)
+    massless = "integrals" in nodes_of_body
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -245,7 +248,8 @@ def finite_element_link(
         damping=damping_matrix(name, rows, mass, damping_ratio),
         mode_names=names,
         attachment=line.names[0] if frame == "chord" else None,
-        **body_nodes(stations, W, kappa),
+        beam=element_profile(stations, T, W, section_at, kinds, massless),
+        **nodes_of_body,
     )
 
 
