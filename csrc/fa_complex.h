@@ -44,6 +44,17 @@ FA_INLINE fa_real fa_splat(double x)
     return x;
 }
 
+FA_INLINE fa_real fa_sqrt(fa_real x)
+{
+    return csqrt(x);
+}
+
+/* the larger part of x and zero, by its real part */
+FA_INLINE fa_real fa_positive(fa_real x)
+{
+    return creal(x) > 0.0 ? x : 0.0 * x;
+}
+
 FA_INLINE void fa_zero(fa_real *x, int n)
 {
     for (int i = 0; i < n; i++) {

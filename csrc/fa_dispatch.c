@@ -30,6 +30,7 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_APPLY_MASS:
     case FA_APPLY_MASS_INVERSE:
     case FA_KINETIC_ENERGY:
+    case FA_DISSIPATED_POWER:
     case FA_NODE_VELOCITY:
     case FA_WRENCH_FORCES:
     case FA_INTEGRATE:

@@ -22,7 +22,7 @@ typedef enum {
     FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
     FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
     FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
-    FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nu or nv) -> qdd (nv) */
+    FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nv or n_actuators) -> qdd (nv) */
     FA_FORWARD_BASIC,      /* the same, modes and joint of a body freed at once */
     FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */
     FA_MASS_MATRIX,        /* q (nq) -> (nv, nv) */
@@ -34,6 +34,7 @@ typedef enum {
     FA_INVERSE_BLOCKS,     /* q (nq) -> (nv, nv), rows by bodies */
     FA_KINETIC_ENERGY,     /* q (nq), qd (nv) -> () */
     FA_POTENTIAL_ENERGY,   /* q (nq) -> () */
+    FA_DISSIPATED_POWER,   /* q (nq), qd (nv) -> () */
     FA_LINK_POSES,         /* q (nq) -> (B, 4, 4) */
     FA_NODE_POSES,         /* q (nq) -> (N, 4, 4) */
     FA_NODE_POSE,          /* node, q (nq) -> (4, 4) */
@@ -67,7 +68,7 @@ typedef enum {
     /* only of arms with constraints, m of them */
     FA_CONSTRAINT_VIOLATION, /* q (nq) -> (m) */
     FA_CONSTRAINT_JACOBIAN,  /* q (nq) -> (m, nv) */
-    FA_CONSTRAINT_FORCES,    /* q (nq), qd (nv), tau (nu or nv) -> (m) */
+    FA_CONSTRAINT_FORCES,    /* q (nq), qd (nv), tau (nv or n_actuators) -> (m) */
     FA_N_KERNELS
 } fa_kernel;
 
@@ -108,8 +109,9 @@ typedef int (*fa_tick)(void *context, size_t steps_done);
 typedef enum { FA_RK4, FA_ROS34PW2 } fa_method;
 
 /*
- * Feedback of the joints, tau + Kp (reference - q) + Kd (rates - qd), where every joint
- * position has one velocity (no poses). Samples are held or linear as those of tau;
+ * Feedback of the actuators, nu of them here: of motors where joints have them, else of
+ * joints, tau + Kp (reference - q) + Kd (rates - qd), where every joint position has one
+ * velocity (no poses). Samples are held or linear as those of tau;
  * strides are doubles between two trajectories, 0: shared.
  */
 typedef struct {
@@ -125,12 +127,12 @@ typedef struct {
     size_t count;     /* trajectories */
     size_t n_samples; /* times, first one is the start */
     int substeps;     /* integration steps between two samples */
-    int n_tau;        /* nu or nv */
+    int n_tau;        /* n_actuators or nv */
     const double *t;  /* [n_samples] */
     fa_torque kind;
     const double *tau;           /* [count or 1][n_samples][n_tau] */
     size_t tau_stride;           /* doubles between two trajectories, 0: shared */
-    const fa_feedback *feedback; /* or NULL; with held or linear tau of nu entries */
+    const fa_feedback *feedback; /* or NULL; with held or linear tau of actuators */
     fa_torque_call call;
     fa_tick tick;
     void *context;
@@ -203,7 +205,7 @@ typedef struct {
 /* whether a kernel has a meaning for an arm: some need constraints */
 int fa_kernel_applies(const fa_model *model, fa_kernel kernel);
 
-/* whether the third input of a kernel is tau, of nu or nv entries */
+/* whether the third input of a kernel is tau, of n_actuators or nv entries */
 int fa_kernel_takes_tau(fa_kernel kernel);
 
 /* whether the node number of a kernel is that of a pair */

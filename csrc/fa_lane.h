@@ -43,6 +43,21 @@ FA_INLINE int fa_any(fa_mask mask)
     return any != 0;
 }
 
+FA_INLINE fa_real fa_sqrt(fa_real x)
+{
+    fa_real y = {0};
+    for (int w = 0; w < FA_LANES; w++) {
+        y[w] = sqrt(x[w]);
+    }
+    return y;
+}
+
+/* x where it is positive, zero elsewhere; NaN stays */
+FA_INLINE fa_real fa_positive(fa_real x)
+{
+    return fa_select(x <= 0.0, (fa_real){0}, x);
+}
+
 /* the reciprocal of a pivot; NaN where the pivot is not positive */
 FA_INLINE fa_real fa_pivot(fa_real d)
 {

@@ -3,7 +3,7 @@
  *
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
-#include "fa_model.h"
+#include "fa_motors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,14 +164,16 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
 
     *n_nodes = *constants = 0;
     if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
-        d->n_couplings < 0 || (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
+        d->n_couplings < 0 || d->n_passive < 0 || (int)d->fidelity < FA_FULL ||
+        d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
         const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
         const int n = t[FA_TOPO_MODES];
 
-        if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k) {
+        if (t[FA_TOPO_PARENT] < -1 || t[FA_TOPO_PARENT] >= k || t[FA_TOPO_DRIVES] < 0 ||
+            t[FA_TOPO_DRIVES] > k) {
             return FA_BAD_TOPOLOGY;
         }
         if (t[FA_TOPO_JOINT] < FA_JOINT_FIXED || t[FA_TOPO_JOINT] > FA_JOINT_FLOATING ||
@@ -247,6 +249,7 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
                        .link = t[FA_TOPO_NODES] > 0 ? model->n_links++ : -1,
                        .attach = -1,
                        .own_node = -1,
+                       .drives = t[FA_TOPO_DRIVES] - 1,
                        .joint = joint,
                        .wide = joint >= FA_JOINT_HELICAL && joint <= FA_JOINT_POSE,
                        .n_modes = t[FA_TOPO_MODES],
@@ -277,6 +280,10 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
         modes += b->n_modes;
         node += b->n_nodes;
         model->sum_triangles += b->n_modes * (b->n_modes + 1) / 2;
+    }
+    const fa_status status = fa_motors_places(d, model, bodies);
+    if (status != FA_OK) {
+        return status;
     }
     model->n_modes = modes;
     model->n_rows = modes + wide;
@@ -476,7 +483,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     const size_t bodies_at = sizeof(fa_model);
     const size_t nodes_at = bodies_at + (size_t)d->n_bodies * sizeof(fa_body);
     const size_t loops_at = nodes_at + n_nodes * sizeof(fa_node);
-    const size_t constants_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    const size_t passive_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
+    const size_t constants_at = passive_at + (size_t)d->n_passive * sizeof(fa_passive);
     n_constants += d->couplings_size;
     char *block = calloc(1, constants_at + n_constants * sizeof(double));
     double *scratch = malloc((d->nodes_size + 1) * sizeof(double));
@@ -516,6 +524,10 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     if (status == FA_OK) {
         status = model_constraints(d, model, (fa_loop *)(void *)(block + loops_at),
                                    constants);
+    }
+    if (status == FA_OK) {
+        status =
+            fa_motors_passive(d, model, (fa_passive *)(void *)(block + passive_at));
     }
     constants += d->couplings_size;
     for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {

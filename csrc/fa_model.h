@@ -9,8 +9,12 @@
  *             along +z (identity where the user's axis is already +z): the motion
  *             subspace of every joint is then a unit vector. fa_body.frame takes
  *             these components back to those of the user.
- * Coordinates joints in the order of the bodies, then the modes body by body; q has
- *             more joint positions than qd has joint velocities where quaternions are.
+ * Coordinates joints in the order of the bodies, motors, then the modes body by body; q
+ *             has more joint positions than qd has joint velocities where quaternions are.
+ * Motors      the rotor of a flexible joint is a body without nodes on the node that
+ *             carries the joint, after all others; what couples it to the joint is one of
+ *             the forces inside joints (joint_forces.h). Its motor takes the force that
+ *             an actuator of the joint would have.
  * Units       SI; modal coordinates have the unit their normalization gives them.
  */
 #ifndef FA_MODEL_H
@@ -66,10 +70,11 @@ enum {
     FA_TOPO_NODE, /* of the parent, or -1: its frame; of the body itself if floating */
     FA_TOPO_JOINT,
     FA_TOPO_MODES,
-    FA_TOPO_NODES, /* 0: a massless carrier, no link of the user's */
+    FA_TOPO_NODES, /* 0: no link of the user's but a carrier, a stator or a rotor */
     FA_TOPO_DOF,
     FA_TOPO_INTEGRALS, /* 1: modal integrals are given, the nodes have no mass */
     FA_TOPO_SECOND,    /* 1: positions are quadratic in the modes (foreshortening) */
+    FA_TOPO_DRIVES,    /* a rotor: 1 + the body whose joint it drives; else 0 */
     FA_TOPO_SIZE
 };
 enum {
@@ -108,6 +113,23 @@ enum { FA_FRAME_POSITION = 0, FA_FRAME_ROTATION = 3, FA_FRAME_SIZE = 12 };
 enum { FA_GIVEN_MASS = 0, FA_GIVEN_MP0 = 1, FA_GIVEN_J0 = 4, FA_GIVEN_MODAL = 10 };
 #define FA_GIVEN_SIZE(n) (FA_GIVEN_MODAL + fa_modal_size(n) - 2 * (size_t)((n) * (n)))
 
+/*
+ * Description of a force inside of a joint of one freedom, with s = q_joint - ratio
+ * q_motor (joint_forces.h):
+ *   spring    parameters stiffness, s at rest, damping
+ *   friction  Coulomb force, velocity that smooths it
+ *   stop      bound of s, side (1: above it, -1: below), stiffness, damping in s/m
+ */
+typedef enum { FA_SPRING, FA_FRICTION, FA_STOP, FA_PASSIVE_KINDS } fa_passive_kind;
+enum {
+    FA_PASSIVE_KIND,
+    FA_PASSIVE_BODY,  /* whose joint it is */
+    FA_PASSIVE_ROTOR, /* body of the motor, or -1 */
+    FA_PASSIVE_RATIO,
+    FA_PASSIVE_PARAMETERS, /* [4] */
+    FA_PASSIVE_SIZE = 8
+};
+
 typedef struct {
     int n_bodies;
     const int *topology;   /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
@@ -122,7 +144,9 @@ typedef struct {
     const double *frames;    /* [n_loops][2][FA_FRAME_SIZE] */
     const double *couplings; /* [n_couplings][nu + 1]: coefficients, constant */
     size_t couplings_size;
-    double stabilization; /* rate at which violations decay, 1/s */
+    int n_passive;
+    const double *passive; /* [n_passive][FA_PASSIVE_SIZE] */
+    double stabilization;  /* rate at which violations decay, 1/s */
     fa_fidelity fidelity;
 } fa_description;
 
@@ -151,6 +175,7 @@ typedef struct {
     int parent_modes; /* modes of the parent */
     int attach;       /* node of the parent, over all bodies, or -1: its frame */
     int own_node;     /* floating: the node of its own on which it is carried */
+    int drives;       /* body whose joint this rotor drives, or -1 */
     fa_joint joint;
     int wide; /* helical, spherical or pose */
     int n_modes, n_dof;
@@ -204,10 +229,21 @@ typedef struct {
     fa_lock locks[6];
 } fa_loop;
 
+/* a force inside of a joint on s = q_joint - ratio q_motor */
+typedef struct {
+    fa_passive_kind kind;
+    int joint, motor;           /* velocities; motor -1: there is none */
+    int joint_at, motor_at;     /* positions in q */
+    int joint_move, motor_move; /* places in a displacement (positions.c) */
+    double ratio, p[4];
+} fa_passive;
+
 typedef struct {
     int n_bodies, n_nodes;
-    int n_links;          /* bodies of the user: all but the carriers */
-    int nu, nv, nq;       /* joint velocities, all velocities, all positions */
+    int n_links;          /* bodies of the user: all with nodes */
+    int nu, nv, nq;       /* velocities of joints and motors, all, all positions */
+    int n_motors;         /* the last bodies are their rotors */
+    int n_actuators;      /* nu - n_motors: a motor acts in place of its joint */
     int n_modes;          /* nv - nu */
     int n_rows;           /* modes and freedoms of wide joints */
     int sum_parent_modes; /* totals of hop_at, wide_tri_at */
@@ -222,6 +258,8 @@ typedef struct {
     const fa_loop *loops;
     const double *couplings; /* [n_couplings][nu + 1] */
     double stabilization;
+    int n_passive; /* forces inside of joints */
+    const fa_passive *passive;
     fa_fidelity fidelity;
 } fa_model;
 

@@ -22,7 +22,7 @@ enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS
 enum { LOOP_READY = 16384 };
 
 /*
- * Core dimensions of an operand: Q nq, V nv, T nu or nv, digits, N nodes, B links, C
+ * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes, B links, C
  * constraints; one
  * letter each, "" for a scalar. Node kernels have an integer operand in front.
  */
@@ -48,6 +48,7 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_INVERSE_BLOCKS] = {"mass_matrix_inverse_blocks", 0, {"Q", "VV"}},
     [FA_KINETIC_ENERGY] = {"kinetic_energy", 0, {"Q", "V", ""}},
     [FA_POTENTIAL_ENERGY] = {"potential_energy", 0, {"Q", ""}},
+    [FA_DISSIPATED_POWER] = {"dissipated_power", 0, {"Q", "V", ""}},
     [FA_LINK_POSES] = {"link_poses", 0, {"Q", "B44"}},
     [FA_NODE_POSES] = {"node_poses", 0, {"Q", "N44"}},
     [FA_NODE_POSE] = {"node_pose", 1, {"Q", "44"}},
@@ -282,13 +283,13 @@ static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
         return 0;
     }
     const npy_intp n = dims[1 + b->torque_dim];
-    if (n == m->nu || n == m->nv) {
+    if (n == m->n_actuators || n == m->nv) {
         return 0;
     }
     snprintf(text, sizeof text,
              "last axis of tau has length %zd, expected %d (one force per joint) or %d "
-             "(joints and modes)",
-             (ssize_t)n, m->nu, m->nv);
+             "(all coordinates)",
+             (ssize_t)n, m->n_actuators, m->nv);
     loop_raise("ArgumentError", text);
     return -1;
 }

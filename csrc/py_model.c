@@ -51,19 +51,20 @@ static const char *model_refusal(fa_status status)
     }
 }
 
-enum { MODEL_ARRAYS = 8 };
+enum { MODEL_ARRAYS = 9 };
 
 /* the arrays as contiguous read-only copies, in a new tuple */
 static PyObject *model_arrays(PyObject *args)
 {
     static const int types[MODEL_ARRAYS] = {NPY_INT,    NPY_DOUBLE, NPY_DOUBLE,
                                             NPY_DOUBLE, NPY_DOUBLE, NPY_INT,
-                                            NPY_DOUBLE, NPY_DOUBLE};
-    static const int ndims[MODEL_ARRAYS] = {2, 2, 1, 1, 1, 2, 3, 2};
+                                            NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+    static const int ndims[MODEL_ARRAYS] = {2, 2, 1, 1, 1, 2, 3, 2, 2};
     PyObject *given[MODEL_ARRAYS], *tuple;
 
-    if (!PyArg_ParseTuple(args, "OOOOOOOO:Model", given, given + 1, given + 2,
-                          given + 3, given + 4, given + 5, given + 6, given + 7)) {
+    if (!PyArg_ParseTuple(args, "OOOOOOOOO:Model", given, given + 1, given + 2,
+                          given + 3, given + 4, given + 5, given + 6, given + 7,
+                          given + 8)) {
         return NULL;
     }
     tuple = PyTuple_New(MODEL_ARRAYS);
@@ -93,7 +94,9 @@ static PyObject *model_build(PyObject *arrays)
         PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 5 ||
         PyArray_DIM(a[5], 1) != FA_LOOP_SIZE ||
         PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || PyArray_DIM(a[6], 1) != 2 ||
-        PyArray_DIM(a[6], 2) != FA_FRAME_SIZE || n > FA_MAX_BODIES ||
+        PyArray_DIM(a[6], 2) != FA_FRAME_SIZE ||
+        PyArray_DIM(a[8], 1) != FA_PASSIVE_SIZE ||
+        PyArray_DIM(a[8], 0) > 8 * FA_MAX_BODIES || n > FA_MAX_BODIES ||
         PyArray_DIM(a[5], 0) > FA_MAX_BODIES || PyArray_DIM(a[7], 0) > FA_MAX_BODIES) {
         PyErr_Format(
             PyExc_ValueError,
@@ -116,6 +119,8 @@ static PyObject *model_build(PyObject *arrays)
         .n_couplings = (int)PyArray_DIM(a[7], 0),
         .couplings = PyArray_DATA(a[7]),
         .couplings_size = (size_t)PyArray_SIZE(a[7]),
+        .n_passive = (int)PyArray_DIM(a[8], 0),
+        .passive = PyArray_DATA(a[8]),
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
         .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
     };
@@ -231,6 +236,7 @@ static PyMemberDef model_members[] = {
     MODEL_GUFUNC("mass_matrix_inverse_blocks", FA_INVERSE_BLOCKS),
     MODEL_GUFUNC("kinetic_energy", FA_KINETIC_ENERGY),
     MODEL_GUFUNC("potential_energy", FA_POTENTIAL_ENERGY),
+    MODEL_GUFUNC("dissipated_power", FA_DISSIPATED_POWER),
     MODEL_GUFUNC("link_poses", FA_LINK_POSES),
     MODEL_GUFUNC("node_poses", FA_NODE_POSES),
     MODEL_GUFUNC("node_pose", FA_NODE_POSE),
@@ -282,7 +288,7 @@ static PyMethodDef model_methods[] = {
 #pragma GCC diagnostic ignored "-Wpedantic"
 static PyType_Slot model_slots[] = {
     {Py_tp_doc, "Model(topology, joints, nodes, modal, constants, loops, frames, "
-                "couplings): an arm in C."},
+                "couplings, passive): an arm in C."},
     {Py_tp_new, model_new},
     {Py_tp_dealloc, model_dealloc},
     {Py_tp_members, model_members},

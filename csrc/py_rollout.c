@@ -127,12 +127,12 @@ static int rollout_feedback(const fa_model *model, fa_rollout *run, fa_feedback 
         return -1;
     }
     if (run->kind == FA_TORQUE_CALL || run->kind == FA_TORQUE_ZERO ||
-        run->n_tau != model->nu || model->nq != model->nv) {
+        run->n_tau != model->n_actuators || model->nq != model->nv) {
         PyErr_SetString(PyExc_ValueError,
                         "feedback needs samples of joint forces and no poses");
         return -1;
     }
-    const npy_intp count = (npy_intp)run->count, nu = model->nu;
+    const npy_intp count = (npy_intp)run->count, nu = model->n_actuators;
     const npy_intp gain = f->diagonal ? nu : nu * nu;
     const npy_intp samples = (npy_intp)run->n_samples * nu;
     f->kp = rollout_rows(kp, "kp", count, gain, &f->kp_stride);
@@ -175,7 +175,7 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     if (shape[2] != model->nq || PyArray_SIZE(t) != shape[1] || shape[1] < 1 ||
         rates[0] != shape[0] || rates[1] != shape[1] || rates[2] != model->nv ||
         other[0] != shape[0] || other[1] != shape[1] ||
-        (other[2] != model->nu && other[2] != model->nv)) {
+        (other[2] != model->n_actuators && other[2] != model->nv)) {
         PyErr_SetString(PyExc_ValueError, "arrays of a rollout do not fit together");
         return -1;
     }

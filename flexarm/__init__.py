@@ -33,8 +33,15 @@ from .constraints import (
     constraint_violation,
     redundant_constraints,
 )
+from .drives import (
+    CoulombFriction,
+    Drive,
+    Stops,
+    free_motors,
+    lock_motors,
+)
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
-from .energy import energy, kinetic_energy, potential_energy
+from .energy import dissipated_power, energy, kinetic_energy, potential_energy
 from .errors import (
     ArgumentError,
     ConvergenceError,
@@ -101,7 +108,9 @@ __all__ = [
     "Arm",
     "ComplexModes",
     "ConvergenceError",
+    "CoulombFriction",
     "Coupling",
+    "Drive",
     "Equilibrium",
     "FlexarmError",
     "FlexibleBody",
@@ -117,6 +126,7 @@ __all__ = [
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
+    "Stops",
     "Trajectory",
     "VibrationModes",
     "__version__",
@@ -136,10 +146,12 @@ __all__ = [
     "deflection",
     "descriptions",
     "difference",
+    "dissipated_power",
     "energy",
     "equilibrium",
     "finite_elements",
     "forward_dynamics",
+    "free_motors",
     "gravity_forces",
     "holding_forces",
     "innovations_factors",
@@ -156,6 +168,7 @@ __all__ = [
     "link_loads",
     "link_poses",
     "link_velocities",
+    "lock_motors",
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",

@@ -103,6 +103,7 @@ class Model:
         loops: NDArray[np.intc],
         frames: NDArray[np.float64],
         couplings: NDArray[np.float64],
+        passive: NDArray[np.float64],
         /,
     ) -> None: ...
 
@@ -121,6 +122,7 @@ class Model:
     mass_matrix_inverse_blocks: Final[np.ufunc]  # (nq)->(nv,nv), rows by bodies
     kinetic_energy: Final[np.ufunc]  # (nq),(nv)->()
     potential_energy: Final[np.ufunc]  # (nq)->()
+    dissipated_power: Final[np.ufunc]  # (nq),(nv)->()
     link_poses: Final[np.ufunc]  # (nq)->(B,4,4)
     node_poses: Final[np.ufunc]  # (nq)->(N,4,4)
     node_pose: Final[np.ufunc]  # (),(nq)->(4,4)

@@ -97,21 +97,29 @@ def refuse_linear(arm: Arm, what: str) -> None:
 
 def expected(arm: Arm, name: str) -> dict[int, str]:
     """Lengths that the last axis of an argument may have, in words."""
-    modes = arm.nv - arm.nu
+    motors = arm.motor_slice.stop - arm.nu
+    modes = arm.nv - arm.motor_slice.stop
+    told = f"{motors} motors, " if motors else ""
     coordinates = "; see arm.coordinate_names"
-    counted = f"{arm.nv} coordinates ({arm.nu} joints, {modes} modes){coordinates}"
+    counted = (
+        f"{arm.nv} coordinates ({arm.nu} joints, {told}{modes} modes){coordinates}"
+    )
     if name in POSITIONS and arm.nq != arm.nv:
         counted = (
-            f"{arm.nq} positions ({arm.nq - modes} of joints, with quaternions, "
-            f"{modes} modes); see arm.position_names"
+            f"{arm.nq} positions ({arm.motor_position_slice.start} of joints, with "
+            f"quaternions, {told}{modes} modes); see arm.position_names"
         )
     if name == "wrench":
         return {6: "6 numbers, the moment and the force"}
     if name == "tau":
         joints = f"{arm.nu} (one force per joint)"
-        if modes == 0:
+        if arm.nv == arm.nu:
             return {arm.nu: joints + coordinates}
-        return {arm.nu: joints, arm.nv: f"{arm.nv} (joints and modes){coordinates}"}
+        return {
+            arm.nu: joints,
+            arm.nv: f"{arm.nv} ({'joints, motors' if motors else 'joints'} and modes)"
+            f"{coordinates}",
+        }
     return {arm.nq if name in POSITIONS else arm.nv: counted}
 
 

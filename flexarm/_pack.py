@@ -4,7 +4,8 @@ The C model knows joints of one screw and poses.  A joint that is a product of s
 screws becomes a chain: massless bodies without nodes carry all screws but the last.  A
 body that floats gets such a carrier for its joint, and hangs on it by its own node.  A
 screw whose axis passes beside the frame moves a carrier on the axis, and what follows
-sits fixed on that.
+sits fixed on that.  Motors of flexible joints are bodies without nodes, after all
+others.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._motors import Hidden, force_rows, hidden_bodies, merged
 from .constraints import pack_constraints
-from .joints import Joint
+from .joints import Joint, on_axis
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -34,15 +36,16 @@ class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
     # parent, its node, kind of joint, modes, nodes, dof, integrals given or not,
-    # foreshortening or not
-    topology: NDArray[np.intc]  # (n, 8)
+    # foreshortening or not, for a rotor 1 + the body that it drives
+    topology: NDArray[np.intc]  # (n, 9)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
     modal: Array  # per body: stiffness, damping, given modal integrals
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
-    couplings: Array  # (c, nu + 1): coefficients, constant
+    couplings: Array  # (c, joints and motors + 1): coefficients, constant
+    passive: Array  # (p, 8): kind, body, rotor or -1, ratio, parameters (4)
 
 
 def _kind(joint: Joint, screw: Array) -> str:
@@ -54,24 +57,6 @@ def _kind(joint: Joint, screw: Array) -> str:
     if not screw[:3].any():
         return "prismatic"
     return "helical" if screw[3:].any() else "revolute"
-
-
-def _on_axis(screw: Array) -> tuple[Array, Array]:
-    """Point on the axis next to the frame, and the screw as seen from there, (6,).
-
-    What is rounding of the linear part counts as zero, so that axes through the frame
-    and screws without pitch become the plain kinds.
-    """
-    turn, slide = screw[:3], screw[3:]
-    if not (turn.any() and slide.any()):
-        return np.zeros(3), screw
-    rounding = 4.0 * np.finfo(float).eps * float(np.linalg.norm(slide))
-    point, pitch = np.cross(turn, slide), float(turn @ slide)
-    if np.linalg.norm(point) <= rounding:
-        return np.zeros(3), screw
-    if abs(pitch) <= rounding:
-        pitch = 0.0
-    return point, np.concatenate([turn, pitch * turn])
 
 
 def _row(axis: Array) -> Array:
@@ -90,7 +75,7 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
         if joint.has_pose:
             screws, damping, axis, offset = S, d, z, np.zeros(3)
         else:
-            point, screw = _on_axis(S[:, i])
+            point, screw = on_axis(S[:, i])
             screws, damping = screw[:, np.newaxis], d[i : i + 1]
             axis = screw[:3] if screw[:3].any() else screw[3:]
             # from the point on the axis of the screw before to that on this one
@@ -134,11 +119,31 @@ def _node_rows(body: Body) -> Array:
     ).ravel()
 
 
+def _hidden_row(hidden: Hidden) -> Array:
+    """Constants of the joint of what belongs to a motor."""
+    joint = hidden.mount.joint
+    row = _row(hidden.mount.axis)
+    row[3:6] = joint.position + joint.rotation @ hidden.offset
+    row[6:15] = joint.rotation.ravel()
+    row[15] = hidden.damping
+    return row
+
+
+def _carrier(arm: Arm, hidden: Hidden, place: list[int]) -> tuple[int, int]:
+    """Body of the C model, and node, on which a part of a motor sits."""
+    p = hidden.mount.carrier
+    if p < 0:
+        return -1, -1
+    node = arm.bodies[p].node_index(hidden.mount.joint.node)
+    return place[p], arm._node_offset[p] + node
+
+
 def pack(arm: Arm) -> Packed:
     """Return an arm as the plain arrays from which its C model is built."""
     topology: list[tuple[int, ...]] = []
     joints, nodes, modal = [], [], []
     place: list[int] = []  # of each body among those of the C model
+    joint_at: dict[int, int] = {}  # of the carrier that has its joint
     for body, p in zip(arm.bodies, arm._parents, strict=True):
         joint = body.joint
         parent, node = -1, -1
@@ -147,6 +152,8 @@ def pack(arm: Arm) -> Packed:
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
         own = body.attachment_node
         rows = _joint_rows(joint, own is not None)
+        joint_at[len(place)] = len(topology)
+        moments = merged(arm, len(place))
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
@@ -155,7 +162,8 @@ def pack(arm: Arm) -> Packed:
                     _KINDS.index("floating"),
                     arm._node_offset[len(place)] + own,
                 )
-            flags = (last and body.integrals is not None, last and _foreshortens(body))
+            given = last and (body.integrals is not None or moments is not None)
+            flags = (given, last and _foreshortens(body), 0)
             topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
             joints.append(row)
             parent, node = len(topology) - 1, -1
@@ -164,6 +172,19 @@ def pack(arm: Arm) -> Packed:
         modal += [body.stiffness.ravel(), body.damping.ravel()]
         if body.integrals is not None:
             modal.append(body.integrals.pack(_foreshortens(body)))
+        elif moments is not None:
+            modal.append(moments)
+    rotor_at: dict[int, int] = {}
+    for hidden in hidden_bodies(arm):
+        driven = hidden.mount.driven
+        turns = hidden.kind != "fixed"
+        if turns:
+            rotor_at[driven] = len(topology)
+        drives = 1 + joint_at[driven] if turns else 0
+        at = _carrier(arm, hidden, place)
+        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, drives))
+        joints.append(_hidden_row(hidden))
+        modal.append(hidden.moments)
     return Packed(
         np.array(topology, dtype=np.intc),
         np.array(joints, dtype=np.float64),
@@ -171,4 +192,5 @@ def pack(arm: Arm) -> Packed:
         np.concatenate(modal),
         np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
         *pack_constraints(arm),
+        force_rows(arm, joint_at, rotor_at),
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import (
     _loop_closing,
+    _motors,
     dynamics,
     kinematics,
     links,
@@ -31,6 +32,7 @@ from ._core import Model
 from ._description import Description, table
 from ._pack import FIDELITIES, Packed, pack
 from .errors import ModelError
+from .joints import Joint
 from .models import GROUND, Body, FlexibleBody, RigidBody
 
 Array = NDArray[np.float64]
@@ -121,6 +123,11 @@ def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
         )
 
 
+def _has_motor(joint: Joint) -> bool:
+    """Whether the motor of a joint is a coordinate."""
+    return joint.drive is not None and joint.drive.is_free
+
+
 def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
     """Where each part starts, and where the last one ends."""
     return (0, *accumulate(sizes))
@@ -164,8 +171,9 @@ class Arm(Description):
 
     Notes
     -----
-    The coordinates are the joint coordinates in the order of the bodies, then the
-    modal coordinates body by body; `coordinate_names` lists them.
+    The coordinates are the joint coordinates in the order of the bodies, those of
+    motors of flexible joints (`Joint.drive`), then the modal coordinates body by body;
+    `coordinate_names` lists them.
 
     Examples
     --------
@@ -193,6 +201,8 @@ class Arm(Description):
     _model: Model = field(default=None, init=False)  # type: ignore[assignment]
     tip_node: int = field(default=0, init=False)
 
+    _n_motors: int = field(default=0, init=False)
+
     def __post_init__(self) -> None:
         if not isinstance(self.bodies, Iterable):
             raise ModelError(
@@ -219,6 +229,7 @@ class Arm(Description):
             _position_at=_starts(b.joint.n_positions for b in bodies),
             _velocity_at=_starts(b.joint.n_dof for b in bodies),
             tip=tuple(tip),
+            _n_motors=sum(_has_motor(b.joint) for b in bodies),
         )
         self._set(tip_node=self.node(*self.tip))
         self._set_options()
@@ -243,6 +254,7 @@ class Arm(Description):
                 f"stabilization of the arm is {rate:g} 1/s, expected zero or more"
             )
         self._set(constraints=tuple(self.constraints), stabilization=rate)
+        self._set(constraints=_motors.with_gears(self))
         _constraints.check_constraints(self)
 
     # sizes, names and indices
@@ -250,12 +262,12 @@ class Arm(Description):
     @property
     def nq(self) -> int:
         """Number of position coordinates; more than `nv` with quaternions."""
-        return self._position_at[-1] + self._modes_at[-1]
+        return self._position_at[-1] + self._n_motors + self._modes_at[-1]
 
     @property
     def nv(self) -> int:
         """Number of velocity coordinates, degrees of freedom."""
-        return self._velocity_at[-1] + self._modes_at[-1]
+        return self._velocity_at[-1] + self._n_motors + self._modes_at[-1]
 
     @property
     def nu(self) -> int:
@@ -314,8 +326,19 @@ class Arm(Description):
 
     @property
     def motor_slice(self) -> slice:
-        """Where the motor coordinates stand (none without flexible joints)."""
-        return slice(self.nu, self.nu)
+        """Where motors stand in velocities and forces, in the order of their joints."""
+        return slice(self.nu, self.nu + self._n_motors)
+
+    @property
+    def motor_position_slice(self) -> slice:
+        """Where the motors stand in q."""
+        first = self._position_at[-1]
+        return slice(first, first + self._n_motors)
+
+    @property
+    def actuator_indices(self) -> NDArray[np.intp]:
+        """Velocity on which each of the ``nu`` forces acts, that of a motor if any."""
+        return _motors.actuator_indices(self)
 
     def body_index(self, body: str | int) -> int:
         """Position of a body, given by name or number, among all of the arm."""
@@ -340,7 +363,8 @@ class Arm(Description):
     def mode_slice(self, body: str | int, *, positions: bool = False) -> slice:
         """Where the modes of a body stand in velocities and forces, or in q."""
         index = self.body_index(body)
-        joints = self._position_at[-1] if positions else self._velocity_at[-1]
+        at = self.motor_position_slice if positions else self.motor_slice
+        joints = at.stop
         return slice(joints + self._modes_at[index], joints + self._modes_at[index + 1])
 
     def body_joint_slice(self, body: str | int, *, positions: bool = False) -> slice:
@@ -355,8 +379,9 @@ class Arm(Description):
             for body, names in joints
             for name in names
         ]
+        motors = [f"{b.name}.motor" for b in self.bodies if _has_motor(b.joint)]
         modes = [f"{b.name}.{mode}" for b in self.bodies for mode in b.mode_names]
-        return (*first, *modes)
+        return (*first, *motors, *modes)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -395,19 +420,20 @@ class Arm(Description):
         for body in self.bodies:
             at = self.mode_slice(body.name)
             result[at, at] = getattr(body, which)
+        _motors.add_linear_forces(self, which, result)
         return result
 
     @property
     def stiffness_matrix(self) -> Array:
-        """Stiffness of all coordinates, (nv, nv); zero on the joints."""
+        """Stiffness of modes, of drives and of springs at joints, (nv, nv)."""
         return self._blocks("stiffness")
 
     @property
     def damping_matrix(self) -> Array:
-        """Viscous friction of the joints and modal damping, (nv, nv)."""
+        """Viscous friction of joints and motors, damping of drives and modes."""
         result = self._blocks("damping")
         joints = np.concatenate([b.joint.friction for b in self.bodies])
-        result[self.joint_slice, self.joint_slice] = np.diag(joints)
+        result[self.joint_slice, self.joint_slice] += np.diag(joints)
         return result
 
     # the C model
@@ -419,10 +445,11 @@ class Arm(Description):
     # printing
 
     def __repr__(self) -> str:
-        modes = self.nv - self.nu
+        modes = self.nv - self.motor_slice.stop
+        motors = f", {self._n_motors} motor" if self._n_motors else ""
         return (
-            f"<Arm {self.name!r}: {len(self.bodies)} bodies, {self.nu} joint and "
-            f"{modes} modal coordinates>"
+            f"<Arm {self.name!r}: {len(self.bodies)} bodies, {self.nu} joint{motors} "
+            f"and {modes} modal coordinates>"
         )
 
     def __str__(self) -> str:
@@ -471,6 +498,7 @@ class Arm(Description):
     kinetic_energy = _energy.kinetic_energy
     potential_energy = _energy.potential_energy
     energy = _energy.energy
+    dissipated_power = _energy.dissipated_power
     wrench_forces = kinematics.wrench_forces
     link_poses = kinematics.link_poses
     node_poses = kinematics.node_poses

@@ -136,8 +136,9 @@ class Coupling(Description):
     Parameters
     ----------
     coefficients : mapping of str to float
-        Coefficient of each joint coordinate, by its name in `Arm.coordinate_names`; not
-        of spherical, free or subspace joints, whose positions are no numbers to add.
+        Coefficient of each joint or motor coordinate, by its name in
+        `Arm.coordinate_names`; not of spherical, free or subspace joints, whose
+        positions are no numbers to add.
     constant : float
         The sum of coefficients times coordinates.
     name : str, optional
@@ -229,12 +230,13 @@ def _check_loop(arm: Arm, loop: Loop) -> None:
 
 
 def _coupling_row(arm: Arm, coupling: Coupling) -> Array:
-    """Coefficients of all joint velocities, then the constant."""
-    row = np.zeros(arm.nu + 1)
-    names = arm.coordinate_names[: arm.nu]
+    """Coefficients of the velocities of joints and motors, then the constant."""
+    joints = arm.motor_slice.stop  # and motors
+    row = np.zeros(joints + 1)
+    names = arm.coordinate_names[:joints]
     plain = [
         not body.joint.has_pose for body in arm.bodies for _ in range(body.joint.n_dof)
-    ]
+    ] + [True] * (joints - arm.nu)
     for key, value in coupling.coefficients:
         if key not in names or not plain[names.index(key)]:
             fitting = [n for n, fits in zip(names, plain, strict=True) if fits]
@@ -266,7 +268,7 @@ def pack_constraints(arm: Arm) -> tuple[NDArray[np.intc], Array, Array]:
     return (
         np.array(loops, dtype=np.intc).reshape(-1, 3),
         np.array(frames, dtype=np.float64).reshape(-1, 2, 12),
-        np.array(couplings, dtype=np.float64).reshape(-1, arm.nu + 1),
+        np.array(couplings, dtype=np.float64).reshape(-1, arm.motor_slice.stop + 1),
     )
 
 

@@ -102,6 +102,58 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
         raise explain(arm, "potential_energy", error, out=out, q=q) from None
 
 
+def dissipated_power(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+    """Power in W that friction, dampers and stops take from an arm.
+
+    What the energy of a free motion loses per second: viscous friction of joints and
+    motors, damping of shafts and modes, dry friction, and the damping of stops.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities: time derivatives of `q` but for joints with poses.
+    out : (...) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    P : (...) ndarray of float
+        Zero or more; the energy of the arm changes by ``qd . tau - P``.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    energy : what it is taken from.
+    testing.assert_energy_balance : the balance of a run.
+
+    Examples
+    --------
+    A damper of 0.5 N m s at 2 rad/s:
+
+    >>> import flexarm as fa
+    >>> joint = fa.Joint(damping=0.5)
+    >>> arm = fa.Arm([fa.RigidBody("rod", joint, mass=1.0, com=(1, 0, 0))])
+    >>> float(fa.dissipated_power(arm, [0.0], [2.0]))
+    2.0
+    >>> fa.dissipated_power(arm, [0.0], [[1.0], [4.0]])
+    array([0.5, 8. ])
+    """
+    try:
+        return arm._model.dissipated_power(q, qd, out)
+    except Exception as error:
+        raise explain(arm, "dissipated_power", error, out=out, q=q, qd=qd) from None
+
+
 def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     """Total energy in J, kinetic plus potential.
 

@@ -254,7 +254,8 @@ class _Job:
             raise ArgumentError(
                 "a wrench is given, but without deflection=True nothing follows it"
             )
-        K = arm.stiffness_matrix[arm.nu :, arm.nu :]
+        modes = slice(arm.motor_slice.stop, None)
+        K = arm.stiffness_matrix[modes, modes]
         try:
             np.linalg.cholesky(K)
         except np.linalg.LinAlgError:

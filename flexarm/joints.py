@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ._checks import _numbers, as_array, check_rotation
 from ._description import Description
+from .drives import CoulombFriction, Drive, Stops, check_joint_forces
 from .errors import ModelError
 
 Array = NDArray[np.float64]
@@ -85,6 +86,17 @@ class Joint(Description):
         Least and largest positions, in rad or m, infinite where there is no limit.
         Functions that choose positions respect them, the equations of motion do not.
         By default there are none; joints with quaternions cannot have any.
+    drive : Drive, optional
+        Of a joint of one freedom: motor, gear and a shaft that twists.  The motor then
+        is a coordinate of its own, on which the force of the actuator acts.
+    stiffness : float
+        Of a joint of one freedom: spring across the joint itself, in N m/rad or N/m.
+    rest : float
+        Position at which that spring has no force, in rad or m.
+    coulomb_friction : CoulombFriction, optional
+        Of a joint of one freedom: dry friction.
+    stops : Stops, optional
+        Of a joint of one freedom: elastic stops at the ends of its range.
 
     Notes
     -----
@@ -149,6 +161,11 @@ class Joint(Description):
     subspace: Any = None
     screw: Any = None
     limits: Any = None
+    drive: Drive | None = None
+    stiffness: Any = 0.0
+    rest: Any = 0.0
+    coulomb_friction: CoulombFriction | None = None
+    stops: Stops | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in JOINT_KINDS:
@@ -171,6 +188,7 @@ class Joint(Description):
         self._refuse_unused()
         self._set(axis2=self._check_axis2(), damping=self._check_damping())
         self._set(limits=self._check_limits())
+        check_joint_forces(self)
 
     def _check_subspace(self) -> Array | None:
         if (self.subspace is None) != (self.kind != "subspace"):
@@ -422,3 +440,21 @@ def _unit(what: str, value: Any) -> Array:
     unit = vector if abs(length - 1.0) < 1e-15 else vector / length
     unit.flags.writeable = False
     return unit
+
+
+def on_axis(screw: Array) -> tuple[Array, Array]:
+    """Point on the axis next to the frame, and the screw as seen from there, (6,).
+
+    What is rounding of the linear part counts as zero, so that axes through the frame
+    and screws without pitch become the plain kinds.
+    """
+    turn, slide = screw[:3], screw[3:]
+    if not (turn.any() and slide.any()):
+        return np.zeros(3), screw
+    rounding = 4.0 * np.finfo(float).eps * float(np.linalg.norm(slide))
+    point, pitch = np.cross(turn, slide), float(turn @ slide)
+    if np.linalg.norm(point) <= rounding:
+        return np.zeros(3), screw
+    if abs(pitch) <= rounding:
+        pitch = 0.0
+    return point, np.concatenate([turn, pitch * turn])

@@ -261,7 +261,7 @@ def body_order(arm: Arm) -> NDArray[np.intp]:
         for k in range(len(arm.bodies))
         for part in (arm.mode_slice(k), arm.body_joint_slice(k))
     ]
-    return np.concatenate([coordinates[part] for part in slices])
+    return np.concatenate([coordinates[part] for part in (*slices, arm.motor_slice)])
 
 
 class InnovationsFactors(NamedTuple):
@@ -395,4 +395,9 @@ def mass_matrix_inverse_blocks(arm: Arm, q: Any) -> dict[str, Array]:
     except Exception as error:
         raise explain(arm, "mass_matrix_inverse_blocks", error, q=q) from None
     rows = zip(arm.bodies, body_rows(arm), strict=True)
-    return {body.name: whole[..., at, at] for body, at in rows}
+    blocks = {body.name: whole[..., at, at] for body, at in rows}
+    for i in range(arm.motor_slice.start, arm.motor_slice.stop):
+        row = i + arm.nv - arm.motor_slice.stop  # after those of all bodies
+        at = slice(row, row + 1)
+        blocks[arm.coordinate_names[i]] = whole[..., at, at]
+    return blocks

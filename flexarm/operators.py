@@ -289,6 +289,11 @@ class SpatialOperators:
 def _shaping(arm: Arm, q: Array) -> Array:
     """Positions that shape the bodies: without deformation in a ruthless model."""
     refuse_linear(arm, "operators")
+    if arm.motor_slice.stop > arm.nu:
+        raise ArgumentError(
+            "operators are those of bodies, the arm has motors that are none; expected "
+            "flexarm.reference.motors.expanded(arm), which has them in its list"
+        )
     if arm.fidelity == "ruthless":
         q = q.copy()
         q[..., arm.joint_position_slice.stop :] = 0.0

@@ -212,6 +212,6 @@ def _difference(arm: Arm, a: Array, b: Array) -> Array:
             result[:, v] = _pose_difference(body.joint, a[:, p], b[:, p])
         elif not body.joint.has_pose:
             result[:, v] = b[:, p] - a[:, p]
-    modes = arm.nv - arm.nu
-    result[:, arm.nu :] = (b - a)[:, arm.nq - modes :]
+    rest = slice(arm.motor_slice.start, None)  # motors and modes
+    result[:, rest] = (b - a)[:, arm.motor_position_slice.start :]
     return result

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dynamics, mass
+from .energy import dissipated_power
 
 if TYPE_CHECKING:
     from .arm import Arm
     from .simulate import Trajectory
+
+
+def _acting(arm: Arm, size: int) -> Any:
+    """Velocities on which forces with so many entries act."""
+    return arm.actuator_indices if size == arm.nu else slice(size)
 
 
 def assert_equation_of_motion(
@@ -48,7 +54,7 @@ def assert_equation_of_motion(
     bias = dynamics.bias_forces(arm, q, qd)
     given = np.asarray(tau, dtype=np.float64)
     force = np.zeros((*given.shape[:-1], arm.nv))
-    force[..., : given.shape[-1]] = given
+    force[..., _acting(arm, given.shape[-1])] = given
     residual = np.abs(inertial + bias - force).max()
     scale = max(np.abs(inertial).max(), np.abs(bias).max(), np.abs(force).max())
     if not residual <= rtol * scale:
@@ -75,7 +81,7 @@ def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None
 
     Notes
     -----
-    Power balance dE/dt = tau'qd - qd'(friction and damping) of the equation of motion
+    Power balance dE/dt = tau'qd - `dissipated_power` of the equation of motion
     (Jain and Rodriguez 1996, eq. 42).
 
     Examples
@@ -88,14 +94,14 @@ def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None
     """
     arm, qd = trajectory.arm, trajectory.qd
     tau = trajectory.tau
-    lost = np.einsum("...i,ij,...j->...", qd, arm.damping_matrix, qd)
-    power = (tau * qd[..., : tau.shape[-1]]).sum(-1) - lost
+    lost = dissipated_power(arm, trajectory.q, qd)
+    power = (tau * qd[..., _acting(arm, tau.shape[-1])]).sum(-1) - lost
     t = trajectory.t
     steps = 0.5 * (power[..., 1:] + power[..., :-1]) * np.diff(t)
     work = np.concatenate([np.zeros_like(power[..., :1]), np.cumsum(steps, -1)], -1)
-    energy = trajectory.energy
-    error = np.abs(energy - energy[..., :1] - work)
-    scale = max(np.abs(energy).max(), np.abs(work).max(), trajectory.kinetic.max())
+    total = trajectory.energy
+    error = np.abs(total - total[..., :1] - work)
+    scale = max(np.abs(total).max(), np.abs(work).max(), trajectory.kinetic.max())
     if not error.max() <= rtol * scale:
         k = int(np.unravel_index(int(error.argmax()), error.shape)[-1])
         raise AssertionError(

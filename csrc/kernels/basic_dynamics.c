@@ -144,6 +144,9 @@ FA_NOINLINE void ba_run(const fa_model *model, const fa_real *q, const fa_real *
     ba_work w = ba_split(model, work);
     fa_real *rows = work + ba_tree_size(model), base[6] = {{0}};
 
+    if (model->n_passive > 0) {
+        tau = fd_passive(model, q, qd, tau, &w.f);
+    }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         fd_outward(model, b, b->parent_modes, q, qd, &w.f, w.f.body + k);

@@ -5,7 +5,7 @@
  * node number changes. It is read whole before any of its results is written: an
  * output may alias an input.
  */
-#include "call.h"
+#include "joint_forces.h"
 
 typedef struct {
     void (*run)(const fa_model *, const fa_call *);
@@ -28,6 +28,7 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_INVERSE_BLOCKS] = {inn_inverse_blocks, inn_work_size},
     [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
     [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
+    [FA_DISSIPATED_POWER] = {en_dissipation, en_no_work},
     [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
     [FA_NODE_POSES] = {kin_node_poses, kin_poses_work_size},
     [FA_NODE_POSE] = {kin_node_pose, kin_node_work_size},
@@ -92,7 +93,7 @@ static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
     return model->fidelity == FA_LINEAR && linear->run ? linear : batch_rows + kernel;
 }
 
-/* lanes of one operand; tau is widened from nu to nv entries */
+/* lanes of one operand; tau is widened from that of actuators to nv entries */
 static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
                           const int *sizes)
 {
@@ -206,6 +207,8 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
     call.out = lanes[n_in];
     call.work = next;
     call.index = call.second = 0;
+    const int widened = model->n_motors > 0 && n_in > 2 &&
+                        batch_width(model, kernel, 2, sizes) > (size_t)operands[2].size;
 
     for (size_t at = 0, states; at < count; at += states) {
         states = count - at < FA_LANES ? count - at : FA_LANES;
@@ -220,6 +223,9 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
         call.states = (int)states;
         for (int i = 0; i < n_in; i++) {
             batch_load(operands + i, at, states, lanes[i]);
+        }
+        if (widened) {
+            jf_actuate(model, lanes[2]);
         }
         batch_row_of(model, kernel)->run(model, &call);
         batch_count(call.out, out->size, at, states, &bad);

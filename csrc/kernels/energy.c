@@ -3,6 +3,7 @@
  *
  *             T = 1/2 sum_k V_m' M_m V_m, V_m = (etad; omega; v)
  *             V = sum_k 1/2 eta' K eta - (m x_k + R_k (mp0 + E0 eta + 1/2 mp2 eta eta)).g
+ *             and the potentials of H1 and H3
  *             The height g.x_k is carried outward as a number: g_p.r is added at
  *             each hop, with gravity g_p in the axes of the parent.
  * Source      Jain and Rodriguez, eq. 23.
@@ -10,6 +11,7 @@
  */
 #include "body.h"
 #include "hop.h"
+#include "joint_forces.h"
 
 typedef struct {
     fa_hop hop;
@@ -61,11 +63,42 @@ static void en_kinetic(const fa_model *model, const fa_call *call)
     call->out[0] = sum;
 }
 
+/* power that dampers of joints and modes, friction and stops take, at q, qd */
+static void en_dissipation(const fa_model *model, const fa_call *call)
+{
+    const fa_real *q = call->in[0], *qd = call->in[1];
+    fa_real sum = jf_dissipation(model, q, qd);
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const fa_real *etad = qd + b->mode_at;
+        for (int j = 0; j < b->n_dof; j++) {
+            sum += b->damping[j] * qd[b->joint_at + j] * qd[b->joint_at + j];
+        }
+        for (int r = 0; r < b->n_modes; r++) {
+            for (int s = 0; s < b->n_modes; s++) {
+                sum += b->modal.C[r * b->n_modes + s] * etad[r] * etad[s];
+            }
+        }
+    }
+    for (int i = 0; i < model->nq; i++) {
+        sum += 0.0 * q[i]; /* nothing moves where there is no place */
+    }
+    call->out[0] = sum;
+}
+
+static size_t en_no_work(const fa_model *model)
+{
+    (void)model;
+    return 0;
+}
+
 static void en_potential(const fa_model *model, const fa_call *call)
 {
     const fa_real *q = call->in[0];
     en_body *bodies = (en_body *)call->work;
-    fa_real *columns = (fa_real *)(bodies + model->n_bodies), sum = {0};
+    fa_real *columns = (fa_real *)(bodies + model->n_bodies);
+    fa_real sum = jf_potential(model, q);
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;

@@ -9,7 +9,7 @@
  *             z = b_m + K eta + C etad + children                              (A5)
  *             eps_f = tau_f - z_f, nu_f = D_f^-1 eps_f                         (A6)
  *             z_R = z_r + g eps_f + P_R c                                      (A7)
- *             eps_R = tau_r - d qd - S' z_R, nu_R = eps_R / D_R,
+ *             eps_R = tau_r - d qd - S' z_R, nu_R = eps_R / D_R, tau_r less H1 to H3,
  *             z_R+ = z_R + G_R eps_R                                           (A8)
  *             outward: qdd = nu_R - G_R' alpha+, alpha = alpha+ + S qdd + c,
  *                      etadd = nu_f - g' alpha                                 (A9)
@@ -27,6 +27,7 @@
  */
 #include "body.h"
 #include "hop.h"
+#include "joint_forces.h"
 
 typedef struct {
     fa_hop hop;
@@ -45,13 +46,14 @@ typedef struct {
     fa_real *pivot; /* [n_rows]  D^-1 */
     fa_real *Y;     /* [6 n_rows]  P_rf row by row, then Y */
     fa_real *L;     /* [sum_triangles]  P_ff, then L */
+    fa_real *rest;  /* [nv]  tau less the passive forces, if there are any */
 } fd_work;
 
 static size_t fd_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
-           (size_t)model->sum_triangles;
+           (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0);
 }
 
 static fd_work fd_split(const fa_model *model, fa_real *work)
@@ -63,7 +65,18 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     w.pivot = w.z_f + model->n_rows;
     w.Y = w.pivot + model->n_rows;
     w.L = w.Y + 6 * model->n_rows;
+    w.rest = w.L + model->sum_triangles;
     return w;
+}
+
+/* tau less the passive forces of joints (H1 to H3) */
+FA_NOINLINE const fa_real *fd_passive(const fa_model *model, const fa_real *q,
+                                      const fa_real *qd, const fa_real *tau,
+                                      const fd_work *w)
+{
+    memcpy(w->rest, tau, (size_t)model->nv * sizeof(fa_real));
+    jf_add(model, -1.0, q, qd, w->rest);
+    return w->rest;
 }
 
 /* M_m of one body with n modes: the start of P (A1) */
@@ -410,6 +423,10 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
                         const fa_real *tau, fa_real *work, fa_real *qdd)
 {
     const fd_work w = fd_split(model, work);
+
+    if (model->n_passive > 0) {
+        tau = fd_passive(model, q, qd, tau, &w);
+    }
 
     /* outward: poses, twists, inertia and velocity force of each body */
     for (int k = 0; k < model->n_bodies; k++) {

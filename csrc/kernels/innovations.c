@@ -9,7 +9,7 @@
  *             T = e' D^-1 e + F' T(parent) F with unit wrenches carried through the
  *             parent by W1 and W2. It is the part of Y = Psi' Y Psi + H' D^-1 H that
  *             crosses the joint.                                                 (N2)
- * Blocks      those of the bodies of the user, modes and then the joint. A product of
+ * Blocks      those of the bodies of the user, modes and then the joint, and motors. A product of
  *             screws is a chain of carriers here; P of the body that it ends in, all
  *             outboard of it free, gives D and G of all its freedoms at once.
  * Rows        body by body, base to tip: as spatial operators have them.
@@ -29,6 +29,12 @@ typedef struct {
     int *modes_at; /* [n_bodies] row of the first mode */
     int *joint_at; /* [n_bodies] row of the first freedom */
 } inn_work;
+
+/* whether a body has rows of its own: a body of the user, or the rotor of a motor */
+static int inn_is_block(const fa_body *b)
+{
+    return b->link >= 0 || b->drives >= 0;
+}
 
 /* the first of the carriers whose chain ends in body k, or k */
 static int inn_top(const fa_model *model, int k)
@@ -66,7 +72,7 @@ static size_t inn_most_rows(const fa_model *model)
 {
     int most = 0;
     for (int k = 0; k < model->n_bodies; k++) {
-        const int n = model->bodies[k].link < 0 ? 0 : inn_rows(model, k);
+        const int n = !inn_is_block(model->bodies + k) ? 0 : inn_rows(model, k);
         most = n > most ? n : most;
     }
     return (size_t)most;
@@ -92,7 +98,7 @@ static void inn_places(const fa_model *model, const inn_work *w)
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
         const int top = inn_top(model, k);
-        if (b->link < 0) {
+        if (!inn_is_block(b)) {
             continue;
         }
         w->modes_at[k] = b->own_at + w->modes_at[top];
@@ -249,7 +255,7 @@ FA_INLINE void inn_run(const fa_model *model, const fa_real *q, const inn_work *
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
-        const int n = b->link < 0 ? 0 : inn_rows(model, k);
+        const int n = !inn_is_block(b) ? 0 : inn_rows(model, k);
 
         if (b->joint == FA_JOINT_FLOATING) {
             fd_float(b, f, f->body + k);
@@ -397,7 +403,7 @@ static void inn_inverse_blocks(const fa_model *model, const fa_call *call)
         } else {
             inn_compliance(model, k, &w);
         }
-        if (b->link >= 0) {
+        if (inn_is_block(b)) {
             inn_add_block(model, k, inn_rows(model, k), &w, call->out);
         }
     }

@@ -6,6 +6,7 @@
  * Recursion   outward: twist, acceleration (K1 to K7, base: alpha = (0; -g))   (I1)
  *             inward:  f_m by B5 plus the forces of the children               (I2)
  *             tau_eta = modal rows, tau_joint = S' f_r + d qd                  (I3)
+ *             and the passive forces of joints, H1 to H3
  * Frames      every 6-vector is [angular; linear] in the axes of its own body.
  * Cost        O(bodies * modes^2), no allocation.
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 45.
@@ -13,6 +14,7 @@
  */
 #include "body.h"
 #include "hop.h"
+#include "joint_forces.h"
 
 /* what acts besides gravity: velocities and elastic forces, accelerations */
 enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2, ID_NO_GRAVITY = 4 };
@@ -164,6 +166,9 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
                           z_f + model->bodies[b->parent].own_at);
         }
     }
+    if (model->n_passive > 0 && (what & ID_MOTION)) {
+        jf_add(model, 1.0, q, qd, tau);
+    }
 }
 
 /*
@@ -176,7 +181,7 @@ static void id_inverse_dynamics(const fa_model *model, const fa_call *call)
            call->work, call->out);
 }
 
-/* the same at qdd = 0: velocity, gravity, elastic and friction forces */
+/* the same at qdd = 0: velocity, gravity, elastic, friction and passive forces */
 static void id_bias_forces(const fa_model *model, const fa_call *call)
 {
     id_run(model, ID_MOTION, call->in[0], call->in[1], NULL, call->work, call->out);

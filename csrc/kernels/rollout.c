@@ -63,7 +63,14 @@ static void roll_save_torque(roll_group *g, size_t sample)
     const size_t n = (size_t)run->n_tau, stride = run->n_samples * n;
 
     for (size_t b = 0; run->tau_out && b < g->n_blocks; b++) {
-        roll_write(g, b, g->blocks[b].tau, n, run->tau_out + sample * n, stride);
+        const fa_real *tau = g->blocks[b].tau;
+        if (g->model->n_motors > 0 && run->n_tau < g->model->nv) {
+            for (int i = 0; i < run->n_tau; i++) {
+                g->sample[i] = tau[jf_actuator(g->model, i)];
+            }
+            tau = g->sample;
+        }
+        roll_write(g, b, tau, n, run->tau_out + sample * n, stride);
     }
 }
 

@@ -4,20 +4,21 @@
  * Forces      none; held or linear between samples; a function that sees all
  *             trajectories at each stage; or feedback of the joints,
  *                 tau = u + Kp (q_ref - q) + Kd (qd_ref - qd)                      (R1)
- *             with u, q_ref and qd_ref held or linear between samples.
+ *             with u, q_ref and qd_ref held or linear between samples; q and qd of motors
+ *             where joints have them.
  */
 #ifndef FA_ROLLOUT_H
 #define FA_ROLLOUT_H
 
-#include "call.h"
+#include "joint_forces.h"
 
 /* one block of FA_LANES trajectories */
 typedef struct {
     fa_real *q, *qd;             /* [nq], [nv]  start of the step */
     fa_real *stage_q, *stage_qd; /* those of the next stage */
     fa_real *tau;                /* [nv] */
-    fa_real *gains;              /* [2][nu][width]  Kp, then Kd, if there is feedback */
-    fa_real *own;                /* of the method */
+    fa_real *gains; /* [2][n_actuators][width]  Kp, then Kd, if there is feedback */
+    fa_real *own;   /* of the method */
 } roll_block;
 
 typedef struct {
@@ -28,7 +29,7 @@ typedef struct {
     size_t first, n_blocks; /* blocks that step together */
     size_t done, since;     /* steps of one block: in all, since the last tick */
     double *call_q, *call_qd, *call_tau;
-    fa_real *sample; /* [nu] */
+    fa_real *sample; /* [nv] */
 } roll_group;
 
 /* when a stage is: the part `phase` into interval k */
@@ -53,7 +54,7 @@ typedef struct {
 
 static size_t roll_gains_size(const fa_model *model, const fa_rollout *run)
 {
-    const size_t nu = (size_t)model->nu;
+    const size_t nu = (size_t)model->n_actuators;
     if (!run->feedback) {
         return 0;
     }
@@ -136,12 +137,12 @@ static void roll_feedback(const roll_group *g, size_t block, const roll_time *wh
     const roll_block *s = g->blocks + block;
     const fa_real *q = when->first ? s->q : s->stage_q;
     const fa_real *qd = when->first ? s->qd : s->stage_qd;
-    const int nu = g->model->nu;
+    const int nu = g->model->n_actuators;
 
     roll_sampled(g, block, when, f->reference, f->reference_stride, (size_t)nu,
                  g->sample);
     for (int i = 0; i < nu; i++) {
-        g->sample[i] -= q[i];
+        g->sample[i] -= q[jf_actuator(g->model, i)];
     }
     roll_gain(nu, f->diagonal, s->gains, g->sample, s->tau);
     fa_zero(g->sample, nu);
@@ -149,10 +150,18 @@ static void roll_feedback(const roll_group *g, size_t block, const roll_time *wh
         roll_sampled(g, block, when, f->rates, f->rates_stride, (size_t)nu, g->sample);
     }
     for (int i = 0; i < nu; i++) {
-        g->sample[i] -= qd[i];
+        g->sample[i] -= qd[jf_actuator(g->model, i)];
     }
     roll_gain(nu, f->diagonal, s->gains + roll_gains_size(g->model, g->run) / 2,
               g->sample, s->tau);
+}
+
+/* forces of actuators to where they act */
+static void roll_actuate(const roll_group *g, size_t block)
+{
+    if (g->run->n_tau < g->model->nv) {
+        jf_actuate(g->model, g->blocks[block].tau);
+    }
 }
 
 /* what the function says about the state of all blocks; nonzero if it stops the run */
@@ -172,6 +181,7 @@ static int roll_ask(roll_group *g, const roll_time *when)
     }
     for (size_t b = 0; b < g->n_blocks; b++) {
         roll_read(g, b, g->call_tau, n, n, g->blocks[b].tau);
+        roll_actuate(g, b);
     }
     return 0;
 }
@@ -190,6 +200,7 @@ static int roll_forces(roll_group *g, const roll_time *when)
         if (run->feedback) {
             roll_feedback(g, b, when);
         }
+        roll_actuate(g, b);
     }
     return 0;
 }

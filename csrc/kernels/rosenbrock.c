@@ -7,8 +7,8 @@
  *             y += h sum_i b_i k_i                                                 (R2)
  *             A W-method: order three for any matrix A. Here A is what makes an arm
  *             stiff, exactly: modal stiffness K, damping D of modes and joints, the
- *             gains of a feedback (their symmetric part), and M(q) at the start of the
- *             step. With k_i = (p_i, a_i), accelerations F_i of the stage and
+ *             gains of a feedback (their symmetric part), slopes of the passive forces of
+ *             joints (H1 to H3) and M(q) at the start of the step. With k_i = (p_i, a_i), accelerations F_i of the stage and
  *             G_i = sum_j<i gamma_ij a_j, elimination of p_i leaves one symmetric
  *             matrix for all stages,
  *                 w_i = V(Y_i) + h G_i,  p_i = w_i + gamma h a_i,
@@ -59,13 +59,15 @@ typedef struct {
     fa_real *acceleration[ROS_STAGES]; /* [nv]  a_i */
     fa_real *u, *u_sum, *w;            /* [pos_total] */
     fa_real *G, *F, *x;                /* [nv] */
-    int *order;                        /* [FA_LANES][nv]  of LAPACK */
+    fa_real *slopes; /* [n_passive][2]  of the passive forces, at the start */
+    int *order;      /* [FA_LANES][nv]  of LAPACK */
 } ros_own;
 
 static size_t ros_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
-    return 2 * nv * nv + (ROS_STAGES + 3) * (moves + nv) + nv;
+    return 2 * nv * nv + (ROS_STAGES + 3) * (moves + nv) + nv +
+           2 * (size_t)model->n_passive;
 }
 
 static ros_own ros_split(const fa_model *model, const roll_block *s)
@@ -87,7 +89,8 @@ static ros_own ros_split(const fa_model *model, const roll_block *s)
     own.G = own.w + moves;
     own.F = own.G + nv;
     own.x = own.F + nv;
-    own.order = (int *)(own.x + nv);
+    own.slopes = own.x + nv;
+    own.order = (int *)(own.slopes + 2 * model->n_passive);
     return own;
 }
 
@@ -129,7 +132,7 @@ static void ros_matrix(const roll_group *g, const roll_block *s, const ros_own *
                        double h)
 {
     const fa_model *model = g->model;
-    const int nu = model->nu, nv = model->nv;
+    const int nu = model->n_actuators, nv = model->nv;
     const double first = ros_gamma * h, second = first * first;
     fa_real *S = own->S;
 
@@ -152,19 +155,41 @@ static void ros_matrix(const roll_group *g, const roll_block *s, const ros_own *
         const fa_real *kd = s->gains + roll_gains_size(model, g->run) / 2;
         for (int i = 0; i < nu; i++) {
             for (int j = diagonal ? i : 0; j <= i; j++) {
-                S[i * nv + j] += first * ros_gain(kd, nu, diagonal, i, j) +
-                                 second * ros_gain(s->gains, nu, diagonal, i, j);
+                const int a = jf_actuator(model, i), b = jf_actuator(model, j);
+                S[(a > b ? a * nv + b : b * nv + a)] +=
+                    first * ros_gain(kd, nu, diagonal, i, j) +
+                    second * ros_gain(s->gains, nu, diagonal, i, j);
             }
+        }
+    }
+    for (int i = 0; i < model->n_passive; i++) {
+        const fa_real *slope = own->slopes + 2 * i;
+        jf_spread(model->passive + i, nv, second * slope[0] + first * slope[1], S);
+    }
+}
+
+/* y -= K x + D v of the passive forces of joints */
+static void ros_subtract_passive(const fa_model *model, const fa_real *slopes,
+                                 const fa_real *x, const fa_real *v, fa_real *y)
+{
+    for (int i = 0; i < model->n_passive; i++) {
+        const fa_passive *p = model->passive + i;
+        const fa_real f =
+            slopes[2 * i] * jf_relative(p, x, p->joint_move, p->motor_move) +
+            slopes[2 * i + 1] * jf_relative(p, v, p->joint, p->motor);
+        y[p->joint] -= f;
+        if (p->motor >= 0) {
+            y[p->motor] += p->ratio * f;
         }
     }
 }
 
 /* y -= K x + D v, x in the order of displacements */
-static void ros_subtract(const roll_group *g, const roll_block *s, const fa_real *x,
-                         const fa_real *v, fa_real *y)
+static void ros_subtract(const roll_group *g, const roll_block *s, const ros_own *own,
+                         const fa_real *x, const fa_real *v, fa_real *y)
 {
     const fa_model *model = g->model;
-    const int nu = model->nu, modes = pos_total(model) - model->n_modes;
+    const int nu = model->n_actuators, modes = pos_total(model) - model->n_modes;
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
@@ -175,7 +200,7 @@ static void ros_subtract(const roll_group *g, const roll_block *s, const fa_real
         for (int i = 0; i < n; i++) {
             fa_real sum = {0};
             for (int j = 0; j < n; j++) {
-                sum += b->modal.K[i * n + j] * x[modes + at - nu + j] +
+                sum += b->modal.K[i * n + j] * x[modes + at - model->nu + j] +
                        b->modal.C[i * n + j] * v[at + j];
             }
             y[at + i] -= sum;
@@ -186,11 +211,13 @@ static void ros_subtract(const roll_group *g, const roll_block *s, const fa_real
         const fa_real *kd = s->gains + roll_gains_size(model, g->run) / 2;
         for (int i = 0; i < nu; i++) {
             for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : nu); j++) {
-                y[i] -= ros_gain(s->gains, nu, diagonal, i, j) * x[j] +
-                        ros_gain(kd, nu, diagonal, i, j) * v[j];
+                const int a = jf_actuator(model, i), b = jf_actuator(model, j);
+                y[a] -= ros_gain(s->gains, nu, diagonal, i, j) * x[b] +
+                        ros_gain(kd, nu, diagonal, i, j) * v[b];
             }
         }
     }
+    ros_subtract_passive(model, own->slopes, x, v, y);
 }
 
 /* y = M x */
@@ -277,6 +304,12 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
 {
     const fa_model *model = g->model;
 
+    for (int i = 0; i < model->n_passive; i++) {
+        const fa_passive *p = model->passive + i;
+        fa_real *slope = own->slopes + 2 * i;
+        jf_slopes(p, jf_relative(p, s->q, p->joint_at, p->motor_at),
+                  jf_relative(p, s->qd, p->joint, p->motor), slope, slope + 1);
+    }
     if (model->fidelity == FA_LINEAR) {
         const li_work w = li_split(model, g->work);
         for (int lane = 0; lane < FA_LANES; lane++) {
@@ -336,7 +369,7 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
     for (int i = 0; i < nv; i++) {
         own.G[i] *= h;
     }
-    ros_subtract(g, s, own.u_sum, own.G, a);
+    ros_subtract(g, s, &own, own.u_sum, own.G, a);
     if (model->fidelity == FA_LINEAR) {
         ros_solve_linear(g, s, &own, a);
     } else {

@@ -4,6 +4,7 @@
   the nodes; what the package computes by definition.
 * `twin`: the recursions of the C kernels under the same equation labels, with their
   parts in `hops` (K1-K7), `integrals` (B1-B3) and `rotations`.
+* `motors`: rotors, stators and the forces inside joints, for both.
 * `de_luca_siciliano`: the closed form of a planar two-link flexible arm (1991).
 * `dual_screws`: the model of first order in the deformation by Kane's method with dual
   screws (Cibicik and Egeland, 2021), on arrays of states; pairs in `_dual_pairs`,
@@ -16,7 +17,15 @@ All but `farid_link` take complex numbers, for derivatives by complex step; `lag
 and `twin` take one state at a time.
 """
 
-from . import de_luca_siciliano, dual_screws, farid_link, farid_planar, lagrangian, twin
+from . import (
+    de_luca_siciliano,
+    dual_screws,
+    farid_link,
+    farid_planar,
+    lagrangian,
+    motors,
+    twin,
+)
 
 __all__ = [
     "de_luca_siciliano",
@@ -24,5 +33,6 @@ __all__ = [
     "farid_link",
     "farid_planar",
     "lagrangian",
+    "motors",
     "twin",
 ]

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
+COMPLEX_STEP = 1e-40  # the imaginary part never meets the real one, so any size will do
+
+
 class Dual(NamedTuple):
     """Matrix with its derivatives with respect to all coordinates."""
 
@@ -138,3 +141,22 @@ def displacement_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Displacement ``exp(hat(columns @ x[where]))`` with its derivatives."""
     twist = affine(np.zeros(6), columns, x, where)
     return exponential(Dual(hat(twist.value[:, 0]), hat(twist.partials[:, :, 0])))
+
+
+def twist_and_partials(dual: Dual) -> tuple[Array, Array]:
+    """Twist of a frame at a complex step along time, and its derivatives, in se(3)."""
+    inverse = inverse_of(dual.value.real)
+    twist = inverse @ dual.value.imag / COMPLEX_STEP
+    columns = inverse @ dual.partials.real
+    return twist, inverse @ dual.partials.imag / COMPLEX_STEP - columns @ twist
+
+
+def quaternion_rotation(quaternion: Array) -> Array:
+    """Rotation ``x -> p x p^-1`` by a quaternion p, from its products (Hamilton)."""
+    w, x, y, z = quaternion
+    from_left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    from_right = np.array(
+        [[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]]
+    )
+    square = w * w + x * x + y * y + z * z
+    return np.asarray((from_left @ from_right.T / square)[1:, 1:])

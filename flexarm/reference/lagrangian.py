@@ -66,8 +66,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import motors
 from ._fidelity import check_full
 from .duals import (
+    COMPLEX_STEP,
     Array,
     Dual,
     affine,
@@ -78,16 +80,16 @@ from .duals import (
     inverse_of,
     multiply,
     plus_quadratic,
+    quaternion_rotation,
     rotation_of,
     skew,
+    twist_and_partials,
     twist_of,
 )
 
 if TYPE_CHECKING:
     from ..arm import Arm
     from ..models import Body
-
-COMPLEX_STEP = 1e-40  # the imaginary part never meets the real one, so any size will do
 
 
 class _State(NamedTuple):
@@ -147,17 +149,6 @@ def _plain(arm: Arm, body: int, state: _State) -> Array:
     return x
 
 
-def _quaternion_rotation(quaternion: Array) -> Array:
-    """Rotation ``x -> p x p^-1`` by a quaternion p, from its products (Hamilton)."""
-    w, x, y, z = quaternion
-    from_left = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-    from_right = np.array(
-        [[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]]
-    )
-    square = w * w + x * x + y * y + z * z
-    return np.asarray((from_left @ from_right.T / square)[1:, 1:])
-
-
 def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
     """From where a joint holds a body to the node of the parent that carries it."""
     joint = arm.bodies[body].joint
@@ -168,7 +159,7 @@ def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
     if joint.has_pose:
         q = state.q[arm.body_joint_slice(body, positions=True)]
         placed = np.eye(4, dtype=np.result_type(q, float))
-        placed[:3, :3] = _quaternion_rotation(q[:4])
+        placed[:3, :3] = quaternion_rotation(q[:4])
         placed[:3, 3] = 0.0 if joint.kind == "spherical" else q[4:]
         result = multiply(result, constant(placed, arm.nv))
         return multiply(result, displacement_of(joint.screws, x, where))
@@ -193,6 +184,19 @@ def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
             hop = multiply(result[parent], hop)
         result.append(hop)
     return result
+
+
+def _motors(arm: Arm, poses: list[Dual], state: _State) -> list[motors.Part]:
+    """Rotors and stators on the nodes that carry joints with drives."""
+    carriers = []
+    for body, parent in zip(arm.bodies, arm._parents, strict=True):
+        carrier = constant(np.eye(4), arm.nv)
+        if parent >= 0 and body.joint.drive is not None:
+            node = arm.bodies[parent].node_index(body.joint.node)
+            place = _node_displacement(arm, parent, node, state)
+            carrier = multiply(poses[parent], place)
+        carriers.append(carrier)
+    return motors.parts(arm, carriers, state.q, state.delta)
 
 
 def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -399,9 +403,13 @@ def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Ar
     """
     state = _state(arm, q, delta)
     total = np.zeros((arm.nv, arm.nv))
-    for k, pose in enumerate(_dual_poses(arm, state)):
+    poses = _dual_poses(arm, state)
+    for k, pose in enumerate(poses):
         a, inertia = _quadratic_form(arm, k, pose, state)
         total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
+    for part in _motors(arm, poses, state):
+        a = motors.part_columns(part)
+        total = total + a.T @ part.inertia @ a
     return total
 
 
@@ -434,17 +442,26 @@ def kinetic_energy(
     """
     state, qd = _state(arm, q, delta), np.asarray(qd)
     energy = 0.0
-    for k, pose in enumerate(_dual_poses(arm, state)):
+    poses = _dual_poses(arm, state)
+    for k, pose in enumerate(poses):
         a, inertia = _quadratic_form(arm, k, pose, state, cut)
         y = a @ qd
         energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
+    for part in _motors(arm, poses, state):
+        y = motors.part_columns(part) @ qd
+        energy = energy + 0.5 * y @ part.inertia @ y
     return energy
 
 
 def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
     """Potential energy (L2) and its gradient."""
     energy, gradient = 0.0, np.zeros(arm.nv)
-    for k, pose in enumerate(_dual_poses(arm, state)):
+    poses = _dual_poses(arm, state)
+    for part in _motors(arm, poses, state):
+        weight = part.inertia[5, 5] * arm.gravity
+        energy = energy - weight @ part.pose.value[:3, 3]
+        gradient = gradient - part.pose.partials[:, :3, 3] @ weight
+    for k, pose in enumerate(poses):
         body = arm.bodies[k]
         eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
 
@@ -493,7 +510,9 @@ def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) 
     energy : scalar
         Zero for an undeformed arm with all masses in the origin of the base.
     """
-    return _potential(arm, _state(arm, q, delta))[0]
+    state = _state(arm, q, delta)
+    inside = motors.potential(arm, motors.moved(arm, state.q, state.delta))
+    return _potential(arm, state)[0] + inside
 
 
 def _inertia_slopes(
@@ -516,7 +535,7 @@ def damping_matrix(arm: Arm) -> NDArray[np.float64]:
         where, joint = _mode_columns(arm, k), _joint_columns(arm, k)
         result[np.ix_(where, where)] = body.damping
         result[joint, joint] = body.joint.friction
-    return result
+    return result + motors.motor_damping(arm)
 
 
 def generalized_forces(
@@ -551,15 +570,14 @@ def generalized_forces(
     """
     q, qd, qdd = (np.asarray(x, dtype=np.float64) for x in (q, qd, qdd))
     tau = _potential(arm, _state(arm, q))[1] + damping_matrix(arm) @ qd
+    tau = tau + motors.passive_forces(arm, q, qd)
     moving = _State(q, 1j * COMPLEX_STEP * qd)
-    for k, dual in enumerate(_dual_poses(arm, moving)):
+    poses = _dual_poses(arm, moving)
+    for part in _motors(arm, poses, moving):
+        tau = tau + motors.part_forces(part, qd, qdd)
+    for k, dual in enumerate(poses):
         body, where = arm.bodies[k], _mode_columns(arm, k)
-
-        # twist of the body, and its derivatives with respect to q
-        inverse = inverse_of(dual.value.real)
-        twist = inverse @ dual.value.imag / COMPLEX_STEP
-        columns = inverse @ dual.partials.real
-        twist_partials = inverse @ dual.partials.imag / COMPLEX_STEP - columns @ twist
+        twist, twist_partials = twist_and_partials(dual)
 
         # velocities of the nodes, y = A qd, the rate of A, and dy/dq
         jacobian, inertia = _quadratic_form(arm, k, dual, moving)

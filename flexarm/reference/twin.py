@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import motors
 from ._fidelity import check_full
 from .hops import Hop, Node, hop, node_of, node_wrench_forces
 from .hops import position_rates as joint_position_rates
@@ -240,6 +241,16 @@ def _base_acceleration(arm: Arm) -> Array:
     return np.concatenate([np.zeros(3), -arm.gravity])
 
 
+def _with_rotors(arm: Arm, wrenches: ArrayLike | None) -> tuple[Arm, Array | None]:
+    """The arm with motors as bodies, whose nodes have no wrenches."""
+    plain = motors.expanded(arm) if any(b.joint.drive for b in arm.bodies) else arm
+    if wrenches is None:
+        return plain, None
+    loads = np.asarray(wrenches)
+    more = np.zeros((plain.n_nodes - arm.n_nodes, 6))
+    return plain, np.concatenate([loads, more])
+
+
 def inverse_dynamics(
     arm: Arm,
     q: ArrayLike,
@@ -265,7 +276,8 @@ def inverse_dynamics(
         Joint rows, then the modal residual.
     """
     q, qd, qdd = np.asarray(q), np.asarray(qd), np.asarray(qdd)
-    loads = None if wrenches is None else np.asarray(wrenches)
+    inside = motors.passive_forces(arm, q, qd)
+    arm, loads = _with_rotors(arm, wrenches)
     states = sweep_outward(arm, q, qd, loads)
     none = np.zeros(0)
 
@@ -289,7 +301,7 @@ def inverse_dynamics(
         if s.parent >= 0:
             carried = np.concatenate([s.hop.Y.T @ f, s.hop.X.T @ f])
             forces[s.parent] = forces[s.parent] + carried  # (I2)
-    return tau
+    return tau + inside
 
 
 def joint_map(state: BodyState) -> Array:
@@ -316,6 +328,7 @@ def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
         Symmetric and positive definite.
     """
     q = np.asarray(q)
+    arm, _ = _with_rotors(arm, None)
     states = sweep_outward(arm, q, np.zeros(arm.nv))
     result = np.zeros((arm.nv, arm.nv), dtype=np.result_type(q, float))
     composite = [s.M for s in states]
@@ -368,8 +381,9 @@ def forward_dynamics(
     qdd : (nv,) ndarray
         Accelerations.
     """
-    q, qd, tau = np.asarray(q), np.asarray(qd), np.asarray(tau)
-    loads = None if wrenches is None else np.asarray(wrenches)
+    q, qd = np.asarray(q), np.asarray(qd)
+    tau = np.asarray(tau) - motors.passive_forces(arm, q, qd)
+    arm, loads = _with_rotors(arm, wrenches)
     states = sweep_outward(arm, q, qd, loads)
 
     # inward: articulated inertia P and force z, freed of modes, then of the joint

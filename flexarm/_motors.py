@@ -1,0 +1,256 @@
+"""Motors of flexible joints for the C model: bodies that the user does not number.
+
+Stators, and rotors that a brake holds, are fixed on the carrier; where that is a rigid
+body they are added to its inertia, which is the same.  Rotors that turn are bodies on
+joints of one freedom, the last ones of the arm.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .constraints import Coupling
+from .drives import Drive
+from .joints import Joint, on_axis
+from .models import RigidBody
+
+if TYPE_CHECKING:
+    from .arm import Arm
+
+Array = NDArray[np.float64]
+
+# the order of fa_passive_kind
+_SPRING, _FRICTION, _STOP = range(3)
+
+
+class Mount(NamedTuple):
+    """Where the motor of a joint sits: on the body `carrier` (-1: the ground)."""
+
+    driven: int  # body whose joint it is
+    carrier: int
+    drive: Drive
+    joint: Joint
+    axis: Array  # (3,) of the motor, in the joint frame
+    point: Array  # (3,) on it, in the joint frame
+    turns: bool
+
+
+def mounts(arm: Arm) -> list[Mount]:
+    """The motors of all joints that have a drive, in their order."""
+    result = []
+    for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
+        joint = body.joint
+        if joint.drive is not None:
+            point, screw = on_axis(joint.screws[:, 0])
+            turns = bool(screw[:3].any())
+            axis = screw[:3] if turns else screw[3:]
+            turns = turns or joint.drive.rotary
+            result.append(Mount(k, parent, joint.drive, joint, axis, point, turns))
+    return result
+
+
+def free_mounts(arm: Arm) -> list[Mount]:
+    """Those whose motors have a coordinate."""
+    return [m for m in mounts(arm) if m.drive.is_free]
+
+
+def _axial(mount: Mount, about: float, across: float) -> Array:
+    """Inertia of a body that is round about the axis of the motor, (3, 3)."""
+    outer = np.outer(mount.axis, mount.axis)
+    return np.asarray(about * outer + across * (np.eye(3) - outer))
+
+
+class Lump(NamedTuple):
+    """Mass, place and inertia about it of what is fixed, in the joint frame."""
+
+    mass: float
+    place: Array
+    inertia: Array
+
+
+def rotor(mount: Mount) -> Lump:
+    """The rotor, at the origin of its own frame on the axis."""
+    d = mount.drive
+    if not mount.turns:
+        return Lump(d.rotor_inertia, np.zeros(3), np.zeros((3, 3)))
+    inertia = _axial(mount, d.rotor_inertia, d.rotor_transverse_inertia)
+    return Lump(d.rotor_mass, np.zeros(3), inertia)
+
+
+def fixed_lumps(mount: Mount) -> list[Lump]:
+    """What of the motor does not move on its carrier."""
+    d, result = mount.drive, []
+    inertia = np.asarray(d.stator_inertia)
+    if inertia.ndim == 0:
+        inertia = _axial(mount, float(inertia), 0.0)
+    if d.stator_mass or inertia.any():
+        result.append(Lump(d.stator_mass, mount.point, inertia))
+    if not d.is_free:
+        held = rotor(mount)
+        away = 0.0 if mount.turns else float(d.locked)
+        if held.mass or held.inertia.any():
+            place = mount.point + away * mount.axis
+            result.append(Lump(held.mass, place, held.inertia))
+    return result
+
+
+def _moments(lump: Lump, R: Array, x: Array) -> Array:
+    """Mass, first moment and inertia about the origin, (10,), at the pose R, x."""
+    p = x + R @ lump.place
+    J = R @ lump.inertia @ R.T
+    J = J + lump.mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
+    return np.concatenate([[lump.mass], lump.mass * p, J.ravel()[[0, 1, 2, 4, 5, 8]]])
+
+
+def merged(arm: Arm, body: int) -> Array | None:
+    """Mass, first moment and inertia of a rigid body with all that is fixed on it."""
+    carrier = arm.bodies[body]
+    if not isinstance(carrier, RigidBody):
+        return None
+    extra = [
+        _moments(
+            lump,
+            m.joint.rotation,
+            carrier.node_position[carrier.node_index(m.joint.node)] + m.joint.position,
+        )
+        for m in mounts(arm)
+        if m.carrier == body
+        for lump in fixed_lumps(m)
+    ]
+    if not extra:
+        return None
+    own = Lump(carrier.mass, carrier.com, carrier.inertia)
+    return np.asarray(sum(extra, _moments(own, np.eye(3), np.zeros(3))))
+
+
+class Hidden(NamedTuple):
+    """A body of the C model on the node of a carrier, without nodes."""
+
+    mount: Mount
+    kind: str  # fixed, revolute or prismatic
+    offset: Array  # of its frame in the joint frame
+    moments: Array  # (10,) in its own frame
+    damping: float
+
+
+def hidden_bodies(arm: Arm) -> list[Hidden]:
+    """What is fixed on bodies that bend or on the ground, then the rotors."""
+    still: list[Hidden] = []
+    moving: list[Hidden] = []
+    eye, zero = np.eye(3), np.zeros(3)
+    for m in mounts(arm):
+        lumps = fixed_lumps(m)
+        carrier = arm.bodies[m.carrier] if m.carrier >= 0 else None
+        if lumps and not isinstance(carrier, RigidBody):
+            moments = np.asarray(sum(_moments(x, eye, zero) for x in lumps))
+            still.append(Hidden(m, "fixed", zero, moments, 0.0))
+        if m.drive.is_free:
+            kind = "revolute" if m.turns else "prismatic"
+            moments = _moments(rotor(m), eye, zero)
+            moving.append(Hidden(m, kind, m.point, moments, m.drive.motor_damping))
+    return still + moving
+
+
+class JointForce(NamedTuple):
+    """A force inside a joint, on q_joint - ratio q_motor; H1 to H3 of the C code."""
+
+    kind: int
+    body: int  # whose joint or motor it is
+    on_motor: bool  # it acts on the motor alone
+    ratio: float  # zero: on the joint alone
+    parameters: tuple[float, ...]
+
+
+def joint_forces(arm: Arm) -> list[JointForce]:
+    """Springs, dry friction and stops of all joints and motors."""
+    result = []
+    for k, body in enumerate(arm.bodies):
+        joint, drive = body.joint, body.joint.drive
+        if joint.stiffness:
+            spring = (joint.stiffness, joint.rest, 0.0)
+            result.append(JointForce(_SPRING, k, False, 0.0, spring))
+        if drive is not None and not drive.is_rigid:
+            ratio, held = 1.0 / drive.gear_ratio, 0.0
+            if not drive.is_free:
+                ratio, held = 0.0, drive.locked / drive.gear_ratio
+            spring = (drive.stiffness, held, drive.damping)
+            result.append(JointForce(_SPRING, k, False, ratio, spring))
+        dry = [(joint.coulomb_friction, False)]
+        if drive is not None and drive.is_free:
+            dry.append((drive.motor_friction, True))
+        for friction, on_motor in dry:
+            if friction is not None and friction.force > 0.0:
+                pair = (friction.force, friction.smoothing_velocity)
+                result.append(JointForce(_FRICTION, k, on_motor, 0.0, pair))
+        if joint.stops is not None:
+            stops = joint.stops
+            for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):
+                if np.isfinite(bound):
+                    stop = (bound, side, stops.stiffness, stops.damping)
+                    result.append(JointForce(_STOP, k, False, 0.0, stop))
+    return result
+
+
+def force_rows(arm: Arm, joint_at: dict[int, int], rotor_at: dict[int, int]) -> Array:
+    """The forces as rows of ``fa_model.h``, by places of bodies in the C model."""
+    rows = np.zeros((0, 8))
+    for force in joint_forces(arm):
+        at = rotor_at[force.body] if force.on_motor else joint_at[force.body]
+        motor = rotor_at[force.body] if force.ratio else -1
+        row = np.zeros(8)
+        row[:4] = force.kind, at, motor, force.ratio
+        row[4 : 4 + len(force.parameters)] = force.parameters
+        rows = np.vstack([rows, row])
+    return rows
+
+
+def rigid_couplings(arm: Arm) -> list[Coupling]:
+    """What rigid gears demand: q_joint - q_motor / N = 0."""
+    names = [body.name for body in arm.bodies]
+    return [
+        Coupling(
+            {
+                names[m.driven]: 1.0,
+                f"{names[m.driven]}.motor": -1.0 / m.drive.gear_ratio,
+            },
+            name=f"{names[m.driven]}.gear",
+        )
+        for m in free_mounts(arm)
+        if m.drive.is_rigid
+    ]
+
+
+def with_gears(arm: Arm) -> tuple[Any, ...]:
+    """The constraints of an arm, with those of rigid gears that are not among them."""
+    gears = [c for c in rigid_couplings(arm) if c not in arm.constraints]
+    return (*arm.constraints, *gears)
+
+
+def actuator_indices(arm: Arm) -> NDArray[np.intp]:
+    """Velocity on which the force of each actuator acts, (nu,)."""
+    result = np.arange(arm.nu)
+    for i, m in enumerate(free_mounts(arm)):
+        result[arm.body_joint_slice(m.driven)] = arm.motor_slice.start + i
+    return result
+
+
+def add_linear_forces(arm: Arm, which: str, matrix: Array) -> None:
+    """Add stiffness or damping of springs of joints and drives to (nv, nv)."""
+    motor_at = {
+        m.driven: arm.motor_slice.start + i for i, m in enumerate(free_mounts(arm))
+    }
+    for force in joint_forces(arm):
+        if force.kind != _SPRING:
+            continue
+        direction = np.zeros(arm.nv)
+        direction[arm.body_joint_slice(force.body)] = 1.0
+        if force.ratio:
+            direction[motor_at[force.body]] = -force.ratio
+        value = force.parameters[0 if which == "stiffness" else 2]
+        matrix += value * np.outer(direction, direction)
+    if which == "damping":
+        for m in free_mounts(arm):
+            matrix[motor_at[m.driven], motor_at[m.driven]] += m.drive.motor_damping

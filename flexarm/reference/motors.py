@@ -1,0 +1,312 @@
+r"""Motors of flexible joints and the forces inside joints, for twin and Lagrangian.
+
+Two descriptions of a motor that know nothing of each other:
+
+* `expanded`: the arm with its rotors and stators as bodies in the list, on joints of
+  their own; what the C model is, for the recursions of the twin.
+* `parts`: their kinetic energy as it is written down (M. Farid, PhD thesis, University
+  of Calgary, 1997, eqs. 4.52-4.55), without a body that turns,
+
+  .. math:: T = \tfrac12 (\omega + \dot q_m a) \cdot J_r (\omega + \dot q_m a)
+     + \tfrac12 \omega \cdot J_s \omega + \tfrac12 (m_r + m_s) v \cdot v
+
+  with the twist of the carrier at the joint and inertias that do not change in its
+  axes, for the Lagrangian.
+
+The forces inside joints are those of ``csrc/kernels/joint_forces.h`` (H1-H3), from the
+potentials and dissipative forces as the descriptions define them.  All takes complex
+numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .duals import (
+    COMPLEX_STEP,
+    Dual,
+    constant,
+    displacement_of,
+    inverse_of,
+    multiply,
+    twist_and_partials,
+    twist_of,
+)
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+
+def expanded(arm: Arm) -> Arm:
+    """The arm with its motors as bodies, and without forces inside joints.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+
+    Returns
+    -------
+    plain : Arm
+        Rotors ``"body_motor"`` and stators ``"body_stator"`` follow the bodies; the
+        coordinates are those of `arm`, in the same order.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1, stator_mass=2.0)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> plain = fa.reference.motors.expanded(fa.Arm([rod]))
+    >>> [body.name for body in plain.bodies]
+    ['rod', 'rod_stator', 'rod_motor']
+    """
+    from ..joints import Joint
+    from ..models import RigidBody
+
+    none = {"drive": None, "stiffness": 0.0, "rest": 0.0, "stops": None}
+    none |= {"coulomb_friction": None}
+    names = [body.name for body in arm.bodies]
+    bodies: list[Any] = []
+    still: list[RigidBody] = []
+    rotors: list[RigidBody] = []
+    for k, body in enumerate(arm.bodies):
+        joint, p = body.joint, arm._parents[k]
+        parent = "ground" if p < 0 else names[p]
+        bodies.append(body.replace(joint=joint.replace(parent=parent, **none)))
+        if joint.drive is None:
+            continue
+        d, (axis, point, turns) = joint.drive, _motor_axis(joint)
+        place = {
+            "parent": parent,
+            "node": joint.node,
+            "position": joint.position + joint.rotation @ point,
+            "rotation": joint.rotation,
+        }
+        fixed = RigidBody(
+            f"{body.name}_stator", Joint("fixed", **place), mass=d.stator_mass
+        )
+        fixed._set(inertia=_stator_inertia(d, axis))
+        if d.stator_mass or fixed.inertia.any():
+            still.append(fixed)
+        kind = ("revolute" if turns else "prismatic") if d.is_free else "fixed"
+        moves = Joint(kind, axis=axis, damping=d.motor_damping * d.is_free, **place)
+        mass = d.rotor_mass if turns else d.rotor_inertia
+        held = axis * (d.locked if not (turns or d.is_free) else 0.0)
+        rotor = RigidBody(f"{body.name}_motor", moves, mass=mass, com=held)
+        if turns:
+            rotor._set(inertia=_rotor_inertia(d, axis))
+        (rotors if d.is_free else still).append(rotor)
+    plain: Arm = arm.replace(
+        bodies=[*bodies, *still, *rotors],
+        tip=arm.tip,
+        constraints=arm.constraints,
+        check_units=False,
+    )
+    return plain
+
+
+def _motor_axis(joint: Any) -> tuple[Array, Array, bool]:
+    """Axis, a point on it, and whether the motor turns."""
+    turn, slide = joint.screws[:3, 0], joint.screws[3:, 0]
+    if turn.any():
+        return turn, np.cross(turn, slide), True
+    return slide, np.zeros(3), joint.drive.rotary
+
+
+def _rotor_inertia(drive: Any, axis: Array) -> Array:
+    about = np.outer(axis, axis)
+    across = drive.rotor_transverse_inertia * (np.eye(3) - about)
+    return np.asarray(drive.rotor_inertia * about + across)
+
+
+def _stator_inertia(drive: Any, axis: Array) -> Array:
+    inertia = np.asarray(drive.stator_inertia)
+    return inertia if inertia.ndim else inertia * np.outer(axis, axis)
+
+
+class Part(NamedTuple):
+    """What moves like its carrier but for a constant column, 1/2 y' I y."""
+
+    pose: Dual  # of a frame on the carrier
+    spin: Array  # (6, nv): y = (twist of the frame) + spin qd
+    inertia: Array  # (6, 6)
+
+
+def parts(arm: Arm, carriers: list[Dual], q: Array, delta: Array) -> list[Part]:
+    """Rotors and stators of an arm.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    carriers : list of Dual
+        Pose of the node that carries each joint, one for each body.
+    q, delta : (nq,) and (nv,) ndarray
+        Positions, and the displacement from them.
+    """
+    result, n = [], 0
+    for k, body in enumerate(arm.bodies):
+        joint, d = body.joint, body.joint.drive
+        if d is None:
+            continue
+        axis, point, turns = _motor_axis(joint)
+        frame = np.eye(4)
+        frame[:3, :3] = joint.rotation
+        frame[:3, 3] = joint.position + joint.rotation @ point
+        pose = multiply(carriers[k], constant(frame, arm.nv))
+        still = np.zeros((6, arm.nv))
+        fixed = np.zeros((6, 6))
+        fixed[:3, :3] = _stator_inertia(d, axis)
+        fixed[3:, 3:] = d.stator_mass * np.eye(3)
+        result.append(Part(pose, still, fixed))
+
+        spin, rotor = still.copy(), np.zeros((6, 6))
+        if turns:
+            rotor[:3, :3] = _rotor_inertia(d, axis)
+            rotor[3:, 3:] = d.rotor_mass * np.eye(3)
+        else:
+            rotor[3:, 3:] = d.rotor_inertia * np.eye(3)
+        if d.is_free:
+            column = arm.motor_slice.start + n
+            place = arm.motor_position_slice.start + n
+            n += 1
+            if turns:
+                spin[:3, column] = axis
+            else:
+                x = np.zeros(arm.nv, dtype=np.result_type(q, delta, float))
+                x[column] = q[place] + delta[column]
+                slide = np.concatenate([np.zeros(3), axis])[:, np.newaxis]
+                pose = multiply(pose, displacement_of(slide, x, [column]))
+        elif not turns:
+            moved = np.eye(4)
+            moved[:3, 3] = d.locked * axis
+            pose = multiply(pose, constant(moved, arm.nv))
+        result.append(Part(pose, spin, rotor))
+    return result
+
+
+def part_columns(part: Part) -> Array:
+    """Derivatives of (w; v) of a rotor or stator with respect to qd, (6, nv)."""
+    twists = twist_of(inverse_of(part.pose.value) @ part.pose.partials)
+    return np.asarray(twists.T + part.spin)
+
+
+def part_forces(part: Part, qd: Array, qdd: Array) -> Array:
+    """Lagrange's equations of one rotor or stator, without gravity."""
+    jacobian = part_columns(part)
+    a, a_rate = jacobian.real, jacobian.imag / COMPLEX_STEP
+    y_partials = twist_of(twist_and_partials(part.pose)[1]).T
+    momentum = part.inertia @ a @ qd
+    force = part.inertia @ (a @ qdd + a_rate @ qd)
+    return np.asarray((a_rate - y_partials).T @ momentum + a.T @ force)
+
+
+class _Deflection(NamedTuple):
+    """The coordinate s = q_joint - r q_motor on which a force acts, and its rate."""
+
+    s: Any
+    rate: Any
+    direction: Array  # (nv,)
+
+
+def _deflections(
+    arm: Arm, q: Array, qd: Array
+) -> list[tuple[Any, _Deflection, _Deflection, _Deflection]]:
+    """Of each driven or sprung joint: joint, shaft and motor coordinates."""
+    result, n = [], 0
+    for k, body in enumerate(arm.bodies):
+        joint, d = body.joint, body.joint.drive
+        if joint.n_dof != 1 or joint.has_pose:
+            continue
+        at = arm.body_joint_slice(k, positions=True).start
+        to = np.zeros(arm.nv)
+        to[arm.body_joint_slice(k)] = 1.0
+        own = _Deflection(q[at], to @ qd, to)
+        shaft = motor = own
+        if d is not None and d.is_free:
+            of_motor = np.zeros(arm.nv)
+            of_motor[arm.motor_slice.start + n] = 1.0
+            q_m = q[arm.motor_position_slice.start + n]
+            motor = _Deflection(q_m, of_motor @ qd, of_motor)
+            r = 1.0 / d.gear_ratio
+            direction = to - r * of_motor
+            shaft = _Deflection(q[at] - r * q_m, direction @ qd, direction)
+            n += 1
+        elif d is not None:
+            shaft = own._replace(s=q[at] - d.locked / d.gear_ratio)
+        result.append((joint, own, shaft, motor))
+    return result
+
+
+def moved(arm: Arm, q: Array, delta: Array) -> Array:
+    """Positions with the displacement of the plain coordinates added."""
+    q = np.array(q, dtype=np.result_type(q, delta, float))
+    for k, body in enumerate(arm.bodies):
+        if not body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True)
+            q[at] = q[at] + delta[arm.body_joint_slice(k)]
+    q[arm.motor_position_slice.start :] += delta[arm.motor_slice.start :]
+    return q
+
+
+def potential(arm: Arm, q: Array) -> Any:
+    """Energy of springs and stops, in J (H1, H3)."""
+    total = 0.0
+    for joint, own, shaft, _ in _deflections(arm, q, np.zeros(arm.nv)):
+        total = total + 0.5 * joint.stiffness * (own.s - joint.rest) ** 2
+        if joint.drive is not None and not joint.drive.is_rigid:
+            total = total + 0.5 * joint.drive.stiffness * shaft.s**2
+        if joint.stops is not None:
+            for beyond in (joint.stops.lower - own.s, own.s - joint.stops.upper):
+                depth = beyond if np.real(beyond) > 0.0 else 0.0
+                total = total + 0.5 * joint.stops.stiffness * depth**2
+    return total
+
+
+def passive_forces(arm: Arm, q: Array, qd: Array) -> Array:
+    """Forces inside joints (H1-H3) on the side of the inertia, (nv,)."""
+    q, qd = np.asarray(q), np.asarray(qd)
+    total = np.zeros(arm.nv, dtype=np.result_type(q, qd, float))
+    for joint, own, shaft, motor in _deflections(arm, q, qd):
+        d = joint.drive
+        total = total + joint.stiffness * (own.s - joint.rest) * own.direction
+        if d is not None and not d.is_rigid:
+            force = d.stiffness * shaft.s + d.damping * shaft.rate
+            total = total + force * shaft.direction
+        if joint.stops is not None:
+            total = total + _stop_force(joint.stops, own) * own.direction
+        rubbing = [(joint.coulomb_friction, own)]
+        if d is not None and d.is_free:
+            rubbing.append((d.motor_friction, motor))
+        for dry, of in rubbing:
+            if dry is not None:
+                v = of.rate
+                force = dry.force * v / np.sqrt(v * v + dry.smoothing_velocity**2)
+                total = total + force * of.direction
+    return np.asarray(total)
+
+
+def _stop_force(stops: Any, own: _Deflection) -> Any:
+    force: Any = 0.0
+    for beyond, side in ((stops.lower - own.s, -1.0), (own.s - stops.upper, 1.0)):
+        push = 1.0 + stops.damping * side * own.rate
+        if np.real(beyond) > 0.0 and np.real(push) > 0.0:
+            force = force + side * stops.stiffness * beyond * push
+    return force
+
+
+def motor_damping(arm: Arm) -> Array:
+    """Viscous friction of the motors, (nv, nv)."""
+    result = np.zeros((arm.nv, arm.nv))
+    at = arm.motor_slice.start
+    for body in arm.bodies:
+        d = body.joint.drive
+        if d is not None and d.is_free:
+            result[at, at] = d.motor_damping
+            at += 1
+    return result
