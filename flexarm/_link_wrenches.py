@@ -50,13 +50,10 @@ def body_wrench(
     eta, etad, etadd = motion
     omega, v = twist[..., :3], twist[..., 3:]
     turn, move = rate[..., :3], rate[..., 3:] - gravity
-    n = eta.shape[-1]
     mp = c.mp0 + eta @ c.mp1.T
-    J_r = c.J1s + (eta @ c.J2s.swapaxes(0, 1).reshape(n, -1)).reshape(*eta.shape, 3, 3)
+    J_r = c.J1s + np.tensordot(eta, c.J2s, axes=(-1, 1))
     J = c.J0 + 0.5 * np.einsum("...rij,...r->...ij", c.J1s + J_r, eta)
-    F = c.F0 + (eta @ np.moveaxis(c.F1, 2, 0).reshape(n, -1)).reshape(
-        *eta.shape[:-1], 3, n
-    )
+    F = c.F0 + np.tensordot(eta, c.F1, axes=(-1, 2))
 
     def on(matrix: Array, x: Array) -> Array:
         return np.asarray((matrix @ x[..., np.newaxis])[..., 0])

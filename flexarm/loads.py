@@ -14,6 +14,7 @@ from ._explain import check_arm, check_finite, real_array
 from ._link_wrenches import Wrenches
 from .constraints import Loop
 from .errors import ArgumentError, ModelError
+from .reference.motors import expanded
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -164,8 +165,8 @@ def link_loads(
     Notes
     -----
     The loads at the base are those of the joint: the moment about its axis is minus
-    the torque of the joint where the hub has no mass, as the joint acts on the link
-    from the other side.
+    its torque (less that on a hub), as the joint acts on the link from the other side.
+    Motors and their housings belong to the link that carries them.
 
     Strains of few modes miss the jumps of shear that joints and payloads bring, and
     moments by strains converge more slowly than deflections; how far the two are apart
@@ -204,6 +205,8 @@ def link_loads(
                 f"{what} has shape {value.shape}, expected (..., {size})"
             )
         check_finite(what, value)
+    if any(body.joint.drive is not None for body in arm.bodies):
+        arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
     wrenches = Wrenches(arm, *given)
     if wrench is not None:
         wrenches.add_external(wrench, node, frame)
