@@ -12,6 +12,7 @@ from ._beam_profile import BeamProfile
 from ._body_maps import cross_matrix, rotation
 from ._explain import check_arm, check_finite, real_array
 from ._link_wrenches import Wrenches
+from ._sections import Section
 from .constraints import Loop
 from .errors import ArgumentError, ModelError
 from .reference.motors import expanded
@@ -91,12 +92,6 @@ class LinkLoads:
         --------
         flexarm.beams.Section.normal_stress : of one section.
         """
-        sections = self.profile.sections
-        if sections is None:
-            raise ModelError(
-                f"link {self.name!r} has no sections, which stresses need, expected a "
-                "link of flexarm.beams.finite_element_link"
-            )
         axial = self.force[..., 0] * (not by_strain)
         moment = self.strain_moment if by_strain else self.moment
         return np.stack(
@@ -104,10 +99,50 @@ class LinkLoads:
                 section.normal_stress(
                     axial[..., j], moment[..., j, 1], moment[..., j, 2]
                 )
-                for j, section in enumerate(sections)
+                for j, section in enumerate(self._sections())
             ],
             axis=-1,
         )
+
+    def shear_stress(self, *, by_strain: bool = False) -> Array:
+        """Largest shear stress by size of torsion in each section.
+
+        Parameters
+        ----------
+        by_strain : bool
+            Of the torsion that belongs to the strains of the modes.
+
+        Returns
+        -------
+        stress : (..., S) ndarray
+            In Pa; that of shear forces is left out.
+
+        Raises
+        ------
+        ModelError
+            If the sections have no torsion modulus.
+
+        See Also
+        --------
+        flexarm.beams.Section.shear_stress : of one section.
+        """
+        torsion = (self.strain_moment if by_strain else self.moment)[..., 0]
+        return np.stack(
+            [
+                section.shear_stress(torsion[..., j])
+                for j, section in enumerate(self._sections())
+            ],
+            axis=-1,
+        )
+
+    def _sections(self) -> tuple[Section, ...]:
+        sections = self.profile.sections
+        if sections is None:
+            raise ModelError(
+                f"link {self.name!r} has no sections, which stresses need, expected a "
+                "link of flexarm.beams.finite_element_link"
+            )
+        return sections
 
 
 def link_loads(
