@@ -236,9 +236,10 @@ def finite_element_link(
     stiffness = rows.T @ rows
     if kind == "modes":  # the rest is rounding
         stiffness = np.diag(np.diag(stiffness))
-    kappa = None
+    kappa: Array | None = None
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
+        kappa = kappa if kappa.any() else None
     nodes_of_body = body_nodes(stations, W, kappa)
     massless = "integrals" in nodes_of_body
     return FlexibleBody(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ._beam_profile import BeamProfile
 from ._body_maps import cross_matrix, node_place
 from ._explain import real_array
+from ._foreshortening import driven_shapes
 from .errors import ArgumentError
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .kinematics import _check_frame, _node, link_poses, node_pose
@@ -83,17 +84,6 @@ def _one_node(arm: Arm, node: Any) -> int:
     return int(index) % arm.n_nodes
 
 
-def _driven(body: Body, carried: tuple[Array, ...]) -> tuple[Array, Array]:
-    """Shapes that foreshortening drives, and how (B6)."""
-    n = body.n_modes
-    if body.node_foreshortening is None:
-        return np.zeros((body.n_nodes, 3, 0)), np.zeros((0, n, n))
-    from ._foreshortening import driven_shapes
-
-    mass, com, _ = carried
-    return driven_shapes(mass, body.node_position + com, body.node_foreshortening)
-
-
 def _with_driven(second: Array, motion: Motion) -> Motion:
     """Coordinates, rates and accelerations of the modes and the shapes they drive."""
     eta, etad, etadd = motion
@@ -110,31 +100,50 @@ def _with_driven(second: Array, motion: Motion) -> Motion:
 def whole(body: Body, motion: Motion) -> tuple[ModalIntegrals, Motion]:
     """Integrals of a body, and the motion of its modes and what they drive."""
     c = modal_integrals(body)
-    driven = getattr(c, "driven", None)
-    if driven is None:
+    if c.driven is None:
         return c, motion
-    return driven.integrals, _with_driven(driven.second, motion)
+    return c.driven.integrals, _with_driven(c.driven.second, motion)
 
 
-def part(
-    body: Body, profile: BeamProfile, cut: int, motion: Motion
-) -> tuple[ModalIntegrals, Motion]:
-    """Integrals of a link beyond a cut, and the motion as in `whole`."""
-    carried = profile.carried
-    if carried is None:
-        carried = (body.node_mass, body.node_com, body.node_inertia)
-    mass, com, inertia = carried
-    shapes, second = _driven(body, carried)
-    left = profile.mass_beyond[cut]
-    c = nodal_integrals(
-        left * mass,
-        com,
-        left[:, np.newaxis, np.newaxis] * inertia,
-        body.node_position,
-        np.concatenate([body.node_rotation, np.zeros_like(shapes)], axis=2),
-        np.concatenate([body.node_translation, shapes], axis=2),
-    )
-    return c, _with_driven(second, motion)
+class Parts:
+    """A link of which parts are taken: its masses, and the shapes that modes drive.
+
+    Parameters
+    ----------
+    body : FlexibleBody
+        Link with n modes.
+    profile : BeamProfile
+        Its cuts.
+    """
+
+    def __init__(self, body: Body, profile: BeamProfile) -> None:
+        self._body, self._profile = body, profile
+        carried = profile.carried
+        if carried is None:
+            carried = (body.node_mass, body.node_com, body.node_inertia)
+        self._carried, n = carried, body.n_modes
+        shapes, self._second = np.zeros((body.n_nodes, 3, 0)), np.zeros((0, n, n))
+        if body.node_foreshortening is not None:
+            mass, com, _ = carried
+            place = body.node_position + com
+            shapes, self._second = driven_shapes(mass, place, body.node_foreshortening)
+        still = np.zeros_like(shapes)
+        self._rotation = np.concatenate([body.node_rotation, still], axis=2)
+        self._translation = np.concatenate([body.node_translation, shapes], axis=2)
+
+    def beyond(self, cut: int, motion: Motion) -> tuple[ModalIntegrals, Motion]:
+        """Integrals of what is beyond a cut, and the motion as in `whole`."""
+        mass, com, inertia = self._carried
+        left = self._profile.mass_beyond[cut]
+        c = nodal_integrals(
+            left * mass,
+            com,
+            left[:, np.newaxis, np.newaxis] * inertia,
+            self._body.node_position,
+            self._rotation,
+            self._translation,
+        )
+        return c, _with_driven(self._second, motion)
 
 
 class Wrenches:
@@ -162,6 +171,7 @@ class Wrenches:
         # outer loads as (body, node, wrench about the origin of the base)
         self._outer: list[tuple[int, int, Array]] = []
         self._subtree: list[Array] = []
+        self._parts: dict[int, Parts] = {}
 
     def modes(self, number: int) -> Motion:
         """Coordinates, rates and accelerations of the modes of a body."""
@@ -239,7 +249,9 @@ class Wrenches:
     def beyond(self, number: int, profile: BeamProfile, cut: int) -> Array:
         """Wrench that holds all beyond a cut of a link, about its frame."""
         body = self.arm.bodies[number]
-        c, motion = part(body, profile, cut, self.modes(number))
+        if number not in self._parts:
+            self._parts[number] = Parts(body, profile)
+        c, motion = self._parts[number].beyond(cut, self.modes(number))
         hung = np.zeros((*self.q.shape[:-1], 6))
         for child, other in enumerate(self.arm.bodies):
             if self.arm._parents[child] == number:

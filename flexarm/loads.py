@@ -247,7 +247,7 @@ def link_loads(
         wrenches.add_external(wrench, node, frame)
     result = {}
     for number, body in enumerate(arm.bodies):
-        profile = getattr(body, "beam", None)
+        profile = body.beam
         if profile is not None:
             result[body.name] = _loads_of(wrenches, number, profile)
     return result

@@ -53,6 +53,7 @@ class _Body(Description):
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
+    beam: BeamProfile | None = None
 
     @property
     def attachment_node(self) -> int | None:
