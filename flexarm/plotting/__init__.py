@@ -12,6 +12,7 @@ from ._loads import link_loads
 from ._modes import mode_shapes
 from ._snapshots import snapshots
 from ._tracking import tracking
+from ._vibration import vibration, workspace
 
 __all__ = [
     "Animation",
@@ -26,4 +27,6 @@ __all__ = [
     "snapshots",
     "tip",
     "tracking",
+    "vibration",
+    "workspace",
 ]
