@@ -1,6 +1,6 @@
 """Loads along links: closed forms, joints, balance of points, strains.
 
-Oracles: statics and rotation of a beam, inverse dynamics at the joint, accelerations
+Oracles: a beam at rest and in rotation, inverse dynamics at the joint, accelerations
 of nodes by the kernels (a sum over point masses), the law of the beam.
 """
 
