@@ -83,7 +83,8 @@ def test_any_gear(ratio: float) -> None:
     assert rest.iterations.max() <= 3
     torque = WEIGHT * np.cos(q[:, 0])
     assert_allclose(rest.q[:, 1], ratio * (q[:, 0] + torque / STIFFNESS), rtol=1e-12)
-    free = fa.equilibrium(arm, rest.q + [0.05, 0.0], held="motors").check()
+    start = rest.q + np.array([0.05, 0.0])
+    free = fa.equilibrium(arm, start, held="motors").check()
     assert_allclose(free.q, rest.q, rtol=1e-9)
 
 
