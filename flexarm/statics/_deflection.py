@@ -84,8 +84,8 @@ def deflection(
 
     Examples
     --------
-    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI), and is drawn in
-    by the square of its slope; upright ones lean by a little more than their share:
+    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI), less if it
+    is raised, and not at all upright:
 
     >>> import numpy as np
     >>> import flexarm as fa
