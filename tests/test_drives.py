@@ -227,3 +227,20 @@ def test_stiff_steps_converge_to_those_of_runge_kutta(seed, fidelity):
         run = fa.simulate(arm, q0, qd0, t, method="ROS34PW2", max_step=step)
         errors.append(np.abs(run.q - exact.q).max())
     assert errors[0] / errors[1] > 5.0, errors  # third order
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_derivatives_of_forces_inside_joints(seed):
+    """What they add to the tangents of the bodies, by complex step of the twin."""
+    arm, q, qd, qdd = _case(seed)
+    plain, step = motors.expanded(arm), 1e-40j * np.eye(arm.nv)
+    both = fa.inverse_dynamics_derivatives(arm, q, qd, qdd)
+    bodies = fa.inverse_dynamics_derivatives(plain, q, qd, qdd)
+    for k, (found, without) in enumerate(zip(both, bodies, strict=True)):
+        columns = [
+            motors.passive_forces(arm, q + h * (k == 0), qd + h * (k == 1)).imag
+            for h in step
+        ]
+        exact = np.array(columns).T / 1e-40
+        size = np.abs(found).max()
+        assert_allclose(found - without, exact, rtol=0, atol=1e-13 * size)
