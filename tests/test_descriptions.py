@@ -265,7 +265,9 @@ def test_a_node_carries_its_joint_along() -> None:
     assert arm.bodies[1].joint.kind == "revolute"
     assert_array_equal(arm.bodies[1].joint.position, np.zeros(3))
     found = fa.link_poses(arm, [0.0, 0.0, 0.01])[1, :3, 3]
-    assert_allclose(found, [length, 0.01 * beam.node_translation[-1, 1, 0], 0])
+    drawn_in = 0.5 * 0.01**2 * beam.node_foreshortening[-1, 0, 0, 0]
+    expected = [length + drawn_in, 0.01 * beam.node_translation[-1, 1, 0], 0]
+    assert_allclose(found, expected, rtol=1e-14)
 
 
 def test_arm_for_kinematics_alone() -> None:
