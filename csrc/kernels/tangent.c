@@ -111,68 +111,6 @@ FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k)
     }
 }
 
-/*
- * Inertia, momentum, rows and own changes of body k (X5, X6).
- *   b, n, y   the body and its coordinates (eta, etad, etadd), or with driven shapes
- *   own       [n] their rows and changes
- *   q, qd     their own block
- */
-FA_INLINE void tg_start(const tg_work *w, const int k, const fa_body *b, const int n,
-                        const fa_real *const y[3], tg_coordinate *own, int stride,
-                        fa_real *q, fa_real *qd)
-{
-    const id_body *of = w->motion + k;
-    tg_body *self = w->bodies + k;
-    fa_shape shape;
-
-    body_shape(b, n, y[0], &shape);
-    tg_inertia(b, &shape, self);
-    tg_lift_force(self, of->f, self->f);
-    fa_zero(self->offset, 3);
-    tg_own_modes(b, n, &shape, y, of->V, of->a, of->g, self, own);
-    tg_own_block(b, n, of->V, of->a, stride, q, qd);
-    if (!w->wide) {
-        tg_momentum(b, n, &shape, y[1], own, self);
-        return;
-    }
-    tg_wide_body(b, &shape, y[1], of->V, self, own, w->wide + k);
-    if (b->node_is_offset) {
-        fa_real turned[3];
-        fa_zero(turned, 3);
-        for (int s = 0; s < n; s++) {
-            for (int i = 0; i < 3; i++) {
-                const int at = 3 * s + i;
-                turned[i] += (b->modal.E[at] - b->modal.mp1[at]) * y[0][s];
-            }
-        }
-        fa_rotate(self->offset, self->R, turned);
-    }
-}
-
-/* the same for a ruthless model, whose modes have inertia, stiffness and damping alone */
-FA_NOINLINE void tg_start_ruthless(const tg_work *w, const int k, const fa_body *b,
-                                   tg_coordinate *own)
-{
-    const id_body *of = w->motion + k;
-    tg_body *self = w->bodies + k;
-    fa_shape shape;
-
-    body_shape(b, b->n_modes, node_rest, &shape);
-    tg_inertia(b, &shape, self);
-    tg_lift_force(self, of->f, self->f);
-    fa_zero(self->offset, 3);
-    memset(own, 0, (size_t)b->n_modes * sizeof *own);
-    for (int s = 0; s < b->n_modes; s++) {
-        fa_real f[6];
-        memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
-        for (int i = 0; i < 3; i++) {
-            f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
-        }
-        tg_lift_force(self, f, own[s].A);
-    }
-    tg_wide_body(b, &shape, node_rest, of->V, self, own, w->wide + k);
-}
-
 /* body k in its own state */
 FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int k,
                              const int n, const tg_result *out)
@@ -184,9 +122,10 @@ FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int 
     tg_coordinate *own = w->own + b->mode_at;
 
     if (model->fidelity == FA_RUTHLESS) {
-        tg_start_ruthless(w, k, b, own);
+        tg_start_ruthless(w->motion + k, w->bodies + k, w->wide + k, b, own);
     } else {
-        tg_start(w, k, b, n, y, own, out->nv, out->dq + at, out->dqd + at);
+        tg_start(w->motion + k, w->bodies + k, w->wide ? w->wide + k : NULL, b, n, y,
+                 own, out->nv, out->dq + at, out->dqd + at);
     }
     tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
 }

@@ -395,4 +395,63 @@ FA_INLINE void tg_elastic_block(const fa_body *b, const int n, int stride, fa_re
     }
 }
 
+/*
+ * Inertia, momentum, rows and own changes of a body (X5, X6).
+ *   of        what inverse dynamics knows of it
+ *   b, n, y   the body and its coordinates (eta, etad, etadd), or with driven shapes
+ *   own       [n] their rows and changes
+ *   q, qd     their own block
+ */
+FA_INLINE void tg_start(const id_body *of, tg_body *self, tg_wide *wide,
+                        const fa_body *b, const int n, const fa_real *const y[3],
+                        tg_coordinate *own, int stride, fa_real *q, fa_real *qd)
+{
+    fa_shape shape;
+
+    body_shape(b, n, y[0], &shape);
+    tg_inertia(b, &shape, self);
+    tg_lift_force(self, of->f, self->f);
+    fa_zero(self->offset, 3);
+    tg_own_modes(b, n, &shape, y, of->V, of->a, of->g, self, own);
+    tg_own_block(b, n, of->V, of->a, stride, q, qd);
+    if (!wide) {
+        tg_momentum(b, n, &shape, y[1], own, self);
+        return;
+    }
+    tg_wide_body(b, &shape, y[1], of->V, self, own, wide);
+    if (b->node_is_offset) {
+        fa_real turned[3];
+        fa_zero(turned, 3);
+        for (int s = 0; s < n; s++) {
+            for (int i = 0; i < 3; i++) {
+                const int at = 3 * s + i;
+                turned[i] += (b->modal.E[at] - b->modal.mp1[at]) * y[0][s];
+            }
+        }
+        fa_rotate(self->offset, self->R, turned);
+    }
+}
+
+/* the same for a ruthless model, whose modes have inertia, stiffness and damping alone */
+FA_NOINLINE void tg_start_ruthless(const id_body *of, tg_body *self, tg_wide *wide,
+                                   const fa_body *b, tg_coordinate *own)
+{
+    fa_shape shape;
+
+    body_shape(b, b->n_modes, node_rest, &shape);
+    tg_inertia(b, &shape, self);
+    tg_lift_force(self, of->f, self->f);
+    fa_zero(self->offset, 3);
+    memset(own, 0, (size_t)b->n_modes * sizeof *own);
+    for (int s = 0; s < b->n_modes; s++) {
+        fa_real f[6];
+        memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
+        for (int i = 0; i < 3; i++) {
+            f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
+        }
+        tg_lift_force(self, f, own[s].A);
+    }
+    tg_wide_body(b, &shape, node_rest, of->V, self, own, wide);
+}
+
 #endif
