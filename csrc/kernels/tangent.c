@@ -163,17 +163,25 @@ FA_INLINE void tg_rows(const int wide, const tg_coordinate *own, int k,
 
 /* row and column of coordinate k with freedoms inboard of its hop (X10) */
 FA_INLINE void tg_pairs(const int wide, const tg_coordinate *own, int k,
-                        const tg_screw *screws, int count, int first,
+                        const tg_screw *restrict screws, int count, int first,
                         const tg_result *out)
 {
     const int nv = out->nv;
-    const tg_coordinate *c = own + k;
+    const tg_coordinate c = own[k]; /* stays in registers: nothing can write to it */
+    fa_real *restrict row_q = out->dq + k * nv + first;
+    fa_real *restrict row_qd = out->dqd + k * nv + first;
+    fa_real *restrict column_q = out->dq + first * nv + k;
+    fa_real *restrict column_qd = out->dqd + first * nv + k;
 
-    tg_rows(wide, own, k, screws, count, first, out);
     for (int i = 0; i < count; i++) {
-        const int at = (first + i) * nv + k;
-        out->dq[at] += tg_dot(screws[i].J, c->q);
-        out->dqd[at] += tg_dot(screws[i].J, c->qd);
+        const tg_screw *s = screws + i;
+        row_q[i] += tg_row(wide, &c, s->Q, s->P);
+        row_qd[i] += tg_row(wide, &c, s->T, s->J);
+        if (wide) {
+            row_q[i] += fa_dot(c.G, s->J);
+        }
+        column_q[i * nv] += tg_dot(s->J, c.q);
+        column_qd[i * nv] += tg_dot(s->J, c.qd);
     }
 }
 
