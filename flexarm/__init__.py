@@ -88,12 +88,15 @@ from .simulate import Trajectory, simulate
 from .statics import (
     Equilibrium,
     InverseStatics,
+    WorkspaceMap,
     deflection,
     equilibrium,
     holding_forces,
     inverse_statics,
+    joint_grid,
     static_compliance,
     static_stiffness,
+    workspace_map,
 )
 from .vibration import (
     ComplexModes,
@@ -129,6 +132,7 @@ __all__ = [
     "Stops",
     "Trajectory",
     "VibrationModes",
+    "WorkspaceMap",
     "__version__",
     "apply_mass_matrix",
     "apply_mass_matrix_inverse",
@@ -161,6 +165,7 @@ __all__ = [
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",
+    "joint_grid",
     "kinetic_energy",
     "library",
     "link_accelerations",
@@ -199,5 +204,6 @@ __all__ = [
     "twists",
     "urdf",
     "vibration_modes",
+    "workspace_map",
     "wrench_forces",
 ]

@@ -287,7 +287,7 @@ class Arm(Description):
         All zero but for the first entry of each quaternion, which is one.
         """
         joints = [body.joint.neutral for body in self.bodies]
-        return np.concatenate([*joints, np.zeros(self._modes_at[-1])])
+        return np.concatenate([*joints, np.zeros(self._n_motors + self._modes_at[-1])])
 
     @cached_property
     def joint_limits(self) -> Array:

@@ -14,7 +14,12 @@ from ._explain import check_finite, leading, real_array
 from .errors import ArgumentError
 from .statics._coordinates import held_coordinates, read_arm, read_positions
 from .statics._loads import Loads, read_loads
-from .statics._spectrum import linear_system, rounding, scale_by_mass
+from .statics._spectrum import (
+    linear_system,
+    rounding,
+    scale_by_mass,
+    signed_frequencies,
+)
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -393,11 +398,6 @@ def complex_modes(
     half = half / np.linalg.norm(half, axis=-2, keepdims=True)
     shapes = job.spread(job.system()[2] @ half)
     return ComplexModes(arm, job.q, job.free, values, shapes)
-
-
-def signed_frequencies(squares: Any) -> Array:
-    """Frequencies in Hz of squared circular ones, with the sign of the square."""
-    return np.asarray(np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi))
 
 
 class _Job:

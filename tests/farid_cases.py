@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import flexarm as fa
 from flexarm.reference import farid_planar as farid
+from flexarm.reference import farid_spatial as spatial
 
 Array = NDArray[np.float64]
 
@@ -51,3 +53,86 @@ def line_angles(t: Array, bend: float = -1.0) -> tuple[Array, Array, Array]:
     rate = np.linalg.solve(J, velocity[..., np.newaxis])[..., 0]
     rest = acceleration + np.einsum("nk,nki->ni", rate**2, along)
     return phi, rate, np.linalg.solve(J, rest[..., np.newaxis])[..., 0]
+
+
+# links of finite elements as bodies, from the matrices of the thesis
+
+
+def chord_link(
+    name: str, p: farid.Parameters, k: int, joint: fa.Joint, **more: Any
+) -> fa.FlexibleBody:
+    """Link k in its chord frame: slopes of the base, nodes between, slope of the tip.
+
+    The Gauss points of `farid_arm.Link` are its nodes; the payload is on the last link.
+    """
+    link, L = farid.assemble(p).links[k], float(p.each("length")[k])
+    n, last = len(link.x), k == p.n_links - 1
+    gamma, turn = np.zeros((2, n + 2, 3, len(link.h1)))
+    gamma[1:-1, 1] = link.shape
+    turn[0, 2, 0] = turn[-1, 2, -1] = 1.0
+    inertia = np.zeros((n + 2, 3, 3))
+    inertia[-1] = last * p.payload_inertia * np.diag([0.5, 0.5, 1.0])
+    return fa.FlexibleBody(
+        name,
+        joint,
+        node_position=np.outer([0.0, *link.x, L], [1.0, 0.0, 0.0]),
+        node_mass=[0.0, *link.weight, last * p.payload_mass],
+        node_translation=gamma,
+        node_rotation=turn,
+        node_inertia=inertia,
+        stiffness=link.stiffness,
+        node_names=("base", *(f"g{i}" for i in range(n)), "tip"),
+        attachment="base",
+        **more,
+    )
+
+
+def tangent_link(
+    name: str, p: spatial.Parameters, joint: fa.Joint, **more: Any
+) -> fa.FlexibleBody:
+    """Link of `farid_spatial` in its tangent frame: all v, all w, all Theta."""
+    b, N = spatial.link(p), p.elements
+    n = len(b.x)
+    gamma, turn = np.zeros((2, n + 2, 3, 5 * N))
+    gamma[1:-1, 1, : 2 * N] = gamma[1:-1, 2, 2 * N : 4 * N] = b.shape
+    turn[1:-1, 0, 4 * N :] = b.twist
+    gamma[-1, 1, 2 * N - 2] = gamma[-1, 2, 4 * N - 2] = 1.0
+    turn[-1, 2, 2 * N - 1], turn[-1, 1, 4 * N - 1], turn[-1, 0, -1] = 1.0, -1.0, 1.0
+    mass, inertia = np.zeros(n + 2), np.zeros((n + 2, 3, 3))
+    mass[1:-1] = p.mass_per_length * b.weight
+    inertia[1:-1, 0, 0] = p.polar_inertia * b.weight
+    stiffness = np.zeros((5 * N, 5 * N))
+    stiffness[: 2 * N, : 2 * N] = stiffness[2 * N : 4 * N, 2 * N : 4 * N] = b.bending
+    stiffness[4 * N :, 4 * N :] = b.torsion
+    position = np.outer([0.0, *b.x, p.length], [1.0, 0.0, 0.0])
+    # sections without inertia about y and z are no bodies, their integrals are
+    integrals = fa.nodal_integrals(mass, 0.0 * position, inertia, position, turn, gamma)
+    return fa.FlexibleBody(
+        name,
+        joint,
+        node_position=position,
+        node_mass=0.0 * mass,
+        node_translation=gamma,
+        node_rotation=turn,
+        integrals=integrals,
+        stiffness=stiffness,
+        node_names=("base", *(f"g{i}" for i in range(n)), "tip"),
+        **more,
+    )
+
+
+def to_arm(model: farid.Model) -> Array:
+    """Matrix from the coordinates z of the reference to those of a chord-frame arm.
+
+    Angles between tangents, then rotors, then elastic coordinates.
+    """
+    n, basis = model.n, model.basis
+    joints = basis[n : 2 * n].copy()
+    for k, at in enumerate(model.elastic):
+        joints[k] += basis[at.start]
+        if k:
+            before = model.elastic[k - 1].stop - 1
+            joints[k] -= basis[n + k - 1] + basis[before]
+    z = np.eye(model.size)
+    chord = model.chord
+    return np.vstack([joints, z[: chord[0]], z[chord[-1] + 1 :]])

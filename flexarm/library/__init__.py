@@ -2,11 +2,13 @@
 
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
-links in space), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).
+links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
+joints), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).
 `random_tree` draws arms for tests.  `poses` gives named configurations,
 `cibicik_egeland_maneuver` a motion.
 """
 
+from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, puma560
@@ -22,6 +24,9 @@ __all__ = [
     "cibicik_egeland_maneuver",
     "cibicik_egeland_order",
     "de_luca_siciliano",
+    "farid_planar",
+    "farid_spatial",
+    "farid_two_link",
     "iiwa14",
     "mueller_remote_center",
     "pendulum",

@@ -9,6 +9,7 @@ from .._explain import check_arm
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0
+_ARCH = float(np.arccos(0.5 * (np.sqrt(5.0) - 1.0)))  # 2 cos a + 1 = sqrt(5)
 
 # joint coordinates in rad, by name of the arm and name of the pose
 _POSES: dict[str, dict[str, tuple[float, ...]]] = {
@@ -25,6 +26,13 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
         "initial": (0.0, np.pi / 6.0, np.pi / 1.5, np.pi / 6.0),
         "final": (np.pi / 4.0, np.pi / 3.0, np.pi / 3.0, np.pi / 3.0),
         "straight": (0.0, 0.0, 0.0, 0.0),
+    },
+    "farid_two_link": {
+        "A": (np.arctan2(0.2, 1.8) + 0.5 * np.arccos(0.64), -np.arccos(0.64)),
+        "B": (np.arctan2(0.7, 1.6) + 0.5 * np.arccos(0.525), -np.arccos(0.525)),
+    },
+    "farid_spatial": {
+        "initial": (np.arctan2(1.0, 2.0), _ARCH, -_ARCH, -_ARCH),
     },
     "puma560": {
         "ready": (0.0, _QUARTER, -_QUARTER, 0.0, 0.0, 0.0),
@@ -51,8 +59,9 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     Returns
     -------
     poses : dict of str to (nq,) ndarray of float
-        Fresh arrays of all coordinates, joints in rad, modal coordinates zero.  Every
-        arm has the pose ``"zero"``; the table lists the others.
+        Fresh arrays of all coordinates, joints in rad, motors where their springs have
+        no force, modal coordinates zero.  Every arm has the pose ``"zero"``; the table
+        lists the others.
 
     Raises
     ------
@@ -69,6 +78,11 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     `de_luca_siciliano`      straight (0, 0), Figs 5, 7; bent (0, pi/2), Figs 6, 8
     `cibicik_egeland`        initial (0, pi/6, 2 pi/3, pi/6) and final (pi/4, pi/3,
                              pi/3, pi/3) of the manoeuvre; straight up (0, 0, 0, 0)
+    `farid_planar`           hanging (-pi/2, 0, ...), upright (pi/2, 0, ...)
+    `farid_two_link`         A and B, straight links with the tip at the ends of the
+                             line of chapter 7, elbow up
+    `farid_spatial`          initial, straight links with the tip at (2, 1, 0) and
+                             link 2 level, ours
     `puma560`                ready, arm up (0, pi/2, -pi/2, 0, 0, 0); stretched along x
                              (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
                              (0, pi/4, pi, 0, pi/4, 0) [1]_
@@ -89,7 +103,7 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     """
     check_arm(arm)
     known = dict(_POSES.get(arm.name, {}))
-    if arm.name == "planar_chain":
+    if arm.name in ("planar_chain", "farid_planar"):
         rest = (0.0,) * (arm.nu - 1)
         known = {"hanging": (-_QUARTER, *rest), "upright": (_QUARTER, *rest)}
     result = {"zero": arm.neutral}
@@ -97,5 +111,11 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
         if len(joints) == arm.joint_position_slice.stop:
             q = arm.neutral
             q[arm.joint_position_slice] = joints
+            drives = [b.joint.drive for b in arm.bodies if b.joint.n_dof]
+            q[arm.motor_position_slice] = [
+                drive.gear_ratio * angle
+                for drive, angle in zip(drives, joints, strict=True)
+                if drive is not None and drive.is_free
+            ]
             result[name] = q
     return result

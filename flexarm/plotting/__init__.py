@@ -11,6 +11,7 @@ from ._histories import deflections, energies, joints, tip
 from ._modes import mode_shapes
 from ._snapshots import snapshots
 from ._tracking import tracking
+from ._vibration import vibration, workspace
 
 __all__ = [
     "Animation",
@@ -24,4 +25,6 @@ __all__ = [
     "snapshots",
     "tip",
     "tracking",
+    "vibration",
+    "workspace",
 ]

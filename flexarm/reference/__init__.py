@@ -11,10 +11,12 @@
   lines and screws in `_dual_chain`.
 * `farid_planar`: planar arms with flexible links and joints, finite elements in chord
   frames (Farid, 1997), on arrays of states; constants in `farid_arm`.
-* `farid_link`: one such link, and why its inverse dynamics is not causal.
+* `farid_spatial`: links of his spatial arm in tangent frames, its joints by a velocity
+  transformation, and his redundant constraints.
+* `farid_link`: one link of it, and why its inverse dynamics is not causal.
 
-All but `farid_link` take complex numbers, for derivatives by complex step; `lagrangian`
-and `twin` take one state at a time.
+All but `farid_link` take complex numbers, for derivatives by complex step;
+`lagrangian`, `twin` and `farid_spatial` take one state at a time.
 """
 
 from . import (
@@ -22,6 +24,7 @@ from . import (
     dual_screws,
     farid_link,
     farid_planar,
+    farid_spatial,
     lagrangian,
     motors,
     twin,
@@ -32,6 +35,7 @@ __all__ = [
     "dual_screws",
     "farid_link",
     "farid_planar",
+    "farid_spatial",
     "lagrangian",
     "motors",
     "twin",

@@ -11,14 +11,18 @@ from ._deflection import (
 )
 from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import InverseStatics, inverse_statics
+from ._maps import WorkspaceMap, joint_grid, workspace_map
 
 __all__ = [
     "Equilibrium",
     "InverseStatics",
+    "WorkspaceMap",
     "deflection",
     "equilibrium",
     "holding_forces",
     "inverse_statics",
+    "joint_grid",
     "static_compliance",
     "static_stiffness",
+    "workspace_map",
 ]

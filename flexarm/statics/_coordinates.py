@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def held_coordinates(arm: Arm, held: Any) -> Mask:
         mask[arm.joint_slice] = True
         mask[arm.motor_slice] = True
         if held == "motors":
-            mask[driven(arm)] = False
+            mask[[m.joint for m in motors(arm)]] = False
         return mask
     names = [held] if isinstance(held, str) else held
     if isinstance(names, slice):
@@ -85,9 +85,39 @@ def _named(arm: Arm, names: list[str], mask: Mask) -> Mask:
     return mask
 
 
-def driven(arm: Arm) -> NDArray[np.intp]:
-    """Joint velocities that have a motor, in the order of the motors."""
-    return np.zeros(0, dtype=np.intp)
+class Motor(NamedTuple):
+    """A joint with a flexible drive, by its velocity and its position."""
+
+    joint: int
+    joint_position: int
+    motor: int  # velocity of the motor, -1 if a brake holds it
+    motor_position: int
+    ratio: float
+    locked: float
+
+
+def motors(arm: Arm) -> list[Motor]:
+    """Joints with drives, in their order."""
+    result = []
+    at, place = arm.motor_slice.start, arm.motor_position_slice.start
+    for k, body in enumerate(arm.bodies):
+        drive = body.joint.drive
+        if drive is None:
+            continue
+        joint = arm.body_joint_slice(k).start
+        position = arm.body_joint_slice(k, positions=True).start
+        if drive.is_free:
+            result.append(Motor(joint, position, at, place, drive.gear_ratio, np.nan))
+            at, place = at + 1, place + 1
+        else:
+            ends = (drive.gear_ratio, drive.locked)
+            result.append(Motor(joint, position, -1, -1, *ends))
+    return result
+
+
+def driven(arm: Arm) -> list[int]:
+    """Velocities of joints with a motor that can turn."""
+    return [m.joint for m in motors(arm) if m.motor >= 0]
 
 
 def motion_sizes(arm: Arm) -> Array:
@@ -99,13 +129,3 @@ def motion_sizes(arm: Arm) -> Array:
             most = np.abs(both).max(axis=(0, 1))
             size[arm.mode_slice(k)] = np.where(most > 0.0, most, 1.0)
     return size
-
-
-def gear_ratios(arm: Arm) -> Array:
-    """Motor turns per turn of each joint with a drive."""
-    return np.zeros(0)
-
-
-def motor_positions(arm: Arm) -> list[tuple[int, int]]:
-    """For each motor where the position of its joint and its own stand in q."""
-    return []

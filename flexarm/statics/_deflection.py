@@ -13,10 +13,8 @@ from ..inverse_kinematics import _one_node
 from ..kinematics import _check_frame, jacobian, node_pose
 from ..operational_space import _inverse_of
 from ._coordinates import (
-    driven,
-    gear_ratios,
     held_coordinates,
-    motor_positions,
+    motors,
     read_arm,
     read_positions,
 )
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def deflection(
@@ -78,7 +77,8 @@ def deflection(
 
     Notes
     -----
-    The rigid arm has undeformed links, and joints where their motors have them.
+    The rigid arm has undeformed links, and its joints where they are held; where a
+    motor is held in place of its joint, where the gear alone would have it.
 
     Examples
     --------
@@ -114,18 +114,17 @@ def pose_change(before: Any, after: Any) -> Array:
 
 
 def rigid_positions(arm: Arm, q: Array, held: Any) -> Array:
-    """Positions with undeformed links, and joints where held motors have them."""
+    """Positions with undeformed links, and joints where motors at rest have them."""
     result = np.array(q)
-    result[..., arm.nq - int(arm._modes_at[-1]) :] = 0.0
-    joints = driven(arm)
-    if len(joints) and not (isinstance(held, str) and held == "joints"):
+    result[..., arm.motor_position_slice.stop :] = 0.0
+    if not isinstance(held, str) or held != "joints":
         still = held_coordinates(arm, held)
-        motors = np.arange(arm.nv)[arm.motor_slice]
-        for joint, motor, at, ratio in zip(
-            joints, motors, motor_positions(arm), gear_ratios(arm), strict=True
-        ):
-            if still[motor] and not still[joint]:
-                result[..., at[0]] = result[..., at[1]] / ratio
+        for m in motors(arm):
+            if m.motor < 0 and not still[m.joint]:
+                result[..., m.joint_position] = m.locked / m.ratio
+            elif m.motor >= 0 and still[m.motor] and not still[m.joint]:
+                turned = result[..., m.motor_position]
+                result[..., m.joint_position] = turned / m.ratio
     return result
 
 
@@ -186,11 +185,7 @@ def holding_forces(
 
 def actuator_forces(arm: Arm, tau: Array) -> Array:
     """The (..., nu) forces of actuators among those of all coordinates."""
-    result = np.array(tau[..., : arm.nu])
-    joints = driven(arm)
-    if len(joints):
-        result[..., joints] = tau[..., arm.motor_slice]
-    return result
+    return np.asarray(tau[..., arm.actuator_indices])
 
 
 def static_compliance(
@@ -266,16 +261,8 @@ def static_compliance(
     loaded = number if loaded is None and wrench is not None else loaded
     loads = read_loads(arm, wrench, loaded, wrench_frame)
     free = ~held_coordinates(arm, held)
-    J = jacobian(arm, at, number, frame=frame)[..., free]
     K, _ = linear_system(arm, at, None, loads, free)
-    J, K = _matched(J, K)
-    if not free.any():
-        return np.zeros((*J.shape[:-1], 6))
-    try:
-        soft = np.linalg.solve(K, np.swapaxes(J, -1, -2))
-    except np.linalg.LinAlgError:
-        soft = np.full((*K.shape[:-1], 6), np.inf)
-    weak = _weak(K) | ~np.isfinite(soft).all(axis=(-2, -1))
+    C, weak = compliance_of(arm, at, number, K, free, frame)
     if weak.any():
         where = "the state"
         if weak.ndim:
@@ -285,10 +272,24 @@ def static_compliance(
             f"static_compliance has no finite result for {where}: a motion of the free "
             "coordinates meets no stiffness; hold more of them"
         )
-    C = J @ soft
     if loads is None or loads.conservative:
         C = 0.5 * (C + np.swapaxes(C, -1, -2))
-    return np.asarray(C)
+    return C
+
+
+def compliance_of(
+    arm: Arm, q: Array, node: int, K: Array, free: Mask, frame: str
+) -> tuple[Array, Mask]:
+    """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
+    J, K = _matched(jacobian(arm, q, node, frame=frame)[..., free], K)
+    if not free.any():
+        C = np.zeros((*J.shape[:-1], 6))
+        return C, np.zeros(J.shape[:-2], dtype=bool)
+    weak = _weak(K)
+    safe = np.where(weak[..., np.newaxis, np.newaxis], np.eye(K.shape[-1]), K)
+    C = J @ np.linalg.solve(safe, np.swapaxes(J, -1, -2))
+    C[weak] = np.nan
+    return C, weak
 
 
 def _matched(J: Array, K: Array) -> tuple[Array, Array]:
@@ -299,7 +300,7 @@ def _matched(J: Array, K: Array) -> tuple[Array, Array]:
     )
 
 
-def _weak(K: Array) -> NDArray[np.bool_]:
+def _weak(K: Array) -> Mask:
     """Whether a matrix is singular to rounding, in units of its diagonal."""
     size = np.sqrt(np.abs(np.diagonal(K, axis1=-2, axis2=-1)))
     most = size.max(axis=-1, keepdims=True, initial=0.0)

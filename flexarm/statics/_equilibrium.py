@@ -215,16 +215,8 @@ def _applied(arm: Arm, tau: Any) -> Array | None:
     if array.shape[-1] == arm.nv:
         full[...] = array
     else:
-        full[..., actuated(arm)] = array
+        full[..., arm.actuator_indices] = array
     return full
-
-
-def actuated(arm: Arm) -> NDArray[np.intp]:
-    """Velocities on which the nu forces of actuators act."""
-    result = np.arange(arm.nu)
-    motors = np.arange(arm.nv)[arm.motor_slice]
-    result[driven(arm)] = motors
-    return result
 
 
 def _batch(start: Array, loads: Loads | None, applied: Array | None) -> tuple[int, ...]:

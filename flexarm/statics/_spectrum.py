@@ -41,6 +41,11 @@ def rounding(squares: Any) -> Array:
     return np.asarray(ROUNDING * squares.shape[-1] * most)
 
 
+def signed_frequencies(squares: Any) -> Array:
+    """Frequencies in Hz of squared circular ones, with the sign of the square."""
+    return np.asarray(np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi))
+
+
 def lowest_squares(problem: Problem, q: Array, free: Mask) -> tuple[Array, Mask]:
     """Least squares of circular frequencies (n,), and whether they are zero.
 

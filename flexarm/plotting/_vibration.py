@@ -1,0 +1,202 @@
+"""Vibrating arms, and maps of what they do over their workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kinematics
+from ..errors import ArgumentError
+from ._canvas import COLORS, GREY, finish, make_axes
+from ._drawing import ArmDrawing, _choose_plane
+from ._histories import plane_axes
+
+if TYPE_CHECKING:
+    from ..statics import WorkspaceMap
+    from ..vibration import VibrationModes
+
+Array = NDArray[np.float64]
+
+_AMPLITUDE = 0.12  # of the largest motion of a node, in extents of the arm
+
+# label, unit
+_QUANTITIES = {
+    "frequency": "natural frequency {} (Hz)",
+    "sag": "static displacement (m)",
+    "softness": "largest compliance (m/N)",
+}
+
+
+def vibration(
+    modes: VibrationModes,
+    mode: int = 0,
+    *,
+    amplitude: float | None = None,
+    plane: str | None = None,
+    ax: Any = None,
+) -> ArmDrawing:
+    """Mode shape of a whole arm: both ends of the motion, and the posture in grey.
+
+    Parameters
+    ----------
+    modes : VibrationModes
+        Result of `flexarm.vibration_modes` for one posture.
+    mode : int
+        Which mode, counted from zero.
+    amplitude : float, optional
+        Factor of its shape; by default that of a largest motion of a node, or of a unit
+        length at the end of the arm, by an eighth of the size of the arm.
+    plane : {"xy", "xz", "yz", "3d"}, optional
+        What to look at; by default the plane of the arm, or three dimensions.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    drawing : ArmDrawing
+        The posture, and the posture displaced to both sides.
+
+    Raises
+    ------
+    ArgumentError
+        If `modes` is a batch, or there is no such mode.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, n_modes=2)
+    >>> modes = fa.vibration_modes(arm, np.zeros(6), held="joints")
+    >>> drawing = fa.plotting.vibration(modes, 1)
+    >>> drawing.ax.get_title()
+    'mode 1, 9.82 Hz'
+    """
+    if modes.q.ndim != 1:
+        raise ArgumentError(
+            f"modes holds a batch of shape {modes.q.shape[:-1]}, expected those of one "
+            "posture"
+        )
+    n = modes.squares.shape[-1]
+    if not -n <= mode < n:
+        raise ArgumentError(
+            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
+        )
+    mode %= n
+    size = _size(modes, mode) if amplitude is None else float(amplitude)
+    q = np.stack([modes.q, modes.displaced(mode, -size), modes.displaced(mode, size)])
+    drawing = ArmDrawing(modes.arm, q, 1.0, plane, ax)
+    drawing.recolor([GREY, COLORS[5], COLORS[0]])
+    for part in drawing.lines[0].values():
+        part.set_zorder(1.5)
+    drawing.lines[0]["links"].set(linestyle="--", linewidth=1.2)
+    f = modes.frequencies[mode]
+    kind = ", unstable" if modes.unstable[mode] else ""
+    shown = "rigid motion" if modes.rigid[mode] else f"{abs(f):.3g} Hz{kind}"
+    drawing.ax.set_title(f"mode {mode}, {shown}", fontsize="medium")
+    return drawing
+
+
+def _size(modes: VibrationModes, mode: int) -> float:
+    """Amplitude that shows a mode well."""
+    nodes = kinematics.node_poses(modes.arm, modes.q)[..., :3, 3]
+    extent = float(np.linalg.norm(np.ptp(np.vstack([nodes, np.zeros(3)]), axis=0)))
+    moved = modes.node_displacements()[mode]
+    travel = float(np.linalg.norm(moved[:, 3:], axis=-1).max())
+    turn = float(np.linalg.norm(moved[:, :3], axis=-1).max())
+    # a mode that only twists moves no node: it may turn by half a radian
+    far = max(travel / max(_AMPLITUDE * extent, 1e-9), turn / 0.5)
+    return 1.0 / far if far > 0.0 else 0.0
+
+
+def workspace(
+    found: WorkspaceMap,
+    quantity: str = "frequency",
+    *,
+    mode: int = 0,
+    plane: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Map of a frequency, of the static displacement or of the compliance.
+
+    Parameters
+    ----------
+    found : WorkspaceMap
+        Result of `flexarm.workspace_map`.
+    quantity : {"frequency", "sag", "softness"}
+        What colours show: a natural frequency, how far loads move the node, or the
+        largest motion for a unit force.
+    mode : int
+        Which frequency, counted from zero.
+    plane : {"xy", "xz", "yz", "3d"}, optional
+        What to look at; by default the plane of the arm, or three dimensions.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    colors : matplotlib collection
+        The coloured surface of a map over two axes, or points of any other map and in
+        three dimensions; ``colors.colorbar`` is its scale.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such quantity or mode.
+
+    Notes
+    -----
+    Postures without a stable equilibrium are left white on a surface, and drawn as grey
+    crosses among points.  Where two postures reach the same place, with another elbow,
+    the later one covers the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> angles = {"link1": np.linspace(-1, 1, 9), "link2": np.linspace(0.1, 2.5, 9)}
+    >>> found = fa.workspace_map(arm, fa.joint_grid(arm, angles))
+    >>> colors = fa.plotting.workspace(found, "sag")
+    >>> colors.colorbar.ax.get_ylabel()
+    'static displacement (m)'
+    """
+    values = _values(found, quantity, mode)
+    pose = np.asarray(kinematics.node_pose(found.arm, found.q, found.node))
+    plane = _choose_plane(found.arm, plane, ax)
+    columns = (0, 1, 2) if plane == "3d" else plane_axes(plane)
+    ax = make_axes(ax, (5.6, 4.4), solid=plane == "3d")
+    shown = [pose[..., i, 3] for i in columns]
+    if plane != "3d" and values.ndim == 2 and min(values.shape) > 1:
+        colors = ax.pcolormesh(
+            *shown, np.ma.masked_invalid(values), shading="gouraud", cmap="viridis"
+        )
+    else:
+        fine = np.isfinite(values)
+        colors = ax.scatter(
+            *(x[fine] for x in shown), c=values[fine], s=12, cmap="viridis"
+        )
+        if not fine.all():
+            ax.scatter(*(x[~fine] for x in shown), color=GREY, marker="x", s=12)
+    label = _QUANTITIES[quantity].format(mode)
+    ax.figure.colorbar(colors, ax=ax, label=label, pad=0.1 if plane == "3d" else 0.03)
+    ax.set_aspect("equal", adjustable="datalim")
+    finish(ax, *(f"{'xyz'[i]} (m)" for i in columns))
+    return colors
+
+
+def _values(found: WorkspaceMap, quantity: str, mode: int) -> Array:
+    if quantity not in _QUANTITIES:
+        raise ArgumentError(
+            f"quantity is {quantity!r}, expected one of "
+            f"{', '.join(map(repr, _QUANTITIES))}"
+        )
+    if quantity != "frequency":
+        return np.asarray(getattr(found, quantity))
+    n = found.squares.shape[-1]
+    if not -n <= mode < n:
+        raise ArgumentError(
+            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
+        )
+    return found.frequencies[..., mode]

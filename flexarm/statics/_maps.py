@@ -1,0 +1,271 @@
+"""Static and vibrational properties over grids of postures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_arm, check_finite, real_array
+from ..errors import ArgumentError
+from ..inverse_kinematics import _one_node
+from ..kinematics import node_pose
+from ._coordinates import held_coordinates, read_arm
+from ._deflection import (
+    actuator_forces,
+    compliance_of,
+    pose_change,
+    rigid_positions,
+)
+from ._equilibrium import Equilibrium, equilibrium
+from ._inverse import inverse_statics
+from ._loads import read_loads
+from ._spectrum import linear_system, scale_by_mass, signed_frequencies
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WorkspaceMap:
+    """Properties of an arm over many postures of static equilibrium.
+
+    Where `success` is False all numbers but those of `q` are NaN.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    node : int
+        Node of pose, deflection and compliance.
+    held : str or None
+        What is at rest when the arm vibrates or gives way.
+    q : (..., nq) ndarray of float
+        Positions.
+    pose : (..., 4, 4) ndarray of float
+        Poses of the node, deflected, in base axes.
+    tau : (..., nu) ndarray of float
+        Holding forces of the actuators in N m or N.
+    squares : (..., n) ndarray of float
+        Squares of the circular frequencies of small motions, in 1/s^2, ascending.
+    deflection : (..., 6) ndarray of float
+        Rotation vector in rad and displacement in m from the rigid arm, base axes.
+    compliance : (..., 6, 6) ndarray of float
+        Rotation and displacement for unit moments and forces, base axes.
+    success : (...) ndarray of bool
+        Whether there is a stable equilibrium.
+    """
+
+    arm: Arm
+    node: int
+    held: Any
+    q: Array
+    pose: Array
+    tau: Array
+    squares: Array
+    deflection: Array
+    compliance: Array
+    success: Any
+
+    @property
+    def frequencies(self) -> Array:
+        """Natural frequencies in Hz, (..., n), negative where motions grow."""
+        return signed_frequencies(self.squares)
+
+    @property
+    def sag(self) -> Array:
+        """Length of the displacement of the node in m, (...)."""
+        return np.asarray(np.linalg.norm(self.deflection[..., 3:], axis=-1))
+
+    @property
+    def softness(self) -> Array:
+        """Largest displacement of the node in m for a force of 1 N, (...)."""
+        force = self.compliance[..., 3:, 3:]
+        fine = np.isfinite(force).all(axis=(-2, -1))
+        result = np.full(fine.shape, np.nan)
+        result[fine] = np.linalg.svd(force[fine], compute_uv=False)[..., 0]
+        return result
+
+
+def joint_grid(arm: Arm, joints: Mapping[str, Any], q: Any = None) -> Array:
+    """Positions over a grid of some of the joints.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    joints : mapping of str to (n_i,) array_like of float
+        Values of positions, by their names out of ``arm.position_names``.
+    q : (nq,) array_like of float, optional
+        The other positions; by default those of ``arm.neutral``.
+
+    Returns
+    -------
+    q : (n_1, n_2, ..., nq) ndarray of float
+        One axis for each joint of the mapping, in its order.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such position, or values are no list of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> fa.joint_grid(arm, {"link1": [0.0, 1.0], "link2": [0, 1, 2]}).shape
+    (2, 3, 4)
+    """
+    check_arm(arm)
+    rest = arm.neutral if q is None else real_array("q", q)
+    if rest.shape != (arm.nq,):
+        raise ArgumentError(f"q has shape {rest.shape}, expected ({arm.nq},)")
+    names, axes = arm.position_names, []
+    for name, values in joints.items():
+        if name not in names:
+            raise ArgumentError(
+                f"the arm has no position {name!r}, expected names out of "
+                f"arm.position_names, such as {names[0]!r}"
+            )
+        axis = real_array(f"values of {name!r}", values)
+        if axis.ndim != 1:
+            raise ArgumentError(
+                f"values of {name!r} have shape {axis.shape}, expected one axis"
+            )
+        check_finite(f"values of {name!r}", axis)
+        axes.append(axis)
+    grid = np.empty((*(len(axis) for axis in axes), arm.nq))
+    grid[...] = rest
+    for i, (name, axis) in enumerate(zip(joints, axes, strict=True)):
+        along = axis.reshape(-1, *[1] * (len(axes) - 1 - i))
+        grid[..., names.index(name)] = along
+    return grid
+
+
+def workspace_map(
+    arm: Arm,
+    q: Any = None,
+    *,
+    target: Any = None,
+    node: Any = None,
+    held: Any = "motors",
+    wrench: Any = None,
+    frame: str = "node",
+    **options: Any,
+) -> WorkspaceMap:
+    """Frequencies, deflection, compliance and holding forces over a workspace.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without constraints.
+    q : (..., nq) array_like of float, optional
+        Joint positions, such as a `joint_grid`; where motions to a `target` start if
+        there is one.
+    target : (..., 4, 4) or (..., 3) array_like of float, optional
+        Poses or positions that the loaded node is to have, in place of joint positions.
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    held : "motors", "joints", None, names or numbers
+        What is at rest when the arm vibrates or gives way: motors and the joints
+        without one, all joints and motors, nothing, or these coordinates.
+    wrench : (..., 6) array_like of float, optional
+        Moment in N m and force in N on this node, besides gravity.
+    frame : {"node", "base"}
+        Axes of the wrench.
+    **options
+        Of `inverse_kinematics`, with a target.
+
+    Returns
+    -------
+    map : WorkspaceMap
+        Arrays with the leading axes of the arguments.  Postures without a stable
+        equilibrium, and targets out of reach, are NaN and flagged, and raise nothing.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has constraints.
+    NotFiniteError
+        If an argument is NaN or infinite.
+
+    See Also
+    --------
+    flexarm.plotting.workspace : draws it.
+    equilibrium, natural_frequencies, deflection, static_compliance : its parts.
+
+    Notes
+    -----
+    One call of each kernel for all postures.
+
+    Examples
+    --------
+    The lowest frequency of an arm with a load falls as it stretches:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> weightless = {"gravity": (0, 0, 0), "payload_mass": 1.0}
+    >>> arm = fa.library.planar_chain(2, n_modes=2, **weightless)
+    >>> grid = fa.joint_grid(arm, {"link1": [0.0], "link2": [2.0, 1.0, 0.0]})
+    >>> found = fa.workspace_map(arm, grid)
+    >>> found.frequencies[0, :, 0].round(3)
+    array([1.363, 0.937, 0.835])
+    >>> found.sag.shape
+    (1, 3)
+    """
+    read_arm(arm, "workspace_map")
+    number = _one_node(arm, node)
+    load: dict[str, Any] = {"wrench": wrench, "frame": frame}
+    reached: Any = True
+    if target is not None:
+        found = inverse_statics(arm, target, q, node=number, **load, **options)
+        rest, reached = found.equilibrium, found.kinematics.success
+    elif options:
+        raise ArgumentError(
+            f"{', '.join(options)} given without a target, expected options of "
+            "inverse_kinematics with one"
+        )
+    else:
+        on = None if wrench is None else number
+        rest = equilibrium(arm, arm.neutral if q is None else q, node=on, **load)
+    return _mapped(arm, number, held, rest, reached & rest.stable, load)
+
+
+def _mapped(
+    arm: Arm, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
+) -> WorkspaceMap:
+    """What is asked of each equilibrium, NaN where there is none."""
+    free = ~held_coordinates(arm, held)
+    on = None if load["wrench"] is None else node
+    loads = read_loads(arm, load["wrench"], on, load["frame"])
+    K, _ = linear_system(arm, rest.q, None, loads, free)
+    X = scale_by_mass(arm, rest.q, free)
+    scaled = np.swapaxes(X, -1, -2) @ K @ X
+    squares = np.linalg.eigvalsh(0.5 * (scaled + np.swapaxes(scaled, -1, -2)))
+    pose = node_pose(arm, rest.q, node)
+    rigid = node_pose(arm, rigid_positions(arm, rest.q, "motors"), node)
+    compliance, _ = compliance_of(arm, rest.q, node, K, free, "base")
+
+    def kept(array: Any) -> Array:
+        result = np.array(array)
+        result[~np.asarray(success)] = np.nan
+        return result
+
+    return WorkspaceMap(
+        arm,
+        node,
+        held,
+        rest.q,
+        kept(pose),
+        kept(actuator_forces(arm, rest.tau)),
+        kept(squares),
+        kept(pose_change(rigid, pose)),
+        kept(compliance),
+        success,
+    )

@@ -1,0 +1,168 @@
+"""Maps over the workspace, and the figures of maps and of vibrating arms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+import flexarm as fa
+from flexarm import plotting
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def arm_and_grid() -> tuple[fa.Arm, Any]:
+    arm = fa.library.planar_chain(2, n_modes=2, payload_mass=0.5)
+    angles = {"link2": [0.3, 1.0, 2.0], "link1": [-0.5, 0.0, 0.5, 1.0]}
+    return arm, fa.joint_grid(arm, angles)
+
+
+def test_a_grid_has_an_axis_for_each_joint() -> None:
+    arm, grid = arm_and_grid()
+    assert grid.shape == (3, 4, arm.nq)
+    assert_array_equal(grid[1, :, 0], [-0.5, 0.0, 0.5, 1.0])
+    assert_array_equal(grid[:, 2, 1], [0.3, 1.0, 2.0])
+    assert not grid[..., 2:].any()
+    rest = np.arange(float(arm.nq))
+    assert_array_equal(fa.joint_grid(arm, {"link1": [7.0]}, rest)[0, 1:], rest[1:])
+    for joints, told in (
+        ({"link9": [0.0]}, "no position 'link9'"),
+        ({"link1": 0.0}, "expected one axis"),
+        ({"link1": [np.nan]}, "finite"),
+    ):
+        with pytest.raises(fa.FlexarmError, match=told):
+            fa.joint_grid(arm, joints)
+    with pytest.raises(fa.ArgumentError, match="q has shape"):
+        fa.joint_grid(arm, {}, [0.0])
+
+
+def test_a_map_is_its_parts_posture_by_posture() -> None:
+    arm, grid = arm_and_grid()
+    load = [0, 0, 0, 1.0, -2.0, 0]
+    found = fa.workspace_map(arm, grid, wrench=load, frame="base")
+    assert found.success.all() and found.q.shape == grid.shape
+    for at in ((0, 0), (2, 3)):
+        options: dict[str, Any] = {"wrench": load, "frame": "base"}
+        rest = fa.equilibrium(arm, grid[at], **options)
+        assert_allclose(found.q[at], rest.q, rtol=0.0, atol=1e-12)
+        assert_allclose(found.tau[at], rest.tau[:2], rtol=1e-10)
+        assert_allclose(found.pose[at], fa.tip_pose(arm, rest.q), rtol=0.0, atol=1e-12)
+        f = fa.natural_frequencies(arm, rest.q, held="joints", **options)
+        assert_allclose(found.frequencies[at], f, rtol=1e-9)
+        moved = fa.deflection(arm, grid[at], **options)
+        assert_allclose(found.deflection[at], moved, rtol=0.0, atol=1e-12)
+        assert_allclose(found.sag[at], np.linalg.norm(moved[3:]), rtol=1e-9)
+        C = fa.static_compliance(
+            arm, rest.q, frame="base", wrench=load, wrench_frame="base"
+        )
+        assert_allclose(found.compliance[at], C, rtol=0.0, atol=1e-9 * abs(C).max())
+        widest = np.linalg.svd(C[3:, 3:], compute_uv=False)[0]
+        assert_allclose(found.softness[at], widest, rtol=1e-9)
+
+
+def test_a_map_over_places_has_the_tip_there() -> None:
+    arm, _ = arm_and_grid()
+    x, y = np.meshgrid([1.0, 1.5, 2.5], [0.2, 0.4])
+    target = np.stack([x, y, 0 * x], axis=-1)
+    found = fa.workspace_map(arm, [0.5, -1.0, 0, 0, 0, 0], target=target, restarts=0)
+    assert_array_equal(found.success, [[True, True, False]] * 2)
+    assert_allclose(found.pose[:, :2, :3, 3], target[:, :2], rtol=0.0, atol=1e-9)
+    for name in ("pose", "tau", "squares", "deflection", "compliance", "sag"):
+        values = getattr(found, name)
+        assert np.isnan(values[:, 2]).all() and np.isfinite(values[:, :2]).all()
+    assert np.isnan(found.softness[:, 2]).all()
+    with pytest.raises(fa.ArgumentError, match="restarts given without a target"):
+        fa.workspace_map(arm, np.zeros(6), restarts=3)
+
+
+# figures
+
+
+def test_maps_are_coloured_surfaces_or_points() -> None:
+    arm, grid = arm_and_grid()
+    found = fa.workspace_map(arm, grid)
+    for quantity in ("frequency", "sag", "softness"):
+        colors = plotting.workspace(found, quantity)
+        expected = {"frequency": found.frequencies[..., 0]}.get(quantity)
+        if expected is None:
+            expected = getattr(found, quantity)
+        assert_allclose(np.ravel(colors.get_array()), expected.ravel())
+        assert colors.axes.get_xlabel() == "x (m)"
+    assert plotting.workspace(found, mode=1).colorbar.ax.get_ylabel() == (
+        "natural frequency 1 (Hz)"
+    )
+    row = fa.workspace_map(arm, grid[0])
+    assert len(plotting.workspace(row).get_offsets()) == 4
+    solid = fa.library.cibicik_egeland()
+    q = fa.joint_grid(solid, {solid.position_names[1]: [0.3, 0.6, 0.9]})
+    points = plotting.workspace(fa.workspace_map(solid, q))
+    assert hasattr(points.axes, "get_zlim") and len(points.get_array()) == 3
+    flat = plotting.workspace(fa.workspace_map(solid, q), "sag", plane="xz")
+    assert flat.axes.get_ylabel() == "z (m)"
+    for options, told in (
+        ({"quantity": "mass"}, "quantity is"),
+        ({"mode": 9}, "mode 9"),
+    ):
+        with pytest.raises(fa.ArgumentError, match=told):
+            plotting.workspace(found, **options)
+
+
+def test_postures_without_equilibrium_are_crosses() -> None:
+    arm, _ = arm_and_grid()
+    target = [[1.0, 0.2, 0.0], [1.5, 0.3, 0.0], [3.0, 0.0, 0.0]]
+    found = fa.workspace_map(arm, [0.5, -1.0, 0, 0, 0, 0], target=target, restarts=0)
+    colors = plotting.workspace(found)
+    assert len(colors.get_offsets()) == 2
+    assert len(colors.axes.collections) == 2
+
+
+def test_a_mode_is_drawn_to_both_sides_of_its_posture() -> None:
+    arm, _ = arm_and_grid()
+    rest = fa.equilibrium(arm, np.array([0.3, -0.6, 0, 0, 0, 0]))
+    modes = fa.vibration_modes(arm, rest.q, held="joints")
+    drawing = plotting.vibration(modes, 1, amplitude=0.01)
+    assert len(drawing.lines) == 3
+    tips = [lines["tip"].get_xydata()[0] for lines in drawing.lines]
+    for side, tip in zip((0.0, -0.01, 0.01), tips, strict=True):
+        expected = fa.tip_pose(arm, modes.displaced(1, side))[:2, 3]
+        assert_allclose(tip, expected, rtol=0.0, atol=1e-14)
+    assert drawing.ax.get_title() == f"mode 1, {modes.frequencies[1]:.3g} Hz"
+    # by itself the picture moves the node that moves most by an eighth of the arm
+    drawing = plotting.vibration(modes, 0)
+    ends = [lines["links"].get_xydata() for lines in drawing.lines]
+    apart = np.nanmax(np.linalg.norm(ends[2] - ends[0], axis=1))
+    assert 0.1 < apart < 0.4
+    assert plotting.vibration(modes, -1).ax.get_title().startswith("mode 3")
+
+
+def test_titles_tell_rigid_and_unstable_motions() -> None:
+    chain = fa.library.planar_chain(1, gravity=(0, 0, 0))
+    drawing = plotting.vibration(fa.vibration_modes(chain, [0.0]))
+    assert drawing.ax.get_title() == "mode 0, rigid motion"
+    up = fa.vibration_modes(fa.library.pendulum(), [np.pi / 2.0])
+    assert plotting.vibration(up).ax.get_title().endswith("Hz, unstable")
+    with pytest.raises(fa.ArgumentError, match="mode 1 does not exist"):
+        plotting.vibration(up, 1)
+    many = fa.vibration_modes(chain, [[0.0], [1.0]])
+    with pytest.raises(fa.ArgumentError, match="a batch of shape"):
+        plotting.vibration(many)
+
+
+def test_twisting_modes_are_drawn_too() -> None:
+    arm = fa.library.cibicik_egeland()
+    q = fa.library.poses(arm)["initial"]
+    modes = fa.vibration_modes(arm, q, held="joints")
+    assert plotting.vibration(modes, modes.squares.shape[-1] - 1).plane == "3d"
