@@ -14,11 +14,6 @@
  *                 J0     = sum J - m (l0~ l0~ + p~ l0~ + l0~ p~)
  *                 J1(r)  = -sum m gamma_r~ (l0 + p)~, symmetrized
  *                 J2(r,s)= -sum m gamma_r~ gamma_s~, symmetrized
- *             and, where a position has the quadratic part 1/2 kappa_rs eta_r eta_s, those
- *             terms of the kinetic energy of second order in (eta, etad):
- *                 mp2(r,s)  = sum m kappa_rs
- *                 F1(r,s)  += sum m (l0 + p) x kappa_rs
- *                 J2(r,s)  -= sum m (kappa_rs~ (l0 + p)~ + (l0 + p)~ kappa_rs~)
  * Checked by  tests/test_modal.py: kinetic energy of the nodes, the NumPy twin.
  */
 #include "fa_model.h"
@@ -111,42 +106,23 @@ int fa_modal_is_skew(int n, const double *F1)
     return sum <= 1e-14 * largest;
 }
 
-/* terms of the quadratic part of the position of a node, kappa 3 x n x n by rows */
-static void modal_add_second(int n, double m, const double *l0p, const double *kappa,
-                             double *F1, double *J2, double *mp2)
-{
-    for (int i = 0; i < n * n; i++) {
-        const double k[3] = {kappa[i], kappa[n * n + i], kappa[2 * n * n + i]};
-        const vec change = vec_cross(l0p, k);
-        for (int j = 0; j < 3; j++) {
-            F1[3 * i + j] += m * change.x[j];
-            mp2[3 * i + j] += m * k[j];
-        }
-        sym_add_pair(J2 + 6 * i, m, l0p, k);
-    }
-}
-
-void fa_modal_integrals(int n, int n_nodes, int second, const double *nodes,
-                        double *storage, fa_body *body)
+void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
+                        fa_body *body)
 {
     double gamma[FA_MAX_MODES][3], lambda[FA_MAX_MODES][3];
     double *E = storage, *F0 = E + 3 * n, *mp1 = F0 + 3 * n, *F1 = mp1 + 3 * n;
     double *G = F1 + 3 * n * n, *J1 = G + n * (n + 1) / 2, *J2 = J1 + 6 * n;
-    double *K = J2 + 6 * n * n, *mp2 = second ? K + 2 * n * n : NULL;
-    const int size = FA_NODE_SIZE(n) + (second ? FA_SECOND_SIZE(n) : 0);
+    double *K = J2 + 6 * n * n;
 
     memset(storage, 0, sizeof(double) * (size_t)(K - storage));
-    if (second) {
-        memset(mp2, 0, sizeof(double) * (size_t)FA_SECOND_SIZE(n));
-    }
-    body->modal = (fa_modal){E, F0, F1, mp1, G, J1, J2, K, K + n * n, mp2};
+    body->modal = (fa_modal){E, F0, F1, mp1, G, J1, J2, K, K + n * n};
     body->mass = 0.0;
     memset(body->mp0, 0, sizeof body->mp0);
     memset(body->J0, 0, sizeof body->J0);
     body->node_is_offset = 0;
 
     for (int j = 0; j < n_nodes; j++) {
-        const double *node = nodes + (size_t)j * (size_t)size;
+        const double *node = nodes + (size_t)j * (size_t)FA_NODE_SIZE(n);
         const double m = node[FA_NODE_MASS], *J = node + FA_NODE_INERTIA;
         const double *p = node + FA_NODE_COM, *l0 = node + FA_NODE_POSITION;
         const double l0p[3] = {l0[0] + p[0], l0[1] + p[1], l0[2] + p[2]};
@@ -182,9 +158,6 @@ void fa_modal_integrals(int n, int n_nodes, int second, const double *nodes,
                     m * (vec_dot(lambda[r], ps.x) + vec_dot(lambda[s], pr.x) +
                          vec_dot(gamma[r], gamma[s]));
             }
-        }
-        if (second) {
-            modal_add_second(n, m, l0p, node + FA_NODE_SIZE(n), F1, J2, mp2);
         }
     }
     body->F1_is_skew = fa_modal_is_skew(n, F1);

@@ -4,6 +4,7 @@
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
 #include "fa_motors.h"
+#include "fa_turn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,43 +41,8 @@ static void model_axes(const double *axis, double *C)
     }
 }
 
-/* y = A' x for 3-vectors with stride s */
-static void model_turn(const double *A, const double *x, int sx, double *y, int sy)
-{
-    for (int i = 0; i < 3; i++) {
-        y[i * sy] = A[i] * x[0] + A[3 + i] * x[sx] + A[6 + i] * x[2 * sx];
-    }
-}
-
-static void model_mul(const double *A, const double *B, double *C)
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            C[3 * i + j] =
-                A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
-        }
-    }
-}
-
-/* y = C' S C for a symmetric S of six entries */
-static void model_turn_sym(const double *C, const double *S, double *y)
-{
-    const double full[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
-    const double Ct[9] = {C[0], C[3], C[6], C[1], C[4], C[7], C[2], C[5], C[8]};
-    double half[9], turned[9];
-
-    model_mul(Ct, full, half);
-    model_mul(half, C, turned);
-    for (int i = 0, k = 0; i < 3; i++) {
-        for (int j = i; j < 3; j++, k++) {
-            y[k] = 0.5 * (turned[3 * i + j] + turned[3 * j + i]);
-        }
-    }
-}
-
 /* one node in the internal axes C of its body */
-static void model_turn_node(int n, int second, const double *C, const double *node,
-                            double *out)
+static void model_turn_node(int n, const double *C, const double *node, double *out)
 {
     out[FA_NODE_MASS] = node[FA_NODE_MASS];
     model_turn(C, node + FA_NODE_COM, 1, out + FA_NODE_COM, 1);
@@ -85,16 +51,28 @@ static void model_turn_node(int n, int second, const double *C, const double *no
         const int at = FA_NODE_GAMMA + (r < n ? r : 2 * n + r);
         model_turn(C, node + at, n, out + at, n);
     }
-    for (int k = 0; k < (second ? n * n : 0); k++) { /* kappa */
-        const int at = FA_NODE_SIZE(n) + k;
-        model_turn(C, node + at, n * n, out + at, n * n);
-    }
     model_turn_sym(C, node + FA_NODE_INERTIA, out + FA_NODE_INERTIA);
 }
 
+/* doubles of a node, of the given integrals and of the driven shapes of a body */
+static size_t model_node_size(const int *t)
+{
+    const int n = t[FA_TOPO_MODES];
+    return (size_t)(FA_NODE_SIZE(n) + (t[FA_TOPO_SECOND] ? FA_SECOND_SIZE(n) : 0));
+}
+
+static size_t model_given_size(const int *t)
+{
+    return t[FA_TOPO_INTEGRALS] ? FA_GIVEN_SIZE(t[FA_TOPO_MODES]) : 0;
+}
+
+static size_t model_driven_size(const int *t)
+{
+    return fa_driven_size(t[FA_TOPO_MODES], t[FA_TOPO_SHAPES]);
+}
+
 /* given integrals of a body, in its internal axes, over those of its massless nodes */
-static void model_given_integrals(const double *given, int second, double *storage,
-                                  fa_body *b)
+static void model_given_integrals(const double *given, double *storage, fa_body *b)
 {
     const int n = b->n_modes, vectors = 3 * n + n * n, triangle = n * (n + 1) / 2;
     const double *in = given + FA_GIVEN_MODAL;
@@ -118,24 +96,6 @@ static void model_given_integrals(const double *given, int second, double *stora
     for (int i = 0; i < n + n * n; i++, in += 6, out += 6) {
         model_turn_sym(b->frame, in, out);
     }
-    out += 2 * n * n; /* K, C; then mp2 */
-    for (int i = 0; i < (second ? n * n : 0); i++, in += 3, out += 3) {
-        model_turn(b->frame, in, 1, out, 1);
-    }
-}
-
-/* doubles of a node and of the given integrals in the description of a body */
-static size_t model_node_size(const int *t)
-{
-    const int n = t[FA_TOPO_MODES];
-    return (size_t)(FA_NODE_SIZE(n) + (t[FA_TOPO_SECOND] ? FA_SECOND_SIZE(n) : 0));
-}
-
-static size_t model_given_size(const int *t)
-{
-    const int n = t[FA_TOPO_MODES];
-    const size_t more = t[FA_TOPO_SECOND] ? (size_t)FA_SECOND_SIZE(n) : 0;
-    return t[FA_TOPO_INTEGRALS] ? FA_GIVEN_SIZE(n) + more : 0;
 }
 
 /* whether the number of velocities is one that the kind of joint has */
@@ -180,7 +140,8 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
             !model_dof_fits(t)) {
             return FA_BAD_JOINT;
         }
-        if (n < 0 || n > FA_MAX_MODES) {
+        if (n < 0 || n > FA_MAX_MODES || t[FA_TOPO_SHAPES] < 0 ||
+            t[FA_TOPO_SHAPES] > FA_MAX_DRIVEN) {
             return FA_TOO_MANY_MODES;
         }
         if (t[FA_TOPO_NODES] < (n > 0) || t[FA_TOPO_NODES] > (1 << 24)) {
@@ -189,11 +150,12 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         *n_nodes += (size_t)t[FA_TOPO_NODES];
         nodes_size += (size_t)t[FA_TOPO_NODES] * model_node_size(t);
         modal_size += 2 * (size_t)(n * n);
-        modal_size += model_given_size(t);
+        modal_size += model_given_size(t) + model_driven_size(t);
         *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
+        *constants += model_driven_size(t) + fa_driven_axial_size(n, t[FA_TOPO_SHAPES]);
         *constants += t[FA_TOPO_SECOND]
-                          ? ((size_t)t[FA_TOPO_NODES] + 1) * (size_t)FA_SECOND_SIZE(n)
+                          ? (size_t)t[FA_TOPO_NODES] * (size_t)FA_SECOND_SIZE(n)
                           : 0;
     }
     if (nodes_size != d->nodes_size || modal_size != d->modal_size) {
@@ -326,6 +288,26 @@ static void model_joint(const double *joint, const fa_body *parent, fa_body *b)
 }
 
 /*
+ * Second derivatives of the position of a node, given 3 x n x n by rows, in internal axes
+ * mode by mode; NULL if they are zero. Takes their place from the constants.
+ */
+static const double *model_kappa(int n, const double *C, const double *given,
+                                 double **constants)
+{
+    double *kappa = *constants;
+    int bends = 0;
+
+    *constants += FA_SECOND_SIZE(n);
+    for (int i = 0; i < n * n; i++) {
+        model_turn(C, given + i, n * n, kappa + 3 * i, 1);
+        for (int j = 0; j < 3; j++) {
+            bends |= kappa[3 * i + j] != 0.0;
+        }
+    }
+    return bends ? kappa : NULL;
+}
+
+/*
  * Nodes and modal integrals of one body, given or summed; returns the first unused
  * constant.
  */
@@ -333,16 +315,14 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
                            fa_body *b, int k, fa_node *out, double *constants,
                            double *scratch)
 {
-    const int n = b->n_modes, second = t[FA_TOPO_SECOND] != 0;
-    const size_t size = model_node_size(t);
+    const int n = b->n_modes;
 
     for (int j = 0; j < b->n_nodes; j++) {
-        double *turned = scratch + (size_t)j * size;
+        const double *node = nodes + (size_t)j * model_node_size(t);
+        double *turned = scratch + (size_t)j * (size_t)FA_NODE_SIZE(n);
         double *position = constants, *gamma = position + 3, *lambda = gamma + 3 * n;
-        double *kappa = lambda + 3 * n;
-        int bends = 0;
 
-        model_turn_node(n, second, b->frame, nodes + (size_t)j * size, turned);
+        model_turn_node(n, b->frame, node, turned);
         memcpy(position, turned + FA_NODE_POSITION, 3 * sizeof(double));
         for (int r = 0; r < n; r++) {
             for (int i = 0; i < 3; i++) {
@@ -350,20 +330,21 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
                 lambda[3 * r + i] = turned[FA_NODE_GAMMA + (3 + i) * n + r];
             }
         }
-        for (int r = 0; r < (second ? 3 * n * n : 0); r++) {
-            kappa[r] = turned[FA_NODE_SIZE(n) + r % 3 * n * n + r / 3];
-            bends |= kappa[r] != 0.0;
+        constants = lambda + 3 * n;
+        out[j] = (fa_node){k, position, gamma, lambda, NULL};
+        if (t[FA_TOPO_SECOND]) {
+            out[j].kappa = model_kappa(n, b->frame, node + FA_NODE_SIZE(n), &constants);
         }
-        out[j] = (fa_node){k, position, gamma, lambda, bends ? kappa : NULL};
-        constants = kappa + (second ? FA_SECOND_SIZE(n) : 0);
     }
-    fa_modal_integrals(n, b->n_nodes, second, scratch, constants, b);
+    fa_modal_integrals(n, b->n_nodes, scratch, constants, b);
     if (t[FA_TOPO_INTEGRALS]) {
-        model_given_integrals(modal + 2 * n * n, second, constants, b);
+        model_given_integrals(modal + 2 * n * n, constants, b);
     }
     constants += fa_modal_size(n);
     memcpy(constants - 2 * n * n, modal, 2 * (size_t)(n * n) * sizeof(double));
-    return constants + (second ? FA_SECOND_SIZE(n) : 0);
+    return fa_driven_build(n, t[FA_TOPO_SHAPES], b->frame,
+                           modal + 2 * n * n + model_given_size(t), constants,
+                           &b->driven);
 }
 
 /*
@@ -443,16 +424,16 @@ static fa_status model_constraints(const fa_description *d, fa_model *model,
 
 /*
  * Whether forward dynamics frees the modes of a body without factors, and the constants
- * for it: there are enough modes, one child at most, no foreshortening, which changes
- * columns with the state, and no constraints, which need the factors. Returns the first
- * unused constant.
+ * for it: there are enough modes, one child at most, no foreshortening, with which D_f
+ * and the columns of the child change with the state, and no constraints, which need the
+ * factors. Returns the first unused constant.
  */
 static double *model_fast(const fa_model *model, fa_body *b, int k, double *constants)
 {
     int children = 0, child = -1;
 
     if (b->n_modes < FA_FAST_MODES || model->n_constraints > 0 ||
-        b->joint == FA_JOINT_FLOATING || b->modal.mp2) {
+        b->joint == FA_JOINT_FLOATING || b->driven.n > 0) {
         return constants;
     }
     for (int j = k + 1; j < model->n_bodies; j++) {
@@ -461,7 +442,8 @@ static double *model_fast(const fa_model *model, fa_body *b, int k, double *cons
             children++;
         }
     }
-    if (children > 1) {
+    if (children > 1 ||
+        (child >= 0 && model->nodes[model->bodies[child].attach].kappa)) {
         return constants;
     }
     const fa_node *node = child < 0 ? NULL : model->nodes + model->bodies[child].attach;
@@ -518,7 +500,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
                                 scratch);
         model->any_offset |= b->node_is_offset;
         node += (size_t)b->n_nodes * model_node_size(t);
-        modal += 2 * (size_t)(b->n_modes * b->n_modes) + model_given_size(t);
+        modal += 2 * (size_t)(b->n_modes * b->n_modes);
+        modal += model_given_size(t) + model_driven_size(t);
     }
     free(scratch);
     if (status == FA_OK) {

@@ -20,6 +20,7 @@
 #ifndef FA_MODEL_H
 #define FA_MODEL_H
 
+#include "fa_driven.h"
 #include "fa_fast.h"
 
 #include <stddef.h>
@@ -73,7 +74,8 @@ enum {
     FA_TOPO_NODES, /* 0: no link of the user's but a carrier, a stator or a rotor */
     FA_TOPO_DOF,
     FA_TOPO_INTEGRALS, /* 1: modal integrals are given, the nodes have no mass */
-    FA_TOPO_SECOND,    /* 1: positions are quadratic in the modes (foreshortening) */
+    FA_TOPO_SECOND,    /* 1: nodes have kappa, positions quadratic in the modes */
+    FA_TOPO_SHAPES,    /* number of shapes that the modes drive (B6) */
     FA_TOPO_DRIVES,    /* a rotor: 1 + the body whose joint it drives; else 0 */
     FA_TOPO_SIZE
 };
@@ -88,7 +90,7 @@ enum {
 
 /*
  * Description of one node with n modes; gamma and lambda are 3 x n by rows, and so is
- * kappa, 3 x n x n, of a body with FA_TOPO_SECOND.
+ * kappa, 3 x n x n, after them with FA_TOPO_SECOND.
  */
 enum {
     FA_NODE_MASS = 0,
@@ -98,7 +100,7 @@ enum {
     FA_NODE_GAMMA = 13
 };
 #define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
-#define FA_SECOND_SIZE(n) (3 * (n) * (n)) /* of kappa and of mp2 */
+#define FA_SECOND_SIZE(n) (3 * (n) * (n))
 
 /*
  * Description of a loop: two nodes (-1: the ground), which directions it locks, and a
@@ -108,8 +110,7 @@ enum {
 enum { FA_LOOP_FIRST, FA_LOOP_SECOND, FA_LOOP_DIRECTIONS, FA_LOOP_SIZE };
 enum { FA_FRAME_POSITION = 0, FA_FRAME_ROTATION = 3, FA_FRAME_SIZE = 12 };
 /* modal integrals that are given: mass, first moment, inertia (xx xy xz yy yz zz) of the
- * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes; mp2
- * after them with FA_TOPO_SECOND */
+ * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes */
 enum { FA_GIVEN_MASS = 0, FA_GIVEN_MP0 = 1, FA_GIVEN_J0 = 4, FA_GIVEN_MODAL = 10 };
 #define FA_GIVEN_SIZE(n) (FA_GIVEN_MODAL + fa_modal_size(n) - 2 * (size_t)((n) * (n)))
 
@@ -136,7 +137,8 @@ typedef struct {
     const double *joints;  /* [n_bodies][FA_JOINT_SIZE] */
     const double *nodes;   /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
     const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes],
-                            * then FA_GIVEN_SIZE given integrals where there are any */
+                            * then FA_GIVEN_SIZE given integrals where there are any,
+                            * then the arrays of fa_driven, in the user's axes */
     const double *gravity; /* [3] */
     size_t nodes_size, modal_size; /* lengths of the two arrays above */
     int n_loops, n_couplings;
@@ -152,9 +154,7 @@ typedef struct {
 
 /*
  * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
- * corrected in equations B1 to B4), sums over its nodes, or given. Where positions are
- * quadratic in eta (foreshortening of beams), F1 and J2 have terms of it, and mp2 is
- * there.
+ * corrected in equations B1 to B4), sums over its nodes, or given.
  */
 typedef struct {
     const double *E;   /* [n][3]     sum m (gamma_r - p x lambda_r) */
@@ -166,7 +166,6 @@ typedef struct {
     const double *J2;  /* [n][n][6]  second derivative of the inertia */
     const double *K;   /* [n][n]     stiffness */
     const double *C;   /* [n][n]     damping */
-    const double *mp2; /* [n][n][3]  sum m kappa_rs, or NULL */
 } fa_modal;
 
 typedef struct {
@@ -201,6 +200,7 @@ typedef struct {
     double S[36];               /* motion subspace of a wide joint, column by column */
     double mass, mp0[3], J0[6]; /* undeformed body about its frame */
     fa_modal modal;
+    fa_driven driven;
     fa_fast fast; /* of bodies with many modes and one child at most */
 } fa_body;
 
@@ -278,20 +278,18 @@ void fa_model_free(fa_model *model);
 /* whether F1(r,s) = -F1(s,r), to rounding of their size */
 int fa_modal_is_skew(int n, const double *F1);
 
-/* number of doubles of the modal integrals of a body with n modes, but for mp2 */
+/* number of doubles of the modal integrals of a body with n modes */
 size_t fa_modal_size(int n);
 
 /*
  * Modal integrals of one body from its nodes (equations B1, B2).
  *
  *   n, n_nodes   modes and nodes
- *   second       whether positions are quadratic in the modes
- *   nodes        [n_nodes][FA_NODE_SIZE(n)], longer by FA_SECOND_SIZE(n) if they are
- *   storage      [fa_modal_size(n)], longer likewise; receives the integrals; K and C are
- *                left as is
+ *   nodes        [n_nodes][FA_NODE_SIZE(n)]
+ *   storage      [fa_modal_size(n)]  receives the integrals; K and C are left as is
  *   body         mass, mp0, J0, modal, node_is_offset and F1_is_skew are set
  */
-void fa_modal_integrals(int n, int n_nodes, int second, const double *nodes,
-                        double *storage, fa_body *body);
+void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
+                        fa_body *body);
 
 #endif

@@ -76,8 +76,7 @@ static PyObject *module_build_info(PyObject *module, PyObject *unused)
 
 /*
  * modal_integrals(n_modes, nodes): integrals of one body from its nodes, as a tuple
- * (mass, mp0, J0, E, F0, mp1, F1, G, J1, J2) of flat arrays in the layout of fa_modal;
- * after K and C, which are zero, mp2 if the nodes have kappa.
+ * (mass, mp0, J0, E, F0, mp1, F1, G, J1, J2) of flat arrays in the layout of fa_modal.
  */
 static PyObject *module_modal_integrals(PyObject *module, PyObject *args)
 {
@@ -93,25 +92,23 @@ static PyObject *module_modal_integrals(PyObject *module, PyObject *args)
     if (!nodes) {
         return NULL;
     }
-    const npy_intp columns = PyArray_DIM(nodes, 1);
-    const int second = n > 0 && columns == FA_NODE_SIZE(n) + FA_SECOND_SIZE(n);
-    if (n < 0 || n > FA_MAX_MODES || (columns != FA_NODE_SIZE(n) && !second)) {
+    if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n)) {
         PyErr_Format(
             PyExc_ValueError,
             "nodes have %zd columns and %d modes, expected at most %d modes and "
-            "13 + 6 modes columns, or 3 modes^2 more",
-            (Py_ssize_t)columns, n, FA_MAX_MODES);
+            "13 + 6 modes columns",
+            (Py_ssize_t)PyArray_DIM(nodes, 1), n, FA_MAX_MODES);
         Py_DECREF(nodes);
         return NULL;
     }
-    const npy_intp size = (npy_intp)fa_modal_size(n) + (second ? FA_SECOND_SIZE(n) : 0);
+    const npy_intp size = (npy_intp)fa_modal_size(n);
     PyObject *storage = PyArray_ZEROS(1, &size, NPY_DOUBLE, 0);
     if (!storage) {
         Py_DECREF(nodes);
         return NULL;
     }
     fa_body body;
-    fa_modal_integrals(n, (int)PyArray_DIM(nodes, 0), second, PyArray_DATA(nodes),
+    fa_modal_integrals(n, (int)PyArray_DIM(nodes, 0), PyArray_DATA(nodes),
                        PyArray_DATA((PyArrayObject *)storage), &body);
     Py_DECREF(nodes);
     return Py_BuildValue("d(ddd)(dddddd)N", body.mass, body.mp0[0], body.mp0[1],

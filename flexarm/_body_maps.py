@@ -248,8 +248,8 @@ def twist_map(
 def modal_mass(body: Body, eta: Array) -> Array:
     """Mass matrix of a body on (etad; omega; v), eqs. 21-23.
 
-    A sum over its nodes, unless it has modal integrals; these take the terms of
-    foreshortening, which are cut after second order in the modes and their rates.
+    A sum over its nodes, unless it has modal integrals or foreshortening, of which a
+    shift and a stretch of the body take part (B6).
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ._motors import Hidden, force_rows, hidden_bodies, merged
 from .constraints import pack_constraints
+from .integrals import DrivenShapes, modal_integrals
 from .joints import Joint, on_axis
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
 class Packed(NamedTuple):
     """The arrays; bodies include those that a joint of several screws puts between."""
 
-    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not,
-    # foreshortening or not, for a rotor 1 + the body that it drives
-    topology: NDArray[np.intc]  # (n, 9)
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, nodes
+    # foreshortened or not, driven shapes, for a rotor 1 + the body that it drives
+    topology: NDArray[np.intc]  # (n, 10)
     joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
     nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
-    modal: Array  # per body: stiffness, damping, given modal integrals
+    modal: Array  # per body: stiffness, damping, given integrals, driven shapes
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
     frames: Array  # (l, 2, 12): position, rotation
@@ -96,16 +97,9 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
-def _foreshortens(body: Body) -> bool:
-    given = body.integrals is not None and body.integrals.mp2 is not None
-    return body.n_modes > 0 and (given or body.node_foreshortening is not None)
-
-
 def _node_rows(body: Body) -> Array:
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
     kappa = body.node_foreshortening
-    if kappa is None:
-        kappa = np.zeros((body.n_nodes, 3 * body.n_modes**2 * _foreshortens(body)))
     return np.hstack(
         [
             body.node_mass[:, np.newaxis],
@@ -114,9 +108,16 @@ def _node_rows(body: Body) -> Array:
             body.node_position,
             body.node_translation.reshape(body.n_nodes, -1),
             body.node_rotation.reshape(body.n_nodes, -1),
-            kappa.reshape(body.n_nodes, -1),
+            *([] if kappa is None else [kappa.reshape(body.n_nodes, -1)]),
         ]
     ).ravel()
+
+
+def _driven(body: Body) -> DrivenShapes | None:
+    """Driven shapes of a body that has foreshortening or integrals with some."""
+    if body.integrals is None and body.node_foreshortening is None:
+        return None
+    return modal_integrals(body).driven
 
 
 def _hidden_row(hidden: Hidden) -> Array:
@@ -153,7 +154,7 @@ def pack(arm: Arm) -> Packed:
         own = body.attachment_node
         rows = _joint_rows(joint, own is not None)
         joint_at[len(place)] = len(topology)
-        moments = merged(arm, len(place))
+        moments, shapes = merged(arm, len(place)), _driven(body)
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
@@ -163,7 +164,9 @@ def pack(arm: Arm) -> Packed:
                     arm._node_offset[len(place)] + own,
                 )
             given = last and (body.integrals is not None or moments is not None)
-            flags = (given, last and _foreshortens(body), 0)
+            bends = last and body.node_foreshortening is not None
+            count = 0 if shapes is None or not last else len(shapes.second)
+            flags = (given, bends, count, 0)
             topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
             joints.append(row)
             parent, node = len(topology) - 1, -1
@@ -171,9 +174,11 @@ def pack(arm: Arm) -> Packed:
         nodes.append(_node_rows(body))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
         if body.integrals is not None:
-            modal.append(body.integrals.pack(_foreshortens(body)))
+            modal.append(body.integrals.pack())
         elif moments is not None:
             modal.append(moments)
+        if shapes is not None:
+            modal.append(shapes.pack())
     rotor_at: dict[int, int] = {}
     for hidden in hidden_bodies(arm):
         driven = hidden.mount.driven
@@ -182,7 +187,7 @@ def pack(arm: Arm) -> Packed:
             rotor_at[driven] = len(topology)
         drives = 1 + joint_at[driven] if turns else 0
         at = _carrier(arm, hidden, place)
-        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, drives))
+        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, 0, drives))
         joints.append(_hidden_row(hidden))
         modal.append(hidden.moments)
     return Packed(

@@ -19,12 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import as_array, check_inertia, check_square
 from ._description import Description
+from ._foreshortening import driven_shapes, projection
 from .errors import ModelError
 
 if TYPE_CHECKING:
     from .models import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+# the FA_MAX_DRIVEN of fa_model.h: all affine fields of a body
+MAX_DRIVEN = 12
 
 # a mass matrix printed with seven digits still passes
 RIGID_TOLERANCE = 1e-6
@@ -56,9 +60,8 @@ class ModalIntegrals(Description):
     J0, J1s, J2s : (3, 3), (n, 3, 3), (n, n, 3, 3) array_like of float
         Inertia about the frame of the undeformed body, in kg m^2, its slopes and
         second derivatives.
-    mp2 : (n, n, 3) array_like of float, optional
-        Second derivatives of the first moment, from foreshortening; F1 and J2s have
-        terms of it too.  Zero by default.
+    driven : DrivenShapes, optional
+        What foreshortening adds to them.
 
     Raises
     ------
@@ -90,7 +93,7 @@ class ModalIntegrals(Description):
     J0: Any
     J1s: Any
     J2s: Any
-    mp2: Any = None
+    driven: DrivenShapes | None = None
 
     def __post_init__(self) -> None:
         G = as_array("G of the modal integrals", self.G, (None, None))
@@ -106,14 +109,14 @@ class ModalIntegrals(Description):
             "J1s": (n, 3, 3),
             "J2s": (n, n, 3, 3),
         }
-        if self.mp2 is not None:
-            shapes["mp2"] = (n, n, 3)
         self._set(m=float(as_array("m of the modal integrals", self.m, ())))
         for name, shape in shapes.items():
             value = as_array(
                 f"{name} of the modal integrals", getattr(self, name), shape
             )
             self._set(**{name: value})
+        if self.driven is not None:
+            self.driven.check(n)
 
     @property
     def n_modes(self) -> int:
@@ -145,11 +148,9 @@ class ModalIntegrals(Description):
         ((6, 6), 0.5, -1.0)
         """
         eta, n = np.asarray(eta), self.n_modes
-        mp, E = self.mp0 + eta @ self.mp1.T, self.E
-        if self.mp2 is not None:
-            change = np.einsum("rsi,...s->...ir", self.mp2, eta)
-            mp = mp + 0.5 * np.einsum("...ir,...r->...i", change, eta)
-            E = E + change
+        if self.driven is not None:
+            return self.driven.mass_matrix(eta)
+        mp = self.mp0 + eta @ self.mp1.T
         F = self.F0 + np.einsum("irs,...s->...ir", self.F1, eta)
         slope = self.J1s + 0.5 * np.einsum("rsij,...s->...rij", self.J2s, eta)
         J = self.J0 + np.einsum("...rij,...r->...ij", slope, eta)
@@ -158,7 +159,7 @@ class ModalIntegrals(Description):
         rates, turn, move = slice(0, n), slice(n, n + 3), slice(n + 3, n + 6)
         M[..., rates, rates] = self.G
         M[..., turn, rates], M[..., rates, turn] = F, np.swapaxes(F, -2, -1)
-        M[..., move, rates], M[..., rates, move] = E, np.swapaxes(E, -2, -1)
+        M[..., move, rates], M[..., rates, move] = self.E, self.E.T
         M[..., turn, turn] = J
         lever = np.cross(mp[..., np.newaxis, :], np.eye(3), axisc=-2)
         M[..., turn, move], M[..., move, turn] = lever, -lever
@@ -190,24 +191,11 @@ class ModalIntegrals(Description):
             J0=self.J0,
             J1s=np.einsum("rij,ra->aij", self.J1s, W),
             J2s=np.einsum("rsij,ra,sb->abij", self.J2s, W, W),
-            mp2=None
-            if self.mp2 is None
-            else np.einsum("rsi,ra,sb->abi", self.mp2, W, W),
+            driven=None if self.driven is None else self.driven.change_basis(W),
         )
 
-    def pack(self, second: bool = False) -> NDArray[np.float64]:
-        """Return them as one array, in the order of ``fa_model.h``.
-
-        Parameters
-        ----------
-        second : bool
-            With mp2, as a body with foreshortening needs it.
-
-        Returns
-        -------
-        packed : (N,) ndarray of float
-            The arrays one after the other.
-        """
+    def pack(self) -> NDArray[np.float64]:
+        """Return them as one array, in the order of ``fa_model.h``."""
         upper = np.triu_indices(3)
         n = self.n_modes
         parts = [
@@ -219,8 +207,6 @@ class ModalIntegrals(Description):
             self.J1s[:, upper[0], upper[1]],
             self.J2s[:, :, upper[0], upper[1]],
         ]
-        if second:
-            parts.append(np.zeros((n, n, 3)) if self.mp2 is None else self.mp2)
         return np.concatenate([np.ravel(part) for part in parts])
 
     def check(self, who: str, mode_names: tuple[str, ...]) -> None:
@@ -247,7 +233,6 @@ class ModalIntegrals(Description):
             ("J1s", self.J1s, self.J1s.swapaxes(1, 2)),
             ("J2s", self.J2s, self.J2s.swapaxes(2, 3)),
             ("J2s", self.J2s, self.J2s.swapaxes(0, 1)),
-            *([] if self.mp2 is None else [("mp2", self.mp2, self.mp2.swapaxes(0, 1))]),
         ):
             off = float(np.abs(value - swapped).max(initial=0.0))
             if off > 1e-9 * float(np.abs(value).max(initial=0.0)):
@@ -286,34 +271,101 @@ class ModalIntegrals(Description):
             )
 
 
+@dataclass(frozen=True, eq=False)
+class DrivenShapes(Description):
+    """Shapes of a body whose amplitudes are quadratic in its n modes (B6).
+
+    Parameters
+    ----------
+    second : (p, n, n) array_like of float
+        Second derivatives K of the p amplitudes ``zeta = eta' K eta / 2``.
+    integrals : ModalIntegrals
+        Those of n + p modes: the modes of the body, then the driven shapes, which turn
+        no node.
+
+    See Also
+    --------
+    nodal_integrals : makes them from ``foreshortening``.
+    """
+
+    second: Any
+    integrals: ModalIntegrals
+
+    def __post_init__(self) -> None:
+        second = as_array("second of the driven shapes", self.second, (None,) * 3)
+        n = second.shape[-1]
+        self._set(second=as_array("second of the driven shapes", second, (None, n, n)))
+        off = float(np.abs(second - second.swapaxes(1, 2)).max(initial=0.0))
+        if off > 1e-9 * float(np.abs(second).max(initial=0.0)):
+            raise ModelError(
+                f"second of the driven shapes is not symmetric, entries differ by "
+                f"{off:.3g}; expected second derivatives"
+            )
+
+    def check(self, n: int) -> None:
+        """Refuse shapes that are not those of a body with n modes."""
+        p, own = len(self.second), self.second.shape[-1]
+        if not isinstance(self.integrals, ModalIntegrals):
+            raise ModelError(
+                f"integrals of the driven shapes is {type(self.integrals).__name__}, "
+                "expected flexarm.ModalIntegrals"
+            )
+        if own != n or self.integrals.n_modes != n + p or p > MAX_DRIVEN:
+            raise ModelError(
+                f"{p} driven shapes of {own} modes have integrals of "
+                f"{self.integrals.n_modes}, beside those of a body with {n} modes; "
+                f"expected {n} and {n} + {p}, and at most {MAX_DRIVEN} shapes"
+            )
+
+    def mass_matrix(self, eta: Array) -> Array:
+        """Mass matrix of the deformed body on (etad; omega; v)."""
+        coordinates, slopes = projection(self.second, eta)
+        M, n = self.integrals.mass_matrix(coordinates), slopes.shape[-1]
+        N = np.zeros((*eta.shape[:-1], len(M[..., 0, :].T), n + 6), dtype=slopes.dtype)
+        N[..., :-6, :n], N[..., -6:, n:] = slopes, np.eye(6)
+        return np.asarray(np.swapaxes(N, -2, -1) @ M @ N)
+
+    def change_basis(self, W: Array) -> DrivenShapes:
+        """The same for coordinates eta' with eta = W eta'."""
+        (n, k), p = W.shape, len(self.second)
+        both = np.zeros((n + p, k + p))
+        both[:n, :k], both[n:, k:] = W, np.eye(p)
+        return DrivenShapes(W.T @ self.second @ W, self.integrals.change_basis(both))
+
+    def pack(self) -> NDArray[np.float64]:
+        """Return them as one array, in the order of ``fa_model.h``."""
+        c, upper, n = self.integrals, np.triu_indices(3), self.second.shape[-1]
+        own, more = slice(n), slice(n, None)
+        J1s, J2s = (x[..., upper[0], upper[1]] for x in (c.J1s, c.J2s))
+        F1 = np.moveaxis(c.F1, 0, -1)
+        parts = [
+            self.second,
+            *(c.E.T[more], c.F0.T[more]),
+            *(F1[more, own], F1[own, more].swapaxes(0, 1), F1[more, more]),
+            *(c.G[more, own], c.G[more, more]),
+            *(J1s[more], J2s[more, own], J2s[more, more]),
+        ]
+        return np.concatenate([np.ravel(part) for part in parts])
+
+
 def _skew_columns(x: Array) -> Array:
     """Cross matrices of columns, (..., 3, n) to (..., n, 3, 3)."""
     columns = np.moveaxis(x, -2, -1)[..., np.newaxis, :]
     return np.cross(columns, np.eye(3), axisc=-2)
 
 
-def _with_foreshortening(
-    c: ModalIntegrals, m: Array, place: Array, kappa: Array
+def _with_driven_shapes(
+    m: Array, p: Array, J: Array, l0: Array, lam: Array, gamma: Array, kappa: Array
 ) -> ModalIntegrals:
-    """Add what the quadratic part of positions gives to second order (B1).
-
-    Parameters
-    ----------
-    c : ModalIntegrals
-        Integrals without it.
-    m, place : (N,) and (N, 3) ndarray
-        Masses, and where the undeformed body has them.
-    kappa : (N, 3, n, n) ndarray
-        Second derivatives of the positions.
-    """
-    place_x, kappa_x = _skew_columns(place.T), np.moveaxis(kappa, 1, -1)
-    kappa_x = np.cross(kappa_x[..., np.newaxis, :], np.eye(3), axisc=-2)
-    half = -np.einsum("j,jrsik,jkl->rsil", m, kappa_x, place_x)
-    result: ModalIntegrals = c.replace(
-        F1=c.F1 + np.einsum("j,jik,jkrs->irs", m, place_x, kappa),
-        J2s=c.J2s + half + half.swapaxes(2, 3),
-        mp2=np.einsum("j,jirs->rsi", m, kappa),
-    )
+    """The integrals with those of the shapes that foreshortening drives (B6)."""
+    shapes, second = driven_shapes(m, l0 + p, kappa)
+    plain = nodal_integrals(m, p, J, l0, lam, gamma)
+    if not len(second):
+        return plain
+    still = np.zeros_like(shapes)
+    both = [np.concatenate(x, axis=2) for x in ((lam, still), (gamma, shapes))]
+    driven = DrivenShapes(second, nodal_integrals(m, p, J, l0, *both))
+    result: ModalIntegrals = plain.replace(driven=driven)
     return result
 
 
@@ -424,6 +476,9 @@ def nodal_integrals(
     p = as_array("com of the nodes", com, (N, 3))
     J = as_array("inertia of the nodes", inertia, (N, 3, 3))
     l0 = as_array("position of the nodes", position, (N, 3))
+    if foreshortening is not None:
+        kappa = as_array("foreshortening of the nodes", foreshortening, (N, 3, n, n))
+        return _with_driven_shapes(m, p, J, l0, lam, gamma, kappa)
     gamma_x, p_x, l_x = _skew_columns(gamma), _skew_columns(p.T), _skew_columns(l0.T)
 
     centre = gamma - p_x @ lam
@@ -433,7 +488,7 @@ def nodal_integrals(
     mixed = np.einsum("j,jir,jik,jks->rs", m, lam, p_x, gamma)
     turning = np.einsum("jir,jik,jks->rs", lam, J, lam)
     moving = np.einsum("j,jir,jis->rs", m, gamma, gamma)
-    result = ModalIntegrals(
+    return ModalIntegrals(
         m=float(m.sum()),
         mp0=m @ (p + l0),
         mp1=np.einsum("j,jir->ir", m, gamma),
@@ -449,7 +504,3 @@ def nodal_integrals(
         J1s=first + first.swapaxes(1, 2),
         J2s=second + second.swapaxes(0, 1),
     )
-    if foreshortening is None:
-        return result
-    kappa = as_array("foreshortening of the nodes", foreshortening, (N, 3, n, n))
-    return _with_foreshortening(result, m, p + l0, kappa)

@@ -327,11 +327,11 @@ class FlexibleBody(_Body):
     one the undeformed body with no node at rest.  Modes must not contain a motion of
     the rigid body, which the joint has already.
 
-    With foreshortening the kinetic energy of the body is that of its nodes up to second
-    order in modal coordinates and rates together, so that its equations of motion are
-    right to first order, and keep that energy exactly.  What hangs on its nodes follows
-    their quadratic positions without a cut.  Given `integrals` have their share of it
-    in ``F1``, ``J2s`` and ``mp2``.  Forces and Jacobians of a ruthless arm ignore it.
+    Nodes, and what hangs on them, follow their quadratic positions exactly.  In the
+    kinetic energy of the body itself a uniform shift and stretch stands for them, with
+    the same moments of mass: its equations of motion are right to first order in the
+    modes, and keep that energy exactly.  Given `integrals` have their share of it in
+    ``driven``.  Forces and Jacobians of a ruthless arm ignore it.
     """
 
     name: str

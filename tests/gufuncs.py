@@ -32,10 +32,7 @@ ARMS = {
         ]
     ),
     # modes beyond the compiled-in counts, scratch beyond the stack
-    # its modes are of unit size where q is another operand, too much for foreshortening
-    "large": fa.library.random_tree(
-        2, n_bodies=8, max_modes=8, n_nodes=5, foreshortening=0.0
-    ),
+    "large": fa.library.random_tree(2, n_bodies=8, max_modes=8, n_nodes=5),
 }
 
 

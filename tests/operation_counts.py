@@ -95,7 +95,14 @@ def build(directory: Path) -> Path:
         assembly.read_text(),
     )
     assembly.write_text(counted)
-    rest = ["csrc/fa_model.c", "csrc/fa_modal.c", "csrc/fa_fast.c", "-lm"]
+    rest = [
+        "csrc/fa_model.c",
+        "csrc/fa_modal.c",
+        "csrc/fa_driven.c",
+        "csrc/fa_fast.c",
+        "csrc/fa_motors.c",
+        "-lm",
+    ]
     subprocess.run([*command, str(assembly), *rest, "-o", str(program)], **run)
     return program
 

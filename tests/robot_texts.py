@@ -103,7 +103,7 @@ SIDECAR: dict[str, Any] = {
 }
 
 
-def beam_of(name: str = "beam") -> fa.FlexibleBody:
+def beam_of(name: str = "beam", **options: bool) -> fa.FlexibleBody:
     modes = [beams.clamped_beam_modes(1.0, 2.0, EI, 2) for EI in (5.0, 7.0)]
     return beams.flexible_link(
         name,
@@ -112,4 +112,5 @@ def beam_of(name: str = "beam") -> fa.FlexibleBody:
         bending_y=modes[0],
         bending_z=modes[1],
         damping_ratio=0.01,
+        **options,
     )

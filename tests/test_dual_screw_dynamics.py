@@ -106,6 +106,7 @@ def rayleigh_chain():
             tip_mass=0.1,
             tip_com=(0.02, 0.01, 0.0),
             tip_inertia=(1e-3, 2e-3, 2e-3),
+            geometric_stiffening=False,
         )
         for k in (1, 2)
     ]
@@ -133,7 +134,7 @@ def test_bending_of_each_link_in_one_plane_without_rotary_inertia_is_the_same(ra
     """In space: links bend about parallel axes of their own, theta x lambda = 0."""
     modes = fa.beams.clamped_beam_modes(1.0, 1.0, 100.0, 3)
     turn = fa.library.cibicik_egeland().bodies[1].joint.rotation
-    options = {"length": 1.0, "mass_per_length": 1.0}
+    options = {"length": 1.0, "mass_per_length": 1.0, "geometric_stiffening": False}
     bodies = [
         fa.beams.flexible_link("a", bending_y=modes, **options),
         fa.beams.flexible_link(
@@ -275,6 +276,7 @@ def test_newton_is_right_for_a_payload_that_turns_with_its_node(seed):
         **{"length": 1.0, "mass_per_length": 1.0, "tip_inertia": J, **load},
         bending_y=modes,
         bending_z=modes,
+        geometric_stiffening=False,
     )
     com = np.array(load["tip_com"])
     about = J - 2.0 * (com @ com * np.eye(3) - np.outer(com, com))

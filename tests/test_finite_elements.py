@@ -289,6 +289,7 @@ def test_arm_with_a_mesh_is_the_arm_with_the_link(seed: int) -> None:
         bending_y=y,
         bending_z=z,
         damping_ratio=0.02,
+        geometric_stiffening=False,
     )
     base = fa.RigidBody("base", fa.Joint(axis=(1, 2, 0)), 1.0, (0.1, 0, 0), (0.1,) * 3)
     tool = fa.RigidBody("tool", fa.Joint(axis=(0, 1, 1)), 0.4, (0.1, 0, 0), (1e-3,) * 3)

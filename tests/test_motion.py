@@ -123,11 +123,16 @@ def sums_over_nodes(arm, q, qd):
         omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
         eta = q[arm.mode_slice(k, positions=True)]
         etad = qd[arm.mode_slice(k)]
+        kappa = lagrangian.mass_foreshortening(body)
+        second = np.zeros((body.n_nodes, 3, body.n_modes, body.n_modes))
+        second = second if kappa is None else kappa
         for j in range(body.n_nodes):
-            place = R @ (body.node_position[j] + body.node_translation[j] @ eta)
+            slopes = body.node_translation[j] + second[j] @ eta
+            place = body.node_position[j] + body.node_translation[j] @ eta
+            place = R @ (place + 0.5 * second[j] @ eta @ eta)
             p, m = R @ body.node_com[j], body.node_mass[j]
             u = speed[:3, 3] + np.cross(omega, place)
-            u += R @ body.node_translation[j] @ etad
+            u += R @ slopes @ etad
             w = omega + R @ body.node_rotation[j] @ etad
             J = R @ body.node_inertia[j] @ R.T
             force = m * (u + np.cross(w, p))
@@ -136,16 +141,6 @@ def sums_over_nodes(arm, q, qd):
             angular += J @ w + m * np.cross(p, u) + np.cross(x + place, force)
             turned = np.cross(R @ body.node_rotation[j] @ eta, p)
             moment += m * (x + place + p + turned)
-            if body.node_foreshortening is not None:
-                # what T has of it to second order (L1b), and all of the first moment
-                kappa, rest = body.node_foreshortening[j], body.node_position[j]
-                bent = R @ (kappa @ eta @ eta) / 2.0
-                drift = R @ (kappa @ eta @ etad) + np.cross(omega, bent)
-                arm_0 = R @ (rest + body.node_com[j])
-                straight = m * (speed[:3, 3] + np.cross(omega, arm_0))
-                linear += m * drift
-                angular += m * np.cross(x + arm_0, drift) + np.cross(bent, straight)
-                moment += m * bent
     return np.concatenate([angular, linear]), moment
 
 

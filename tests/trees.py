@@ -70,8 +70,8 @@ def in_basis(body: FlexibleBody, W: Array) -> FlexibleBody:
 
 
 def node_table(body: FlexibleBody) -> Array:
-    """Nodes as rows, in the layout of the C model."""
-    n, kappa = body.n_nodes, body.node_foreshortening
+    """Nodes as rows, in the layout of the C model, without foreshortening."""
+    n = body.n_nodes
     columns = [
         body.node_mass[:, np.newaxis],
         body.node_com,
@@ -79,7 +79,6 @@ def node_table(body: FlexibleBody) -> Array:
         body.node_position,
         body.node_translation.reshape(n, -1),
         body.node_rotation.reshape(n, -1),
-        *([] if kappa is None else [kappa.reshape(n, -1)]),
     ]
     return np.hstack(columns)
 

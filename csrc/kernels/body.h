@@ -1,21 +1,18 @@
 /*
  * body.h -- one flexible body: modal mass matrix and velocity terms (B1 to B5)
  *
- * Equations   mp_r = mp1_r + mp2(r,s) eta_s, mp = mp0 + 1/2 (mp1_r + mp_r) eta_r,
- *             E_r = E0_r + mp2(r,s) eta_s, F_r = F0_r + F1(r,s) eta_s,
+ * Equations   mp = mp0 + mp1 eta, F_r = F0_r + F1(r,s) eta_s,
  *             J_r = J1_r + J2(r,s) eta_s, J = J0 + 1/2 (J1_r + J_r) eta_r       (B1)
  *             M_m = [[G, F', E'], [F, J, mp~], [E, -mp~, m]]                    (B2)
  *             (pi; h; P) = M_m (etad; omega; v),
  *             b_eta(r) = (F1(r,s) - F1(s,r)).omega etad_s - 1/2 omega.J_r omega
- *                        + mp_r.(omega x v)
+ *                        + mp1_r.(omega x v)
  *             b_omega  = F1(r,s) etad_r etad_s + J_r omega etad_r
- *                        + (mp_r etad_r) x v + omega x h + v x P
- *             b_v      = omega x (mp_r etad_r + P) + mp2(r,s) etad_r etad_s     (B3)
- *             mp2 is zero but for foreshortening, and then the kinetic energy is that
- *             of the nodes up to second order in (eta, etad).
+ *                        + (mp1 etad) x v + omega x h + v x P
+ *             b_v      = omega x (mp1 etad + P)                                 (B3)
  *             gravity enters as an acceleration of the base, E_r.g on mode r; its
- *             potential has the first moment mp + (E0 - mp1) eta, so the moment gains
- *             g x (E0 - mp1) eta where offset masses turn with their nodes       (B4)
+ *             potential has the centre of mass at mp0 + E eta, so the moment gains
+ *             g x (E - mp1) eta where offset masses turn with their nodes        (B4)
  *             f_m = M_m (etadd; alpha) + b_m + (K eta + C etad; 0; 0)           (B5)
  *             Sums over the repeated modes s, and r where it is not free.
  * Source      Jain and Rodriguez, eqs. 23 and 86; the velocity terms are those of the
@@ -26,34 +23,7 @@
 #ifndef FA_BODY_H
 #define FA_BODY_H
 
-#include "../fa_model.h"
-#include "../fa_spatial.h"
-
-/* the deformed body (B1) */
-typedef struct {
-    fa_real mp[3], J[6];
-    fa_real F[3 * FA_MAX_MODES];
-    fa_real Jr[6 * FA_MAX_MODES];     /* J_r omega needs them one by one */
-    fa_real second[3 * FA_MAX_MODES]; /* mp2 eta, set if there is mp2 */
-} fa_shape;
-
-/* mp2 eta, and its part of the first moment (B1) */
-FA_INLINE void body_second_shape(const double *mp2, const int n, const fa_real *eta,
-                                 fa_shape *s)
-{
-    for (int r = 0; r < n; r++) {
-        fa_real *x = s->second + 3 * r;
-        fa_zero(x, 3);
-        for (int k = 0; k < n; k++) {
-            for (int i = 0; i < 3; i++) {
-                x[i] += mp2[3 * (r * n + k) + i] * eta[k];
-            }
-        }
-        for (int i = 0; i < 3; i++) {
-            s->mp[i] += 0.5 * x[i] * eta[r];
-        }
-    }
-}
+#include "driven.h"
 
 FA_INLINE void body_shape(const fa_body *b, const int n, const fa_real *eta,
                           fa_shape *s)
@@ -86,8 +56,8 @@ FA_INLINE void body_shape(const fa_body *b, const int n, const fa_real *eta,
             s->J[i] += 0.5 * (c->J1[6 * r + i] + s->Jr[6 * r + i]) * eta[r];
         }
     }
-    if (c->mp2) {
-        body_second_shape(c->mp2, n, eta, s);
+    if (b->driven.n > 0) {
+        driven_shape(b, n, eta, s);
     }
 }
 
@@ -120,38 +90,8 @@ FA_INLINE void body_mass_mul_add(const fa_body *b, const int n, const fa_shape *
     for (int i = 0; i < 3; i++) {
         f_r[3 + i] += b->mass * V[3 + i];
     }
-    for (int r = 0; r < (c->mp2 ? n : 0); r++) { /* E - E0 */
-        const fa_real *x = s->second + 3 * r;
-        f_f[r] += fa_dot(x, V + 3);
-        for (int i = 0; i < 3; i++) {
-            f_r[3 + i] += x[i] * rates[r];
-        }
-    }
-}
-
-/* what mp2 adds to b_eta, to mp_r etad_r and to b_v (B3); cross = omega x v */
-FA_INLINE void body_second_bias(const double *mp2, const int n, const fa_shape *s,
-                                const fa_real *etad, const fa_real *cross, fa_real *z_f,
-                                fa_real *flow, fa_real *force)
-{
-    for (int r = 0; r < n; r++) {
-        const double *rows = mp2 + 3 * r * n;
-        const fa_real *x = s->second + 3 * r;
-        fa_real sum[3];
-
-        z_f[r] += fa_dot(x, cross);
-        for (int i = 0; i < 3; i++) {
-            flow[i] += x[i] * etad[r];
-            sum[i] = rows[3 * r + i] * etad[r];
-        }
-        for (int k = 0; k < r; k++) {
-            for (int i = 0; i < 3; i++) {
-                sum[i] += 2.0 * rows[3 * k + i] * etad[k];
-            }
-        }
-        for (int i = 0; i < 3; i++) {
-            force[i] += sum[i] * etad[r];
-        }
+    if (b->driven.n > 0) {
+        driven_mass_mul_add(&b->driven, n, &s->driven, rates, V, f_f, f_r);
     }
 }
 
@@ -183,8 +123,8 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
             z_r[i] += spin[i] * etad[r];
         }
     }
-    if (c->mp2) {
-        body_second_bias(c->mp2, n, s, etad, cross, z_f, flow, z_r + 3);
+    if (b->driven.n > 0) {
+        driven_bias(&b->driven, n, &s->driven, etad, V, cross, z_f, z_r, flow);
     }
     for (int r = 0; r < n; r++) {
         for (int k = 0; k < r; k++) {
@@ -227,7 +167,7 @@ FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *et
     }
 }
 
-/* first moment of the weight, mp0 + E0 eta + 1/2 mp2 eta eta (B4) */
+/* first moment of the weight, mp0 + E eta + E_k zeta_k (B4, B6) */
 FA_INLINE void body_weight_moment(const fa_body *b, const fa_real *eta, fa_real *mp)
 {
     for (int i = 0; i < 3; i++) {
@@ -236,17 +176,12 @@ FA_INLINE void body_weight_moment(const fa_body *b, const fa_real *eta, fa_real 
             mp[i] += b->modal.E[3 * r + i] * eta[r];
         }
     }
-    if (b->modal.mp2) {
-        const int n = b->n_modes;
-        for (int k = 0; k < 3 * n * n; k++) {
-            mp[k % 3] += 0.5 * b->modal.mp2[k] * eta[k / 3 / n] * eta[k / 3 % n];
-        }
-    }
+    driven_moment_add(&b->driven, b->n_modes, eta, mp);
 }
 
 /*
  * Moment of gravity of offset masses that turn with their nodes, added to z_r: the first
- * moment of the weight has E0 eta where that of the inertia has mp1 eta; g in body axes
+ * moment of the weight is mp0 + E eta, that of the inertia mp0 + mp1 eta; g in body axes
  * (B4).
  */
 FA_INLINE void body_offset_gravity_add(const fa_body *b, const int n,
@@ -264,15 +199,21 @@ FA_INLINE void body_offset_gravity_add(const fa_body *b, const int n,
     fa_cross_add(z_r, g, turned);
 }
 
-/* E of the deformed body, mode r (B1) */
-FA_INLINE void body_modal_momentum(const fa_body *b, const fa_shape *s, int r,
-                                   fa_real *E)
+/* M_fr row by row (angular; linear) [n][6] and the triangle of M_ff (B2, B6) */
+FA_INLINE void body_modal_inertia(const fa_body *b, const int n, const fa_shape *s,
+                                  fa_real *Y, fa_real *L)
 {
-    for (int i = 0; i < 3; i++) {
-        E[i] = fa_splat(b->modal.E[3 * r + i]);
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < 3; i++) {
+            Y[6 * r + i] = s->F[3 * r + i];
+            Y[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
+        }
     }
-    for (int i = 0; i < (b->modal.mp2 ? 3 : 0); i++) {
-        E[i] += s->second[3 * r + i];
+    for (int i = 0; i < n * (n + 1) / 2; i++) {
+        L[i] = fa_splat(b->modal.G[i]);
+    }
+    if (b->driven.n > 0) {
+        driven_modal_inertia_add(&b->driven, n, &s->driven, Y, L);
     }
 }
 

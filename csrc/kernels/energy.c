@@ -2,7 +2,7 @@
  * energy.c -- kinetic and potential energy
  *
  *             T = 1/2 sum_k V_m' M_m V_m, V_m = (etad; omega; v)
- *             V = sum_k 1/2 eta' K eta - (m x_k + R_k (mp0 + E0 eta + 1/2 mp2 eta eta)).g
+ *             V = sum_k 1/2 eta' K eta - (m x_k + R_k (mp0 + E eta + E_k zeta_k)).g
  *             and the potentials of H1 and H3
  *             The height g.x_k is carried outward as a number: g_p.r is added at
  *             each hop, with gravity g_p in the axes of the parent.

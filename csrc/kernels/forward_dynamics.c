@@ -86,15 +86,7 @@ FA_INLINE void fd_body_inertia(const fa_body *b, const int n, const fa_shape *sh
     fa_real *Y = w->Y + 6 * b->own_at, *L = w->L + b->tri_at;
 
     body_rigid_inertia(b, shape, &self->P);
-    for (int r = 0; r < n; r++) {
-        for (int i = 0; i < 3; i++) {
-            Y[6 * r + i] = shape->F[3 * r + i];
-        }
-        body_modal_momentum(b, shape, r, Y + 6 * r + 3);
-    }
-    for (int i = 0; i < n * (n + 1) / 2; i++) {
-        L[i] = fa_splat(b->modal.G[i]);
-    }
+    body_modal_inertia(b, n, shape, Y, L);
 }
 
 /* M_m and b_m of one body with n modes: the start of P and z (A1, A5) */

@@ -54,15 +54,7 @@ FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
     self->m = fa_splat(b->mass);
     memcpy(self->h, shape.mp, sizeof self->h);
     memcpy(self->J, shape.J, sizeof self->J);
-    for (int r = 0; r < n; r++) {
-        for (int i = 0; i < 3; i++) {
-            X[6 * r + i] = shape.F[3 * r + i];
-        }
-        body_modal_momentum(b, &shape, r, X + 6 * r + 3);
-    }
-    for (int i = 0; i < n * (n + 1) / 2; i++) {
-        ff[i] = fa_splat(b->modal.G[i]);
-    }
+    body_modal_inertia(b, n, &shape, X, ff);
 }
 
 /* force of a rigid inertia (mass, first moment, J) on a motion (w; v) */

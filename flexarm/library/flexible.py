@@ -24,6 +24,7 @@ def de_luca_siciliano(
     payload_inertia: float = 0.0005,
     n_modes: int = 2,
     damping: bool = False,
+    geometric_stiffening: bool = False,
 ) -> Arm:
     r"""Two flexible links in a horizontal plane, after De Luca and Siciliano (1991).
 
@@ -37,6 +38,9 @@ def de_luca_siciliano(
         Bending modes of each link; zero for the rigid arm of the same masses.
     damping : bool
         Modal damping :math:`D_i = 0.1 \sqrt{K_i}`, as in Figs 7, 8 and 10.
+    geometric_stiffening : bool
+        Foreshortening of the links, as of `flexarm.beams.flexible_link`; the model of
+        the paper has none.
 
     Returns
     -------
@@ -107,12 +111,14 @@ def de_luca_siciliano(
         "link1",
         _dls_modes(n_modes, carried_mass, carried_inertia),
         damping,
+        geometric_stiffening,
         base_inertia=hub_inertia,
     )
     second = _dls_link(
         "link2",
         _dls_modes(n_modes, payload_mass, payload_inertia),
         damping,
+        geometric_stiffening,
         base_mass=hub_mass,
         base_inertia=hub_inertia,
         tip_mass=payload_mass,
@@ -135,7 +141,13 @@ def _dls_modes(n: int, tip_mass: float, tip_inertia: float) -> BeamModes | None:
     )
 
 
-def _dls_link(name: str, modes: BeamModes | None, damping: bool, **loads: Any) -> Body:
+def _dls_link(
+    name: str,
+    modes: BeamModes | None,
+    damping: bool,
+    geometric_stiffening: bool,
+    **loads: Any,
+) -> Body:
     if modes is None:
         return rigid_rod(
             name, Joint(), length=_DLS_LENGTH, mass_per_length=_DLS_DENSITY, **loads
@@ -147,5 +159,6 @@ def _dls_link(name: str, modes: BeamModes | None, damping: bool, **loads: Any) -
         joint=Joint(),
         bending_y=modes,
         modal_damping=0.1 * np.sqrt(modes.stiffness) if damping else 0.0,
+        geometric_stiffening=geometric_stiffening,
         **loads,
     )

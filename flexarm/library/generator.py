@@ -77,8 +77,7 @@ def random_tree(
     Unless a body floats its modes are clamped: node ``"base"`` lies at the origin and
     does not move, but it has mass and inertia.  Every other node of a flexible body
     translates and turns in each mode, with an offset mass centre and unequal inertias.
-    Foreshortening of m modes: normal numbers of deviation 0.1 / m and their transpose,
-    so small that mass matrices stay definite at amplitudes of 0.3.
+    Foreshortening of m modes: normal numbers of deviation 0.1 / m and their transpose.
     Children hang on random nodes with a random offset and rotation, about or along a
     random axis; the second axis of a universal joint has any direction, a helical joint
     advances up to 0.3 m/rad, a subspace has one to six columns of normal numbers, a

@@ -93,6 +93,7 @@ def planar_chain(
     damping_ratio: float = 0.0,
     payload_mass: float = 0.0,
     gravity: ArrayLike = (0.0, -9.81, 0.0),
+    geometric_stiffening: bool = True,
 ) -> Arm:
     """Chain of uniform rods in the vertical x-y plane, rigid or flexible.
 
@@ -114,6 +115,8 @@ def planar_chain(
         Point mass at the tip of the last link, in kg.
     gravity : (3,) array_like of float
         Acceleration of free fall, in m/s^2; zeros for a horizontal plane.
+    geometric_stiffening : bool
+        Whether axial forces stiffen flexible links, as of `beams.flexible_link`.
 
     Returns
     -------
@@ -180,7 +183,13 @@ def planar_chain(
             n_modes,
             tip_mass=rod["tip_mass"],
         )
-        link = flexible_link(name, **rod, bending_y=modes, damping_ratio=damping_ratio)
+        link = flexible_link(
+            name,
+            **rod,
+            bending_y=modes,
+            damping_ratio=damping_ratio,
+            geometric_stiffening=geometric_stiffening,
+        )
         bodies.append(link)
     return Arm(bodies, gravity=gravity, name="planar_chain")
 

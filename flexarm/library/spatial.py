@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ def cibicik_egeland(
     bending: str = "clamped-mass",
     damping: float = 0.0,
     fidelity: str = "full",
+    geometric_stiffening: bool = False,
 ) -> Arm:
     r"""Four revolute joints, two flexible steel tubes: Cibicik and Egeland (2021).
 
@@ -60,6 +62,9 @@ def cibicik_egeland(
     fidelity : {"full", "linear", "ruthless"}
         As of `Arm`.  The paper's own equations are of first order in the modal
         coordinates; see `flexarm.reference.dual_screws`.
+    geometric_stiffening : bool
+        Foreshortening of the links, as of `flexarm.beams.flexible_link`; the model of
+        the paper has none.
 
     Returns
     -------
@@ -161,8 +166,9 @@ def cibicik_egeland(
         beyond3 = _carry(_Carried(), _M4, _D4, *_I4[1:])
         own = _MU * _L3**3 / 12.0 + _SECTION * _L3
         beyond2 = _carry(_shift(beyond3, _L3), _MU * _L3, _L3 / 2.0, *own[1:])
-    link2 = _tube("link2", up, _L2, n_modes, beyond2, damping)
-    link3 = _tube("link3", Joint(), _L3, n_modes, beyond3, damping)
+    options = {"damping_ratio": damping, "geometric_stiffening": geometric_stiffening}
+    link2 = _tube("link2", up, _L2, n_modes, beyond2, **options)
+    link3 = _tube("link3", Joint(), _L3, n_modes, beyond3, **options)
     return Arm([link1, link2, link3, link4], name="cibicik_egeland", fidelity=fidelity)
 
 
@@ -223,7 +229,7 @@ def _carry(
 
 
 def _tube(
-    name: str, joint: Joint, length: float, n: int, beyond: _Carried, damping: float
+    name: str, joint: Joint, length: float, n: int, beyond: _Carried, **options: Any
 ) -> Body:
     if n == 0:
         across = _MU * length**3 / 12.0
@@ -259,5 +265,5 @@ def _tube(
             length, _DENSITY * _POLAR, _G * _POLAR, n, normalization="link"
         ),
         section_inertia=_SECTION,
-        damping_ratio=damping,
+        **options,
     )

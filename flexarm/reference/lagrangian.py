@@ -31,14 +31,10 @@ bodies,
 
 where :math:`(\omega; v)` is read off from the derivative of the pose of the body,
 :math:`p, J` keep their components in it and
-:math:`l = l_0 + \gamma\eta + b, \; b = \tfrac12 \eta'\kappa\,\eta`.  Of nodes with
-foreshortening, T is cut after the second order in :math:`(\eta, \dot\eta)`,
-
-.. math:: \tfrac12 m\,|u|^2 + m\,u\cdot(w\times p) \;\to\; \ldots_{b = 0}
-   + m\,(\omega\times b + \dot b)\cdot(v + \omega\times(l_0 + p)), \qquad (L1b)
-
-which is a quadratic form in :math:`(w; u_{b=0}; \omega\times b + \dot b;
-v + \omega\times(l_0 + p))`; `kinetic_energy` has the whole sum too.  The potential
+:math:`l = l_0 + \gamma\eta + b`.  Foreshortening :math:`\tfrac12\eta'\kappa\,\eta` of a
+node is in its pose as it is; in T the field b is the affine one, :math:`\alpha + B c`
+with :math:`c = l_0 + p`, of the same :math:`\sum m\,b` and :math:`\sum m\,c\,b'` (B6);
+`kinetic_energy` has the whole sum too.  The potential
 
 .. math:: V = -\sum m\,g\cdot(x + R\,(l + p + \lambda\eta\times p))
    + \tfrac12 \eta' K \eta \qquad (L2)
@@ -68,6 +64,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import motors
 from ._fidelity import check_full
+from ._mass_foreshortening import mass_foreshortening
 from .duals import (
     COMPLEX_STEP,
     Array,
@@ -302,24 +299,21 @@ def link_jacobians(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     return np.array(twists)
 
 
-def _node_inertia(body: Body, cut: bool = True) -> Array:
-    """Matrices of (L1), or of (L1b), of every node, (n_nodes, 6 or 12, 6 or 12)."""
-    n = 6 if body.node_foreshortening is None or not cut else 12
-    result = np.zeros((body.n_nodes, n, n))
+def _node_inertia(body: Body) -> Array:
+    """Matrices of (L1) in (w; u) of every node, (n_nodes, 6, 6)."""
+    result = np.zeros((body.n_nodes, 6, 6))
     m = body.node_mass[:, None, None]
     first = m * skew(body.node_com)
     result[:, :3, :3] = body.node_inertia
-    result[:, :3, 3:6], result[:, 3:6, :3] = first, -first
-    result[:, 3:6, 3:6] = m * np.eye(3)
-    if n == 12:
-        result[:, 6:9, 9:] = result[:, 9:, 6:9] = m * np.eye(3)
+    result[:, :3, 3:], result[:, 3:, :3] = first, -first
+    result[:, 3:, 3:] = m * np.eye(3)
     return result
 
 
 def _node_velocity(
-    body: Body, twists: Array, eta: Array, rates: Array, cut: bool = True
+    body: Body, twists: Array, eta: Array, rates: Array, affine: bool = True
 ) -> Array:
-    """The columns of (L1), or of (L1b), at every node, from twists and modal rates.
+    """The columns (w; u) of (L1) at every node, from twists and modal rates.
 
     Parameters
     ----------
@@ -331,31 +325,22 @@ def _node_velocity(
         Modal coordinates.
     rates : (m, n) ndarray
         Modal rates, one for each column.
-    cut : bool
-        Cut what foreshortening adds to T after the second order, (L1b).
+    affine : bool
+        As of `mass_foreshortening`.
 
     Returns
     -------
-    velocities : (n_nodes, 6 or 12, n) ndarray
-        Angular velocity of each node, and velocity of the node as a point; with
-        foreshortening that is cut, of the point without it, and the factors of (L1b).
+    velocities : (n_nodes, 6, n) ndarray
+        Angular velocity of each node, and velocity of the node as a point.
     """
     omega, v = twists[:, :3], twists[:, 3:]
     place = body.node_position + body.node_translation @ eta
-    slopes, kappa = body.node_translation, body.node_foreshortening
-    if kappa is not None and not cut:
+    slopes, kappa = body.node_translation, mass_foreshortening(body, affine)
+    if kappa is not None:
         place, slopes = place + 0.5 * kappa @ eta @ eta, slopes + kappa @ eta
     w = omega.T + body.node_rotation @ rates
-    parts = [w, v.T + _swing(omega, place) + slopes @ rates]
-    if kappa is not None and cut:
-        parts.append(_swing(omega, 0.5 * kappa @ eta @ eta) + kappa @ eta @ rates)
-        parts.append(v.T + _swing(omega, body.node_position + body.node_com))
-    return np.concatenate(parts, axis=1)
-
-
-def _swing(omega: Array, place: Array) -> Array:
-    """Velocities ``omega x place``, (n, 3) and (n_nodes, 3) to (n_nodes, 3, n)."""
-    return np.asarray(np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2))
+    swing = np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2)
+    return np.concatenate([w, v.T + swing + slopes @ rates], axis=1)
 
 
 def _modal_selector(arm: Arm, body: int) -> Array:
@@ -363,15 +348,15 @@ def _modal_selector(arm: Arm, body: int) -> Array:
     return np.eye(arm.nv)[arm.mode_slice(body)]
 
 
-def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State, cut: bool) -> Array:
+def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State, affine: bool) -> Array:
     """Derivatives of the velocities of the nodes of a body with respect to qd."""
     twists = twist_of(inverse_of(pose.value) @ pose.partials)
     eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
-    return _node_velocity(arm.bodies[k], twists, eta, pick, cut)
+    return _node_velocity(arm.bodies[k], twists, eta, pick, affine)
 
 
 def _quadratic_form(
-    arm: Arm, k: int, pose: Dual, state: _State, cut: bool = True
+    arm: Arm, k: int, pose: Dual, state: _State, affine: bool = True
 ) -> tuple[Array, Array]:
     """Columns y = A qd, all parts of the body below each other, and T = 1/2 y' I y."""
     integrals = arm.bodies[k].integrals
@@ -381,7 +366,7 @@ def _quadratic_form(
         eta = _modal_coordinates(arm, k, state)
         return A[np.newaxis], integrals.mass_matrix(eta)[np.newaxis]
     body = arm.bodies[k]
-    return _body_jacobian(arm, k, pose, state, cut), _node_inertia(body, cut)
+    return _body_jacobian(arm, k, pose, state, affine), _node_inertia(body)
 
 
 def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -419,7 +404,7 @@ def kinetic_energy(
     qd: ArrayLike,
     *,
     delta: ArrayLike | None = None,
-    cut: bool = True,
+    affine: bool = True,
 ) -> Any:
     """Kinetic energy (L1), in J.
 
@@ -431,9 +416,9 @@ def kinetic_energy(
         Positions and velocities.
     delta : (nv,) array_like, optional
         Displacement from q along the velocities, real or complex; none by default.
-    cut : bool
-        Cut what foreshortening adds after the second order (L1b), as flexarm does;
-        ``False`` takes the nodes as they move.
+    affine : bool
+        Foreshortening as T of flexarm has it, see `mass_foreshortening`; ``False``
+        takes the nodes as they move.
 
     Returns
     -------
@@ -444,7 +429,7 @@ def kinetic_energy(
     energy = 0.0
     poses = _dual_poses(arm, state)
     for k, pose in enumerate(poses):
-        a, inertia = _quadratic_form(arm, k, pose, state, cut)
+        a, inertia = _quadratic_form(arm, k, pose, state, affine)
         y = a @ qd
         energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
     for part in _motors(arm, poses, state):
@@ -476,9 +461,10 @@ def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
             if second is not None:
                 second = np.tensordot(body.node_mass, second, axes=1)
         else:
-            mass, place, shapes, second = given.m, given.mp0, given.E, given.mp2
-            if second is not None:
-                second = np.moveaxis(second, -1, 0)
+            mass, place, shapes, second = given.m, given.mp0, given.E, None
+            if given.driven is not None:
+                more = given.driven.integrals.E[:, body.n_modes :]
+                second = np.tensordot(more, given.driven.second, axes=1)
         bent = np.zeros_like(shapes) if second is None else second @ eta
         moment = np.append(place + (shapes + 0.5 * bent) @ eta, mass)
         shapes = shapes + bent
@@ -586,10 +572,10 @@ def generalized_forces(
         if body.integrals is None:
             y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
             spin = skew(twist_of(twist)[:3])
-            y_partials[:, 3:6, where] += spin @ body.node_translation
-            if body.node_foreshortening is not None:
-                kappa, etad = body.node_foreshortening, qd[where]
-                y_partials[:, 6:9, where] += spin @ (kappa @ eta) + kappa @ etad
+            y_partials[:, 3:, where] += spin @ body.node_translation
+            kappa = mass_foreshortening(body)
+            if kappa is not None:
+                y_partials[:, 3:, where] += spin @ (kappa @ eta) + kappa @ qd[where]
         else:
             y_partials = np.concatenate([none, twist_of(twist_partials).T])[None]
             rate = inertia[0].imag / COMPLEX_STEP

@@ -33,6 +33,7 @@ _OPTIONS: dict[str, Any] = {
     "damping_ratio": 0.0,
     "payload_mass": 0.0,
     "payload_inertia": 0.0,
+    "geometric_stiffening": True,
 }
 
 
@@ -103,6 +104,7 @@ def _make(name: str, table: Any) -> FlexibleBody:
             length=values["length"],
             mass_per_length=values["mass_per_length"],
             damping_ratio=values["damping_ratio"],
+            geometric_stiffening=bool(values["geometric_stiffening"]),
             **_modes(who, values, table),
         )
     except ModelError as problem:  # of the modes, which do not know the name

@@ -48,7 +48,7 @@ static void check_given_integrals(void)
     test_arm_fill(&arm);
     CHECK(fa_model_build(&arm.description, &model) == FA_OK);
     CHECK(fa_modal_size(2) <= 256 && end <= 256);
-    fa_modal_integrals(2, 2, 0, arm.nodes + node0, storage, &body);
+    fa_modal_integrals(2, 2, arm.nodes + node0, storage, &body);
     memcpy(modal, arm.modal, 8 * sizeof(double));
     modal[8 + FA_GIVEN_MASS] = body.mass;
     memcpy(modal + 8 + FA_GIVEN_MP0, body.mp0, sizeof body.mp0);

@@ -1,0 +1,41 @@
+"""Foreshortening as the kinetic energy takes it, by least squares over the nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..models import Body
+
+Array = NDArray[Any]
+
+
+def mass_foreshortening(body: Body, affine: bool = True) -> Array | None:
+    """Second derivatives of the places of the nodes that T takes, (n_nodes, 3, n, n).
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Any body.
+    affine : bool
+        Affine functions of the place of the masses in the undeformed body, with the
+        first and second moments of the given ones; else these themselves.
+
+    Returns
+    -------
+    kappa : (n_nodes, 3, n, n) ndarray
+        None if there is no foreshortening.
+    """
+    kappa, m = body.node_foreshortening, body.node_mass
+    if kappa is None or not affine:
+        return kappa
+    place = body.node_position + body.node_com
+    basis = np.column_stack([np.ones(len(m)), place])
+    # least squares by mass have these moments; the shortest ones for masses on a line
+    root = np.sqrt(m)[:, None]
+    flat = root * kappa.reshape(len(m), -1)
+    found = basis @ np.linalg.lstsq(root * basis, flat, rcond=1e-12)[0]
+    return np.asarray(found.reshape(kappa.shape))
