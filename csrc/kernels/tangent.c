@@ -25,7 +25,7 @@
  *             bodies that deform, and X6 to X11, from the equations of this directory.
  * Checked by  tests/test_derivatives.py: complex step of the twin, differences.
  */
-#include "tangent_body.h"
+#include "tangent_driven.h"
 #include "tangent_ruthless.h"
 
 /* scratch, one part after the other, and the state */
@@ -37,6 +37,7 @@ typedef struct {
     tg_screw *screws;   /* modes of parents by hop_at, then the joints by joint_at */
     tg_coordinate *own; /* [nv] */
     tg_wide *wide;      /* [n_bodies] or NULL */
+    fa_real *driven;    /* for one body with driven shapes */
 } tg_work;
 
 /* whether bodies have any B (X5) */
@@ -53,7 +54,8 @@ static size_t tg_tree_work_size(const fa_model *model)
     return id_work(model) + bodies * (sizeof(tg_body) / real) +
            screws * (sizeof(tg_screw) / real) +
            (size_t)model->nv * (sizeof(tg_coordinate) / real) +
-           (tg_is_wide(model) ? bodies * (sizeof(tg_wide) / real) : 0);
+           (tg_is_wide(model) ? bodies * (sizeof(tg_wide) / real) : 0) +
+           tg_driven_work_size(model);
 }
 
 static tg_work tg_split(const fa_model *model, const fa_real *q, const fa_real *qd,
@@ -67,7 +69,12 @@ static tg_work tg_split(const fa_model *model, const fa_real *q, const fa_real *
     w.bodies = (tg_body *)(work + id_work(model));
     w.screws = (tg_screw *)(w.bodies + model->n_bodies);
     w.own = (tg_coordinate *)(w.screws + model->sum_parent_modes + model->nu);
-    w.wide = tg_is_wide(model) ? (tg_wide *)(w.own + model->nv) : NULL;
+    w.driven = (fa_real *)(w.own + model->nv);
+    w.wide = NULL;
+    if (tg_is_wide(model)) {
+        w.wide = (tg_wide *)w.driven;
+        w.driven = (fa_real *)(w.wide + model->n_bodies);
+    }
     return w;
 }
 
@@ -120,12 +127,18 @@ FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int 
                                  w->qdd + b->mode_at};
     const int at = b->mode_at * (out->nv + 1);
     tg_coordinate *own = w->own + b->mode_at;
+    tg_wide *wide = w->wide ? w->wide + k : NULL;
 
     if (model->fidelity == FA_RUTHLESS) {
-        tg_start_ruthless(w->motion + k, w->bodies + k, w->wide + k, b, own);
+        tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
+    } else if (b->driven.n > 0) {
+        tg_start_driven(w->motion + k, w->bodies + k, wide, b, y, w->driven, own,
+                        out->nv, out->dq + at, out->dqd + at);
     } else {
-        tg_start(w->motion + k, w->bodies + k, w->wide ? w->wide + k : NULL, b, n, y,
-                 own, out->nv, out->dq + at, out->dqd + at);
+        fa_shape shape;
+        body_shape(b, n, y[0], &shape);
+        tg_start(w->motion + k, w->bodies + k, wide, b, n, &shape, y, own, out->nv,
+                 out->dq + at, out->dqd + at);
     }
     tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
 }
