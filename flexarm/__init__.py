@@ -10,6 +10,7 @@ from . import (
     beams,
     control,
     descriptions,
+    events,
     finite_elements,
     library,
     plotting,
@@ -40,6 +41,7 @@ from .drives import (
     Stops,
     free_motors,
     lock_motors,
+    motor_positions,
 )
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
 from .energy import dissipated_power, energy, kinetic_energy, potential_energy
@@ -51,6 +53,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
 )
+from .events import Event, Occurrence
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .inverse_kinematics import InverseKinematics, inverse_kinematics
 from .joints import Joint
@@ -115,6 +118,7 @@ __all__ = [
     "Coupling",
     "Drive",
     "Equilibrium",
+    "Event",
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
@@ -126,6 +130,7 @@ __all__ = [
     "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
+    "Occurrence",
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
@@ -153,6 +158,7 @@ __all__ = [
     "dissipated_power",
     "energy",
     "equilibrium",
+    "events",
     "finite_elements",
     "forward_dynamics",
     "free_motors",
@@ -180,6 +186,7 @@ __all__ = [
     "mass_matrix_inverse_blocks",
     "modal_integrals",
     "momentum",
+    "motor_positions",
     "natural_frequencies",
     "nodal_integrals",
     "node_acceleration",

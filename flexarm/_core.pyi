@@ -175,6 +175,10 @@ class Model:
         tau_out: NDArray[np.float64],
         # diagonal, kp, kd, reference, rates
         feedback: tuple[bool, Any, Any, Any, Any] | None = None,
+        # spectral_radius, rtol, atol, max_step
+        options: tuple[float, float, float, float] | None = None,
+        # (count, 1, 5): steps, rejected, how it ended, when, residual
+        report: NDArray[np.float64] | None = None,
     ) -> None: ...
     def inverse_kinematics(
         self,

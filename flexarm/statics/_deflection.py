@@ -13,6 +13,8 @@ from ..inverse_kinematics import _one_node
 from ..kinematics import _check_frame, jacobian, node_pose
 from ..operational_space import _inverse_of
 from ._coordinates import (
+    Freedom,
+    freedom,
     held_coordinates,
     motors,
     read_arm,
@@ -44,7 +46,7 @@ def deflection(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Held positions; modes do not matter.
     node : int, str or (body, node), optional
@@ -66,7 +68,7 @@ def deflection(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
@@ -142,7 +144,7 @@ def holding_forces(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Held positions; those of modes, and of motors if joints are held, are where the
         search for the equilibrium starts.
@@ -157,7 +159,7 @@ def holding_forces(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
@@ -204,7 +206,7 @@ def static_compliance(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Posture: ``q`` of an `equilibrium`, or any other, held there by constant forces.
     node : int, str or (body, node), optional
@@ -229,7 +231,7 @@ def static_compliance(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     SingularityError
         If a motion meets no stiffness.
 
@@ -260,7 +262,7 @@ def static_compliance(
     at = read_positions(arm, q)
     loaded = number if loaded is None and wrench is not None else loaded
     loads = read_loads(arm, wrench, loaded, wrench_frame)
-    free = ~held_coordinates(arm, held)
+    free = freedom(arm, held_coordinates(arm, held))
     K, _ = linear_system(arm, at, None, loads, free)
     C, weak = compliance_of(arm, at, number, K, free, frame)
     if weak.any():
@@ -278,11 +280,11 @@ def static_compliance(
 
 
 def compliance_of(
-    arm: Arm, q: Array, node: int, K: Array, free: Mask, frame: str
+    arm: Arm, q: Array, node: int, K: Array, free: Freedom, frame: str
 ) -> tuple[Array, Mask]:
     """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
-    J, K = _matched(jacobian(arm, q, node, frame=frame)[..., free], K)
-    if not free.any():
+    J, K = _matched(free.columns(jacobian(arm, q, node, frame=frame)), K)
+    if not free.n:
         C = np.zeros((*J.shape[:-1], 6))
         return C, np.zeros(J.shape[:-2], dtype=bool)
     weak = _weak(K)
@@ -335,7 +337,7 @@ def static_stiffness(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     SingularityError
         If a motion of the arm meets no stiffness, or the node cannot move in all
         directions: always, where fewer than six coordinates are free.
