@@ -80,7 +80,6 @@ static void check_every_kernel(void)
         [FA_INVERSE_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV},
         [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
         [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},
-        [FA_DISSIPATION] = {ARM_NQ, ARM_NV, 1},
         [FA_INVERSE_TANGENTS] = {ARM_NQ, ARM_NV, ARM_NV, 2 * ARM_NV * ARM_NV},
         [FA_FORWARD_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
         [FA_FORWARD_BASIC] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
