@@ -33,6 +33,41 @@ FA_INLINE fa_real fa_select(fa_mask mask, fa_real a, fa_real b)
     return (fa_real)((mask & (fa_mask)a) | (~mask & (fa_mask)b));
 }
 
+/* low and high: a0 b0 a1 b1 ..., the first half of it and the second */
+#if defined(__clang__)
+#define FA_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define FA_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (fa_mask){__VA_ARGS__})
+#endif
+
+FA_INLINE void fa_interleave(fa_real a, fa_real b, fa_real *low, fa_real *high)
+{
+#if FA_LANES == 8
+    *low = FA_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    *high = FA_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif FA_LANES == 4
+    *low = FA_SHUFFLE(a, b, 0, 4, 1, 5);
+    *high = FA_SHUFFLE(a, b, 2, 6, 3, 7);
+#else
+    *low = FA_SHUFFLE(a, b, 0, 2);
+    *high = FA_SHUFFLE(a, b, 1, 3);
+#endif
+}
+
+/* y_i: lane i of x_0, x_1, ..., FA_LANES of them */
+FA_INLINE void fa_transpose(const fa_real *x, fa_real *y)
+{
+    fa_real a[FA_LANES];
+
+    memcpy(y, x, sizeof a);
+    for (int stage = 1; stage < FA_LANES; stage *= 2) {
+        memcpy(a, y, sizeof a);
+        for (int i = 0; i < FA_LANES / 2; i++) {
+            fa_interleave(a[i], a[i + FA_LANES / 2], y + 2 * i, y + 2 * i + 1);
+        }
+    }
+}
+
 /* true if the mask is set in any lane */
 FA_INLINE int fa_any(fa_mask mask)
 {

@@ -26,6 +26,8 @@
 #include <stddef.h>
 
 enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
+/* modes and what they drive, of one body */
+enum { FA_MAX_SHAPES = FA_MAX_MODES + FA_MAX_DRIVEN };
 
 /*
  * What a joint lets a body do. The first three are those of the fast paths; the wide

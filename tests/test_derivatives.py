@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drive_cases import driven_tree
 from gufuncs import assert_same_bits
 from numpy.testing import assert_allclose
 from trees import SEVERAL, calm_state, conservative, floating, random_state
@@ -51,7 +52,7 @@ def complex_step(arm, q, qd, qdd):
     """Both derivatives by the twin, column by column."""
     dq, dqd = np.empty((2, arm.nv, arm.nv))
     for i, e in enumerate(np.eye(arm.nv)):
-        moved = q + 1j * STEP * twin.position_rates(arm, q, e)
+        moved = q + 1j * STEP * fa.position_rates(arm, q, e)
         faster = qd + 1j * STEP * e
         dq[:, i] = twin.inverse_dynamics(arm, moved, qd + 0j, qdd + 0j).imag / STEP
         dqd[:, i] = twin.inverse_dynamics(arm, q + 0j, faster, qdd + 0j).imag / STEP
@@ -82,6 +83,25 @@ def test_complex_step_of_the_twin(family, seed):
     arm, state = tree(family, seed)
     found = fa.inverse_dynamics_derivatives(arm, *state)
     assert_near(found, complex_step(arm, *state), ROUNDING)
+
+
+def with_drives(seed, **changes):
+    arm = driven_tree(seed, foreshortening=0.0).replace(**changes)
+    rng = np.random.default_rng(seed + 100)
+    q, qd, qdd = random_state(rng, arm)
+    q[arm.motor_position_slice] = rng.normal(size=arm.motor_slice.stop - arm.nu)
+    return arm, (q, qd, qdd)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_motors_and_forces_inside_of_joints(seed):
+    arm, state = with_drives(seed)
+    found = fa.inverse_dynamics_derivatives(arm, *state)
+    assert_near(found, complex_step(arm, *state), ROUNDING)
+    for fidelity in ("ruthless", "linear"):
+        other = arm.replace(fidelity=fidelity)
+        found = fa.inverse_dynamics_derivatives(other, *state)
+        assert_near(found, differences(other, *state), 2e-8)
 
 
 @pytest.mark.parametrize("seed", range(8))

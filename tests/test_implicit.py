@@ -377,7 +377,7 @@ def test_accelerations_that_lead_astray_are_not_followed(rho: float) -> None:
     The first iterate from the accelerations of the start is radians away.
     """
     arm = tube_arm()
-    t, q0, law = manoeuvre(100, 1.0)
+    t, q0, law = manoeuvre(100, 1.0, period=1.0 / 3.0)
     found = run(
         arm, ("generalized-alpha", rho), q0, np.zeros(16), t, torque=law, max_step=5e-3
     )

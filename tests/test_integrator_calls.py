@@ -192,16 +192,12 @@ def test_a_state_that_is_infinite_ends_its_trajectory(method: str) -> None:
 def test_the_arm_of_tubes_keeps_a_tenth_of_a_millimetre_at_five_milliseconds() -> None:
     """The case of tests/bench/test_bench_integrators.py, a second of it."""
     arm = tube_arm()
-    t, q0, law = manoeuvre(500, 10.0)
-    part = 51
-    law = fa.control.JointFeedback(
-        law.kp, law.kd, law.reference[:part], law.reference_rates[:part]
-    )
+    t, q0, law = manoeuvre(50, 1.0)
     exact = fa.simulate(
-        arm, q0, np.zeros(16), t[:part], torque=law, method="Rodas4P", rtol=1e-6
+        arm, q0, np.zeros(16), t, torque=law, method="Rodas4P", rtol=1e-6
     )
     for method in ("newmark", "generalized-alpha"):
         run = fa.simulate(
-            arm, q0, np.zeros(16), t[:part], torque=law, method=method, max_step=5e-3
+            arm, q0, np.zeros(16), t, torque=law, method=method, max_step=5e-3
         )
         assert np.abs(run.tip - exact.tip).max() < 1e-4

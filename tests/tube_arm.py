@@ -69,11 +69,13 @@ def frequencies(arm: fa.Arm, q: Any) -> Any:
     return np.sort(np.sqrt(squared.real)) / (2.0 * np.pi)
 
 
-def manoeuvre(n: int, duration: float) -> tuple[Any, Any, fa.control.JointFeedback]:
-    """Times, start and feedback: from one pose to another and back, three times."""
+def manoeuvre(
+    n: int, duration: float, period: float = 10.0 / 3.0
+) -> tuple[Any, Any, fa.control.JointFeedback]:
+    """Times, start and feedback: from one pose to another and back in each period."""
     t = np.linspace(0.0, duration, n + 1)
     start, end = np.array([0.0, -0.6, 1.0, 0.5]), np.array([1.2, -1.0, 0.4, 0.9])
-    phase = 2.0 * np.pi * 3.0 * t / duration
+    phase = 2.0 * np.pi * t / period
     part = 0.5 * (1.0 - np.cos(phase))[:, np.newaxis]
     reference = start + part * (end - start)
     rates = np.gradient(reference, t, axis=0)

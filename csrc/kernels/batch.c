@@ -134,10 +134,33 @@ FA_INLINE void batch_load(const fa_operand *o, size_t at, size_t states, fa_real
     }
 }
 
+/* whether FA_LANES numbers of a state stand side by side */
+FA_INLINE int batch_is_row(const ptrdiff_t *offset)
+{
+    int is_row = 1;
+    for (int i = 1; i < FA_LANES; i++) {
+        is_row &= offset[i] == offset[0] + i * (ptrdiff_t)sizeof(double);
+    }
+    return is_row;
+}
+
 FA_INLINE void batch_store(const fa_operand *o, size_t at, size_t states,
                            const fa_real *lanes)
 {
-    for (int e = 0; e < o->size; e++) {
+    int e = 0;
+
+    /* as many numbers side by side as there are lanes, state by state */
+    while (e + FA_LANES <= o->size && batch_is_row(o->offset + e)) {
+        char *to = o->data + (ptrdiff_t)at * o->stride + o->offset[e];
+        fa_real rows[FA_LANES];
+        fa_transpose(lanes + e, rows);
+        for (size_t w = 0; w < states; w++) {
+            memcpy(to, rows + w, sizeof rows[w]);
+            to += o->stride;
+        }
+        e += FA_LANES;
+    }
+    for (; e < o->size; e++) {
         char *to = o->data + (ptrdiff_t)at * o->stride + o->offset[e];
         for (size_t w = 0; w < states; w++) {
             const double value = lanes[e][w];

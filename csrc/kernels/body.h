@@ -104,7 +104,7 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
                          fa_real *z_r)
 {
     const fa_modal *c = &b->modal;
-    fa_real momentum[6], modal[FA_MAX_MODES], flow[3], cross[3];
+    fa_real momentum[6], modal[FA_MAX_SHAPES], flow[3], cross[3];
 
     fa_zero(momentum, 6);
     fa_zero(modal, n);

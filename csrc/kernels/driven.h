@@ -38,8 +38,8 @@ typedef struct {
 /* the deformed body (B1) */
 typedef struct {
     fa_real mp[3], J[6];
-    fa_real F[3 * FA_MAX_MODES];
-    fa_real Jr[6 * FA_MAX_MODES]; /* J_r omega needs them one by one */
+    fa_real F[3 * FA_MAX_SHAPES];
+    fa_real Jr[6 * FA_MAX_SHAPES]; /* J_r omega needs them one by one */
     fa_driven_shape driven;
 } fa_shape;
 

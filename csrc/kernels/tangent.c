@@ -25,7 +25,7 @@
  *             bodies that deform, and X6 to X11, from the equations of this directory.
  * Checked by  tests/test_derivatives.py: complex step of the twin, differences.
  */
-#include "tangent_body.h"
+#include "tangent_driven.h"
 #include "tangent_ruthless.h"
 
 /* scratch, one part after the other, and the state */
@@ -37,6 +37,7 @@ typedef struct {
     tg_screw *screws;   /* modes of parents by hop_at, then the joints by joint_at */
     tg_coordinate *own; /* [nv] */
     tg_wide *wide;      /* [n_bodies] or NULL */
+    fa_real *driven;    /* for one body with driven shapes */
 } tg_work;
 
 /* whether bodies have any B (X5) */
@@ -53,7 +54,8 @@ static size_t tg_tree_work_size(const fa_model *model)
     return id_work(model) + bodies * (sizeof(tg_body) / real) +
            screws * (sizeof(tg_screw) / real) +
            (size_t)model->nv * (sizeof(tg_coordinate) / real) +
-           (tg_is_wide(model) ? bodies * (sizeof(tg_wide) / real) : 0);
+           (tg_is_wide(model) ? bodies * (sizeof(tg_wide) / real) : 0) +
+           tg_driven_work_size(model);
 }
 
 static tg_work tg_split(const fa_model *model, const fa_real *q, const fa_real *qd,
@@ -67,7 +69,12 @@ static tg_work tg_split(const fa_model *model, const fa_real *q, const fa_real *
     w.bodies = (tg_body *)(work + id_work(model));
     w.screws = (tg_screw *)(w.bodies + model->n_bodies);
     w.own = (tg_coordinate *)(w.screws + model->sum_parent_modes + model->nu);
-    w.wide = tg_is_wide(model) ? (tg_wide *)(w.own + model->nv) : NULL;
+    w.driven = (fa_real *)(w.own + model->nv);
+    w.wide = NULL;
+    if (tg_is_wide(model)) {
+        w.wide = (tg_wide *)w.driven;
+        w.driven = (fa_real *)(w.wide + model->n_bodies);
+    }
     return w;
 }
 
@@ -111,68 +118,6 @@ FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k)
     }
 }
 
-/*
- * Inertia, momentum, rows and own changes of body k (X5, X6).
- *   b, n, y   the body and its coordinates (eta, etad, etadd), or with driven shapes
- *   own       [n] their rows and changes
- *   q, qd     their own block
- */
-FA_INLINE void tg_start(const tg_work *w, const int k, const fa_body *b, const int n,
-                        const fa_real *const y[3], tg_coordinate *own, int stride,
-                        fa_real *q, fa_real *qd)
-{
-    const id_body *of = w->motion + k;
-    tg_body *self = w->bodies + k;
-    fa_shape shape;
-
-    body_shape(b, n, y[0], &shape);
-    tg_inertia(b, &shape, self);
-    tg_lift_force(self, of->f, self->f);
-    fa_zero(self->offset, 3);
-    tg_own_modes(b, n, &shape, y, of->V, of->a, of->g, self, own);
-    tg_own_block(b, n, of->V, of->a, stride, q, qd);
-    if (!w->wide) {
-        tg_momentum(b, n, &shape, y[1], own, self);
-        return;
-    }
-    tg_wide_body(b, &shape, y[1], of->V, self, own, w->wide + k);
-    if (b->node_is_offset) {
-        fa_real turned[3];
-        fa_zero(turned, 3);
-        for (int s = 0; s < n; s++) {
-            for (int i = 0; i < 3; i++) {
-                const int at = 3 * s + i;
-                turned[i] += (b->modal.E[at] - b->modal.mp1[at]) * y[0][s];
-            }
-        }
-        fa_rotate(self->offset, self->R, turned);
-    }
-}
-
-/* the same for a ruthless model, whose modes have inertia, stiffness and damping alone */
-FA_NOINLINE void tg_start_ruthless(const tg_work *w, const int k, const fa_body *b,
-                                   tg_coordinate *own)
-{
-    const id_body *of = w->motion + k;
-    tg_body *self = w->bodies + k;
-    fa_shape shape;
-
-    body_shape(b, b->n_modes, node_rest, &shape);
-    tg_inertia(b, &shape, self);
-    tg_lift_force(self, of->f, self->f);
-    fa_zero(self->offset, 3);
-    memset(own, 0, (size_t)b->n_modes * sizeof *own);
-    for (int s = 0; s < b->n_modes; s++) {
-        fa_real f[6];
-        memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
-        for (int i = 0; i < 3; i++) {
-            f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
-        }
-        tg_lift_force(self, f, own[s].A);
-    }
-    tg_wide_body(b, &shape, node_rest, of->V, self, own, w->wide + k);
-}
-
 /* body k in its own state */
 FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int k,
                              const int n, const tg_result *out)
@@ -182,11 +127,18 @@ FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int 
                                  w->qdd + b->mode_at};
     const int at = b->mode_at * (out->nv + 1);
     tg_coordinate *own = w->own + b->mode_at;
+    tg_wide *wide = w->wide ? w->wide + k : NULL;
 
     if (model->fidelity == FA_RUTHLESS) {
-        tg_start_ruthless(w, k, b, own);
+        tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
+    } else if (b->driven.n > 0) {
+        tg_start_driven(w->motion + k, w->bodies + k, wide, b, y, w->driven, own,
+                        out->nv, out->dq + at, out->dqd + at);
     } else {
-        tg_start(w, k, b, n, y, own, out->nv, out->dq + at, out->dqd + at);
+        fa_shape shape;
+        body_shape(b, n, y[0], &shape);
+        tg_start(w->motion + k, w->bodies + k, wide, b, n, &shape, y, own, out->nv,
+                 out->dq + at, out->dqd + at);
     }
     tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
 }
@@ -224,17 +176,25 @@ FA_INLINE void tg_rows(const int wide, const tg_coordinate *own, int k,
 
 /* row and column of coordinate k with freedoms inboard of its hop (X10) */
 FA_INLINE void tg_pairs(const int wide, const tg_coordinate *own, int k,
-                        const tg_screw *screws, int count, int first,
+                        const tg_screw *restrict screws, int count, int first,
                         const tg_result *out)
 {
     const int nv = out->nv;
-    const tg_coordinate *c = own + k;
+    const tg_coordinate c = own[k]; /* stays in registers: nothing can write to it */
+    fa_real *restrict row_q = out->dq + k * nv + first;
+    fa_real *restrict row_qd = out->dqd + k * nv + first;
+    fa_real *restrict column_q = out->dq + first * nv + k;
+    fa_real *restrict column_qd = out->dqd + first * nv + k;
 
-    tg_rows(wide, own, k, screws, count, first, out);
     for (int i = 0; i < count; i++) {
-        const int at = (first + i) * nv + k;
-        out->dq[at] += tg_dot(screws[i].J, c->q);
-        out->dqd[at] += tg_dot(screws[i].J, c->qd);
+        const tg_screw *s = screws + i;
+        row_q[i] += tg_row(wide, &c, s->Q, s->P);
+        row_qd[i] += tg_row(wide, &c, s->T, s->J);
+        if (wide) {
+            row_q[i] += fa_dot(c.G, s->J);
+        }
+        column_q[i * nv] += tg_dot(s->J, c.q);
+        column_qd[i * nv] += tg_dot(s->J, c.qd);
     }
 }
 

@@ -192,7 +192,7 @@ FA_NOINLINE void tg_bias_change(const fa_body *b, const fa_shape *s,
 {
     const fa_modal *c = &b->modal;
     const int n = b->n_modes;
-    fa_real zero[FA_MAX_MODES], modal[FA_MAX_MODES], p[6], dp[6], flow[3], cross[3];
+    fa_real zero[FA_MAX_SHAPES], modal[FA_MAX_SHAPES], p[6], dp[6], flow[3], cross[3];
 
     fa_zero(zero, n);
     fa_zero(modal, n);
@@ -236,7 +236,7 @@ FA_NOINLINE void tg_wide_body(const fa_body *b, const fa_shape *s, const fa_real
                               tg_wide *any)
 {
     const int n = b->n_modes;
-    fa_real zero[FA_MAX_MODES], z_f[FA_MAX_MODES], z_r[6], f[6], t[6], x[3];
+    fa_real zero[FA_MAX_SHAPES], z_f[FA_MAX_SHAPES], z_r[6], f[6], t[6], x[3];
 
     fa_zero(zero, n);
     for (int j = 0; j < 6; j++) {
@@ -393,6 +393,64 @@ FA_INLINE void tg_elastic_block(const fa_body *b, const int n, int stride, fa_re
             qd[r * stride + s] += b->modal.C[r * n + s];
         }
     }
+}
+
+/*
+ * Inertia, momentum, rows and own changes of a body (X5, X6).
+ *   of        what inverse dynamics knows of it
+ *   b, n, y   the body and its coordinates (eta, etad, etadd), or with driven shapes
+ *   shape     of the body at y
+ *   own       [n] their rows and changes
+ *   q, qd     their own block
+ */
+FA_INLINE void tg_start(const id_body *of, tg_body *self, tg_wide *wide,
+                        const fa_body *b, const int n, const fa_shape *shape,
+                        const fa_real *const y[3], tg_coordinate *own, int stride,
+                        fa_real *q, fa_real *qd)
+{
+    tg_inertia(b, shape, self);
+    tg_lift_force(self, of->f, self->f);
+    fa_zero(self->offset, 3);
+    tg_own_modes(b, n, shape, y, of->V, of->a, of->g, self, own);
+    tg_own_block(b, n, of->V, of->a, stride, q, qd);
+    if (!wide) {
+        tg_momentum(b, n, shape, y[1], own, self);
+        return;
+    }
+    tg_wide_body(b, shape, y[1], of->V, self, own, wide);
+    if (b->node_is_offset) {
+        fa_real turned[3];
+        fa_zero(turned, 3);
+        for (int s = 0; s < n; s++) {
+            for (int i = 0; i < 3; i++) {
+                const int at = 3 * s + i;
+                turned[i] += (b->modal.E[at] - b->modal.mp1[at]) * y[0][s];
+            }
+        }
+        fa_rotate(self->offset, self->R, turned);
+    }
+}
+
+/* the same for a ruthless model, whose modes have inertia, stiffness and damping alone */
+FA_NOINLINE void tg_start_ruthless(const id_body *of, tg_body *self, tg_wide *wide,
+                                   const fa_body *b, tg_coordinate *own)
+{
+    fa_shape shape;
+
+    body_shape(b, b->n_modes, node_rest, &shape);
+    tg_inertia(b, &shape, self);
+    tg_lift_force(self, of->f, self->f);
+    fa_zero(self->offset, 3);
+    memset(own, 0, (size_t)b->n_modes * sizeof *own);
+    for (int s = 0; s < b->n_modes; s++) {
+        fa_real f[6];
+        memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
+        for (int i = 0; i < 3; i++) {
+            f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
+        }
+        tg_lift_force(self, f, own[s].A);
+    }
+    tg_wide_body(b, &shape, node_rest, of->V, self, own, wide);
 }
 
 #endif
