@@ -72,6 +72,7 @@ from .links import (
     link_jacobians,
     link_velocities,
 )
+from .loads import LinkLoads, link_loads
 from .mass import (
     InnovationsFactors,
     apply_mass_matrix,
@@ -126,6 +127,7 @@ __all__ = [
     "InverseKinematics",
     "InverseStatics",
     "Joint",
+    "LinkLoads",
     "Loop",
     "ModalIntegrals",
     "ModelError",
@@ -177,6 +179,7 @@ __all__ = [
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",
+    "link_loads",
     "link_poses",
     "link_velocities",
     "lock_motors",

@@ -74,6 +74,20 @@ def test_a_motor_turns_ahead_by_what_its_shaft_gives_way() -> None:
     assert_allclose(rest.lowest_square, kept / (INERTIA + MASS * REACH**2), rtol=1e-10)
 
 
+@pytest.mark.parametrize("ratio", [1e-3, 100.0, -1e5])
+def test_any_gear(ratio: float) -> None:
+    # motors may have to turn far, or hardly
+    arm = lifted(gear_ratio=ratio)
+    q = np.array([[0.6, 0.0], [-12.0, 0.0]])
+    rest = fa.equilibrium(arm, q).check()
+    assert rest.iterations.max() <= 3
+    torque = WEIGHT * np.cos(q[:, 0])
+    assert_allclose(rest.q[:, 1], ratio * (q[:, 0] + torque / STIFFNESS), rtol=1e-12)
+    start = rest.q + np.array([0.05, 0.0])
+    free = fa.equilibrium(arm, start, held="motors").check()
+    assert_allclose(free.q, rest.q, rtol=1e-9)
+
+
 def test_a_joint_hangs_behind_its_motor() -> None:
     arm = lifted()
     angle = 0.3

@@ -165,14 +165,31 @@ def motors(arm: Arm) -> list[Motor]:
     return result
 
 
+def geared(arm: Arm, q: Array) -> Array:
+    """Positions with the motors that can turn where the gears alone have them."""
+    turning = [m for m in motors(arm) if m.motor >= 0]
+    if not turning:
+        return q
+    result = np.array(q)
+    for m in turning:
+        result[..., m.motor_position] = m.ratio * result[..., m.joint_position]
+    return result
+
+
 def driven(arm: Arm) -> list[int]:
     """Velocities of joints with a motor that can turn."""
     return [m.joint for m in motors(arm) if m.motor >= 0]
 
 
 def motion_sizes(arm: Arm) -> Array:
-    """Largest motion of a node in rad or m for a unit of each velocity, (nv,)."""
+    """Largest motion of a node in rad or m for a unit of each velocity, (nv,).
+
+    Of a motor the motion of its joint.
+    """
     size = np.ones(arm.nv)
+    for m in motors(arm):
+        if m.motor >= 0:
+            size[m.motor] = 1.0 / abs(m.ratio)
     for k, body in enumerate(arm.bodies):
         if body.n_modes:
             both = np.concatenate([body.node_translation, body.node_rotation], axis=1)

@@ -84,7 +84,8 @@ def deflection(
 
     Examples
     --------
-    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI):
+    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI), less if it
+    is raised, and not at all upright:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -92,9 +93,9 @@ def deflection(
     >>> q = np.zeros((3, 5))
     >>> q[:, 0] = 0.0, 1.0, np.pi / 2
     >>> fa.deflection(arm, q)[:, 3:5].round(5) + 0.0
-    array([[ 0.     , -0.01226],
-           [ 0.00558, -0.00358],
-           [ 0.     ,  0.     ]])
+    array([[-9.000e-05, -1.226e-02],
+           [ 5.620e-03, -3.640e-03],
+           [ 0.000e+00,  0.000e+00]])
     """
     read_arm(arm, "deflection")
     number = _one_node(arm, node)

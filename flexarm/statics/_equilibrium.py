@@ -15,6 +15,7 @@ from ._coordinates import (
     couplings,
     driven,
     freedom,
+    geared,
     held_coordinates,
     read_arm,
     read_positions,
@@ -119,7 +120,8 @@ def equilibrium(
     arm : Arm
         Tree, with couplings at most.
     q : (..., nq) array_like of float
-        Held positions, and where the others start.
+        Held positions, and where the others start; but motors of joints that are held
+        start where their gears have them.
     held : {"joints", "motors"}, None, names or numbers
         What does not move: the joints (modes are free; a joint with a drive stays where
         it is, and its motor turns to the angle that holds it there), the motors and the
@@ -199,6 +201,7 @@ def equilibrium(
     if isinstance(held, str) and held == "joints":  # the motors turn, and carry
         rows[driven(arm)] = False
         given[arm.motor_slice] = False
+        start = geared(arm, start)
         # motions of which stability is asked: those with the motors at rest
         still = held_coordinates(arm, "motors")
     if applied is not None and applied[..., rows].any():
