@@ -21,8 +21,7 @@ STEP = 1e-40
 ROUNDING = 4e-14  # of the largest entry
 
 # families of random trees, half of their bodies with foreshortening; the last entry
-# takes the offsets of the node masses away, without which bodies and all that they carry
-# have fewer terms
+# takes the offsets of node masses away, without which bodies have fewer terms
 FAMILIES = {
     "rigid": ({"max_modes": 0, "joints": ("revolute", "prismatic")}, False),
     "rigid, all joints": ({"max_modes": 0, "joints": SEVERAL}, False),
