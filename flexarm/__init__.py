@@ -49,6 +49,7 @@ from .errors import (
     ModelError,
     NotFiniteError,
     SingularityError,
+    StiffeningWarning,
 )
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .inverse_kinematics import InverseKinematics, inverse_kinematics
@@ -126,6 +127,7 @@ __all__ = [
     "NotFiniteError",
     "RigidBody",
     "SingularityError",
+    "StiffeningWarning",
     "SpatialOperators",
     "Stops",
     "Trajectory",

@@ -3,10 +3,9 @@
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
-joints), `spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).
-`random_tree` draws arms for tests.  `poses` gives named configurations,
-`cibicik_egeland_maneuver` and
-`spin_up` motions.
+joints), `spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `mueller_remote_center`
+(rigid).  `random_tree` draws arms for tests.  `poses` gives named configurations,
+`cibicik_egeland_maneuver` and `spin_up` motions.
 """
 
 from .farid import farid_planar, farid_spatial, farid_two_link

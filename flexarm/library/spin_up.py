@@ -88,8 +88,10 @@ def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
 def spin_up(t: ArrayLike) -> tuple[Array, Array, Array]:
     r"""Angle, rate and torque of the hub of `spin_up_beam`.
 
-    The angle is :math:`\tfrac{6}{15}\left[\tfrac{t^2}{2} + \left(\tfrac{15}{2\pi}\right)^2
-    \left(\cos\tfrac{2\pi t}{15} - 1\right)\right]` up to 15 s, then :math:`6t - 45`.
+    The angle is, up to 15 s, and then :math:`6t - 45`,
+
+    .. math:: \tfrac{6}{15}\left[\tfrac{t^2}{2} + \left(\tfrac{15}{2\pi}\right)^2
+       \left(\cos\tfrac{2\pi t}{15} - 1\right)\right].
 
     Parameters
     ----------
