@@ -30,8 +30,8 @@ def warn_of_stiffening(arm: Arm, q: Array, qd: Array) -> None:
     ----------
     arm : Arm
         Arm of any fidelity.
-    q, qd : (..., nq) and (..., nv) ndarray of float
-        Samples; those that are not finite count for nothing.
+    q, qd : (..., times, nq) and (..., times, nv) ndarray of float
+        Samples; trajectories that are not finite count for nothing.
     """
     bare = {
         k: 2.0 * np.pi * float(body.frequencies()[0])
@@ -40,11 +40,13 @@ def warn_of_stiffening(arm: Arm, q: Array, qd: Array) -> None:
     }
     if not bare:
         return
-    finite = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)
+    # a run that fails says so itself
+    finite = np.isfinite(q).all(axis=(-2, -1)) & np.isfinite(qd).all(axis=(-2, -1))
     if not finite.any():
         return
     twists = link_velocities(arm, q[finite], qd[finite])
-    spins = np.linalg.norm(twists[..., :3], axis=-1).max(axis=0)
+    spins = np.linalg.norm(twists[..., :3], axis=-1)
+    spins = spins.reshape(-1, len(arm.bodies)).max(axis=0)
     for k, first in bare.items():
         if spins[k] > STIFFENING_SHARE * first:
             warnings.warn(

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._simulate_run import Run, Trajectory, check_step, progress_bar, state, times
 from ._simulate_scipy import run_scipy
+from ._stiffening_warning import warn_of_stiffening
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def simulate(
     except Exception as error:
         error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
         raise
+    warn_of_stiffening(arm, run.q, run.qd)
     return run.result(method, note)
 
 
