@@ -109,4 +109,20 @@ FA_INLINE fa_stumpff fa_stumpff_at(fa_real argument)
                         fa_complex(c[4], d[4]), fa_complex(c[5], d[5])};
 }
 
+/* c_6 and c_7, whose series need no closed form below 10 */
+FA_INLINE void fa_stumpff_next(fa_real x, const fa_stumpff *f, fa_real *c6, fa_real *c7)
+{
+    fa_real term6 = 1.0 / 720.0, term7 = 1.0 / 5040.0;
+
+    (void)f;
+    *c6 = term6;
+    *c7 = term7;
+    for (int i = 1; i < 16; i++) {
+        term6 *= -x / ((2 * i + 6) * (2 * i + 5));
+        term7 *= -x / ((2 * i + 7) * (2 * i + 6));
+        *c6 += term6;
+        *c7 += term7;
+    }
+}
+
 #endif

@@ -16,6 +16,7 @@ int fa_kernel_inputs(fa_kernel kernel)
 {
     switch (kernel) {
     case FA_INVERSE_DYNAMICS:
+    case FA_INVERSE_TANGENTS:
     case FA_FORWARD_DYNAMICS:
     case FA_FORWARD_BASIC:
     case FA_FORWARD_COMPOSITE:

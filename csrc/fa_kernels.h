@@ -22,6 +22,7 @@ typedef enum {
     FA_INVERSE_DYNAMICS,   /* q (nq), qd (nv), qdd (nv) -> tau (nv) */
     FA_BIAS_FORCES,        /* q (nq), qd (nv) -> (nv) */
     FA_GRAVITY_FORCES,     /* q (nq) -> (nv) */
+    FA_INVERSE_TANGENTS,   /* q (nq), qd (nv), qdd (nv) -> dq, dqd (2, nv, nv) */
     FA_FORWARD_DYNAMICS,   /* q (nq), qd (nv), tau (nv or n_actuators) -> qdd (nv) */
     FA_FORWARD_BASIC,      /* the same, modes and joint of a body freed at once */
     FA_FORWARD_COMPOSITE,  /* the same by the mass matrix and a dense solve */
@@ -105,8 +106,24 @@ typedef int (*fa_torque_call)(void *context, double t, const double *q,
  * that are done; nonzero stops the run */
 typedef int (*fa_tick)(void *context, size_t steps_done);
 
-/* fixed-step methods of a time loop; the second for stiff arms, without constraints */
-typedef enum { FA_RK4, FA_ROS34PW2 } fa_method;
+/* methods of a time loop, all but the first without constraints; the last one chooses
+ * its steps */
+typedef enum {
+    FA_RK4,
+    FA_ROS34PW2,
+    FA_NEWMARK,
+    FA_LINEAR_ACCELERATION,
+    FA_GENERALIZED_ALPHA,
+    FA_RODAS4P
+} fa_method;
+
+/* how a trajectory ended: at the last time or with numbers that are not finite; with
+ * an iteration that did not converge; with a step too short to be added to the time */
+typedef enum { FA_REACHED, FA_NOT_CONVERGED, FA_STEP_TOO_SHORT } fa_ending;
+
+/* numbers of a trajectory: steps, steps that were rejected, fa_ending, its time and
+ * residual */
+enum { FA_REPORT_SIZE = 5 };
 
 /*
  * Feedback of the actuators, nu of them here: of motors where joints have them, else of
@@ -128,7 +145,10 @@ typedef struct {
     size_t n_samples; /* times, first one is the start */
     int substeps;     /* integration steps between two samples */
     int n_tau;        /* n_actuators or nv */
-    const double *t;  /* [n_samples] */
+    const double *t;  /* [count or 1][n_samples] */
+    size_t t_stride;  /* doubles between two trajectories, 0: shared; else no call */
+    double spectral_radius;      /* of generalized-alpha, 0 to 1 */
+    double rtol, atol, max_step; /* of the one that chooses its steps */
     fa_torque kind;
     const double *tau;           /* [count or 1][n_samples][n_tau] */
     size_t tau_stride;           /* doubles between two trajectories, 0: shared */
@@ -139,6 +159,7 @@ typedef struct {
     /* [count][n_samples][nq], [nv]; sample 0 is the initial state */
     double *q, *qd;
     double *tau_out; /* [count][n_samples][n_tau] or NULL */
+    double *report;  /* [count][FA_REPORT_SIZE], zeros before, or NULL */
 } fa_rollout;
 
 /* how the iteration of a target ended */

@@ -23,6 +23,8 @@
 
 #include "kernels/inverse_dynamics.c"
 
+#include "kernels/tangent.c"
+
 #include "kernels/kinematics.c"
 #include "kernels/link_jacobians.c"
 #include "kernels/mass_matrix.c"
@@ -90,6 +92,33 @@ void fa_linear_jacobian(const fa_model *model, int node, const double *q, double
     linear_seed(q, model->nq, model->n_modes, x);
     kin_walk(model, &call, KIN_COLUMNS, NULL);
     linear_sum(result, 6 * model->nv, J);
+}
+
+size_t fa_linear_tangents_work_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv;
+    return 2 * ((size_t)model->nq + 2 * nv + 2 * nv * nv + tg_tree_work_size(model));
+}
+
+void fa_linear_tangents(const fa_model *model, const double *q, const double *qd,
+                        const double *qdd, double *work, double *dq, double *dqd)
+{
+    const int nv = model->nv, size = nv * nv;
+    fa_real *x = (fa_real *)work, *v = x + model->nq, *a = v + nv, *result = a + nv;
+
+    linear_seed(q, model->nq, model->n_modes, x);
+    linear_seed(qd, nv, model->n_modes, v);
+    linear_seed(qdd, nv, 0, a);
+    tg_tree(model, x, v, a, result + 2 * size, result, result + size);
+    linear_sum(result, size, dq);
+    linear_sum(result + size, size, dqd);
+    /* along modes and their rates, of which tau is linear, the change itself */
+    for (int i = 0; i < size; i++) {
+        if (i % nv >= nv - model->n_modes) {
+            dq[i] = creal(result[i]);
+            dqd[i] = creal(result[size + i]);
+        }
+    }
 }
 
 size_t fa_linear_links_work_size(const fa_model *model)

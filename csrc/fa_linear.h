@@ -27,6 +27,14 @@ void fa_linear_jacobian(const fa_model *model, int node, const double *q, double
                         double *J);
 
 /* doubles of scratch of the next function */
+size_t fa_linear_tangents_work_size(const fa_model *model);
+
+/* derivatives [nv][nv] of M qdd + C at q [nq], qd, qdd [nv] along local displacements and
+ * velocities */
+void fa_linear_tangents(const fa_model *model, const double *q, const double *qd,
+                        const double *qdd, double *work, double *dq, double *dqd);
+
+/* doubles of scratch of the next function */
 size_t fa_linear_links_work_size(const fa_model *model);
 
 /*

@@ -135,4 +135,34 @@ FA_INLINE fa_stumpff fa_stumpff_at(fa_real x)
     return f;
 }
 
+/* c_6 and c_7, which second derivatives need; f at the same x */
+FA_INLINE void fa_stumpff_next(fa_real x, const fa_stumpff *f, fa_real *c6, fa_real *c7)
+{
+    fa_real p, q;
+
+    /* (2 i + 6)! and (2 i + 7)!, eight powers of x */
+    p = fa_splat(1.0 / 1124000727777607680000.0);
+    p = p * x - 1.0 / 2432902008176640000.0;
+    p = p * x + 1.0 / 6402373705728000.0;
+    p = p * x - 1.0 / 20922789888000.0;
+    p = p * x + 1.0 / 87178291200.0;
+    p = p * x - 1.0 / 479001600.0;
+    p = p * x + 1.0 / 3628800.0;
+    p = p * x - 1.0 / 40320.0;
+    p = p * x + 1.0 / 720.0;
+    q = fa_splat(1.0 / 25852016738884976640000.0);
+    q = q * x - 1.0 / 51090942171709440000.0;
+    q = q * x + 1.0 / 121645100408832000.0;
+    q = q * x - 1.0 / 355687428096000.0;
+    q = q * x + 1.0 / 1307674368000.0;
+    q = q * x - 1.0 / 6227020800.0;
+    q = q * x + 1.0 / 39916800.0;
+    q = q * x - 1.0 / 362880.0;
+    q = q * x + 1.0 / 5040.0;
+
+    const fa_mask large = x > 2.25;
+    *c6 = fa_select(large, (1.0 / 24.0 - f->c4) / x, p);
+    *c7 = fa_select(large, (1.0 / 120.0 - f->c5) / x, q);
+}
+
 #endif

@@ -36,6 +36,7 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {"inverse_dynamics", 0, {"Q", "V", "V", "V"}},
     [FA_BIAS_FORCES] = {"bias_forces", 0, {"Q", "V", "V"}},
     [FA_GRAVITY_FORCES] = {"gravity_forces", 0, {"Q", "V"}},
+    [FA_INVERSE_TANGENTS] = {"inverse_dynamics_derivatives", 0, {"Q", "V", "V", "2VV"}},
     [FA_FORWARD_DYNAMICS] = {"forward_dynamics", 0, {"Q", "V", "T", "V"}},
     [FA_FORWARD_BASIC] = {"forward_dynamics_basic", 0, {"Q", "V", "T", "V"}},
     [FA_FORWARD_COMPOSITE] = {"forward_dynamics_composite", 0, {"Q", "V", "T", "V"}},

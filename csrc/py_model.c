@@ -224,6 +224,7 @@ static PyMemberDef model_members[] = {
     MODEL_GUFUNC("inverse_dynamics", FA_INVERSE_DYNAMICS),
     MODEL_GUFUNC("bias_forces", FA_BIAS_FORCES),
     MODEL_GUFUNC("gravity_forces", FA_GRAVITY_FORCES),
+    MODEL_GUFUNC("inverse_dynamics_derivatives", FA_INVERSE_TANGENTS),
     MODEL_GUFUNC("forward_dynamics", FA_FORWARD_DYNAMICS),
     MODEL_GUFUNC("forward_dynamics_basic", FA_FORWARD_BASIC),
     MODEL_GUFUNC("forward_dynamics_composite", FA_FORWARD_COMPOSITE),

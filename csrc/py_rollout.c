@@ -149,12 +149,65 @@ static int rollout_feedback(const fa_model *model, fa_rollout *run, fa_feedback 
 
 static int rollout_method(const fa_model *model, fa_rollout *run, const char *name)
 {
-    if (strcmp(name, "rk4") == 0) {
-        run->method = FA_RK4;
-    } else if (strcmp(name, "ROS34PW2") == 0 && model->n_constraints == 0) {
-        run->method = FA_ROS34PW2;
-    } else {
-        PyErr_Format(PyExc_ValueError, "no method of a rollout of this arm: %s", name);
+    static const struct {
+        const char *name;
+        fa_method method;
+    } methods[] = {{"rk4", FA_RK4},
+                   {"ROS34PW2", FA_ROS34PW2},
+                   {"newmark", FA_NEWMARK},
+                   {"linear-acceleration", FA_LINEAR_ACCELERATION},
+                   {"generalized-alpha", FA_GENERALIZED_ALPHA},
+                   {"Rodas4P", FA_RODAS4P}};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        const fa_method method = methods[i].method;
+        if (strcmp(name, methods[i].name) == 0 &&
+            (model->n_constraints == 0 || method == FA_RK4) &&
+            (model->fidelity != FA_LINEAR || method <= FA_ROS34PW2)) {
+            run->method = method;
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "no method of a rollout of this arm: %s", name);
+    return -1;
+}
+
+/* options of the method, and numbers of each trajectory to be told */
+static int rollout_options(fa_rollout *run, PyObject *given, PyObject *report)
+{
+    npy_intp shape[3];
+
+    if (report != Py_None) {
+        run->report = rollout_data(report, "report", 1, shape);
+        if (!run->report) {
+            return -1;
+        }
+        if ((size_t)shape[0] != run->count || shape[1] * shape[2] != FA_REPORT_SIZE) {
+            PyErr_SetString(PyExc_ValueError,
+                            "report of a rollout has the wrong shape");
+            return -1;
+        }
+    }
+    run->spectral_radius = 1.0;
+    run->rtol = run->atol = 1e-6;
+    run->max_step = (double)INFINITY;
+    return given == Py_None || PyArg_ParseTuple(given, "dddd", &run->spectral_radius,
+                                                &run->rtol, &run->atol, &run->max_step)
+               ? 0
+               : -1;
+}
+
+/* times of all trajectories, or of each */
+static int rollout_times(fa_rollout *run, PyArrayObject *t)
+{
+    const npy_intp n = (npy_intp)run->n_samples, rows = PyArray_SIZE(t) / n;
+    const int each = PyArray_NDIM(t) == 2;
+
+    run->t = PyArray_DATA(t);
+    run->t_stride = each ? run->n_samples : 0;
+    if (PyArray_SIZE(t) != rows * n || rows != (each ? (npy_intp)run->count : 1) ||
+        (each && run->kind == FA_TORQUE_CALL)) {
+        PyErr_SetString(PyExc_ValueError, "times of a rollout do not fit");
         return -1;
     }
     return 0;
@@ -172,9 +225,9 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     if (!run->tau_out) {
         return -1;
     }
-    if (shape[2] != model->nq || PyArray_SIZE(t) != shape[1] || shape[1] < 1 ||
-        rates[0] != shape[0] || rates[1] != shape[1] || rates[2] != model->nv ||
-        other[0] != shape[0] || other[1] != shape[1] ||
+    if (shape[2] != model->nq || shape[1] < 1 || rates[0] != shape[0] ||
+        rates[1] != shape[1] || rates[2] != model->nv || other[0] != shape[0] ||
+        other[1] != shape[1] ||
         (other[2] != model->n_actuators && other[2] != model->nv)) {
         PyErr_SetString(PyExc_ValueError, "arrays of a rollout do not fit together");
         return -1;
@@ -182,7 +235,6 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     run->count = (size_t)shape[0];
     run->n_samples = (size_t)shape[1];
     run->n_tau = (int)other[2];
-    run->t = PyArray_DATA(t);
     *c = (rollout_context){shape[0], shape[2], rates[2], other[2], NULL, c->tick};
     if (tau == Py_None) {
         run->kind = FA_TORQUE_ZERO;
@@ -202,26 +254,32 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
         }
         run->tau_stride = other[0] == 1 ? 0 : (size_t)(other[1] * other[2]);
     }
-    return 0;
+    if (run->method == FA_RODAS4P && run->kind == FA_TORQUE_CALL && run->count > 1) {
+        PyErr_SetString(PyExc_ValueError, "a torque function sees one time alone");
+        return -1;
+    }
+    return rollout_times(run, t);
 }
 
 PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"q",    "qd",   "t",       "method",   "substeps", "tau",
-                            "hold", "tick", "tau_out", "feedback", NULL};
+    static char *names[] = {"q",       "qd",     "t",    "method",  "substeps",
+                            "tau",     "hold",   "tick", "tau_out", "feedback",
+                            "options", "report", NULL};
     PyObject *q, *qd, *t, *tau, *tick, *tau_out, *feedback = Py_None;
+    PyObject *options = Py_None, *report = Py_None;
     const char *method;
     int substeps, hold;
     rollout_context context = {0, 0, 0, 0, NULL, NULL};
     fa_feedback gains = {0};
     fa_rollout run = {.tick = rollout_tick};
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|O:rollout", names, &q,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|OOO:rollout", names, &q,
                                      &qd, &t, &method, &substeps, &tau, &hold, &tick,
-                                     &tau_out, &feedback)) {
+                                     &tau_out, &feedback, &options, &report)) {
         return NULL;
     }
-    PyObject *times = PyArray_FROMANY(t, NPY_DOUBLE, 1, 1, NPY_ARRAY_IN_ARRAY);
+    PyObject *times = PyArray_FROMANY(t, NPY_DOUBLE, 1, 2, NPY_ARRAY_IN_ARRAY);
     if (!times) {
         return NULL;
     }
@@ -233,7 +291,8 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
     if (rollout_method(model, &run, method) < 0 ||
         rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
                      tau_out) < 0 ||
-        rollout_feedback(model, &run, &gains, feedback) < 0) {
+        rollout_feedback(model, &run, &gains, feedback) < 0 ||
+        rollout_options(&run, options, report) < 0) {
         goto fail;
     }
     const fa_kernels *kernels = py_kernels(run.count);

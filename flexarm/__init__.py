@@ -10,6 +10,7 @@ from . import (
     beams,
     control,
     descriptions,
+    events,
     finite_elements,
     library,
     plotting,
@@ -33,12 +34,14 @@ from .constraints import (
     constraint_violation,
     redundant_constraints,
 )
+from .derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from .drives import (
     CoulombFriction,
     Drive,
     Stops,
     free_motors,
     lock_motors,
+    motor_positions,
 )
 from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
 from .energy import dissipated_power, energy, kinetic_energy, potential_energy
@@ -51,6 +54,7 @@ from .errors import (
     SingularityError,
     StiffeningWarning,
 )
+from .events import Event, Occurrence
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from .inverse_kinematics import InverseKinematics, inverse_kinematics
 from .joints import Joint
@@ -69,6 +73,7 @@ from .links import (
     link_jacobians,
     link_velocities,
 )
+from .loads import LinkLoads, link_loads
 from .mass import (
     InnovationsFactors,
     apply_mass_matrix,
@@ -115,16 +120,20 @@ __all__ = [
     "Coupling",
     "Drive",
     "Equilibrium",
+    "Event",
     "FlexarmError",
     "FlexibleBody",
     "InnovationsFactors",
+    "InverseDynamicsDerivatives",
     "InverseKinematics",
     "InverseStatics",
     "Joint",
+    "LinkLoads",
     "Loop",
     "ModalIntegrals",
     "ModelError",
     "NotFiniteError",
+    "Occurrence",
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
@@ -153,6 +162,7 @@ __all__ = [
     "dissipated_power",
     "energy",
     "equilibrium",
+    "events",
     "finite_elements",
     "forward_dynamics",
     "free_motors",
@@ -161,6 +171,7 @@ __all__ = [
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",
@@ -170,6 +181,7 @@ __all__ = [
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",
+    "link_loads",
     "link_poses",
     "link_velocities",
     "lock_motors",
@@ -179,6 +191,7 @@ __all__ = [
     "mass_matrix_inverse_blocks",
     "modal_integrals",
     "momentum",
+    "motor_positions",
     "natural_frequencies",
     "nodal_integrals",
     "node_acceleration",

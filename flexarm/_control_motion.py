@@ -172,12 +172,12 @@ def node_deformations(arm: Arm, q: Any) -> Array:
             f"q has shape {q.shape}, expected a last axis of {arm.nq} coordinates; see "
             "arm.coordinate_names"
         )
-    return np.asarray(deform(influence(arm), q[..., n_positions(arm) :]))
+    return np.asarray(deform(influence(arm), q[..., arm.motor_position_slice.stop :]))
 
 
 def influence(arm: Arm) -> Array:
     """Modal spatial influence of all modes on all nodes, (n_nodes, 6, n_modes)."""
-    result = np.zeros((arm.n_nodes, 6, arm.nv - arm.nu))
+    result = np.zeros((arm.n_nodes, 6, arm.nv - arm.motor_slice.stop))
     start = 0
     for body in arm.bodies:
         modes = slice(start, start + body.n_modes)
@@ -213,7 +213,7 @@ def difference(arm: Arm, q: Array, wanted: Array) -> Array:
 
 def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
     """Displacement (..., nu) of the joints between positions (..., n_positions)."""
-    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nu))
+    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nu))  # and motors
 
     def full(joints: Array) -> Array:
         return np.concatenate([joints, modes], axis=-1)

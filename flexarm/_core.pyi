@@ -110,6 +110,8 @@ class Model:
     inverse_dynamics: Final[np.ufunc]  # (nq),(nv),(nv)->(nv)
     bias_forces: Final[np.ufunc]  # (nq),(nv)->(nv)
     gravity_forces: Final[np.ufunc]  # (nq)->(nv)
+    # (nq),(nv),(nv)->(2,nv,nv)
+    inverse_dynamics_derivatives: Final[np.ufunc]
     forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
     forward_dynamics_basic: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
@@ -173,6 +175,10 @@ class Model:
         tau_out: NDArray[np.float64],
         # diagonal, kp, kd, reference, rates
         feedback: tuple[bool, Any, Any, Any, Any] | None = None,
+        # spectral_radius, rtol, atol, max_step
+        options: tuple[float, float, float, float] | None = None,
+        # (count, 1, 5): steps, rejected, how it ended, when, residual
+        report: NDArray[np.float64] | None = None,
     ) -> None: ...
     def inverse_kinematics(
         self,

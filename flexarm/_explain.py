@@ -95,6 +95,16 @@ def refuse_linear(arm: Arm, what: str) -> None:
         )
 
 
+def refuse_motors(arm: Arm, what: str) -> None:
+    """Refuse an arm whose motors are coordinates, where forces act on joints alone."""
+    if arm.motor_slice.stop > arm.nu:
+        raise ArgumentError(
+            f"{what} has motors behind flexible joints, on which its forces would act; "
+            "expected joints without drives, arm.replace(bodies=...), which the plant "
+            "may have"
+        )
+
+
 def expected(arm: Arm, name: str) -> dict[int, str]:
     """Lengths that the last axis of an argument may have, in words."""
     motors = arm.motor_slice.stop - arm.nu

@@ -19,6 +19,7 @@ from ._fe_line import (
     places,
     section_breaks,
 )
+from ._fe_profile import element_profile
 from ._fe_reduce import REDUCTIONS, condensed, damping_matrix, modal
 from ._fe_stations import body_nodes, foreshortening, make_stations
 from .errors import ModelError
@@ -235,9 +236,12 @@ def finite_element_link(
     stiffness = rows.T @ rows
     if kind == "modes":  # the rest is rounding
         stiffness = np.diag(np.diag(stiffness))
-    kappa = None
+    kappa: Array | None = None
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
+        kappa = kappa if kappa.any() else None
+    nodes_of_body = body_nodes(stations, W, kappa)
+    massless = "integrals" in nodes_of_body
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -245,7 +249,8 @@ def finite_element_link(
         damping=damping_matrix(name, rows, mass, damping_ratio),
         mode_names=names,
         attachment=line.names[0] if frame == "chord" else None,
-        **body_nodes(stations, W, kappa),
+        beam=element_profile(stations, T, W, section_at, kinds, massless),
+        **nodes_of_body,
     )
 
 

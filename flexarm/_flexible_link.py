@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._beam_modes import BendingModes
+from ._beam_profile import BeamProfile, uniform_profile
 from ._checks import _numbers, as_array, inertia_matrix
 from ._clamped_modes import (
     LinkModes,
@@ -202,6 +203,7 @@ def flexible_link(
             f"{kind} {j + 1}" for kind, own in modes.items() for j in range(own.n_modes)
         ),
         attachment=next((m.attachment for m in modes.values() if m.attachment), None),
+        beam=_profile(modes, x, weight),
         node_foreshortening=_foreshortening(modes, x) if geometric_stiffening else None,
     )
 
@@ -278,6 +280,24 @@ def _node_shapes(modes: dict[str, LinkModes], x: Array) -> tuple[Array, Array]:
             translation[:, 2, columns] = own.shape(x).T
             rotation[:, 1, columns] = -own.slope(x).T
     return translation, rotation
+
+
+def _profile(modes: dict[str, LinkModes], x: Array, weight: Array) -> BeamProfile:
+    """Cuts across the link at its nodes."""
+    n = sum(own.n_modes for own in modes.values())
+    strain, stiffness = np.zeros((len(x), 4, n)), np.zeros(4)
+    rows = {"torsion": 1, "bending y": 2, "bending z": 3}
+    first = 0
+    for kind, own in modes.items():
+        columns, row = slice(first, first + own.n_modes), rows[kind]
+        first += own.n_modes
+        if isinstance(own, TorsionModes):
+            strain[:, row, columns] = own.slope(x).T
+            stiffness[row] = own.torsional_stiffness
+        elif isinstance(own, BendingModes):
+            strain[:, row, columns] = own.curvature(x).T
+            stiffness[row] = own.bending_stiffness
+    return uniform_profile(x, weight, strain, stiffness)
 
 
 def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:

@@ -25,7 +25,7 @@ class JointFeedback(Description):
     .. math:: \tau = \tau_{ff} + K_p (q_{ref} - q) + K_d (\dot q_{ref} - \dot q)
 
     on the ``nu`` joints; modes are neither seen nor pushed.  The law is evaluated in C
-    at every stage, and ``"ROS34PW2"`` takes its gains implicitly.
+    at every stage, and the implicit methods of `simulate` take its gains implicitly.
 
     Parameters
     ----------

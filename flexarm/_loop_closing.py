@@ -129,8 +129,17 @@ def _free_coordinates(arm: Arm, hold: str | Sequence[str], modes: bool) -> Array
                 f"hold names the coordinate {name!r}, expected some of "
                 f"{', '.join(map(repr, names))}"
             )
+    # motors that a coupling names, as those of rigid gears; others do not help
+    coupled = {
+        key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())
+    }
+    first = arm.motor_slice.stop
     return np.array(
-        [name not in hold and (modes or i < arm.nu) for i, name in enumerate(names)]
+        [
+            name not in hold
+            and (i < arm.nu or (name in coupled if i < first else modes))
+            for i, name in enumerate(names)
+        ]
     )
 
 

@@ -224,9 +224,29 @@ def rigid_couplings(arm: Arm) -> list[Coupling]:
 
 
 def with_gears(arm: Arm) -> tuple[Any, ...]:
-    """The constraints of an arm, with those of rigid gears that are not among them."""
-    gears = [c for c in rigid_couplings(arm) if c not in arm.constraints]
-    return (*arm.constraints, *gears)
+    """The constraints of an arm, with those of its rigid gears.
+
+    Those of the drives that an arm had before it was changed are not among them.
+    """
+    names = [body.name for body in arm.bodies]
+    old = {f"{name}.gear": (name, f"{name}.motor") for name in names}
+    own = [
+        c
+        for c in arm.constraints
+        if not isinstance(c, Coupling)
+        or old.get(c.name) != tuple(key for key, _ in c.coefficients)
+    ]
+    return (*own, *rigid_couplings(arm))
+
+
+def carried(joint: Joint) -> tuple[float, float]:
+    """Mass, and size of the inertia, that a carrier has of the motor of a joint."""
+    d = joint.drive
+    if d is None:
+        return 0.0, 0.0
+    still = float(np.abs(np.asarray(d.stator_inertia)).sum())
+    held = 0.0 if d.is_free else d.rotor_inertia
+    return d.stator_mass + d.rotor_mass, still + held + d.rotor_transverse_inertia
 
 
 def actuator_indices(arm: Arm) -> NDArray[np.intp]:
@@ -235,6 +255,21 @@ def actuator_indices(arm: Arm) -> NDArray[np.intp]:
     for i, m in enumerate(free_mounts(arm)):
         result[arm.body_joint_slice(m.driven)] = arm.motor_slice.start + i
     return result
+
+
+def told(arm: Arm) -> list[str]:
+    """One line for each drive, for tables."""
+    lines = []
+    for m in mounts(arm):
+        d, name = m.drive, arm.bodies[m.driven].name
+        angle, mass = ("rad", "kg m^2") if m.turns else ("m", "kg")
+        unit = "N m/rad" if m.joint.screws[:3].any() else "N/m"
+        shaft = "rigid" if d.is_rigid else f"{d.stiffness:g} {unit}"
+        motor = f"drive {name}: {shaft}, gear {d.gear_ratio:g}, rotor "
+        motor += f"{d.rotor_inertia:g} {mass}"
+        held = "" if d.is_free else f", locked at {d.locked:g} {angle}"
+        lines.append(motor + held)
+    return lines
 
 
 def add_linear_forces(arm: Arm, which: str, matrix: Array) -> None:

@@ -17,74 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from ._checks import _numbers, as_array
 from ._clamped_modes import positive
 from ._description import Description
+from ._materials import Material
 from .errors import ModelError
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Material(Description):
-    """Linear elastic material.
-
-    Parameters
-    ----------
-    E : float
-        Young's modulus, in Pa.
-    density : float
-        Mass per volume, in kg/m^3.
-    G : float, optional
-        Shear modulus, in Pa; ``E / (2 (1 + poisson))`` by default.
-    poisson : float, optional
-        Poisson's ratio, above -1 and at most 0.5, in place of `G`; 0.3 by default.
-    name : str
-        What it is called.
-
-    Raises
-    ------
-    ModelError
-        If a number is not physical, or if both `G` and `poisson` are given.
-
-    Examples
-    --------
-    >>> from flexarm import beams
-    >>> beams.Material(E=110e9, density=4430.0, poisson=0.34).G / 1e9
-    41.04477611940298
-    >>> beams.STEEL.G / 1e9
-    81.0
-    """
-
-    E: float
-    density: float
-    G: float | None = None
-    poisson: float | None = None
-    name: str = "material"
-
-    def __post_init__(self) -> None:
-        E = positive(f"E of {self.name}", self.E, "Pa")
-        density = positive(f"density of {self.name}", self.density, "kg/m^3")
-        if self.G is not None:
-            if self.poisson is not None:
-                raise ModelError(
-                    f"{self.name} has both G and poisson, expected one of them, since "
-                    "with E the other follows"
-                )
-            G = positive(f"G of {self.name}", self.G, "Pa")
-        else:
-            nu = 0.3 if self.poisson is None else self.poisson
-            nu = float(as_array(f"poisson of {self.name}", nu, ()))
-            if not -1.0 < nu <= 0.5:
-                raise ModelError(
-                    f"poisson of {self.name} is {nu:g}, expected above -1 and at most "
-                    "0.5"
-                )
-            G = E / (2.0 * (1.0 + nu))
-        self._set(E=E, density=density, G=G, poisson=None)
-
-
-# structural steel: EN 1993-1-1 (2005), 3.2.6, density of EN 1991-1-1, table A.4
-STEEL = Material(E=210e9, density=7850.0, G=81e9, name="steel")
-# wrought aluminium alloys: EN 1999-1-1 (2007), 3.2.5
-ALUMINIUM = Material(E=70e9, density=2700.0, G=27e9, name="aluminium")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +49,8 @@ class Section(Description):
     rotary_inertia : (3,) array_like of float, optional
         Inertia per length of the section about x, y and z, in kg m; by default density
         times ``(I_y + I_z, I_y, I_z)``.
+    torsion_modulus : float, optional
+        Torsion moment for a unit of the largest shear stress, in m^3.
 
     Raises
     ------
@@ -150,6 +88,7 @@ class Section(Description):
     fibres: Any = None
     rounded: bool = False
     rotary_inertia: Any = None
+    torsion_modulus: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.material, Material):
@@ -166,6 +105,9 @@ class Section(Description):
             self._set(
                 **{name: positive(f"{name} of a section", getattr(self, name), unit)}
             )
+        if self.torsion_modulus is not None:
+            W = positive("torsion_modulus of a section", self.torsion_modulus, "m^3")
+            self._set(torsion_modulus=W)
         if self.fibres is not None:
             fibres = as_array("fibres of a section", self.fibres, (2,))
             for value in fibres:
@@ -248,6 +190,38 @@ class Section(Description):
         bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
         return np.asarray(np.abs(axial) / self.area + bending)
 
+    def shear_stress(self, torsion: ArrayLike) -> Array:
+        """Largest shear stress by size that a torsion moment brings, in Pa.
+
+        Parameters
+        ----------
+        torsion : (...) array_like of float
+            Torsion moment, in N m.
+
+        Returns
+        -------
+        stress : (...) ndarray
+            Of the worst point of the outline; shear forces add to it.
+
+        Raises
+        ------
+        ModelError
+            If the section has no torsion modulus.
+
+        Examples
+        --------
+        >>> from flexarm import beams
+        >>> bar = beams.Section.rectangle(0.01, 0.01, beams.STEEL)
+        >>> print((bar.shear_stress(1.0) * 0.01**3).round(4))  # 1 / 0.208
+        4.8039
+        """
+        if self.torsion_modulus is None:
+            raise ModelError(
+                "the section has no torsion_modulus, which shear stresses need, "
+                "expected that number in m^3 or a section of a known shape"
+            )
+        return np.abs(torsion) / self.torsion_modulus
+
     # shapes
 
     @classmethod
@@ -308,6 +282,7 @@ class Section(Description):
             material=material,
             fibres=(a, b),
             rounded=True,
+            torsion_modulus=0.5 * math.pi * a * b * min(a, b),
         )
 
     @classmethod
@@ -348,6 +323,7 @@ class Section(Description):
             material=material,
             fibres=(0.5 * d, 0.5 * d),
             rounded=True,
+            torsion_modulus=4.0 * I / d,
         )
 
     @classmethod
@@ -382,6 +358,7 @@ class Section(Description):
             torsion_constant=_rectangle_torsion(max(y, z), min(y, z)),
             material=material,
             fibres=(0.5 * y, 0.5 * z),
+            torsion_modulus=_rectangle_modulus(max(y, z), min(y, z)),
         )
 
     @classmethod
@@ -431,6 +408,7 @@ class Section(Description):
             torsion_constant=4.0 * inside**2 * t / around + around * t**3 / 3.0,
             material=material,
             fibres=(0.5 * y, 0.5 * z),
+            torsion_modulus=2.0 * inside * t,
         )
 
     @classmethod
@@ -471,13 +449,15 @@ class Section(Description):
                 f"of {y:g} m"
             )
         inner = z - 2.0 * t
+        torsion = (2.0 * y * t**3 + (z - t) * s**3) / 3.0
         return cls(
             area=2.0 * y * t + inner * s,
             I_y=(y * z**3 - (y - s) * inner**3) / 12.0,
             I_z=(2.0 * t * y**3 + inner * s**3) / 12.0,
-            torsion_constant=(2.0 * y * t**3 + (z - t) * s**3) / 3.0,
+            torsion_constant=torsion,
             material=material,
             fibres=(0.5 * y, 0.5 * z),
+            torsion_modulus=torsion / max(t, s),
         )
 
     @classmethod
@@ -532,7 +512,7 @@ class Section(Description):
         EA = positive("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
         material = Material(E=EA, density=rho, G=GJ, name="a section by its stiffness")
-        return cls(1.0, EI[1] / EA, EI[0] / EA, 1.0, material, None, False, turn)
+        return cls(1.0, EI[1] / EA, EI[0] / EA, 1.0, material, rotary_inertia=turn)
 
 
 def _wall(thickness: float, side: float) -> float:
@@ -554,3 +534,11 @@ def _rectangle_torsion(a: float, b: float) -> float:
     zeta = 31.0 / 32.0 * 1.0369277551433699  # sum over odd n of 1 / n^5
     series = zeta + float(np.sum(lacking / n**5))
     return a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * (b / a) * series)
+
+
+def _rectangle_modulus(a: float, b: float) -> float:
+    """Torsion modulus of a rectangle with sides a >= b (the same, 109)."""
+    n = np.arange(1.0, 60.0, 2.0)
+    decay = np.exp(-0.5 * n * np.pi * a / b)  # 1 / cosh = 2 e / (1 + e^2)
+    series = float(np.sum(2.0 * decay / (1.0 + decay**2) / n**2))
+    return _rectangle_torsion(a, b) / (b * (1.0 - 8.0 / math.pi**2 * series))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -16,6 +17,7 @@ from .errors import ArgumentError
 
 if TYPE_CHECKING:
     from .arm import Arm
+    from .events import Occurrence
 
 Array = NDArray[np.float64]
 
@@ -45,6 +47,11 @@ class Trajectory:
         Whether every trajectory reached the last time.
     message : str
         What happened.
+    steps, rejected : (...) ndarray of int
+        Steps of each trajectory, and steps that error control took back; of SciPy's
+        solvers they are not known and None.
+    events : tuple of Occurrence
+        What happened of the `events` that were asked for, in the order of time.
     """
 
     arm: Arm
@@ -55,6 +62,9 @@ class Trajectory:
     method: str = "rk4"
     success: bool = True
     message: str = "reached the last time"
+    steps: Any = None
+    rejected: Any = None
+    events: tuple[Occurrence, ...] = ()
 
     @property
     def completed(self) -> Any:
@@ -149,6 +159,11 @@ class Run:
 
     def __init__(self, arm: Arm, q0: Array, qd0: Array, t: Array, torque: Any) -> None:
         self.arm, self.t, self.hold = arm, t, False
+        self.substeps = 0  # of a fixed step, 0: not one
+        self.counted = False  # whether `report` has the steps
+        self.explain: Callable[[int], str] | None = None  # why a trajectory failed
+        self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
+        self.integrate: Callable[[Run], str]  # another one by the same method
         self.q0, self.qd0 = q0, qd0
         self.widths = {arm.nu, arm.nv}  # of what the torque function may return
         shapes = {"q0": q0.shape[:-1], "qd0": qd0.shape[:-1]}
@@ -190,6 +205,11 @@ class Run:
     @cached_property
     def tau(self) -> Array:
         return self._unreached(self.n_tau)
+
+    @cached_property
+    def report(self) -> Array:
+        """What the time loop in C tells of each trajectory."""
+        return np.zeros((len(self.q), 1, 5))
 
     def _unreached(self, size: int) -> Array:
         count = int(np.prod(self.batch, dtype=int))
@@ -303,8 +323,9 @@ class Run:
         law = self.gains
         if law is not None:
             diagonal, kp, kd, reference, rates = law
-            error = self.sampled(reference, index, t) - y[:nu]
-            rate = -y[nq : nq + nu]
+            acting = self.arm.actuator_indices  # no poses: places in q as well
+            error = self.sampled(reference, index, t) - y[acting]
+            rate = -y[nq + acting]
             if rates is not None:
                 rate = rate + self.sampled(rates, index, t)
             kp, kd = kp[index % len(kp)], kd[index % len(kd)]
@@ -322,15 +343,19 @@ class Run:
         part = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
         return np.asarray(x[k] + part * (x[k + 1] - x[k]))
 
-    def result(self, method: str, note: str) -> Trajectory:
+    def result(
+        self, method: str, note: str, events: tuple[Occurrence, ...] = ()
+    ) -> Trajectory:
         """What was computed, with a sentence about how it ended."""
         while True:
             try:
-                return self._finished(method, note)
+                return self._finished(method, note, events)
             except KeyboardInterrupt:  # nothing is left to stop, but much to lose
                 note = note or "interrupted"
 
-    def _finished(self, method: str, note: str) -> Trajectory:
+    def _finished(
+        self, method: str, note: str, events: tuple[Occurrence, ...]
+    ) -> Trajectory:
         reached = np.asarray(
             np.isfinite(self.q).all(axis=2) & np.isfinite(self.qd).all(axis=2)
         )
@@ -338,16 +363,20 @@ class Run:
         self.qd[~reached] = np.nan
         self.tau[~reached] = np.nan
         failed = np.asarray(~reached.all(axis=1))
+        failed[[i for _, _, i in self.ended]] = False
         success = not failed.any()
-        message = "reached the last time"
+        message = self._ending()
         if not success:
-            k = int(reached[failed].argmin(axis=1).min())
+            counts = reached[failed].argmin(axis=1)
+            k, first = int(counts.min()), int(np.flatnonzero(failed)[counts.argmin()])
             until = f"t = {self.t[max(k - 1, 0)]:g} s of {self.t[-1]:g} s"
+            why = note or (self.explain(first) if self.explain else "")
             message = (
-                f"{note or 'the state became infinite, try a smaller max_step'}: "
+                f"{why or 'the state became infinite, try a smaller max_step'}: "
                 f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
                 f"the first ends at {until}"
             )
+        steps, rejected = self._counts(reached)
 
         def shaped(x: Array) -> Array:
             return x.reshape(*self.batch, *x.shape[1:])
@@ -361,7 +390,31 @@ class Run:
             method,
             success,
             message,
+            steps,
+            rejected,
+            events,
         )
+
+    def _ending(self) -> str:
+        """How a run ends where nothing failed."""
+        if not self.ended:
+            return "reached the last time"
+        name, t, _ = min(self.ended, key=lambda x: x[1])
+        if len(self.q) == 1:
+            return f"ended by event {name!r} at t = {t:g} s"
+        many = f"{len(self.ended)} of {len(self.q)} trajectories"
+        return f"{many} ended by events, the first by {name!r} at t = {t:g} s"
+
+    def _counts(self, reached: Any) -> tuple[Any, Any]:
+        """Steps and rejected ones of each trajectory, or None."""
+        if self.counted:
+            steps, rejected = self.report[:, 0, :2].astype(int).T
+        elif self.substeps:
+            steps = self.substeps * np.maximum(reached.sum(axis=1) - 1, 0)
+            rejected = np.zeros_like(steps)
+        else:
+            return None, None
+        return steps.reshape(self.batch), rejected.reshape(self.batch)
 
 
 def progress_bar(total: float, progress: bool | None, unit: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,41 +13,44 @@ from ._simulate_run import Run, progress_bar
 Array = NDArray[np.float64]
 
 
+def rate_of(run: Run, i: int) -> Callable[[float, Array], Array]:
+    """Right-hand side of trajectory i."""
+    nq = run.arm.nq
+    forward = run.arm._model.quiet("forward_dynamics")
+    rates = run.arm._model.quiet("position_rates")
+
+    def rate(t: float, y: Array) -> Array:
+        q, qd = y[:nq], y[nq:]
+        return np.concatenate([rates(q, qd), forward(q, qd, run.torque(i, t, y))])
+
+    return rate
+
+
 def run_scipy(
     run: Run,
     method: str,
-    max_step: float | None,
-    rtol: float,
-    atol: float,
+    options: tuple[float, float, float, float],
     progress: bool | None,
 ) -> str:
     from scipy import integrate
 
-    nq, t = run.arm.nq, run.t
+    t = run.t
     span = float(t[-1] - t[0])
-    if max_step is None:
+    _, rtol, atol, max_step = options
+    if max_step == np.inf:
         # a step across a corner of the sampled torque would miss it
         sampled = run.samples is not None and len(t) > 1
         max_step = float(np.diff(t).max()) if sampled else np.inf
-    forward = run.arm._model.quiet("forward_dynamics")
-    rates = run.arm._model.quiet("position_rates")
     bar = progress_bar(len(run.q) * span, progress, "s")
     notes = []
     try:
         for i in range(len(run.q)):
-
-            def rate(t: float, y: Array, i: int = i) -> Array:
-                q, qd = y[:nq], y[nq:]
-                return np.concatenate(
-                    [rates(q, qd), forward(q, qd, run.torque(i, t, y))]
-                )
-
             start = np.concatenate([run.q[i, 0], run.qd[i, 0]])
             run.tau[i, 0] = run.torque(i, float(t[0]), start)
             if len(t) == 1:
                 continue
             solver = getattr(integrate, method)(
-                rate,
+                rate_of(run, i),
                 float(t[0]),
                 start,
                 float(t[-1]),

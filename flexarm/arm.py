@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import (
     _loop_closing,
     _motors,
+    derivatives,
     dynamics,
     kinematics,
     links,
@@ -104,6 +105,10 @@ def _check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
         float(np.abs(body.node_inertia if c is None else c.J0).sum())
         for body, c in zip(bodies, given, strict=True)
     ]
+    for body, p in zip(bodies, parents, strict=True):
+        if p >= 0:
+            own = _motors.carried(body.joint)
+            mass[p], inertia[p] = mass[p] + own[0], inertia[p] + own[1]
     for i in reversed(range(len(bodies))):
         if parents[i] >= 0:
             mass[parents[i]] += mass[i]
@@ -469,7 +474,7 @@ class Arm(Description):
             rows.append(
                 (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
             )
-        lines = table(rows)
+        lines = table(rows) + _motors.told(self)
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
             if isinstance(c, _constraints.Loop)
@@ -486,6 +491,7 @@ class Arm(Description):
 
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
+    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix

@@ -15,7 +15,8 @@ from ._fe_line import Payload
 from ._fe_link import finite_element_link
 from ._flexible_link import flexible_link
 from ._free_modes import FreeBeamModes, FreeRodModes, PinnedBeamModes
-from ._sections import ALUMINIUM, STEEL, Material, Section
+from ._materials import ALUMINIUM, STEEL, Material
+from ._sections import Section
 
 __all__ = [
     "ALUMINIUM",

@@ -43,7 +43,7 @@ from ._control_motion import (
     node_deformations,
 )
 from ._control_run import ControlRun, Record
-from ._explain import real_array
+from ._explain import real_array, refuse_motors
 from ._force_correction import Comparison, ComputedTorque
 from ._joint_feedback import JointFeedback
 from ._simulate_run import times
@@ -224,6 +224,7 @@ class ManipulatorController:
                 f"integrator is {integrator!r}, expected one of "
                 f"{', '.join(map(repr, INTEGRATORS))}"
             )
+        refuse_motors(arm, "the model of the control loop")
         self.arm, self.desired = arm, desired
         self.correction = ComputedTorque() if correction is None else correction
         self.specified, self.integrator, self.max_step = specified, integrator, max_step

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ._checks import _numbers, as_array, inertia_matrix
 from ._description import Description
+from ._explain import real_array
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -167,7 +168,8 @@ class Drive(Description):
     stiffness : float
         Stiffness K of shaft and gear, seen at the joint, in N m/rad or N/m.
         Infinite for a rigid gear: then the motor obeys ``q_motor = N q_joint``, which
-        forward dynamics and Runge-Kutta respect as a `Coupling` of the arm.
+        forward dynamics and Runge-Kutta respect as a `Coupling` of the arm, of the name
+        ``"body.gear"``.
     gear_ratio : float
         Turns N of the motor for one turn of the joint; negative if it reverses.
     rotor_inertia : float
@@ -482,3 +484,67 @@ def free_motors(arm: Arm, *, bodies: Any = None) -> Arm:
     ('rod', 'rod.motor')
     """
     return _with_locked(arm, dict.fromkeys(_driven(arm, "free", bodies)))
+
+
+def motor_positions(arm: Arm, q: Any, load: Any = 0.0) -> Array:
+    """Positions with the motors where their shafts carry given loads.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` positions.
+    q : (..., nq) array_like of float
+        Positions, in rad, m, modal units, quaternions; those of motors do not count.
+    load : float or (..., nu) array_like of float
+        Force on each joint that its shaft carries, in N m or N; by default none.
+
+    Returns
+    -------
+    q : (..., nq) ndarray of float
+        The same with ``q_motor = N (q_joint + load / K)``, all other entries as given.
+
+    Raises
+    ------
+    ArgumentError
+        If sizes do not fit.
+
+    See Also
+    --------
+    equilibrium, inverse_statics : where gravity and wrenches are the load.
+
+    Notes
+    -----
+    From the force of the shaft, ``K (q_joint - q_motor / N) = -load``.  A start at rest
+    without such loads oscillates.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> fa.motor_positions(fa.Arm([rod]), [0.5, 0.0], [10.0])
+    array([ 0.5, 50.1])
+    """
+    positions, loads = real_array("q", q), real_array("load", load)
+    if positions.ndim == 0 or positions.shape[-1] != arm.nq:
+        raise ArgumentError(
+            f"q has shape {positions.shape}, expected a last axis of {arm.nq} "
+            "positions; see arm.position_names"
+        )
+    if loads.ndim and loads.shape[-1] != arm.nu:
+        raise ArgumentError(
+            f"load has shape {loads.shape}, expected a last axis of {arm.nu}, one "
+            "force for each joint"
+        )
+    batch = np.broadcast_shapes(positions.shape[:-1], loads.shape[:-1])
+    result = np.array(np.broadcast_to(positions, (*batch, arm.nq)), dtype=np.float64)
+    loads = np.broadcast_to(loads, (*batch, arm.nu))
+    motor = arm.motor_position_slice.start
+    for k, body in enumerate(arm.bodies):
+        drive = body.joint.drive
+        if drive is not None and drive.is_free:
+            twist = loads[..., arm.body_joint_slice(k).start] / drive.stiffness
+            at = arm.body_joint_slice(k, positions=True).start
+            result[..., motor] = drive.gear_ratio * (result[..., at] + twist)
+            motor += 1
+    return result

@@ -103,7 +103,8 @@ def forward_dynamics(
     qd : (..., nv) array_like of float
         Velocities: time derivatives of `q` but for joints with poses.
     tau : (..., nu) or (..., nv) array_like of float
-        Joint forces in N m or N, or all generalized forces with the modal ones.
+        Joint forces in N m or N, of motors where joints have drives, or all generalized
+        forces with the modal ones.
     method : {"articulated", "basic", "composite"}
         Articulated-body recursion, O(N), without a mass matrix, which frees the modes
         of a body and then its joint [1]_; its basic form, which frees both at once
@@ -169,6 +170,8 @@ def forward_dynamics(
 
 def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
+
+    Elastic forces are those of modes and of springs inside joints, stops included.
 
     ``inverse_dynamics(arm, q, qd, qdd) == mass_matrix(arm, q) @ qdd + bias_forces``.
 

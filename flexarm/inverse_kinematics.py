@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explain import leading, real_array
+from ._motors import rigid_couplings
+from .drives import motor_positions
 from .errors import ArgumentError, ConvergenceError, FlexarmError, NotFiniteError
 from .kinematics import _check_frame, _node
 
@@ -97,7 +99,7 @@ def inverse_kinematics(
     Parameters
     ----------
     arm : Arm
-        Arm without constraints.
+        Arm without constraints but those of rigid gears.
     target : (..., 4, 4) or (..., 3) array_like of float
         Poses of the node in the base frame, or its positions in m with any orientation.
     q0 : (..., nq) array_like of float, optional
@@ -156,6 +158,8 @@ def inverse_kinematics(
 
     Notes
     -----
+    Motors of flexible joints follow at ``N q_joint``, their shafts without load.
+
     Damping as by T. Sugihara, IEEE Trans. Robotics 27(5), 2011, in proportion to the
     squared error, by a factor after H. B. Nielsen (K. Madsen et al., Methods for
     Non-Linear Least Squares Problems, 2004).  While restarts are left, steps are taken
@@ -210,6 +214,7 @@ def inverse_kinematics(
         q = np.array(np.broadcast_to(start, (*batch, arm.nq)), order="C")
     found = _drive(job, T, q, start, int(restarts), rng)
     _unwind(job, start, q)
+    q = motor_positions(arm, q)
     return _result(job, batch, T, q, found)
 
 
@@ -235,7 +240,7 @@ class _Job:
                 f"max_iterations is {max_iterations!r}, expected a whole number, 1 or "
                 "more"
             )
-        if arm.constraints:
+        if len(arm.constraints) > len(rigid_couplings(arm)):
             raise ArgumentError(
                 "the arm has constraints, inverse_kinematics moves the joints of a "
                 "tree; expected an arm without them: arm.replace(constraints=())"

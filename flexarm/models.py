@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._beam_profile import BeamProfile
 from ._body_maps import attachment_motion, modal_mass
 from ._checks import (
     MAX_MODES,
@@ -52,6 +53,7 @@ class _Body(Description):
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
+    beam: BeamProfile | None = None
 
     @property
     def attachment_node(self) -> int | None:
@@ -318,6 +320,8 @@ class FlexibleBody(_Body):
         symmetric in them and zero at the `attachment`.  A slender beam that bends draws
         its points towards the root, by which a fast rotation stiffens it (geometric
         stiffening); `flexarm.beams.flexible_link` gives it.
+    beam : BeamProfile, optional
+        The body as a beam, for `flexarm.link_loads`; links of `flexarm.beams` have it.
 
     Notes
     -----
@@ -349,6 +353,7 @@ class FlexibleBody(_Body):
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
     node_foreshortening: Any = None
+    beam: BeamProfile | None = None
 
     def __post_init__(self) -> None:
         name = _check_name("body", self.name)
@@ -388,6 +393,8 @@ class FlexibleBody(_Body):
             self._set(attachment=self.node_names[self.node_index(self.attachment)])
         if self.integrals is not None:
             self._check_integrals(self.integrals)
+        if self.beam is not None:
+            self.beam.check(f"body {name!r}", n, m)
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
         if m:

@@ -1,18 +1,22 @@
-"""Motion in time: methods of fixed step in C, or any solver of SciPy, one call."""
+"""Motion in time: methods in C, any solver of SciPy, or CVODE; one call."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
+from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
-from ._simulate_run import Run, Trajectory, check_step, progress_bar, state, times
+from ._simulate_core import run_core
+from ._simulate_events import locate
+from ._simulate_run import Run, Trajectory, check_step, state, times
 from ._simulate_scipy import run_scipy
 from ._stiffening_warning import warn_of_stiffening
 from .errors import ArgumentError
+from .events import Occurrence, check_events
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -20,8 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Trajectory", "simulate"]
 
 _SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-_FIXED = ("rk4", "ROS34PW2")  # in C
-_METHODS = (*_FIXED, *_SCIPY)
+_IMPLICIT = ("newmark", "linear-acceleration", "generalized-alpha", "Rodas4P")
+_CORE = ("rk4", "ROS34PW2", *_IMPLICIT)  # in C
+_METHODS = (*_CORE, *_SCIPY, "CVODE")
 _INTERPOLATIONS = ("linear", "hold")
 
 
@@ -37,6 +42,8 @@ def simulate(
     max_step: float | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
+    spectral_radius: float = 0.9,
+    events: Any = (),
     progress: bool | None = None,
 ) -> Trajectory:
     """Motion from an initial state under given forces.
@@ -56,15 +63,23 @@ def simulate(
         coordinates.  A `flexarm.control.JointFeedback` is computed in C.
     interpolation : {"linear", "hold"}
         Between samples of `torque`: piecewise linear, or held until the next one.
-    method : {"rk4", "ROS34PW2", "RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"}
-        In C with a fixed step, batches in lanes: classical Runge-Kutta of order four
-        [1]_, or, for stiff arms, the linearly implicit ROS34PW2 of order three [2]_.
-        Or a solver of `scipy.integrate.solve_ivp` with error control, one trajectory
-        at a time.
+    method : str
+        In C with a fixed step, batches in lanes: ``"rk4"``, classical Runge-Kutta of
+        order four [1]_; ``"ROS34PW2"``, linearly implicit, of order three [2]_;
+        ``"newmark"`` (average acceleration) and ``"linear-acceleration"`` [3]_, and
+        ``"generalized-alpha"`` [4]_, implicit, of order two.  In C with error control:
+        ``"Rodas4P"``, linearly implicit, of order four [5]_.  Or, one trajectory at a
+        time, a solver of `scipy.integrate`, ``"RK23"``, ``"RK45"``, ``"DOP853"``,
+        ``"Radau"``, ``"BDF"``, ``"LSODA"``, or ``"CVODE"`` of SUNDIALS.
     max_step : float, optional
         Longest step in s.  By default one step in C from sample to sample.
     rtol, atol : float
-        Tolerances of the SciPy solvers.
+        Tolerances of the methods with error control.
+    spectral_radius : float
+        Of ``"generalized-alpha"``: part of the amplitude that a step leaves of modes
+        far above its frequency, from 0 to 1.
+    events : Event or list of Event
+        What to look for; see `flexarm.events`.
     progress : bool, optional
         Progress bar (tqdm); by default for runs of more than two seconds.
 
@@ -72,13 +87,18 @@ def simulate(
     -------
     Trajectory
         Samples at the times `t`.  A run that is interrupted by Ctrl-C or diverges
-        returns what it has, NaN after that, with ``success=False``.
+        returns what it has, NaN after that, with ``success=False``; so does a
+        trajectory whose iteration does not converge.
 
     Raises
     ------
     ArgumentError
         If an argument has the wrong shape or value, `t` does not increase, `torque`
-        returns the wrong shape, or ``"ROS34PW2"`` is given an arm with constraints.
+        returns the wrong shape, or the method does not know what the arm has:
+        constraints are kept by ``"rk4"`` and the solvers with error control in Python,
+        linear fidelity by these and ``"ROS34PW2"``.
+    ImportError
+        If ``"CVODE"`` is asked for and scikit-sundae is missing.
 
     Notes
     -----
@@ -94,6 +114,22 @@ def simulate(
     Gains of a torque function are not seen, and so are explicit.  What is unstable, as
     with negative gains, has to be resolved: longer steps may damp it or end the run.
 
+    ``"newmark"``, ``"linear-acceleration"`` and ``"generalized-alpha"`` satisfy the
+    equations of motion at the end of each step by Newton's method, with the derivatives
+    of inverse dynamics and the gains of a `JointFeedback`.  A torque function is
+    evaluated at each iterate, but its derivatives are not known to the iteration, which
+    converges where gains are small against M/h^2.  Average acceleration keeps the
+    energy of linear vibration and damps nothing; linear acceleration is more accurate
+    by half, but stable only for omega h < 2 sqrt(3).  Generalized-alpha damps modes
+    that a step does not resolve and leaves the slow ones alone; `spectral_radius` of 1
+    is average acceleration, 0 ends a fast vibration within two steps.
+
+    ``"Rodas4P"`` factors one matrix for six stages with the exact Jacobian.  Each
+    trajectory of a batch has its own steps, which end at the times `t`; more times than
+    needed make it slower.  It resolves vibration as far as the tolerances ask.  The
+    derivatives of a torque function are differences, 2 nv + 1 calls for each step, and
+    it takes one trajectory alone.
+
     A torque function is called once more than the stages need, at the first time, to
     learn how many forces it gives.  An exception in it passes through and carries what
     was computed as its attribute ``trajectory``.
@@ -104,6 +140,14 @@ def simulate(
        I*, 1993, section II.1.
     .. [2] J. Rang, L. Angermann, "New Rosenbrock W-methods of order 3 for partial
        differential algebraic equations of index 1", *BIT* 45 (2005), 761-787.
+    .. [3] N. Newmark, "A method of computation for structural dynamics", *J. Eng.
+       Mech. Div.* 85 (1959), 67-94.
+    .. [4] J. Chung, G. Hulbert, "A time integration algorithm for structural dynamics
+       with improved numerical dissipation", *J. Appl. Mech.* 60 (1993), 371-375; on
+       rotations M. Arnold, O. Bruels, *Multibody Syst. Dyn.* 18 (2007), 185-202.
+    .. [5] G. Steinebach, "Order-reduction of ROW-methods for DAEs and method of lines
+       applications", Preprint 1741, TH Darmstadt, 1995; E. Hairer, G. Wanner,
+       *Solving Ordinary Differential Equations II*, 1996, section IV.7.
 
     Examples
     --------
@@ -122,41 +166,79 @@ def simulate(
     (3, 2, 1)
     """
     t = times(t)
-    _check_choice("method", method, _METHODS)
+    _check_method(arm, method)
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
-    if method == "ROS34PW2" and arm.constraints:
-        raise ArgumentError(
-            "method 'ROS34PW2' does not keep constraints and the arm has "
-            f"{len(arm.constraints)}, expected 'rk4' for closed chains"
-        )
     check_step(max_step, t)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, Real) or not 0.0 < value < np.inf:
             raise ArgumentError(
                 f"{name} is {value!r}, expected a small positive number"
             )
+    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
+        raise ArgumentError(
+            f"spectral_radius is {spectral_radius!r}, expected a number from 0 (most "
+            "damping of fast modes) to 1 (none)"
+        )
+    wanted = check_events(arm, events)
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
     run.hold = interpolation == "hold"
-    if method not in _FIXED and run.function is not None and run.batch != ():
+    alone = method not in _CORE or method == "Rodas4P"
+    if alone and run.function is not None and run.batch != ():
         raise ArgumentError(
             f"method {method!r} integrates one trajectory at a time, so a torque "
             "function cannot see the batch; expected method 'rk4', samples, or one "
             "trajectory"
         )
+    step = inf if max_step is None else float(max_step)
+    options = (float(spectral_radius), float(rtol), float(atol), step)
     note = ""
+    found: tuple[Occurrence, ...] = ()
+    run.integrate = _integrator(method, options, progress)
     try:
         run.start()
-        if method in _FIXED:
-            _run_fixed(run, method, max_step, progress)
-        else:
-            note = run_scipy(run, method, max_step, rtol, atol, progress)
+        note = run.integrate(run)
+        if wanted:
+            run.integrate = _integrator(method, options, False)
+            found = locate(run, method, options, wanted, method in _CORE)
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
-        error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
+        error.trajectory = run.result(method, "stopped by an exception")
         raise
     warn_of_stiffening(arm, run.q, run.qd)
-    return run.result(method, note)
+    return run.result(method, note, found)
+
+
+def _integrator(
+    method: str, options: tuple[float, float, float, float], progress: bool | None
+) -> Callable[[Run], str]:
+    """Fill a run; returns why it failed, if the method says so."""
+
+    def integrate(run: Run) -> str:
+        if method in _CORE:
+            run_core(run, method, options, progress)
+            return ""
+        if method == "CVODE":
+            from ._simulate_sundials import run_cvode
+
+            return run_cvode(run, options, progress)
+        return run_scipy(run, method, options, progress)
+
+    return integrate
+
+
+def _check_method(arm: Arm, method: str) -> None:
+    _check_choice("method", method, _METHODS)
+    if method in _CORE[1:] and arm.constraints:
+        raise ArgumentError(
+            f"method {method!r} does not keep constraints and the arm has "
+            f"{len(arm.constraints)}, expected 'rk4' for closed chains"
+        )
+    if method in _IMPLICIT and arm.fidelity == "linear":
+        raise ArgumentError(
+            f"method {method!r} needs derivatives that an arm of linear fidelity does "
+            "not have, expected fidelity 'full' or 'ruthless', or method 'ROS34PW2'"
+        )
 
 
 def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
@@ -167,41 +249,3 @@ def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
             f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
             + (f"; did you mean {lower[near[0]]!r}?" if near else "")
         )
-
-
-def _run_fixed(
-    run: Run, method: str, max_step: float | None, progress: bool | None
-) -> None:
-    spans = np.diff(run.t)
-    substeps = 1
-    if max_step is not None and len(spans):
-        substeps = max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
-    torque: Any = run.call if run.function is not None else None
-    if run.samples is not None:
-        torque = run.forces
-    if len(run.q) == 0:
-        return
-    lanes = _core.build_info()["lanes"]
-    bar = progress_bar(
-        -(-len(run.q) // lanes) * len(spans) * substeps, progress, "step"
-    )
-
-    def tick(steps: int) -> None:
-        bar.update(steps - bar.n)
-
-    try:
-        run.arm._model.rollout(
-            run.q,
-            run.qd,
-            run.t,
-            method,
-            substeps,
-            torque,
-            run.hold,
-            tick if bar is not None else None,
-            run.tau,
-            run.gains,
-        )
-    finally:
-        if bar is not None:
-            bar.close()

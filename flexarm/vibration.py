@@ -12,7 +12,8 @@ from . import kinematics, positions
 from ._description import table
 from ._explain import check_finite, leading, real_array
 from .errors import ArgumentError
-from .statics._coordinates import held_coordinates, read_arm, read_positions
+from .mass import mass_matrix
+from .statics._coordinates import freedom, held_coordinates, read_arm, read_positions
 from .statics._loads import Loads, read_loads
 from .statics._spectrum import (
     linear_system,
@@ -39,7 +40,8 @@ class VibrationModes:
     q : (..., nq) ndarray of float
         The postures.
     free : (nv,) ndarray of bool
-        Which velocities are free; there are n of them, and as many modes.
+        Which velocities are free; there are n modes, as many as these but for
+        couplings.
     squares : (..., n) ndarray of float
         Squares of the circular frequencies in 1/s^2, ascending; negative for motions
         that grow.
@@ -51,7 +53,8 @@ class VibrationModes:
         is zero or imaginary.
     participation : (..., nv, n) ndarray of float
         Part of each coordinate in the kinetic energy of a mode, ``x_i (M x)_i``; the
-        sum over coordinates is one.
+        sum over coordinates is one.  Coupling makes some larger than one and others
+        negative.
     """
 
     arm: Arm
@@ -148,7 +151,7 @@ class ComplexModes:
     q : (..., nq) ndarray of float
         The postures.
     free : (nv,) ndarray of bool
-        Which velocities are free; there are n of them.
+        Which velocities are free; n of them are independent.
     eigenvalues : (..., 2 n) ndarray of complex
         Of motions ``exp(s t)``, in 1/s, ascending in size; those with positive real
         part grow.
@@ -193,7 +196,7 @@ def natural_frequencies(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held : None, "joints", "motors", names or numbers
@@ -217,7 +220,7 @@ def natural_frequencies(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -272,7 +275,7 @@ def vibration_modes(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held, wrench, node, frame
@@ -286,7 +289,7 @@ def vibration_modes(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -312,10 +315,8 @@ def vibration_modes(
     job = _Job(arm, q, held, None, wrench, node, frame)
     K, D, X = job.system()
     squares, vectors = np.linalg.eigh(K)
-    shapes = X @ vectors
-    # M x of x = X v is X^-T v
-    loads = np.linalg.solve(np.swapaxes(X, -1, -2), vectors)
-    part = shapes * loads
+    shapes = job.free.spread(X @ vectors)
+    part = shapes * (mass_matrix(arm, job.q) @ shapes)
     main = np.take_along_axis(shapes, part.argmax(axis=-2)[..., np.newaxis, :], -2)
     sign = np.where(main < 0.0, -1.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -327,11 +328,11 @@ def vibration_modes(
     return VibrationModes(
         arm,
         job.q,
-        job.free,
+        job.free.mask,
         squares,
-        job.spread(sign * shapes),
+        sign * shapes,
         ratio,
-        job.spread(part),
+        part,
     )
 
 
@@ -353,7 +354,7 @@ def complex_modes(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     qd : (..., nv) array_like of float, optional
@@ -370,7 +371,7 @@ def complex_modes(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -396,8 +397,8 @@ def complex_modes(
     vectors = np.take_along_axis(vectors, order[..., np.newaxis, :], -1)
     half = vectors[..., : vectors.shape[-1] // 2, :]
     half = half / np.linalg.norm(half, axis=-2, keepdims=True)
-    shapes = job.spread(job.system()[2] @ half)
-    return ComplexModes(arm, job.q, job.free, values, shapes)
+    shapes = job.free.spread(job.system()[2] @ half)
+    return ComplexModes(arm, job.q, job.free.mask, values, shapes)
 
 
 class _Job:
@@ -434,8 +435,8 @@ class _Job:
         self.q = np.array(np.broadcast_to(given["q"], (*self.batch, arm.nq)))
         self.qd = given.get("qd")
         self.loads: Loads | None = loads
-        self.free = ~held_coordinates(arm, held)
-        if not self.free.any():
+        self.free = freedom(arm, held_coordinates(arm, held))
+        if not self.free.n:
             raise ArgumentError(
                 "held names all coordinates of the arm, expected at least one that can "
                 "move"
@@ -459,14 +460,6 @@ class _Job:
         A[..., :n, n:] = np.eye(n)
         A[..., n:, :n], A[..., n:, n:] = -K, -D
         return A
-
-    def spread(self, columns: Any) -> Any:
-        """Columns over the free velocities, over all of them."""
-        result = np.zeros(
-            (*columns.shape[:-2], self.arm.nv, columns.shape[-1]), columns.dtype
-        )
-        result[..., self.free, :] = columns
-        return result
 
 
 def _one_of_each_pair(values: Any) -> Array:

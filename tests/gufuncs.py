@@ -41,6 +41,7 @@ INNER = (
     "innovations_factors",
     "mass_matrix_inverse_blocks",
     "operational_space_compliance",
+    "inverse_dynamics_derivatives",
 )
 
 
@@ -142,12 +143,13 @@ class Case:
 
     def _inner(self, operands: list[Any], **options: Any) -> Any:
         nodes = tuple(np.asarray(x, np.int64) for x in operands[: int(self.has_node)])
-        q = operands[-1]
+        arrays = operands[int(self.has_node) :]
         try:
-            return self.gufunc(*nodes, q, **options)
+            return self.gufunc(*nodes, *arrays, **options)
         except Exception as error:
+            given = dict(zip(("q", "qd", "qdd"), arrays, strict=False))
             raise explain(
-                self.arm, self.name, error, extra=nodes, q=q, **options
+                self.arm, self.name, error, extra=nodes, **given, **options
             ) from None
 
 

@@ -95,14 +95,8 @@ def build(directory: Path) -> Path:
         assembly.read_text(),
     )
     assembly.write_text(counted)
-    rest = [
-        "csrc/fa_model.c",
-        "csrc/fa_modal.c",
-        "csrc/fa_driven.c",
-        "csrc/fa_fast.c",
-        "csrc/fa_motors.c",
-        "-lm",
-    ]
+    names = ("model", "motors", "modal", "driven", "fast")
+    rest = [*(f"csrc/fa_{name}.c" for name in names), "-lm"]
     subprocess.run([*command, str(assembly), *rest, "-o", str(program)], **run)
     return program
 

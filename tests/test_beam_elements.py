@@ -408,9 +408,7 @@ def test_dynamics_of_many_elements_are_those_of_the_exact_modes() -> None:
     off = []
     for n in (10, 20):
         links = [
-            planar(
-                n_elements=n, payloads=[load], n_modes=2, geometric_stiffening=False
-            ).replace(name=name)
+            planar(n_elements=n, payloads=[load], n_modes=2).replace(name=name)
             for name in ("first", "second")
         ]
         found = fa.forward_dynamics(chain(*links), q, qd, tau)

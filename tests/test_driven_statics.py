@@ -74,6 +74,20 @@ def test_a_motor_turns_ahead_by_what_its_shaft_gives_way() -> None:
     assert_allclose(rest.lowest_square, kept / (INERTIA + MASS * REACH**2), rtol=1e-10)
 
 
+@pytest.mark.parametrize("ratio", [1e-3, 100.0, -1e5])
+def test_any_gear(ratio: float) -> None:
+    # motors may have to turn far, or hardly
+    arm = lifted(gear_ratio=ratio)
+    q = np.array([[0.6, 0.0], [-12.0, 0.0]])
+    rest = fa.equilibrium(arm, q).check()
+    assert rest.iterations.max() <= 3
+    torque = WEIGHT * np.cos(q[:, 0])
+    assert_allclose(rest.q[:, 1], ratio * (q[:, 0] + torque / STIFFNESS), rtol=1e-12)
+    start = rest.q + np.array([0.05, 0.0])
+    free = fa.equilibrium(arm, start, held="motors").check()
+    assert_allclose(free.q, rest.q, rtol=1e-9)
+
+
 def test_a_joint_hangs_behind_its_motor() -> None:
     arm = lifted()
     angle = 0.3
@@ -193,6 +207,90 @@ def test_a_spring_at_a_free_joint() -> None:
     assert_allclose(fa.holding_forces(arm, [0.2]), 9.81 * 0.5 * np.cos(0.2), rtol=1e-12)
 
 
-def test_a_rigid_gear_is_a_constraint_that_is_refused() -> None:
-    with pytest.raises(fa.ArgumentError, match="constraints"):
-        fa.equilibrium(lifted(stiffness=np.inf), np.zeros(2))
+# rigid gears and couplings
+
+
+def test_a_rigid_gear_leads_motor_and_joint() -> None:
+    arm = lifted(stiffness=np.inf)
+    q = np.array([[0.3, 0.0], [-0.8, 5.0]])
+    rest = fa.equilibrium(arm, q).check()
+    assert_allclose(rest.q[:, 0], q[:, 0])
+    assert_allclose(rest.q[:, 1], RATIO * q[:, 0], rtol=1e-14)
+    torque = WEIGHT * np.cos(q[:, 0]) / RATIO
+    assert_allclose(rest.tau[:, 1], torque, rtol=1e-12)
+    assert (rest.tau[:, 0] == 0.0).all() and (rest.lowest_square == np.inf).all()
+    assert_allclose(fa.holding_forces(arm, q)[:, 0], torque, rtol=1e-12)
+    turned = fa.equilibrium(arm, [0.0, RATIO * 0.3], held="motors").check()
+    assert_allclose(turned.q, [0.3, RATIO * 0.3], rtol=1e-14)
+    assert_allclose(turned.tau[1], WEIGHT * np.cos(0.3) / RATIO, rtol=1e-12)
+    # hanging free, with the reflected inertia of the rotor
+    hang = fa.equilibrium(arm, [-1.5, 0.0], held=None).check()
+    assert_allclose(hang.q, [-np.pi / 2.0, -RATIO * np.pi / 2.0], rtol=1e-10)
+    square = WEIGHT / (INERTIA + MASS * REACH**2 + RATIO**2 * ROTOR)
+    assert_allclose(hang.lowest_square, square, rtol=1e-10)
+    modes = fa.vibration_modes(arm, hang.q)
+    assert_allclose(modes.squares, [square], rtol=1e-10)
+    assert_allclose(modes.shapes[1], RATIO * modes.shapes[0], rtol=1e-12)
+    assert_allclose(modes.participation.sum(), 1.0, rtol=1e-12)
+    assert "rod.motor" in str(modes)
+
+
+def test_a_stiff_drive_tends_to_a_rigid_gear() -> None:
+    q = [-np.pi / 2.0, -RATIO * np.pi / 2.0]
+    rigid = fa.natural_frequencies(lifted(stiffness=np.inf), q)
+    stiff = fa.natural_frequencies(lifted(stiffness=1e9), q)
+    assert_allclose(stiff[:1], rigid, rtol=1e-6)
+    assert len(rigid) == 1 and len(stiff) == 2
+
+
+def test_coupled_joints_of_a_flexible_arm() -> None:
+    # a mechanism that turns the second link back by as much as the first turns
+    base = fa.library.planar_chain(2, n_modes=2, bending_stiffness=150.0)
+    tie = fa.Coupling({"link1": 1.0, "link2": 1.0}, constant=0.2)
+    arm = base.replace(constraints=[tie])
+    start = np.zeros(arm.nq)
+    start[0] = -1.2
+    rest = fa.equilibrium(arm, start, held=None).check()
+    assert_allclose(rest.q[0] + rest.q[1], 0.2, rtol=0.0, atol=1e-13)
+
+    def energy(angle: float) -> float:
+        q = start.copy()
+        q[:2] = angle, 0.2 - angle
+        return float(fa.potential_energy(base, fa.equilibrium(base, q).q))
+
+    h = 1e-4
+    slope = (energy(rest.q[0] + h) - energy(rest.q[0] - h)) / (2.0 * h)
+    assert abs(slope) < 1e-6
+    f = fa.natural_frequencies(arm, rest.q)
+    every = fa.natural_frequencies(base, rest.q)
+    assert len(f) == 5 and (f >= every[:5] - 1e-9).all()  # a tie lowers none
+    assert (f <= every[1:] + 1e-9).all()
+    C = fa.static_compliance(arm, rest.q, held=None)
+    assert np.isfinite(C).all()
+    with pytest.raises(fa.ArgumentError, match="inverse_kinematics moves the joints"):
+        fa.inverse_statics(arm, [1.0, 0.0, 0.0])
+
+
+def test_loops_are_refused() -> None:
+    three = fa.library.planar_chain(3, length=1.0)
+    loop = fa.Loop(("link3", "tip"), kind="revolute", position2=(1, 0, 0))
+    arm = three.replace(constraints=[loop])
+    with pytest.raises(fa.ArgumentError, match="the arm has loops"):
+        fa.equilibrium(arm, np.zeros(3))
+
+
+def test_a_rod_sinks_onto_its_stop() -> None:
+    stops = fa.Stops(lower=-0.1, stiffness=200.0)
+    joint = fa.Joint(axis=(0, -1, 0), stops=stops)
+    arm = fa.Arm([fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))])
+    rest = fa.equilibrium(arm, [[0.9], [0.0]], held=None, seek="stable").check()
+
+    def torque(x: float) -> float:
+        return 200.0 * (x + 0.1) + 9.81 * 0.5 * np.cos(x)
+
+    expected = brentq(torque, -1.0, 0.0, xtol=1e-15)
+    assert_allclose(rest.q[:, 0], expected, rtol=1e-12)
+    # without a descent the nearest is the one that stands
+    above = fa.equilibrium(arm, [0.9], held=None)
+    assert_allclose(above.q, np.pi / 2.0, rtol=1e-14)
+    assert not above.stable

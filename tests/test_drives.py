@@ -17,7 +17,6 @@ def _case(seed):
     arm = driven_tree(seed)
     rng = np.random.default_rng(100 + seed)
     q, qd, qdd = random_state(rng, arm)
-    q[arm.motor_position_slice] = rng.normal(size=arm.motor_slice.stop - arm.nu)
     return arm, q, qd, qdd
 
 
@@ -210,3 +209,21 @@ def test_trees_with_joints_of_all_kinds(seed):
     )
     rates = twin.position_rates(motors.expanded(arm), q, qd)
     assert_allclose(fa.position_rates(arm, q, qd), rates, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("seed", range(3))
+def test_stiff_steps_converge_to_those_of_runge_kutta(seed, fidelity):
+    """Slopes of all forces inside joints in the matrix of R3, at their own order."""
+    arm = driven_tree(seed, 4).replace(fidelity=fidelity)
+    bodies = [b.replace(joint=b.joint.replace(stops=None)) for b in arm.bodies]
+    arm = arm.replace(bodies=bodies)
+    rng = np.random.default_rng(seed)
+    q0, qd0 = 0.1 * rng.normal(size=arm.nq), 0.3 * rng.normal(size=arm.nv)
+    t = np.linspace(0.0, 0.1, 6)
+    exact = fa.simulate(arm, q0, qd0, t, max_step=1e-4)
+    errors = []
+    for step in (2e-3, 1e-3):
+        run = fa.simulate(arm, q0, qd0, t, method="ROS34PW2", max_step=step)
+        errors.append(np.abs(run.q - exact.q).max())
+    assert errors[0] / errors[1] > 5.0, errors  # third order

@@ -256,6 +256,54 @@ def test_statics_and_frequencies_of_e7() -> None:
     assert free[1:6] == pytest.approx([1.97, 63.82, 65.31, 126.3, 202.1], rel=1e-3)
 
 
+# the integrators of the thesis
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "end", "drift"),
+    [
+        (1e4, [-0.91129, -2.74764], 1.648e-3),
+        (1e5, [-0.90936, -2.75105], 1.117e-3),
+    ],
+)
+def test_average_acceleration(stiffness: float, end: list[float], drift: float) -> None:
+    """E4 with 0.5 ms: R, and step by step the Newmark method of the reference."""
+    given = {"bending_stiffness": stiffness, "joint_stiffness": stiffness}
+    arm, model = pair(False, False, **given)
+    t = np.arange(2001) * 5e-4
+    q, rest = level(model), np.zeros(arm.nv)
+    run = fa.simulate(arm, q, rest, t, method="newmark", progress=False)
+    assert np.abs(run.tip[-1, :2] - end).max() < 0.5001e-5
+    assert np.abs(run.energy - run.energy[0]).max() == pytest.approx(drift, rel=1e-3)
+    z, _ = farid.inverse_statics(model, np.zeros(3))
+    first = farid.newmark(model, z, 0.0 * z, np.zeros((201, 3)), 5e-4)
+    assert np.abs(first.z @ to_arm(model).T - run.q[:201]).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("method", "step", "expected"),
+    [
+        ("newmark", 5e-4, [6.373, 5.023]),
+        ("newmark", 5e-3, [6.199, 4.982]),
+        ("linear-acceleration", 5e-4, [6.373, 5.023]),
+        ("linear-acceleration", 1e-3, None),  # omega h = 3.53 > 2 sqrt 3
+    ],
+)
+def test_errors_of_e7_by_newmark_methods(
+    method: str, step: float, expected: list[float] | None
+) -> None:
+    arm, model = fa.library.farid_two_link(), farid.assemble(two_link())
+    t = np.arange(round(0.5 / step) + 1) * step
+    torque = farid.rigid_torques(model.parameters, *line_angles(t))
+    z, _ = farid.inverse_statics(model, chords(START))
+    q, rest = to_arm(model) @ z, np.zeros(arm.nv)
+    run = fa.simulate(arm, q, rest, t, torque=torque, method=method, progress=False)
+    assert run.success == (expected is not None)
+    if expected is not None:
+        error = 1e3 * np.abs(run.tip[:, :2] - line(t)[0]).max(axis=0)
+        assert np.abs(error - expected).max() < 0.501e-3
+
+
 def converged(model: farid.Model, t: float) -> Array:
     """Tip of the reference by a method of high order with error control."""
     m = model.size

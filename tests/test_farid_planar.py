@@ -231,7 +231,10 @@ def fall(EI: float, Kj: float, step: float, **rigid: bool) -> tuple[Array, Array
 
 @pytest.mark.parametrize(
     ("stiffness", "tip"),
-    [(1e4, [-0.91129, -2.74764]), (1e5, [-0.90936, -2.75105])],
+    [
+        (1e4, [-0.91129, -2.74764]),
+        pytest.param(1e5, [-0.90936, -2.75105], marks=pytest.mark.slow),
+    ],
 )
 def test_flexible_arms_of_e4(stiffness: float, tip: list[float]) -> None:
     path, energy = fall(stiffness, stiffness, 5e-4)
@@ -298,10 +301,10 @@ def test_frequencies_with_free_rotors() -> None:
     ("elements", "step", "printed", "expected"),
     [
         (2, 5e-4, False, [6.373, 5.023]),
-        (1, 5e-4, False, [6.40, 5.04]),
-        (4, 5e-4, False, [6.375, 5.022]),
+        pytest.param(1, 5e-4, False, [6.40, 5.04], marks=pytest.mark.slow),
+        pytest.param(4, 5e-4, False, [6.375, 5.022], marks=pytest.mark.slow),
         (2, 5e-3, False, [6.199, 4.982]),
-        (2, 5e-4, True, [6.324, 5.020]),
+        pytest.param(2, 5e-4, True, [6.324, 5.020], marks=pytest.mark.slow),
         (2, 5e-3, True, [6.149, 4.979]),
     ],
 )
@@ -314,6 +317,7 @@ def test_rigid_torques_on_the_flexible_arm(
     assert np.abs(tip_error(model, step) - expected).max() < digits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "bend", "expected"),
     [

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from farid_cases import tangent_link
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.reference import farid_spatial as farid
@@ -53,30 +54,57 @@ def test_link_equations_are_those_of_the_energies(seed: int) -> None:
     assert np.abs(ours - force).max() < 1e-13 * np.abs(force).max()
 
 
+def finite_element_link(p: farid.Parameters, joint: fa.Joint) -> tuple[Any, Array]:
+    """The same link by `beams`, and its coordinates from (v, w, Theta)."""
+    section = fa.beams.Section.from_stiffness(
+        p.mass_per_length,
+        p.bending_stiffness,
+        torsional_stiffness=p.torsional_stiffness,
+        rotary_inertia=(p.polar_inertia, 0.0, 0.0),
+    )
+    body = fa.beams.finite_element_link(
+        "link",
+        length=p.length,
+        sections=section,
+        n_elements=p.elements,
+        joint=joint,
+        geometric_stiffening=False,
+    )
+    order = ["n1 y", "n1 rz", "tip y", "tip rz", "n1 z", "-n1 ry", "tip z", "-tip ry"]
+    order += ["n1 rx", "tip rx"]  # theta_y = -w'
+    Q = np.zeros((len(order), len(order)))
+    for k, name in enumerate(order):
+        Q[body.mode_names.index(name.lstrip("-")), k] = -1.0 if name[0] == "-" else 1.0
+    return body, Q
+
+
+@pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_link_equations_are_those_of_flexarm(seed: int) -> None:
+def test_link_equations_are_those_of_flexarm(seed: int, own: bool) -> None:
     # R, azimuth, elevation and roll as joint; no roll, since the frame of the thesis
     # does not roll with the link and that of flexarm does
     screws = np.zeros((6, 6))
     screws[3:, :3] = np.eye(3)
     screws[2, 3], screws[1, 4], screws[0, 5] = 1.0, -1.0, 1.0
-    arm = fa.Arm([tangent_link("link", P, fa.Joint("screw", screw=screws))])
+    joint = fa.Joint("screw", screw=screws)
+    body: Any = tangent_link("link", P, joint)
+    modes = np.eye(10)
+    if not own:
+        body, modes = finite_element_link(P, joint)
+    arm = fa.Arm([body])
     b, (x, xd) = farid.link(P), link_state(seed)
     roll = 2 + 4 * P.elements
     x[roll] = xd[roll] = 0.0
-    order = np.concatenate(
-        [
-            [SIZE - 3, SIZE - 2, SIZE - 1, 0, 1, roll],
-            np.arange(2, roll),
-            [roll + 1, roll + 2],
-        ]
-    )
-    rest = np.arange(SIZE) != 5
-    ours = fa.mass_matrix(arm, x[order])
-    theirs = farid.link_mass_matrix(b, x)[np.ix_(order, order)]
-    assert np.abs(ours - theirs)[np.ix_(rest, rest)].max() < 1e-14
-    ours = fa.bias_forces(arm, x[order], xd[order])
-    theirs = (farid.link_stiffness(b, x, xd) @ x - farid.link_load(b, x, xd))[order]
+    place = [SIZE - 3, SIZE - 2, SIZE - 1, 0, 1, roll]
+    Q = np.zeros((SIZE, SIZE))
+    Q[np.arange(6), place] = 1.0
+    Q[6:, [*range(2, roll), roll + 1, roll + 2]] = modes
+    rest = np.arange(SIZE) != roll
+    ours = Q.T @ fa.mass_matrix(arm, Q @ x) @ Q
+    theirs = farid.link_mass_matrix(b, x)
+    assert np.abs(ours - theirs)[np.ix_(rest, rest)].max() < 1e-13
+    ours = Q.T @ fa.bias_forces(arm, Q @ x, Q @ xd)
+    theirs = farid.link_stiffness(b, x, xd) @ x - farid.link_load(b, x, xd)
     assert np.abs(ours - theirs)[rest].max() < 1e-13 * np.abs(theirs).max()
 
 
@@ -219,3 +247,28 @@ def test_potential_energy_is_of_second_order_apart() -> None:
         ours = fa.potential_energy(ARM, y[KEEP])
         error.append(abs(float(farid.potential_energy(BARE, y) - ours)))
     assert np.log10(error[0] / error[1]) == pytest.approx(2.0, abs=0.02)
+
+
+def locked_frequencies(printed: bool) -> Array:
+    """Of the arm of E10 in the pose of the library, rotors held, no gravity, rad/s."""
+    p = farid.Parameters(5e3, 5e3, 5e3, gravity=0.0)
+    y, free = np.zeros(38), np.r_[0:4, 8:38]
+    y[:4] = y[4:8] = fa.library.poses(fa.library.farid_spatial())["initial"][:4]
+
+    def slope(at: Array) -> Array:
+        moved = [at + 1j * STEP * e for e in np.eye(38)]
+        energy = [farid.potential_energy(p, x, printed=printed).imag for x in moved]
+        return np.array(energy) / STEP
+
+    K = np.array([slope(y + e) - slope(y) for e in np.eye(38)])  # quadratic
+    M = farid.mass_matrix(p, y, printed=printed)
+    both = np.ix_(free, free)
+    return np.sqrt(eigh(K[both], M[both], eigvals_only=True))
+
+
+def test_what_the_printed_roll_does_to_frequencies() -> None:
+    right, wrong = locked_frequencies(False), locked_frequencies(True)
+    assert right[:6] == pytest.approx([7.31, 8.26, 22.57, 35.87, 76.5, 89.71], abs=6e-3)
+    assert wrong[:6] == pytest.approx(
+        [7.31, 8.16, 22.57, 48.19, 76.5, 110.14], abs=6e-3
+    )

@@ -213,6 +213,28 @@ def test_stress() -> None:
     assert_allclose(rod.normal_stress(0.0, 3.0, 4.0), 32.0 * 5.0 / (math.pi * 0.02**3))
 
 
+def test_shear_stress_of_torsion() -> None:
+    """Timoshenko and Goodier, section 109: tau = T / (k2 (2a) (2b)^2); closed forms."""
+    table = {1.0: 0.208, 1.2: 0.219, 1.5: 0.231, 2.0: 0.246, 3.0: 0.267, 4.0: 0.282}
+    for ratio, k2 in {**table, 10.0: 0.312, 1000.0: 1.0 / 3.0}.items():
+        bar = Section.rectangle(1.0, ratio, STEEL)
+        assert_allclose(bar.shear_stress(-2.0), 2.0 / (k2 * ratio), rtol=3e-3)
+    rod = Section.round(0.02, STEEL)
+    assert_allclose(rod.shear_stress(1.0), 16.0 / (math.pi * 0.02**3))
+    tube = Section.tube(0.05, 0.01, STEEL)
+    J = math.pi / 32.0 * (0.05**4 - 0.03**4)
+    assert_allclose(tube.shear_stress([1.0, 0.0]), [0.025 / J, 0.0])
+    oval = Section.ellipse(0.02, 0.04, STEEL)
+    assert_allclose(oval.shear_stress(1.0), 2.0 / (math.pi * 0.02 * 0.01**2))
+    thin = Section.box(0.2, 0.1, 1e-6, STEEL)  # Bredt
+    assert_allclose(thin.shear_stress(1.0), 1.0 / (2.0 * 0.02 * 1e-6), rtol=1e-4)
+    strips = Section.i_beam(0.04, 0.08, 0.008, 0.004, STEEL)
+    J = (2 * 0.04 * 0.008**3 + 0.072 * 0.004**3) / 3
+    assert_allclose(strips.shear_stress(1.0), 0.008 / J)
+    with pytest.raises(ModelError, match="no torsion_modulus"):
+        Section.from_stiffness(1.0, 1.0).shear_stress(1.0)
+
+
 def test_sections_by_stiffness() -> None:
     section = Section.from_stiffness(
         2.0,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from elastic_cases import LENGTH, STIFFNESS, cantilever, hinge, rod, slider, turned
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from trees import SEVERAL, random_state
 
 import flexarm as fa
@@ -156,9 +156,12 @@ def test_a_small_load_bends_a_cantilever_as_in_the_textbook(axis: Any) -> None:
 
 
 def test_a_tip_mass_bends_the_mode_that_carries_it() -> None:
-    # the droop of a massless beam with 40 times its mass at the tip: P L^3/(3 E I)
+    # linear theory: q L^4/(8 EI) + P L^3/(3 EI), and levers of the undeformed beam
+    linear = {"geometric_stiffening": False}
     arm = fa.Arm(
-        [cantilever(10, tip_mass=1e-3)], gravity=(0, 0, -9.81), check_units=False
+        [cantilever(10, tip_mass=1e-3, **linear)],
+        gravity=(0, 0, -9.81),
+        check_units=False,
     )
     rest = fa.equilibrium(arm, np.zeros(arm.nq)).check()
     own = 2.0 * 9.81 * LENGTH**4 / (8.0 * STIFFNESS)
@@ -167,7 +170,8 @@ def test_a_tip_mass_bends_the_mode_that_carries_it() -> None:
     torque = (2.0 * LENGTH / 2.0 + 1e-3) * LENGTH * 9.81
     # about z nothing is held; the force on the joint is that of the level beam
     assert rest.tau[0] == 0.0
-    across = arm.replace(bodies=[cantilever(10, joint=fa.Joint(axis=(0, -1, 0)))])
+    level = fa.Joint(axis=(0, -1, 0))
+    across = arm.replace(bodies=[cantilever(10, joint=level, **linear)])
     rest = fa.equilibrium(across, np.zeros(arm.nq)).check()
     assert_allclose(rest.tau[0], torque - 1e-3 * LENGTH * 9.81, rtol=1e-12)
 
@@ -345,3 +349,70 @@ def test_refusals(options: dict[str, Any], told: str) -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.equilibrium(arm, np.zeros(arm.nq), **options)
+
+
+@pytest.mark.parametrize("fidelity", ["linear", "ruthless"])
+def test_arms_of_less_fidelity_balance_their_own_forces(fidelity: str) -> None:
+    arm = fa.library.cibicik_egeland().replace(fidelity=fidelity)
+    q = fa.library.poses(arm)["initial"]
+    rest = fa.equilibrium(arm, q).check()
+    qdd = fa.forward_dynamics(arm, rest.q, np.zeros(arm.nv), rest.tau)
+    size = fa.forward_dynamics(arm, rest.q, np.zeros(arm.nv), 0.0 * rest.tau)
+    assert abs(qdd).max() < 1e-9 * abs(size).max()
+    with pytest.raises(fa.ArgumentError, match=f"arm of {fidelity} fidelity"):
+        fa.equilibrium(arm, q, wrench=np.ones(6))
+
+
+def test_a_mass_matrix_that_is_not_positive_is_told() -> None:
+    # linear models lose it at large deflections
+    arm = fa.library.cibicik_egeland().replace(fidelity="linear")
+    q = np.array([fa.library.poses(arm)["initial"]] * 2)
+    q[1, arm.nu :] = 20.0
+    with pytest.raises(fa.SingularityError, match="1 of 2 states, first at index"):
+        fa.natural_frequencies(arm, q)
+
+
+# where an arm sinks to
+
+
+@pytest.mark.parametrize("n_modes", [0, 2])
+def test_a_chain_sinks_until_it_hangs(n_modes: int) -> None:
+    arm = fa.library.planar_chain(3, n_modes=n_modes)
+    q = np.zeros((50, arm.nq))
+    q[:, :3] = np.random.default_rng(1).uniform(-3.0, 3.0, (50, 3))
+    q[0, :3] = np.pi / 2.0, 0.0, 0.0  # it stands, and is pushed off
+    rest = fa.equilibrium(arm, q, held=None, seek="stable").check()
+    down = np.cos(rest.q[:, :3] + [np.pi / 2.0, 0.0, 0.0])
+    assert_allclose(down, 1.0, rtol=0.0, atol=1e-15)
+    assert_allclose(rest.q[:, 3:], 0.0, rtol=0.0, atol=1e-15)
+
+
+def test_a_column_sinks_into_its_buckled_shape() -> None:
+    # c theta = P l sin(theta)
+    length, c = 0.5, 20.0
+    parts = [hinge("spring", c, 1e-9), rod("rod", 1.0, length, kind="fixed")]
+    arm = fa.Arm(parts, gravity=(0, 0, 0))
+    push = np.zeros((3, 6))
+    push[:, 3] = -np.array([0.9, 1.1, 1.5]) * c / length
+    load: dict[str, Any] = {"wrench": push, "frame": "base", "held": None}
+    rest = fa.equilibrium(arm, [0.0], seek="stable", **load).check()
+    bent = [brentq(lambda x, p=p: x - p * np.sin(x), 0.1, 3.0) for p in (1.1, 1.5)]
+    assert_allclose(abs(rest.q[:, 0]), [0.0, *bent], rtol=0.0, atol=1e-11)
+    straight = fa.equilibrium(arm, [0.0], **load)
+    assert not straight.q.any() and list(straight.stable) == [True, False, False]
+
+
+def test_what_has_no_potential_cannot_sink() -> None:
+    arm = fa.library.planar_chain(2)
+    options: dict[str, Any] = {"held": None, "seek": "stable"}
+    with pytest.raises(fa.ArgumentError, match="no potential"):
+        fa.equilibrium(arm, [0.0, 0.0], wrench=np.ones(6), frame="base", **options)
+    with pytest.raises(fa.ArgumentError, match="seek is 'lowest'"):
+        fa.equilibrium(arm, [0.0, 0.0], seek="lowest")
+    # a torque that no weight balances throws it over for ever
+    over = fa.equilibrium(arm, [0.0, 0.0], tau=[100.0, 0.0], **options)
+    assert not over.success
+    # a vertical axis stays indifferent
+    puma = fa.library.puma560()
+    rest = fa.equilibrium(puma, np.linspace(-1, 1, 6), **options)
+    assert rest.success and not rest.stable and abs(rest.lowest_square) < 1e-9

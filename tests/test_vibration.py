@@ -326,12 +326,3 @@ def test_refusals(options: dict[str, Any], told: str) -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.natural_frequencies(arm, np.zeros(4), **options)
-
-
-def test_arms_with_constraints_are_refused() -> None:
-    two = fa.library.planar_chain(2)
-    arm = two.replace(constraints=(fa.Coupling({"link1": 1.0, "link2": 1.0}),))
-    with pytest.raises(fa.ArgumentError, match="constraints"):
-        fa.natural_frequencies(arm, [0.0, 0.0])
-    with pytest.raises(fa.ArgumentError, match="constraints"):
-        fa.equilibrium(arm, [0.0, 0.0])

@@ -44,7 +44,7 @@ def free_joints(arm: Arm) -> tuple[Arm, Array]:
             body = body.replace(joint=body.joint.replace(**changes))
         bodies.append(body)
         blocks.append(S)
-    modes = arm.nv - arm.nu
+    modes = arm.nv - arm.motor_slice.stop
     return arm.replace(bodies=bodies), block_diag(*blocks, np.eye(modes))
 
 
@@ -98,7 +98,7 @@ def random_state(
 ) -> tuple[Array, Array, Array]:
     """Positions (modes up to `amplitude`), velocities and accelerations."""
     q = rng.uniform(-3.0, 3.0, arm.nq)
-    q[arm.joint_position_slice.stop :] *= amplitude / 3.0
+    q[arm.motor_position_slice.stop :] *= amplitude / 3.0
     for at in quaternions(arm):
         q[at] /= np.linalg.norm(q[at])
     return q, rng.normal(size=arm.nv), rng.normal(size=arm.nv)

@@ -16,6 +16,7 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
     [FA_BIAS_FORCES] = {id_bias_forces, id_work},
     [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
+    [FA_INVERSE_TANGENTS] = {tg_derivatives, tg_work_size},
     [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
     [FA_FORWARD_BASIC] = {ba_forward_dynamics, ba_work_size},
     [FA_FORWARD_COMPOSITE] = {co_forward_dynamics, co_work_size},

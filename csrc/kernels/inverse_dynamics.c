@@ -134,15 +134,11 @@ FA_INLINE void id_project(const fa_body *b, const int what, const fa_real *qd,
     }
 }
 
-FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
-                        const fa_real *qd, const fa_real *qdd, fa_real *work,
-                        fa_real *tau)
+/* motion of each body, then the force it takes (I1) */
+FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_real *q,
+                                const fa_real *qd, const fa_real *qdd, id_body *bodies,
+                                fa_real *columns, fa_real *z_f)
 {
-    id_body *bodies = (id_body *)work;
-    fa_real *columns = (fa_real *)(bodies + model->n_bodies);
-    fa_real *z_f = columns + 6 * model->sum_parent_modes;
-
-    /* outward: motion of each body, then the force it takes */
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
@@ -152,6 +148,17 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
 #define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
         FA_SWITCH_MODES(b->n_modes, ID_FORCE)
     }
+}
+
+FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *tau)
+{
+    id_body *bodies = (id_body *)work;
+    fa_real *columns = (fa_real *)(bodies + model->n_bodies);
+    fa_real *z_f = columns + 6 * model->sum_parent_modes;
+
+    id_outward_all(model, what, q, qd, qdd, bodies, columns, z_f);
 
     /* inward: project on the coordinates, hand the rest to the parent */
     for (int k = model->n_bodies - 1; k >= 0; k--) {

@@ -309,3 +309,65 @@ static void li_link_accelerations(const fa_model *model, const fa_call *call)
 {
     li_links(model, call, LI_LINK_ACCELERATIONS);
 }
+
+static size_t li_tangents_work_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv;
+    const size_t doubles =
+        (size_t)model->nq + 2 * nv + 2 * nv * nv + fa_linear_tangents_work_size(model);
+    return (doubles + FA_LANES - 1) / FA_LANES;
+}
+
+/* derivatives of inverse dynamics of `states` states; the last fills unused lanes */
+static void li_tangents(const fa_model *model, int states, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *dq, fa_real *dqd)
+{
+    const int nv = model->nv, size = nv * nv;
+    double *x = (double *)work, *v = x + model->nq, *a = v + nv, *result = a + nv;
+
+    for (int lane = 0; lane < FA_LANES; lane++) {
+        if (lane < states) {
+            li_read(q, model->nq, lane, x);
+            li_read(qd, nv, lane, v);
+            li_read(qdd, nv, lane, a);
+            fa_linear_tangents(model, x, v, a, result + 2 * size, result,
+                               result + size);
+        }
+        li_write(result, size, lane, dq);
+        li_write(result + size, size, lane, dqd);
+    }
+}
+
+/* derivatives of inverse dynamics of any model: scratch, in fa_real, and all lanes */
+static size_t tg_work_size(const fa_model *model)
+{
+    return model->fidelity == FA_LINEAR ? li_tangents_work_size(model)
+                                        : tg_tree_work_size(model);
+}
+
+FA_NOINLINE void tg_run(const fa_model *model, const fa_real *q, const fa_real *qd,
+                        const fa_real *qdd, fa_real *work, fa_real *dq, fa_real *dqd)
+{
+    if (model->fidelity == FA_LINEAR) {
+        li_tangents(model, FA_LANES, q, qd, qdd, work, dq, dqd);
+    } else {
+        tg_tree(model, q, qd, qdd, work, dq, dqd);
+    }
+    jf_derivatives_add(model, q, qd, dq, dqd);
+}
+
+/* d tau / d q, then d tau / d qd: output [2][nv][nv] */
+static void tg_derivatives(const fa_model *model, const fa_call *call)
+{
+    fa_real *dqd = call->out + model->nv * model->nv;
+
+    if (model->fidelity == FA_LINEAR) {
+        li_tangents(model, call->states, call->in[0], call->in[1], call->in[2],
+                    call->work, call->out, dqd);
+    } else {
+        tg_tree(model, call->in[0], call->in[1], call->in[2], call->work, call->out,
+                dqd);
+    }
+    jf_derivatives_add(model, call->in[0], call->in[1], call->out, dqd);
+}

@@ -128,6 +128,58 @@ static void pos_rates(const fa_model *model, const fa_real *u, const fa_real *qd
     memcpy(rate + at, qd + model->nu, (size_t)model->n_modes * sizeof(fa_real));
 }
 
+/* velocities of one pose whose twist is nearest to u: v of S'S v = S'u */
+FA_NOINLINE void pos_pose_velocities(const fa_body *b, const fa_real *u, fa_real *v)
+{
+    const int n = b->n_dof, size = pos_size(b);
+    double A[6][6];
+
+    for (int i = 0; i < n; i++) {
+        v[i] = (fa_real){0};
+        for (int k = 0; k < size; k++) {
+            v[i] += b->S[6 * i + k] * u[k];
+        }
+        for (int j = 0; j < n; j++) {
+            A[i][j] = 0.0;
+            for (int k = 0; k < 6; k++) {
+                A[i][j] += b->S[6 * i + k] * b->S[6 * j + k];
+            }
+        }
+    }
+    for (int k = 0; k < n; k++) { /* columns of S are independent: definite */
+        for (int i = k + 1; i < n; i++) {
+            const double scaled = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++) {
+                A[i][j] -= scaled * A[k][j];
+            }
+            v[i] -= scaled * v[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) {
+            v[k] -= A[k][j] * v[j];
+        }
+        v[k] /= A[k][k];
+    }
+}
+
+/* velocities [nv] of the displacement u in a unit of time, from u = 0: pos_rates back */
+static void pos_velocities(const fa_model *model, const fa_real *u, fa_real *v)
+{
+    int at = 0;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (pos_is_pose(b)) {
+            pos_pose_velocities(b, u + at, v + b->joint_at);
+        } else if (b->n_dof) {
+            v[b->joint_at] = u[at];
+        }
+        at += pos_size(b);
+    }
+    memcpy(v + model->nu, u + at, (size_t)model->n_modes * sizeof(fa_real));
+}
+
 /* moved = q (+) u (Q2); q, moved [nq], u [pos_total] */
 static void pos_step(const fa_model *model, const fa_real *q, const fa_real *u,
                      fa_real *moved)

@@ -8,11 +8,20 @@
  */
 #include "rollout.h"
 
-enum { ROLL_TICK = 256 }; /* steps of one block between two looks at Ctrl-C */
-
 static const roll_method *roll_method_of(const fa_rollout *run)
 {
-    return run->method == FA_ROS34PW2 ? &ros_method : &rk4_method;
+    switch (run->method) {
+    case FA_ROS34PW2:
+        return &ros_method;
+    case FA_NEWMARK:
+    case FA_LINEAR_ACCELERATION:
+    case FA_GENERALIZED_ALPHA:
+        return &nm_method;
+    case FA_RODAS4P:
+        return &rodas_method;
+    default:
+        return &rk4_method;
+    }
 }
 
 static size_t roll_blocks(const fa_rollout *run)
@@ -63,34 +72,57 @@ static void roll_save_torque(roll_group *g, size_t sample)
     const size_t n = (size_t)run->n_tau, stride = run->n_samples * n;
 
     for (size_t b = 0; run->tau_out && b < g->n_blocks; b++) {
-        const fa_real *tau = g->blocks[b].tau;
-        if (g->model->n_motors > 0 && run->n_tau < g->model->nv) {
-            for (int i = 0; i < run->n_tau; i++) {
-                g->sample[i] = tau[jf_actuator(g->model, i)];
-            }
-            tau = g->sample;
-        }
-        roll_write(g, b, tau, n, run->tau_out + sample * n, stride);
+        roll_write(g, b, roll_commanded(g, b), n, run->tau_out + sample * n, stride);
     }
 }
 
-static int roll_step(roll_group *g, double t, double h, size_t k, double phase,
-                     double phase_step)
+/* the last stage again, until no block asks for it; nonzero if a callback stops */
+static int roll_repeat(roll_group *g, const roll_time *when, fa_real h)
 {
-    const roll_method *method = roll_method_of(g->run);
+    const roll_method *method = g->method;
+
+    for (;;) {
+        int open = 0;
+        for (size_t b = 0; b < g->n_blocks; b++) {
+            open |= method->repeat(g, g->blocks + b);
+        }
+        if (!open) {
+            return 0;
+        }
+        if (roll_forces(g, when)) {
+            return 1;
+        }
+        for (size_t b = 0; b < g->n_blocks; b++) {
+            method->stage(g, g->blocks + b, method->n_stages - 1, when, h);
+        }
+    }
+}
+
+/* step j of interval k */
+static int roll_step(roll_group *g, const roll_time *start, int j, fa_real h)
+{
+    const roll_method *method = g->method;
+    const double phase_step = 1.0 / g->run->substeps;
+    roll_time when = *start;
 
     for (int stage = 0; stage < method->n_stages; stage++) {
         const double part = method->node[stage];
-        const roll_time when = {t + part * h, k, phase + part * phase_step, stage == 0};
-        if (roll_forces(g, &when)) {
+        when.t = start->t + part * h;
+        when.phase = start->phase + part * phase_step;
+        when.first = stage == 0;
+        /* an iteration asks for forces at the start of a step only to record them */
+        if ((stage > 0 || j == 0 || !method->repeat) && roll_forces(g, &when)) {
             return 1;
         }
-        if (stage == 0 && phase == 0.0) {
-            roll_save_torque(g, k);
+        if (stage == 0 && j == 0) {
+            roll_save_torque(g, start->k[0]);
         }
         for (size_t b = 0; b < g->n_blocks; b++) {
-            method->stage(g, g->blocks + b, stage, h);
+            method->stage(g, g->blocks + b, stage, &when, h);
         }
+    }
+    if (method->repeat && roll_repeat(g, &when, h)) {
+        return 1;
     }
     for (size_t b = 0; b < g->n_blocks; b++) {
         method->finish(g, g->blocks + b, h);
@@ -98,23 +130,16 @@ static int roll_step(roll_group *g, double t, double h, size_t k, double phase,
     return 0;
 }
 
-/* initial states and gains of the blocks that step together */
-static void roll_start(roll_group *g)
+/* steps of one block that are done; nonzero if the run was stopped */
+static int roll_count(roll_group *g, size_t steps)
 {
-    const fa_rollout *run = g->run;
-    const size_t nq = (size_t)g->model->nq, nv = (size_t)g->model->nv;
-    const size_t half = roll_gains_size(g->model, run) / 2;
-
-    for (size_t b = 0; b < g->n_blocks; b++) {
-        const roll_block *s = g->blocks + b;
-        roll_read(g, b, run->q, run->n_samples * nq, nq, s->q);
-        roll_read(g, b, run->qd, run->n_samples * nv, nv, s->qd);
-        if (run->feedback) {
-            const fa_feedback *f = run->feedback;
-            roll_read(g, b, f->kp, f->kp_stride, half, s->gains);
-            roll_read(g, b, f->kd, f->kd_stride, half, s->gains + half);
-        }
+    g->since += steps;
+    g->done += steps;
+    if (g->run->tick && g->since >= ROLL_TICK) {
+        g->since = 0;
+        return g->run->tick(g->run->context, g->done);
     }
+    return 0;
 }
 
 /* all samples of the blocks that step together; nonzero if the run was stopped */
@@ -122,28 +147,30 @@ static int roll_group_run(roll_group *g)
 {
     const fa_rollout *run = g->run;
     const size_t last = run->n_samples - 1;
-    const roll_time end = {run->t[last], last, 0.0, 1};
+    roll_time when = {.first = 1};
 
     roll_start(g);
     for (size_t k = 0; k < last; k++) {
-        const double h = (run->t[k + 1] - run->t[k]) / run->substeps;
+        const fa_real t = roll_sample_time(g, k);
+        const fa_real h = (roll_sample_time(g, k + 1) - t) / (double)run->substeps;
+        for (size_t w = 0; w < FA_LANES; w++) {
+            when.k[w] = k;
+        }
         for (int j = 0; j < run->substeps; j++) {
-            const double phase = (double)j / run->substeps;
-            if (roll_step(g, run->t[k] + j * h, h, k, phase, 1.0 / run->substeps)) {
+            when.t = t + (double)j * h;
+            when.phase = fa_splat((double)j / run->substeps);
+            when.corner = j == 0 && (k == 0 || run->kind == FA_TORQUE_HOLD);
+            if (roll_step(g, &when, j, h) || roll_count(g, g->n_blocks)) {
                 return 1;
-            }
-            g->since += g->n_blocks;
-            g->done += g->n_blocks;
-            if (run->tick && g->since >= ROLL_TICK) {
-                g->since = 0;
-                if (run->tick(run->context, g->done)) {
-                    return 1;
-                }
             }
         }
         roll_save(g, k + 1);
     }
-    if (roll_forces(g, &end)) {
+    when = (roll_time){.t = roll_sample_time(g, last), .first = 1};
+    for (size_t w = 0; w < FA_LANES; w++) {
+        when.k[w] = last;
+    }
+    if (roll_forces(g, &when)) {
         return 1;
     }
     roll_save_torque(g, last);
@@ -157,9 +184,14 @@ static int roll_group_run(roll_group *g)
 static int roll_run(const fa_model *model, const fa_rollout *run, void *work)
 {
     const size_t together = roll_together(run), nq = (size_t)model->nq;
-    roll_group g = {.model = model, .run = run, .work = work, .n_blocks = together};
+    const roll_method *method = roll_method_of(run);
+    roll_group g = {.model = model,
+                    .run = run,
+                    .method = method,
+                    .work = work,
+                    .n_blocks = together};
 
-    fa_real *states = g.work + roll_method_of(run)->kernel_size(model);
+    fa_real *states = g.work + method->kernel_size(model);
     fa_real *next = states + together * roll_block_size(model, run);
     g.blocks = (roll_block *)next;
     next += (together * sizeof(roll_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
@@ -181,7 +213,7 @@ static int roll_run(const fa_model *model, const fa_rollout *run, void *work)
         fa_zero(g.blocks[b].tau, (int)nq);
     }
     for (g.first = 0; g.first < roll_blocks(run); g.first += together) {
-        if (roll_group_run(&g)) {
+        if (method->block_run ? method->block_run(&g) : roll_group_run(&g)) {
             return 1;
         }
     }

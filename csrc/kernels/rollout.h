@@ -12,6 +12,8 @@
 
 #include "joint_forces.h"
 
+enum { ROLL_TICK = 256 }; /* steps of one block between two looks at Ctrl-C */
+
 /* one block of FA_LANES trajectories */
 typedef struct {
     fa_real *q, *qd;             /* [nq], [nv]  start of the step */
@@ -21,9 +23,12 @@ typedef struct {
     fa_real *own;   /* of the method */
 } roll_block;
 
+struct roll_method;
+
 typedef struct {
     const fa_model *model;
     const fa_rollout *run;
+    const struct roll_method *method;
     fa_real *work; /* scratch of the kernels */
     roll_block *blocks;
     size_t first, n_blocks; /* blocks that step together */
@@ -32,25 +37,36 @@ typedef struct {
     fa_real *sample; /* [nv] */
 } roll_group;
 
-/* when a stage is: the part `phase` into interval k */
+/* when a stage is, lane by lane: the part `phase` into interval k */
 typedef struct {
-    double t;
-    size_t k;
-    double phase;
-    int first; /* its state is that of the start of the step */
+    fa_real t;
+    size_t k[FA_LANES];
+    fa_real phase;
+    int first;  /* its state is that of the start of the step */
+    int corner; /* forces may jump there: the first time, samples that are held */
 } roll_time;
 
 /* one method; sizes in fa_real */
-typedef struct {
+typedef struct roll_method {
     int n_stages;
     const double *node; /* [n_stages] */
     size_t (*own_size)(const fa_model *);
     size_t (*kernel_size)(const fa_model *);
+    void (*start)(const roll_group *,
+                  roll_block *); /* before the first step, or NULL */
     /* one stage of one block, which leaves the state of the next one */
-    void (*stage)(const roll_group *, roll_block *, int stage, double h);
+    void (*stage)(const roll_group *, roll_block *, int stage, const roll_time *,
+                  fa_real h);
     /* q and qd at the end of the step */
-    void (*finish)(const roll_group *, roll_block *, double h);
+    void (*finish)(const roll_group *, roll_block *, fa_real h);
+    /* whether the last stage has to be repeated; NULL: never */
+    int (*repeat)(const roll_group *, const roll_block *);
+    /* all samples of one block, in place of steps of equal length; or NULL */
+    int (*block_run)(roll_group *);
 } roll_method;
+
+/* what is told of a trajectory, columns of fa_rollout.report */
+enum { ROLL_STEPS, ROLL_REJECTED, ROLL_STATUS, ROLL_TIME, ROLL_RESIDUAL };
 
 static size_t roll_gains_size(const fa_model *model, const fa_rollout *run)
 {
@@ -99,17 +115,28 @@ static void roll_write(const roll_group *g, size_t block, const fa_real *lanes,
     }
 }
 
+/* what became of a trajectory; the lanes past the end say nothing */
+FA_INLINE void roll_tell(const roll_group *g, const roll_block *s, int lane, int column,
+                         double value)
+{
+    const size_t i = (g->first + (size_t)(s - g->blocks)) * FA_LANES + (size_t)lane;
+    if (g->run->report && i < g->run->count) {
+        g->run->report[i * FA_REPORT_SIZE + (size_t)column] = value;
+    }
+}
+
 /* samples of one block at a time, `n` numbers each */
 static void roll_sampled(const roll_group *g, size_t block, const roll_time *when,
                          const double *samples, size_t stride, size_t n, fa_real *x)
 {
     for (size_t w = 0; w < FA_LANES; w++) {
-        const double *a = samples + roll_at(g, block, w) * stride + when->k * n;
+        const double *a = samples + roll_at(g, block, w) * stride + when->k[w] * n;
+        const double phase = when->phase[w];
         for (size_t i = 0; i < n; i++) {
-            if (g->run->kind == FA_TORQUE_HOLD || when->phase == 0.0) {
+            if (g->run->kind == FA_TORQUE_HOLD || phase == 0.0) {
                 x[i][w] = a[i];
             } else {
-                x[i][w] = a[i] + when->phase * (a[n + i] - a[i]);
+                x[i][w] = a[i] + phase * (a[n + i] - a[i]);
             }
         }
     }
@@ -164,6 +191,20 @@ static void roll_actuate(const roll_group *g, size_t block)
     }
 }
 
+/* forces of a block as they were given, n_tau of them */
+static const fa_real *roll_commanded(const roll_group *g, size_t block)
+{
+    const fa_real *tau = g->blocks[block].tau;
+
+    if (g->model->n_motors == 0 || g->run->n_tau == g->model->nv) {
+        return tau;
+    }
+    for (int i = 0; i < g->run->n_tau; i++) {
+        g->sample[i] = tau[jf_actuator(g->model, i)];
+    }
+    return g->sample;
+}
+
 /* what the function says about the state of all blocks; nonzero if it stops the run */
 static int roll_ask(roll_group *g, const roll_time *when)
 {
@@ -176,7 +217,7 @@ static int roll_ask(roll_group *g, const roll_time *when)
         roll_write(g, b, when->first ? s->q : s->stage_q, nq, g->call_q, nq);
         roll_write(g, b, when->first ? s->qd : s->stage_qd, nv, g->call_qd, nv);
     }
-    if (run->call(run->context, when->t, g->call_q, g->call_qd, g->call_tau)) {
+    if (run->call(run->context, when->t[0], g->call_q, g->call_qd, g->call_tau)) {
         return 1;
     }
     for (size_t b = 0; b < g->n_blocks; b++) {
@@ -224,6 +265,38 @@ static size_t roll_forward_size(const fa_model *model)
     const size_t forward = cn_forward_work_size(model);
     const size_t linear = model->fidelity == FA_LINEAR ? li_work_size(model) : 0;
     return forward > linear ? forward : linear;
+}
+
+/* initial states and gains of the blocks that step together */
+static void roll_start(roll_group *g)
+{
+    const fa_rollout *run = g->run;
+    const size_t nq = (size_t)g->model->nq, nv = (size_t)g->model->nv;
+    const size_t half = roll_gains_size(g->model, run) / 2;
+
+    for (size_t b = 0; b < g->n_blocks; b++) {
+        roll_block *s = g->blocks + b;
+        roll_read(g, b, run->q, run->n_samples * nq, nq, s->q);
+        roll_read(g, b, run->qd, run->n_samples * nv, nv, s->qd);
+        if (run->feedback) {
+            const fa_feedback *f = run->feedback;
+            roll_read(g, b, f->kp, f->kp_stride, half, s->gains);
+            roll_read(g, b, f->kd, f->kd_stride, half, s->gains + half);
+        }
+        if (g->method->start) {
+            g->method->start(g, s);
+        }
+    }
+}
+
+/* times of sample k, of a block of its own or of all */
+static fa_real roll_sample_time(const roll_group *g, size_t k)
+{
+    fa_real t;
+    for (size_t w = 0; w < FA_LANES; w++) {
+        t[w] = g->run->t[roll_at(g, 0, w) * g->run->t_stride + k];
+    }
+    return t;
 }
 
 #endif

@@ -29,6 +29,7 @@
  *             observed order, stiff modes, a NumPy twin of the step.
  */
 #include "../fa_dense.h"
+#include "dense_lanes.h"
 #include "rollout.h"
 
 enum { ROS_STAGES = 4 };
@@ -102,14 +103,14 @@ static size_t ros_kernel_size(const fa_model *model)
 }
 
 /* h sum_j weight[j] x[j] of the first n stages */
-static void ros_combine(int n, const double *weight, double h, fa_real *const *x,
+static void ros_combine(int n, const double *weight, fa_real h, fa_real *const *x,
                         int size, fa_real *restrict sum)
 {
     fa_zero(sum, size);
     for (int j = 0; j < n; j++) {
         const fa_real *restrict xj = x[j];
-        const double c = h * weight[j];
-        if (c == 0.0) {
+        const fa_real c = h * weight[j];
+        if (weight[j] == 0.0) {
             continue;
         }
         for (int i = 0; i < size; i++) {
@@ -129,11 +130,11 @@ FA_INLINE fa_real ros_gain(const fa_real *gains, int nu, int diagonal, int i, in
 
 /* S = M + gamma h D + gamma^2 h^2 K, the lower triangle (R3) */
 static void ros_matrix(const roll_group *g, const roll_block *s, const ros_own *own,
-                       double h)
+                       fa_real h)
 {
     const fa_model *model = g->model;
     const int nu = model->n_actuators, nv = model->nv;
-    const double first = ros_gamma * h, second = first * first;
+    const fa_real first = ros_gamma * h, second = first * first;
     fa_real *S = own->S;
 
     memcpy(S, own->M, (size_t)(nv * nv) * sizeof(fa_real));
@@ -220,54 +221,7 @@ static void ros_subtract(const roll_group *g, const roll_block *s, const ros_own
     ros_subtract_passive(model, own->slopes, x, v, y);
 }
 
-/* y = M x */
-static void ros_multiply(int n, const fa_real *restrict M, const fa_real *restrict x,
-                         fa_real *restrict y)
-{
-    fa_zero(y, n);
-    for (int j = 0; j < n; j++) { /* columns: sums that do not wait for each other */
-        for (int i = 0; i < n; i++) {
-            y[i] += M[j * n + i] * x[j];
-        }
-    }
-}
-
-/* S = L D L' in place, reciprocal pivots on the diagonal; NaN where one is not positive */
-FA_NOINLINE void ros_factor(int n, fa_real *restrict S)
-{
-    for (int k = 0; k < n; k++) {
-        const fa_real pivot = fa_pivot(S[k * n + k]);
-        S[k * n + k] = pivot;
-        for (int i = n - 1; i > k; i--) {
-            /* row i still holds L D in column k, as do the rows above it */
-            const fa_real scaled = S[i * n + k] * pivot;
-            for (int j = k + 1; j <= i; j++) {
-                S[i * n + j] -= scaled * S[j * n + k];
-            }
-            S[i * n + k] = scaled;
-        }
-    }
-}
-
-/* x becomes S^-1 x, with the factors */
-FA_NOINLINE void ros_solve(int n, const fa_real *restrict S, fa_real *restrict x)
-{
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < i; j++) {
-            x[i] -= S[i * n + j] * x[j];
-        }
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        x[i] *= S[i * n + i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = 0; j < i; j++) {
-            x[j] -= S[i * n + j] * x[i];
-        }
-    }
-}
-
-/* the same of a linear model, lane by lane; lanes that are not in use repeat the last */
+/* factors of a linear model, lane by lane; lanes that are not in use repeat the last */
 static void ros_factor_linear(const roll_group *g, const roll_block *s,
                               const ros_own *own)
 {
@@ -300,7 +254,7 @@ static void ros_solve_linear(const roll_group *g, const roll_block *s,
 
 /* mass matrix and factors at the start of a step */
 static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own *own,
-                        double h)
+                        fa_real h)
 {
     const fa_model *model = g->model;
 
@@ -324,7 +278,7 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
     } else {
         mm_run(model, s->q, g->work, own->M);
         ros_matrix(g, s, own, h);
-        ros_factor(model->nv, own->S);
+        ldl_factor(model->nv, own->S);
     }
 }
 
@@ -336,7 +290,7 @@ static void ros_forces(const roll_group *g, const roll_block *s, int stage,
 
     if (stage > 0 || model->fidelity == FA_LINEAR) {
         roll_accelerate(g, s, stage == 0, own->F);
-        ros_multiply(model->nv, own->M, own->F, forces);
+        dense_multiply_symmetric(model->nv, own->M, own->F, forces);
         return;
     }
     id_run(model, ID_MOTION, s->q, s->qd, NULL, g->work, own->F);
@@ -346,20 +300,23 @@ static void ros_forces(const roll_group *g, const roll_block *s, int stage,
 }
 
 /* p_i and a_i (R3) */
-static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
+static void ros_stage(const roll_group *g, roll_block *s, int stage,
+                      const roll_time *when, fa_real h)
 {
     const fa_model *model = g->model;
     const int nv = model->nv, moves = pos_total(model);
     const fa_real *qd = stage == 0 ? s->qd : s->stage_qd;
     const ros_own own = ros_split(model, s);
+    const fa_real one = fa_splat(1.0);
     fa_real *a = own.acceleration[stage], *p = own.rate[stage];
 
+    (void)when;
     if (stage == 0) {
         ros_prepare(g, s, &own, h);
     }
     ros_forces(g, s, stage, &own, a);
-    ros_combine(stage, ros_mix[stage], 1.0, own.acceleration, nv, own.G);
-    ros_combine(stage, ros_mix[stage], 1.0, own.rate, moves, own.u_sum);
+    ros_combine(stage, ros_mix[stage], one, own.acceleration, nv, own.G);
+    ros_combine(stage, ros_mix[stage], one, own.rate, moves, own.u_sum);
     pos_rates(model, stage == 0 ? NULL : own.u, qd, p);
     pos_rates(model, NULL, own.G, own.w);
     for (int i = 0; i < moves; i++) {
@@ -373,7 +330,7 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
     if (model->fidelity == FA_LINEAR) {
         ros_solve_linear(g, s, &own, a);
     } else {
-        ros_solve(nv, own.S, a);
+        ldl_solve(nv, own.S, a);
     }
     pos_rates(model, NULL, a, p);
     for (int i = 0; i < moves; i++) {
@@ -392,7 +349,7 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage, double h)
     }
 }
 
-static void ros_finish(const roll_group *g, roll_block *s, double h)
+static void ros_finish(const roll_group *g, roll_block *s, fa_real h)
 {
     const fa_model *model = g->model;
     const int nv = model->nv, moves = pos_total(model);
@@ -407,5 +364,9 @@ static void ros_finish(const roll_group *g, roll_block *s, double h)
     }
 }
 
-static const roll_method ros_method = {ROS_STAGES,      ros_node,  ros_own_size,
-                                       ros_kernel_size, ros_stage, ros_finish};
+static const roll_method ros_method = {.n_stages = ROS_STAGES,
+                                       .node = ros_node,
+                                       .own_size = ros_own_size,
+                                       .kernel_size = ros_kernel_size,
+                                       .stage = ros_stage,
+                                       .finish = ros_finish};

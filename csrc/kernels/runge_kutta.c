@@ -44,8 +44,8 @@ static size_t rk4_kernel_size(const fa_model *model)
 
 /* the positions of one stage by displacements from the start of the step (Q2, Q3) */
 static void rk4_stage_poses(const fa_model *model, roll_block *s, const rk4_own *own,
-                            const fa_real *qd, int first_stage, double sum_weight,
-                            double ahead)
+                            const fa_real *qd, int first_stage, fa_real sum_weight,
+                            fa_real ahead)
 {
     const int n = pos_total(model);
 
@@ -58,14 +58,16 @@ static void rk4_stage_poses(const fa_model *model, roll_block *s, const rk4_own 
     pos_step(model, s->q, own->u, s->stage_q);
 }
 
-static void rk4_stage(const roll_group *g, roll_block *s, int stage, double h)
+static void rk4_stage(const roll_group *g, roll_block *s, int stage,
+                      const roll_time *when, fa_real h)
 {
     static const double weight[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
     static const double part[4] = {0.5, 0.5, 1.0, 0.0};
-    const double sum_weight = h * weight[stage], ahead = h * part[stage];
+    const fa_real sum_weight = h * weight[stage], ahead = h * part[stage];
     const rk4_own own = rk4_split(g->model, s);
     const fa_real *qd = stage == 0 ? s->qd : s->stage_qd;
 
+    (void)when;
     roll_accelerate(g, s, stage == 0, own.qdd);
     if (g->model->any_pose) {
         rk4_stage_poses(g->model, s, &own, qd, stage == 0, sum_weight, ahead);
@@ -95,7 +97,7 @@ static void rk4_project(const roll_group *g, roll_block *s)
     memcpy(s->qd, s->stage_qd, (size_t)model->nv * sizeof(fa_real));
 }
 
-static void rk4_finish(const roll_group *g, roll_block *s, double h)
+static void rk4_finish(const roll_group *g, roll_block *s, fa_real h)
 {
     const fa_model *model = g->model;
     const rk4_own own = rk4_split(model, s);
@@ -113,5 +115,9 @@ static void rk4_finish(const roll_group *g, roll_block *s, double h)
 }
 
 static const double rk4_node[4] = {0.0, 0.5, 0.5, 1.0};
-static const roll_method rk4_method = {
-    4, rk4_node, rk4_own_size, rk4_kernel_size, rk4_stage, rk4_finish};
+static const roll_method rk4_method = {.n_stages = 4,
+                                       .node = rk4_node,
+                                       .own_size = rk4_own_size,
+                                       .kernel_size = rk4_kernel_size,
+                                       .stage = rk4_stage,
+                                       .finish = rk4_finish};

@@ -40,7 +40,7 @@ def _kind(screws: Array) -> dict[str, Any]:
 
 
 def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> Joint:
-    """Joint of a description; node, friction and limits are those of the old one."""
+    """Joint of a description; all that is not geometry is that of the old one."""
     joint = Joint(
         parent=parent,
         node=old.node,
@@ -59,7 +59,15 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
             f"the joint of body {name!r} has limits of {old.limits.shape[1]} "
             f"positions, the description gives it {joint.n_positions}; expected as many"
         )
-    result: Joint = joint.replace(damping=damping, limits=old.limits)
+    result: Joint = joint.replace(
+        damping=damping,
+        limits=old.limits,
+        drive=old.drive,
+        stiffness=old.stiffness,
+        rest=old.rest,
+        coulomb_friction=old.coulomb_friction,
+        stops=old.stops,
+    )
     return result
 
 

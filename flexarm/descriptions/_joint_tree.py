@@ -197,8 +197,9 @@ class JointTree(Description):
         ----------
         bodies : sequence of RigidBody or FlexibleBody
             One for each joint, in its order; its frame is the body frame of the
-            description.  Of its own joint the node of the parent, friction and limits
-            stay; parent, kind, axis and place become those of the description.
+            description.  Of its own joint the node of the parent, friction, limits,
+            drive, spring and stops stay; parent, kind, axis and place become those of
+            the description.
         **options
             Of `flexarm.Arm`: ``gravity``, ``name``, ``tip``, ...
 

@@ -79,7 +79,7 @@ def farid_planar(
 
     Notes
     -----
-    Data of section 4.4 [1]_:
+    Data of section 4.4 [1]_ (lines 1465 to 1478 of its scanned text):
 
     =======================================  ==============================
     length, mass per length of each link     L = 1 m, rho A = 5 kg/m
@@ -195,7 +195,7 @@ def farid_two_link(
 
     Notes
     -----
-    Data of sections 7.5 and 8.3 [1]_:
+    Data of sections 7.5 and 8.3 [1]_ (lines 2971 to 2994 and 3135):
 
     =======================================  ==============================
     length, mass per length of each link     L = 1 m, rho A = 5 kg/m
@@ -286,7 +286,7 @@ def farid_spatial(
 
     Notes
     -----
-    Data of section 5.4.1 [1]_:
+    Data of section 5.4.1 [1]_ (lines 2399 to 2428, 2448):
 
     =======================================  =====================================
     length, mass per length of each link     L = 1 m, rho A = 5 kg/m

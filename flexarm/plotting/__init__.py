@@ -8,6 +8,7 @@ matplotlib they raise an `ImportError` that says how to install it.
 from ._animation import Animation, animate
 from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
+from ._loads import link_loads
 from ._modes import mode_shapes
 from ._snapshots import snapshots
 from ._tracking import tracking
@@ -21,6 +22,7 @@ __all__ = [
     "deflections",
     "energies",
     "joints",
+    "link_loads",
     "mode_shapes",
     "snapshots",
     "tip",

@@ -325,7 +325,9 @@ def _integral(t: Array, first: Array, last: Array) -> Array:
 
 
 def _work(traj: Trajectory, hold: bool) -> Array:
-    tau, qd = traj.tau, traj.qd[..., : traj.tau.shape[-1]]
+    tau, arm = traj.tau, traj.arm
+    joints = tau.shape[-1] == arm.nu
+    qd = traj.qd[..., arm.actuator_indices] if joints else traj.qd
     after = tau[..., :-1, :] if hold else tau[..., 1:, :]
     first = np.sum(tau[..., :-1, :] * qd[..., :-1, :], axis=-1)
     last = np.sum(after * qd[..., 1:, :], axis=-1)
@@ -333,5 +335,5 @@ def _work(traj: Trajectory, hold: bool) -> Array:
 
 
 def _losses(traj: Trajectory) -> Array:
-    power = np.einsum("...i,ij,...j->...", traj.qd, traj.arm.damping_matrix, traj.qd)
+    power = traj.arm.dissipated_power(traj.q, traj.qd)
     return _integral(traj.t, power[..., :-1], power[..., 1:])

@@ -109,7 +109,7 @@ def magnify(arm: Arm, q: ArrayLike, scale: float) -> Array:
             f"q has shape {result.shape}, the arm has {arm.nq} positions, expected "
             f"(..., {arm.nq}); see arm.position_names"
         )
-    result[..., arm.joint_position_slice.stop :] *= scale
+    result[..., arm.motor_position_slice.stop :] *= scale
     return result
 
 

@@ -38,6 +38,7 @@ All functions take complex numbers and one state at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,7 @@ class Link:
         return angles, v, w, roll[0], twist, R
 
 
+@lru_cache(maxsize=8)
 def link(p: Parameters) -> Link:
     """Constant matrices of one link, base clamped (section 5.3.4.2)."""
     N, L, rho = p.elements, p.length, p.mass_per_length

@@ -185,15 +185,11 @@ def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
 
 def _motors(arm: Arm, poses: list[Dual], state: _State) -> list[motors.Part]:
     """Rotors and stators on the nodes that carry joints with drives."""
-    carriers = []
-    for body, parent in zip(arm.bodies, arm._parents, strict=True):
-        carrier = constant(np.eye(4), arm.nv)
-        if parent >= 0 and body.joint.drive is not None:
-            node = arm.bodies[parent].node_index(body.joint.node)
-            place = _node_displacement(arm, parent, node, state)
-            carrier = multiply(poses[parent], place)
-        carriers.append(carrier)
-    return motors.parts(arm, carriers, state.q, state.delta)
+
+    def place(body: int, node: int) -> Dual:
+        return multiply(poses[body], _node_displacement(arm, body, node, state))
+
+    return motors.parts(arm, place, state.q, state.delta)
 
 
 def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:

@@ -20,6 +20,7 @@ numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -104,10 +105,23 @@ def expanded(arm: Arm) -> Arm:
     plain: Arm = arm.replace(
         bodies=[*bodies, *still, *rotors],
         tip=arm.tip,
-        constraints=arm.constraints,
+        constraints=[_renamed(c) for c in arm.constraints],
         check_units=False,
     )
     return plain
+
+
+def _renamed(constraint: Any) -> Any:
+    """A constraint in which motors have the names of their bodies."""
+    from ..constraints import Coupling
+
+    if not isinstance(constraint, Coupling):
+        return constraint
+    pairs = {
+        key.removesuffix(".motor") + "_motor" * key.endswith(".motor"): value
+        for key, value in constraint.coefficients
+    }
+    return Coupling(pairs, constraint.constant, constraint.name)
 
 
 def _motor_axis(joint: Any) -> tuple[Array, Array, bool]:
@@ -137,15 +151,17 @@ class Part(NamedTuple):
     inertia: Array  # (6, 6)
 
 
-def parts(arm: Arm, carriers: list[Dual], q: Array, delta: Array) -> list[Part]:
+def parts(
+    arm: Arm, place: Callable[[int, int], Dual], q: Array, delta: Array
+) -> list[Part]:
     """Rotors and stators of an arm.
 
     Parameters
     ----------
     arm : Arm
         Any arm.
-    carriers : list of Dual
-        Pose of the node that carries each joint, one for each body.
+    place : callable
+        ``place(body, node)`` is the pose of a node.
     q, delta : (nq,) and (nv,) ndarray
         Positions, and the displacement from them.
     """
@@ -158,7 +174,9 @@ def parts(arm: Arm, carriers: list[Dual], q: Array, delta: Array) -> list[Part]:
         frame = np.eye(4)
         frame[:3, :3] = joint.rotation
         frame[:3, 3] = joint.position + joint.rotation @ point
-        pose = multiply(carriers[k], constant(frame, arm.nv))
+        pose, p = constant(frame, arm.nv), arm._parents[k]
+        if p >= 0:
+            pose = multiply(place(p, arm.bodies[p].node_index(joint.node)), pose)
         still = np.zeros((6, arm.nv))
         fixed = np.zeros((6, 6))
         fixed[:3, :3] = _stator_inertia(d, axis)
@@ -173,13 +191,13 @@ def parts(arm: Arm, carriers: list[Dual], q: Array, delta: Array) -> list[Part]:
             rotor[3:, 3:] = d.rotor_inertia * np.eye(3)
         if d.is_free:
             column = arm.motor_slice.start + n
-            place = arm.motor_position_slice.start + n
+            at = arm.motor_position_slice.start + n
             n += 1
             if turns:
                 spin[:3, column] = axis
             else:
                 x = np.zeros(arm.nv, dtype=np.result_type(q, delta, float))
-                x[column] = q[place] + delta[column]
+                x[column] = q[at] + delta[column]
                 slide = np.concatenate([np.zeros(3), axis])[:, np.newaxis]
                 pose = multiply(pose, displacement_of(slide, x, [column]))
         elif not turns:

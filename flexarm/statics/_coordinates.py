@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 
 from .._explain import check_arm, check_finite, leading, real_array
+from ..constraints import Coupling, constraint_jacobian
 from ..errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -17,14 +20,61 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class Freedom:
+    """Velocities that are free, and what couplings leave of them."""
+
+    mask: Mask  # (nv,)
+    basis: Array | None  # (free, n), orthonormal, where couplings tie free ones
+
+    @property
+    def n(self) -> int:
+        """Number of independent motions."""
+        return int(self.mask.sum()) if self.basis is None else self.basis.shape[1]
+
+    def columns(self, J: Any) -> Array:
+        """Columns (..., m, n) of a matrix (..., m, nv)."""
+        free = J[..., self.mask]
+        return np.asarray(free if self.basis is None else free @ self.basis)
+
+    def block(self, matrix: Any) -> Array:
+        """Rows and columns (..., n, n) of a matrix (..., nv, nv)."""
+        free = self.columns(matrix)[..., self.mask, :]
+        return np.asarray(free if self.basis is None else self.basis.T @ free)
+
+    def spread(self, vectors: Any) -> Any:
+        """Vectors (..., n, k) as velocities (..., nv, k)."""
+        moved = vectors if self.basis is None else self.basis @ vectors
+        shape = (*moved.shape[:-2], len(self.mask), moved.shape[-1])
+        result = np.zeros(shape, moved.dtype)
+        result[..., self.mask, :] = moved
+        return result
+
+
 def read_arm(arm: Arm, what: str) -> None:
-    """Refuse what is no arm, or one that is no tree."""
+    """Refuse what is no arm, or one with loops."""
     check_arm(arm)
-    if arm.constraints:
+    loops = [c.name for c in arm.constraints if not isinstance(c, Coupling)]
+    if loops:
         raise ArgumentError(
-            f"the arm has constraints, {what} is that of a tree; expected an arm "
-            "without them: arm.replace(constraints=())"
+            f"the arm has loops ({', '.join(loops)}), {what} is that of a tree with "
+            "couplings at most; expected an arm without them: arm.replace(constraints="
+            "())"
         )
+
+
+def couplings(arm: Arm) -> Array:
+    """Rows (m, nv) of the couplings of an arm, rigid gears among them."""
+    if not arm.constraints:
+        return np.zeros((0, arm.nv))
+    return np.asarray(constraint_jacobian(arm, arm.neutral))
+
+
+def freedom(arm: Arm, held: Mask) -> Freedom:
+    """What can move while some coordinates are held."""
+    rows = couplings(arm)[:, ~held]
+    rows = rows[rows.any(axis=1)]
+    return Freedom(~held, null_space(rows) if len(rows) else None)
 
 
 def read_positions(arm: Arm, q: Any, name: str = "q") -> Array:
@@ -115,14 +165,31 @@ def motors(arm: Arm) -> list[Motor]:
     return result
 
 
+def geared(arm: Arm, q: Array) -> Array:
+    """Positions with the motors that can turn where the gears alone have them."""
+    turning = [m for m in motors(arm) if m.motor >= 0]
+    if not turning:
+        return q
+    result = np.array(q)
+    for m in turning:
+        result[..., m.motor_position] = m.ratio * result[..., m.joint_position]
+    return result
+
+
 def driven(arm: Arm) -> list[int]:
     """Velocities of joints with a motor that can turn."""
     return [m.joint for m in motors(arm) if m.motor >= 0]
 
 
 def motion_sizes(arm: Arm) -> Array:
-    """Largest motion of a node in rad or m for a unit of each velocity, (nv,)."""
+    """Largest motion of a node in rad or m for a unit of each velocity, (nv,).
+
+    Of a motor the motion of its joint.
+    """
     size = np.ones(arm.nv)
+    for m in motors(arm):
+        if m.motor >= 0:
+            size[m.motor] = 1.0 / abs(m.ratio)
     for k, body in enumerate(arm.bodies):
         if body.n_modes:
             both = np.concatenate([body.node_translation, body.node_rotation], axis=1)

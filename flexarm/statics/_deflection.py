@@ -13,6 +13,8 @@ from ..inverse_kinematics import _one_node
 from ..kinematics import _check_frame, jacobian, node_pose
 from ..operational_space import _inverse_of
 from ._coordinates import (
+    Freedom,
+    freedom,
     held_coordinates,
     motors,
     read_arm,
@@ -44,7 +46,7 @@ def deflection(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Held positions; modes do not matter.
     node : int, str or (body, node), optional
@@ -66,7 +68,7 @@ def deflection(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
@@ -82,7 +84,8 @@ def deflection(
 
     Examples
     --------
-    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI):
+    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI), less if it
+    is raised, and not at all upright:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -90,9 +93,9 @@ def deflection(
     >>> q = np.zeros((3, 5))
     >>> q[:, 0] = 0.0, 1.0, np.pi / 2
     >>> fa.deflection(arm, q)[:, 3:5].round(5) + 0.0
-    array([[ 0.     , -0.01226],
-           [ 0.00558, -0.00358],
-           [ 0.     ,  0.     ]])
+    array([[-9.000e-05, -1.226e-02],
+           [ 5.620e-03, -3.640e-03],
+           [ 0.000e+00,  0.000e+00]])
     """
     read_arm(arm, "deflection")
     number = _one_node(arm, node)
@@ -142,7 +145,7 @@ def holding_forces(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Held positions; those of modes, and of motors if joints are held, are where the
         search for the equilibrium starts.
@@ -157,7 +160,7 @@ def holding_forces(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
@@ -204,7 +207,7 @@ def static_compliance(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
         Posture: ``q`` of an `equilibrium`, or any other, held there by constant forces.
     node : int, str or (body, node), optional
@@ -229,7 +232,7 @@ def static_compliance(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     SingularityError
         If a motion meets no stiffness.
 
@@ -260,7 +263,7 @@ def static_compliance(
     at = read_positions(arm, q)
     loaded = number if loaded is None and wrench is not None else loaded
     loads = read_loads(arm, wrench, loaded, wrench_frame)
-    free = ~held_coordinates(arm, held)
+    free = freedom(arm, held_coordinates(arm, held))
     K, _ = linear_system(arm, at, None, loads, free)
     C, weak = compliance_of(arm, at, number, K, free, frame)
     if weak.any():
@@ -278,11 +281,11 @@ def static_compliance(
 
 
 def compliance_of(
-    arm: Arm, q: Array, node: int, K: Array, free: Mask, frame: str
+    arm: Arm, q: Array, node: int, K: Array, free: Freedom, frame: str
 ) -> tuple[Array, Mask]:
     """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
-    J, K = _matched(jacobian(arm, q, node, frame=frame)[..., free], K)
-    if not free.any():
+    J, K = _matched(free.columns(jacobian(arm, q, node, frame=frame)), K)
+    if not free.n:
         C = np.zeros((*J.shape[:-1], 6))
         return C, np.zeros(J.shape[:-2], dtype=bool)
     weak = _weak(K)
@@ -335,7 +338,7 @@ def static_stiffness(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     SingularityError
         If a motion of the arm meets no stiffness, or the node cannot move in all
         directions: always, where fewer than six coordinates are free.

@@ -11,15 +11,27 @@ from numpy.typing import NDArray
 from .._explain import check_finite, leading, real_array
 from ..errors import ArgumentError, ConvergenceError
 from ..inverse_kinematics import _positive
-from ._coordinates import driven, held_coordinates, read_arm, read_positions
+from ._coordinates import (
+    couplings,
+    driven,
+    freedom,
+    geared,
+    held_coordinates,
+    read_arm,
+    read_positions,
+)
+from ._descent import descend
 from ._loads import Loads, read_loads
 from ._newton import Problem, solve
-from ._spectrum import lowest_squares
+from ._spectrum import has_mass, lowest_squares
 
 if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_BLOCK = 1 << 22  # most entries of the tangents at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +56,8 @@ class Equilibrium:
         Square of the lowest circular frequency of these motions, in 1/s^2: the least
         eigenvalue of the tangent stiffness in the metric of the mass matrix.  Negative
         where the equilibrium is unstable, zero to rounding where it is indifferent,
-        infinite where nothing can move.
+        infinite where nothing can move, NaN without success or where the mass matrix
+        is not positive definite.
     iterations : (...) ndarray of int
         Steps of Newton's method.
     message : str
@@ -92,6 +105,7 @@ def equilibrium(
     node: Any = None,
     frame: str = "node",
     tau: Any = None,
+    seek: str = "nearest",
     tolerance: float = 1e-10,
     max_iterations: int = 50,
 ) -> Equilibrium:
@@ -104,9 +118,10 @@ def equilibrium(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float
-        Held positions, and where the others start.
+        Held positions, and where the others start; but motors of joints that are held
+        start where their gears have them.
     held : {"joints", "motors"}, None, names or numbers
         What does not move: the joints (modes are free; a joint with a drive stays where
         it is, and its motor turns to the angle that holds it there), the motors and the
@@ -120,10 +135,14 @@ def equilibrium(
         Axes of the wrench: those of the node, which it then follows, or of the base.
     tau : (..., nu) or (..., nv) array_like of float, optional
         Given forces on coordinates that are free, such as torques of free motors.
+    seek : {"nearest", "stable"}
+        Which equilibrium: one near the start, stable or not, or one to which the arm
+        could sink from there, where the energy is least.  The latter needs loads with a
+        potential: no moments, and forces in base axes.
     tolerance : float
         Of the last step of Newton's method, as the motion of a node in rad or m.
     max_iterations : int
-        Most steps.
+        Most steps; of the descent before them as many.
 
     Returns
     -------
@@ -134,7 +153,7 @@ def equilibrium(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -146,8 +165,8 @@ def equilibrium(
 
     Notes
     -----
-    The nearest equilibrium is sought, stable or not: a pendulum that starts near its
-    upper one stays there, and ``stable`` is False.  A load beyond buckling leaves the
+    A pendulum that starts near its upper equilibrium stays there, ``stable`` is False,
+    unless a stable one is sought; then it falls.  A load beyond buckling leaves the
     straight equilibrium unstable, and has others beside it only as far as the model has
     the foreshortening of its links.  Loads that follow a node have no potential;
     stability then is that of the eigenvalues of the full tangent, flutter included.
@@ -168,6 +187,9 @@ def equilibrium(
     >>> rest = fa.equilibrium(fa.library.pendulum(), [[-1.6], [1.5]], held=None)
     >>> rest.q.round(3).ravel(), rest.stable
     (array([-1.571,  1.571]), array([ True, False]))
+    >>> arm = fa.library.pendulum()
+    >>> fa.equilibrium(arm, [1.5], held=None, seek="stable").q.round(3)
+    array([-1.571])
     """
     read_arm(arm, "equilibrium")
     start = read_positions(arm, q)
@@ -179,6 +201,7 @@ def equilibrium(
     if isinstance(held, str) and held == "joints":  # the motors turn, and carry
         rows[driven(arm)] = False
         given[arm.motor_slice] = False
+        start = geared(arm, start)
         # motions of which stability is asked: those with the motors at rest
         still = held_coordinates(arm, "motors")
     if applied is not None and applied[..., rows].any():
@@ -191,18 +214,46 @@ def equilibrium(
         raise ArgumentError(
             f"max_iterations is {max_iterations!r}, expected a whole number, 1 or more"
         )
+    _check_seek(seek, loads, rows, given, arm)
+    tied = couplings(arm)
+    ties = np.flatnonzero(tied[:, ~given].any(axis=1))
     problem = Problem(
         arm,
         None if loads is None else loads.flat(batch),
         None if applied is None else _rows(applied, batch),
         np.flatnonzero(~rows),
         np.flatnonzero(~given),
+        ties,
+        tied[ties],
     )
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
-    found = solve(
-        problem, states, _positive("tolerance", tolerance), int(max_iterations)
-    )
-    return _result(problem, found, still, batch)
+    most, limit = int(max_iterations), _positive("tolerance", tolerance)
+    size = max(1, _BLOCK // arm.nv**2)
+    parts = [
+        _settled(problem.at(at), states[at], still, limit, most, seek)
+        for at in (slice(i, i + size) for i in range(0, max(len(states), 1), size))
+    ]
+    return _result(arm, batch, *map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _check_seek(
+    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: Arm
+) -> None:
+    """Refuse a search for what a potential would have to tell."""
+    if seek not in ("nearest", "stable"):
+        raise ArgumentError(f"seek is {seek!r}, expected 'nearest' or 'stable'")
+    if seek == "nearest":
+        return
+    if loads is not None and not loads.conservative:
+        raise ArgumentError(
+            "seek is 'stable' and the load, a moment or one that follows its node, has "
+            "no potential; expected forces with frame='base', or seek='nearest'"
+        )
+    if arm.constraints or (rows != given).any():
+        raise ArgumentError(
+            "seek is 'stable' for an arm with couplings, or with motors that hold its "
+            "joints where they are; expected held='motors' or seek='nearest'"
+        )
 
 
 def _applied(arm: Arm, tau: Any) -> Array | None:
@@ -242,33 +293,53 @@ def _rows(array: Array, batch: tuple[int, ...]) -> Array:
     )
 
 
-def _result(
-    problem: Problem, found: Any, still: NDArray[np.bool_], batch: tuple[int, ...]
-) -> Equilibrium:
-    """In the shape of the user; the mass matrix tells what is stable."""
-    arm = problem.arm
-    tau = problem.forces(found.q)
+def _settled(
+    problem: Problem, start: Array, still: Mask, tolerance: float, most: int, seek: str
+) -> tuple[Any, ...]:
+    """Positions, forces and flags of a block; the mass matrix tells what is stable."""
+    if seek == "stable" and problem.columns.size:
+        start = descend(problem, start, most)
+    found = solve(problem, start, tolerance, most)
+    tau = problem.holding(found.q)
     residual = np.zeros_like(tau)
-    residual[:, problem.rows] = problem.unbalance(found.q)
+    residual[:, problem.rows] = tau[:, problem.rows]
     tau[:, problem.rows] = 0.0
     if problem.applied is not None:
         tau += problem.applied
-    least, neutral = lowest_squares(problem, found.q, ~still)
-    least[~found.success] = np.nan
-    stable = found.success & (least > 0.0) & ~neutral
+    # beyond the deflections that a model is made for, mass may be negative
+    free = freedom(problem.arm, still)
+    at = np.flatnonzero(found.success & has_mass(problem.arm, found.q, free))
+    least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
+    least[at], neutral = lowest_squares(problem.at(at), found.q[at], free)
+    stable[at] = (least[at] > 0.0) & ~neutral
+    return found.q, tau, residual, found.success, stable, least, found.iterations
+
+
+def _result(
+    arm: Arm,
+    batch: tuple[int, ...],
+    q: Array,
+    tau: Array,
+    residual: Array,
+    success: Mask,
+    stable: Mask,
+    least: Array,
+    iterations: Any,
+) -> Equilibrium:
+    """In the shape of the user."""
 
     def shaped(array: Any) -> Any:
         return array.reshape(batch) if batch else array[0]
 
     return Equilibrium(
-        found.q.reshape(*batch, arm.nq),
+        q.reshape(*batch, arm.nq),
         tau.reshape(*batch, arm.nv),
         residual.reshape(*batch, arm.nv),
-        shaped(found.success),
+        shaped(success),
         shaped(stable),
         shaped(least),
-        shaped(found.iterations),
-        _message(found.success.reshape(batch), stable.reshape(batch)),
+        shaped(iterations),
+        _message(success.reshape(batch), stable.reshape(batch)),
     )
 
 

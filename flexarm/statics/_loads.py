@@ -97,6 +97,11 @@ def read_loads(arm: Arm, wrench: Any, node: Any, frame: str) -> Loads | None:
                 "a node is given, but no wrench that acts on it; expected both or none"
             )
         return None
+    if arm.fidelity != "full":
+        raise ArgumentError(
+            f"a wrench acts on an arm of {arm.fidelity} fidelity, whose stiffness "
+            "under wrenches is not computed; expected one of fidelity 'full'"
+        )
     several = isinstance(node, list)
     nodes = _numbers(arm, node)
     if not several and len(nodes) > 1:

@@ -13,7 +13,7 @@ from .._explain import check_arm, check_finite, real_array
 from ..errors import ArgumentError
 from ..inverse_kinematics import _one_node
 from ..kinematics import node_pose
-from ._coordinates import held_coordinates, read_arm
+from ._coordinates import freedom, held_coordinates, read_arm
 from ._deflection import (
     actuator_forces,
     compliance_of,
@@ -164,7 +164,7 @@ def workspace_map(
     Parameters
     ----------
     arm : Arm
-        Tree without constraints.
+        Tree, with couplings at most.
     q : (..., nq) array_like of float, optional
         Joint positions, such as a `joint_grid`; where motions to a `target` start if
         there is one.
@@ -191,7 +191,7 @@ def workspace_map(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has constraints.
+        If a shape does not fit, or the arm has loops.
     NotFiniteError
         If an argument is NaN or infinite.
 
@@ -202,7 +202,8 @@ def workspace_map(
 
     Notes
     -----
-    One call of each kernel for all postures.
+    One call of each kernel for all postures.  Targets that several postures reach have
+    the one that is found first; ``limits`` of `inverse_kinematics` choose an elbow.
 
     Examples
     --------
@@ -241,16 +242,18 @@ def _mapped(
     arm: Arm, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
 ) -> WorkspaceMap:
     """What is asked of each equilibrium, NaN where there is none."""
-    free = ~held_coordinates(arm, held)
+    free = freedom(arm, held_coordinates(arm, held))
     on = None if load["wrench"] is None else node
     loads = read_loads(arm, load["wrench"], on, load["frame"])
-    K, _ = linear_system(arm, rest.q, None, loads, free)
-    X = scale_by_mass(arm, rest.q, free)
+    # where there is no equilibrium a sound posture takes its place
+    q = np.where(np.asarray(success)[..., np.newaxis], rest.q, arm.neutral)
+    K, _ = linear_system(arm, q, None, loads, free)
+    X = scale_by_mass(arm, q, free)
     scaled = np.swapaxes(X, -1, -2) @ K @ X
     squares = np.linalg.eigvalsh(0.5 * (scaled + np.swapaxes(scaled, -1, -2)))
-    pose = node_pose(arm, rest.q, node)
-    rigid = node_pose(arm, rigid_positions(arm, rest.q, "motors"), node)
-    compliance, _ = compliance_of(arm, rest.q, node, K, free, "base")
+    pose = node_pose(arm, q, node)
+    rigid = node_pose(arm, rigid_positions(arm, q, "motors"), node)
+    compliance, _ = compliance_of(arm, q, node, K, free, "base")
 
     def kept(array: Any) -> Array:
         result = np.array(array)

@@ -9,12 +9,13 @@ stiffness take no part in a step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..constraints import constraint_violation
 from ..dynamics import bias_forces
 from ..positions import integrate
 from ._coordinates import motion_sizes
@@ -43,6 +44,8 @@ class Problem:
     applied: Array | None  # (nv,) or (n, nv)
     rows: Indices  # forces that vanish
     columns: Indices  # velocities that are found
+    ties: Indices  # couplings of these, by their numbers
+    couplings: Array  # (ties, nv)
 
     def at(self, states: Any) -> Problem:
         """The problem of some states of the batch."""
@@ -50,7 +53,7 @@ class Problem:
         if applied is not None and applied.ndim > 1:
             applied = applied[states]
         loads = None if loads is None else loads.at(states)
-        return Problem(self.arm, loads, applied, self.rows, self.columns)
+        return replace(self, loads=loads, applied=applied)
 
     def forces(self, q: Array) -> Array:
         """Forces on all coordinates that hold the arm at q, (n, nv)."""
@@ -59,12 +62,38 @@ class Problem:
             result = result - self.loads.forces(self.arm, q)
         return np.asarray(result)
 
-    def unbalance(self, q: Array) -> Array:
-        """Forces that must vanish, (n, rows)."""
+    def holding(self, q: Array) -> Array:
+        """What remains of these forces beside the given ones and those of couplings."""
         f = self.forces(q)
         if self.applied is not None:
             f = f - self.applied
-        return np.asarray(f[:, self.rows])
+        if self.ties.size:
+            sides = np.linalg.pinv(self.couplings[:, self.rows].T)
+            f = f - f[:, self.rows] @ sides.T @ self.couplings
+        return np.asarray(f)
+
+    def unbalance(self, q: Array) -> Array:
+        """What must vanish, (n, rows + ties): forces and violations of couplings."""
+        f = self.forces(q)
+        if self.applied is not None:
+            f = f - self.applied
+        f = f[:, self.rows]
+        if self.ties.size:
+            off = constraint_violation(self.arm, q)[:, self.ties]
+            f = np.concatenate([f, off], axis=-1)
+        return np.asarray(f)
+
+    def matrix(self, q: Array) -> Array:
+        """Derivative of the unbalance by velocities and forces of couplings."""
+        K = self.tangent(q)[:, self.rows[:, None], self.columns]
+        if not self.ties.size:
+            return K
+        n, m = len(self.columns), len(self.ties)
+        result = np.zeros((len(K), len(self.rows) + m, n + m))
+        result[:, : len(self.rows), :n] = K
+        result[:, : len(self.rows), n:] = self.couplings[:, self.rows].T
+        result[:, len(self.rows) :, :n] = self.couplings[:, self.columns]
+        return result
 
     def tangent(self, q: Array) -> Array:
         """Derivative of all forces by all velocities, (n, nv, nv)."""
@@ -108,10 +137,13 @@ def _step(
     problem: Problem, q: Array, sizes: Array, tolerance: float
 ) -> tuple[Array, Mask, Mask]:
     """States after a step, which of them are in equilibrium, which are lost."""
-    size = sizes[problem.columns]
     f = problem.unbalance(q)
-    K = problem.tangent(q)[:, problem.rows[:, None], problem.columns]
-    inverse, missing = _inverse(K, f, sizes[problem.rows], size)
+    ones, none = np.ones((2, len(problem.ties))) * [[1.0], [0.0]]
+    rows = np.concatenate([sizes[problem.rows], ones])
+    columns = np.concatenate([sizes[problem.columns], ones])
+    inverse, missing = _inverse(problem.matrix(q), f, rows, columns)
+    # forces of couplings are no motions
+    size = np.concatenate([sizes[problem.columns], none])
     step = -(inverse @ f[..., None])[..., 0]
     length = np.abs(step * size).max(axis=-1)
     lost = ~np.isfinite(length)
@@ -139,7 +171,8 @@ def _step(
 
 def _move(problem: Problem, q: Array, step: Array) -> Array:
     dq = np.zeros((len(q), problem.arm.nv))
-    dq[:, problem.columns] = np.where(np.isfinite(step), step, 0.0)
+    moved = step[:, : len(problem.columns)]
+    dq[:, problem.columns] = np.where(np.isfinite(moved), moved, 0.0)
     return np.asarray(integrate(problem.arm, q, dq))
 
 

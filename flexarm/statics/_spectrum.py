@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SingularityError
 from ..mass import mass_matrix
 from ._stand_in import inverse_dynamics_derivatives
 
 if TYPE_CHECKING:
     from ..arm import Arm
+    from ._coordinates import Freedom
     from ._loads import Loads
     from ._newton import Problem
 
@@ -23,16 +25,35 @@ ROUNDING = 64.0 * np.finfo(float).eps
 _SPLIT = 1e-6
 
 
-def scale_by_mass(arm: Arm, q: Array, free: Mask) -> Array:
-    """Matrices X (..., f, f) with X' M X = 1 for the free block of the mass matrix."""
-    M = block(np.asarray(mass_matrix(arm, q)), free)
-    lower = np.linalg.cholesky(M)
-    return np.swapaxes(np.linalg.inv(lower), -1, -2)
+def scale_by_mass(arm: Arm, q: Array, free: Freedom) -> Array:
+    """Matrices X (..., f, f) with X' M X = 1 for the free block of the mass matrix.
+
+    Raises
+    ------
+    SingularityError
+        If that block is not positive definite.
+    """
+    M = free.block(mass_matrix(arm, q))
+    try:
+        lower = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        bad = np.asarray(np.linalg.eigvalsh(M)[..., 0] <= 0.0)
+        index = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.any() else ()
+        where = f"{int(bad.sum())} of {bad.size} states, first at index {index}"
+        raise SingularityError(
+            "the mass matrix is not positive definite for "
+            f"{where if bad.ndim else 'the state'}, so that it has no frequencies; "
+            "expected smaller deflections",
+            index=index,
+            count=int(bad.sum()),
+        ) from None
+    return np.asarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
 
 
-def block(matrix: Array, free: Mask) -> Array:
-    """Rows and columns of free coordinates."""
-    return np.asarray(matrix[..., free, :][..., free])
+def has_mass(arm: Arm, q: Array, free: Freedom) -> Mask:
+    """Whether the free block of the mass matrix is positive definite, (...)."""
+    M = free.block(mass_matrix(arm, q))
+    return np.asarray((np.linalg.eigvalsh(M) > 0.0).all(axis=-1))
 
 
 def rounding(squares: Any) -> Array:
@@ -46,27 +67,19 @@ def signed_frequencies(squares: Any) -> Array:
     return np.asarray(np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi))
 
 
-def lowest_squares(problem: Problem, q: Array, free: Mask) -> tuple[Array, Mask]:
+def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Mask]:
     """Least squares of circular frequencies (n,), and whether they are zero.
 
     Of a load without a potential the least eigenvalue, or minus the largest imaginary
     part where eigenvalues are complex: flutter.
     """
-    n = int(free.sum())
-    if not n:
+    if not free.n:
         return np.full(len(q), np.inf), np.zeros(len(q), dtype=bool)
-    least = np.full(len(q), np.nan)
-    neutral = np.zeros(len(q), dtype=bool)
-    fine = np.isfinite(q).all(axis=-1)
-    problem = problem.at(fine)
-    X = scale_by_mass(problem.arm, q[fine], free)
-    K = block(problem.tangent(q[fine]), free)
-    K = np.swapaxes(X, -1, -2) @ K @ X
+    X = scale_by_mass(problem.arm, q, free)
+    K = np.swapaxes(X, -1, -2) @ free.block(problem.tangent(q)) @ X
     if problem.loads is None or problem.loads.conservative:
-        values = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2)))
-        least[fine] = values[:, 0]
-        neutral[fine] = np.abs(values[:, 0]) <= rounding(values)
-        return least, neutral
+        values: Any = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2)))
+        return values[:, 0], np.asarray(np.abs(values[:, 0]) <= rounding(values))
     complex_ = np.linalg.eigvals(K)
     values = complex_.real
     zero = rounding(values)
@@ -74,17 +87,16 @@ def lowest_squares(problem: Problem, q: Array, free: Mask) -> tuple[Array, Mask]
     twisted = np.abs(complex_.imag) - _SPLIT * np.abs(complex_) - zero[:, None]
     turning = (twisted > 0.0).any(axis=-1)
     lowest = values.min(axis=-1)
-    least[fine] = np.where(turning, -np.abs(complex_.imag).max(axis=-1), lowest)
-    neutral[fine] = ~turning & (np.abs(lowest) <= zero)
-    return least, neutral
+    least = np.where(turning, -np.abs(complex_.imag).max(axis=-1), lowest)
+    return least, ~turning & (np.abs(lowest) <= zero)
 
 
 def linear_system(
-    arm: Arm, q: Array, qd: Array | None, loads: Loads | None, free: Mask
+    arm: Arm, q: Array, qd: Array | None, loads: Loads | None, free: Freedom
 ) -> tuple[Array, Array]:
     """Tangent stiffness and damping of the free coordinates, (..., f, f) both."""
     still = np.zeros(arm.nv)
     K, D = inverse_dynamics_derivatives(arm, q, still if qd is None else qd, still)
     if loads is not None:
         K = K - loads.tangent(arm, q)
-    return block(K, free), block(D, free)
+    return free.block(K), free.block(D)

@@ -145,7 +145,7 @@ def check_form(name: str, form: Any) -> None:
 def refuse_cut_models(arm: Arm, what: str) -> None:
     """Refuse arms whose Jacobians are not those of their poses."""
     check_arm(arm)
-    if arm.fidelity != "full" and arm.nv > arm.nu:
+    if arm.fidelity != "full" and arm.nv > arm.motor_slice.stop:
         raise ArgumentError(
             f"{what} need Jacobians that are derivatives of the poses, the arm has "
             f"fidelity {arm.fidelity!r}; expected form 'body', or fidelity 'full'"

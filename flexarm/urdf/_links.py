@@ -178,5 +178,6 @@ def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> Flexible
         node_foreshortening=None
         if kappa is None
         else np.einsum("ij,njrs->nirs", R, kappa),
+        beam=None if body.beam is None else body.beam.turned(R),
     )
     return result

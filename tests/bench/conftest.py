@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--figure",
         metavar="PATH",
-        help="where to draw articulated against composite bodies, or the manoeuvre",
+        help="where to draw articulated bodies, the manoeuvre, or the integrators",
     )
 
 
@@ -95,7 +95,7 @@ def _versions() -> str:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print every race: time of a state, ratio to flexarm, its quartiles."""
     results, grids = config.stash[_RESULTS], config.stash[_GRIDS]
-    if not results and not grids:
+    if not results and not grids and not config.stash[_LINES]:
         return
     info, write = build_info(), terminalreporter.write_line
     terminalreporter.section("time of a state and ratio to flexarm")

@@ -80,6 +80,7 @@ static void check_every_kernel(void)
         [FA_INVERSE_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV},
         [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
         [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},
+        [FA_INVERSE_TANGENTS] = {ARM_NQ, ARM_NV, ARM_NV, 2 * ARM_NV * ARM_NV},
         [FA_FORWARD_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
         [FA_FORWARD_BASIC] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
         [FA_FORWARD_COMPOSITE] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
@@ -92,6 +93,7 @@ static void check_every_kernel(void)
         [FA_INVERSE_BLOCKS] = {ARM_NQ, ARM_NV * ARM_NV},
         [FA_KINETIC_ENERGY] = {ARM_NQ, ARM_NV, 1},
         [FA_POTENTIAL_ENERGY] = {ARM_NQ, 1},
+        [FA_DISSIPATED_POWER] = {ARM_NQ, ARM_NV, 1},
         [FA_LINK_POSES] = {ARM_NQ, 16 * ARM_LINKS},
         [FA_NODE_POSES] = {ARM_NQ, 16 * ARM_NODES},
         [FA_NODE_POSE] = {ARM_NQ, 16},
@@ -184,7 +186,13 @@ static void check_rollout(const fa_model *of, fa_method method)
         start[0] = 0.1 * i;
         start[3] = start[7] = 1.0; /* quaternions */
     }
+    double report[COUNT * FA_REPORT_SIZE] = {0.0};
     const fa_rollout run = {.method = method,
+                            .spectral_radius = 0.9,
+                            .rtol = 1e-4,
+                            .atol = 1e-6,
+                            .max_step = 1.0,
+                            .report = report,
                             .count = COUNT,
                             .n_samples = SAMPLES,
                             .substeps = 2,
@@ -198,6 +206,9 @@ static void check_rollout(const fa_model *of, fa_method method)
         aligned_alloc(64, (kernels->rollout_work_size(of, &run) + 63) / 64 * 64);
     CHECK(kernels->rollout(of, &run, work) == 0);
     free(work);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(report[i * FA_REPORT_SIZE + 2] == FA_REACHED);
+    }
     for (int i = 0; i < 2; i++) {
         const size_t at = 3 * SAMPLES + (size_t)i * (SAMPLES - 1);
         double *qi = q + at * ARM_NQ, *qdi = qd + at * ARM_NV;
@@ -311,7 +322,9 @@ int main(void)
     check_every_kernel();
     check_failures_are_counted();
     check_rollout(model, FA_RK4);
-    check_rollout(model, FA_ROS34PW2);
+    for (fa_method method = FA_ROS34PW2; method <= FA_RODAS4P; method++) {
+        check_rollout(model, method);
+    }
     check_rollout(closed, FA_RK4);
     check_rollout(linear, FA_RK4);
     check_rollout(linear, FA_ROS34PW2);

@@ -1,0 +1,104 @@
+"""Descent of the potential energy of a flat batch of states to where it is least.
+
+Steps -|K|^-1 f with the absolute values of the eigenvalues of the tangent, which lead
+down where Newton's would lead up to a saddle (Y. Dauphin et al., Advances in Neural
+Information Processing Systems 27, 2014), halved until the energy falls as L. Armijo
+(Pacific J. Math. 16, 1966) asks.  Where an equilibrium is unstable, a push along its
+steepest direction leaves it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..energy import potential_energy
+from ..kinematics import node_pose
+from ..positions import integrate
+from ._coordinates import motion_sizes
+from ._newton import Problem
+
+Array = NDArray[np.float64]
+
+_LONGEST = 0.5  # step, in rad or m of a node
+_NEAR = 1e-3  # steps from where Newton's method ends the search
+_FLAT = 1e-9  # eigenvalues below this part of the largest are zero
+_HALVINGS = 30
+
+
+def descend(problem: Problem, start: Array, most: int) -> Array:
+    """Positions (n, nq) near minima of the energy; others where the steps ended."""
+    q: Array = start.copy()
+    size = motion_sizes(problem.arm)[problem.columns]
+    active = np.arange(len(q))
+    for _ in range(most):
+        if not len(active):
+            break
+        here = problem.at(active)
+        step, slope, near = _direction(here, q[active], size)
+        go = np.flatnonzero(~near)
+        q[active[go]] = _walk(here.at(go), q[active[go]], step[go], slope[go])
+        active = active[go]
+    return q
+
+
+def _direction(problem: Problem, q: Array, size: Array) -> tuple[Array, Array, Any]:
+    """Steps of all velocities, slopes of the energy along them, and who is there."""
+    f = problem.unbalance(q) / size
+    K = problem.matrix(q) / (size[:, None] * size)
+    values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, -1, -2)))
+    most = np.abs(values).max(axis=-1, keepdims=True)
+    flat = _FLAT * np.where(most > 0.0, most, 1.0)
+    along = (f[:, None, :] @ vectors)[:, 0]
+    part = -along / np.maximum(np.abs(values), flat)
+    length = np.linalg.norm(part, axis=-1)
+    stable = values[:, 0] >= -flat[:, 0]
+    near = stable & (length < _NEAR)
+    # from the top of a hill down its steepest side
+    top = ~stable & (length < _NEAR)
+    part[top, 0] = np.where(along[top, 0] > 0.0, -0.1, 0.1)
+    length = np.linalg.norm(part, axis=-1)
+    part *= np.minimum(1.0, _LONGEST / np.maximum(length, 1e-300))[:, None]
+    slope = np.einsum("ni,ni->n", along, part)
+    # of a push the energy falls with its square
+    slope[top] = np.minimum(slope[top], 0.5 * values[top, 0] * part[top, 0] ** 2)
+    dq = np.zeros((len(q), problem.arm.nv))
+    dq[:, problem.columns] = (vectors @ part[..., None])[..., 0] / size
+    return dq, slope, near
+
+
+def _walk(problem: Problem, q: Array, step: Array, slope: Array) -> Array:
+    """States after steps that lower the energy enough."""
+    part = np.ones(len(q))
+    moved = np.asarray(integrate(problem.arm, q, step))
+    open_ = np.arange(len(q))
+    for _ in range(_HALVINGS):
+        tried = part[open_, None] * step[open_]
+        fall, grain = _climb(problem.at(open_), q[open_], moved[open_], tried)
+        better = fall <= 1e-4 * part[open_] * slope[open_] + grain
+        open_ = open_[~better]
+        if not len(open_):
+            break
+        part[open_] *= 0.5
+        moved[open_] = integrate(problem.arm, q[open_], part[open_, None] * step[open_])
+    return moved
+
+
+def _climb(
+    problem: Problem, q: Array, moved: Array, step: Array
+) -> tuple[Array, Array]:
+    """Change of the energy along a step, with the work of loads, and its rounding."""
+    arm = problem.arm
+    before, after = potential_energy(arm, q), potential_energy(arm, moved)
+    change = after - before
+    if problem.loads is not None:
+        for i, node in enumerate(problem.loads.nodes):
+            force = problem.loads.wrench[..., i, 3:]
+            travel = node_pose(arm, moved, node) - node_pose(arm, q, node)
+            change = change - (force * travel[:, :3, 3]).sum(axis=-1)
+    if problem.applied is not None:
+        change = change - (problem.applied * step).sum(axis=-1)
+    grain = 8.0 * np.finfo(float).eps * (np.abs(before) + np.abs(after))
+    return np.asarray(change), np.asarray(grain)

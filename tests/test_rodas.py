@@ -1,0 +1,365 @@
+"""Rodas4P: conditions of order, a twin of its step, order, tolerance, own steps."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_rosenbrock import orders_of, vibration
+from test_simulate import spatial_arm
+from trees import calm_state, floating
+
+import flexarm as fa
+
+RODAS = "Rodas4P"
+SOURCE = Path(__file__).parents[1] / "csrc/kernels/rodas.c"
+TIGHT: Any = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13}
+LOOSE: Any = {"method": RODAS, "rtol": 1e3, "atol": 1e3}  # every step is good enough
+ARM = fa.library.de_luca_siciliano()
+START = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
+
+
+def coefficients() -> Any:
+    """a, c, d and the nodes of the C code, gamma."""
+    text = SOURCE.read_text()
+
+    def numbers(name: str) -> str:
+        (body,) = re.findall(rf"{name}\S*(?:\[RODAS_STAGES\])* = (.*?);", text, re.S)
+        return str(body)
+
+    def square(name: str) -> Any:
+        rows = re.findall(r"\{([^{}]*)\}", numbers(name))
+        x = np.zeros((6, 6))
+        for i, row in enumerate(rows):
+            values = [float(v) for v in row.split(",")]
+            x[i, : len(values)] = values
+        return x
+
+    def line(name: str) -> Any:
+        return np.array([float(v) for v in numbers(name).strip("{} ").split(",")])
+
+    gamma = float(numbers("rodas_gamma"))
+    return (
+        square("rodas_ahead"),
+        square("rodas_mix"),
+        line("rodas_time"),
+        line("rodas_node"),
+        gamma,
+    )
+
+
+def standard_form() -> Any:
+    """alpha, Gamma (with gamma on its diagonal), weights and those of the error.
+
+    U_i = sum_j Gamma_ij k_j undoes the transformation of the implementation:
+    Gamma^-1 = 1/gamma - c, alpha = a Gamma, b' = m' Gamma.
+    """
+    a, c, _, _, gamma = coefficients()
+    G = np.linalg.inv(np.eye(6) / gamma - c)
+    m = a[5].copy()
+    m[5] = 1.0
+    return a @ G, G, m @ G, a[5] @ G
+
+
+def rooted(order: int, alpha: Any, beta: Any) -> dict[int, list[tuple[Any, float]]]:
+    """Stage vectors of all trees of a Rosenbrock method, and what b'v must be.
+
+    A vertex with one branch stands for f' (k + Gamma k): beta = alpha + Gamma; with
+    several it is a higher derivative, at the stages of alpha.
+    """
+    found: dict[int, list[tuple[Any, float]]] = {1: [(np.ones(6), 1.0)]}
+    for n in range(2, order + 1):
+        found[n] = [(beta @ v, e / n) for v, e in found[n - 1]]
+        smaller = [x for k in range(1, n) for x in itertools.product([k], found[k])]
+        for count in range(2, n):
+            for some in itertools.combinations_with_replacement(
+                range(len(smaller)), count
+            ):
+                parts = [smaller[i] for i in some]
+                if sum(k for k, _ in parts) == n - 1:
+                    v, exact = np.ones(6), 1.0 / n
+                    for _, (w, e) in parts:
+                        v, exact = v * (alpha @ w), exact * e
+                    found[n].append((v, exact))
+    return found
+
+
+def test_coefficients_satisfy_all_conditions_of_order_four_and_three() -> None:
+    alpha, G, b, other = standard_form()
+    _, _, d, node, gamma = coefficients()
+    assert_allclose(alpha.sum(1), node, rtol=0, atol=2e-14)
+    assert_allclose(gamma * np.linalg.solve(G, G @ np.ones(6)), gamma, rtol=1e-12)
+    # d_i = sum_j gamma_ij, of the formula with k_i; here it stands with U_i
+    assert_allclose(G.sum(1), d, rtol=0, atol=2e-14)
+    found = rooted(5, alpha, alpha + G)
+    assert [len(found[n]) for n in (1, 2, 3, 4, 5)] == [1, 1, 2, 4, 9]
+    for n in (1, 2, 3, 4):
+        for v, exact in found[n]:
+            assert abs(b @ v - exact) < 3e-14  # of 16 digits, sizes up to 50
+    assert max(abs(b @ v - exact) for v, exact in found[5]) > 1e-4
+    for n in (1, 2, 3):
+        for v, exact in found[n]:
+            assert abs(other @ v - exact) < 3e-14
+    assert max(abs(other @ v - exact) for v, exact in found[4]) > 1e-3
+
+
+def amplification(z: complex) -> complex:
+    alpha, G, b, _ = standard_form()
+    k = np.linalg.solve(np.eye(6) - z * (alpha + G), np.ones(6))
+    return complex(1.0 + z * (b @ k))
+
+
+def test_method_is_l_stable_and_stiffly_accurate() -> None:
+    alpha, G, b, _ = standard_form()
+    assert_allclose(b, alpha[-1] + G[-1], rtol=0, atol=1e-14)
+    assert abs(amplification(-1e9)) < 1e-6
+    assert abs(amplification(1e9j)) < 1e-6
+    y = np.logspace(-4, 8, 2001)
+    size = np.array([abs(amplification(1j * x)) for x in y])
+    assert (size < 1.0 + 1e-13).all()
+
+
+# one step against the equation of the method
+
+
+def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any) -> Any:
+    """(O5) with the Jacobian of the first-order system, by complex-free differences."""
+    a, c, d, node, gamma = coefficients()
+    n = arm.nv
+
+    def f(t: float, y: Any) -> Any:
+        q, qd = y[:n], y[n:]
+        return np.concatenate([qd, fa.forward_dynamics(arm, q, qd, tau(t, q, qd))])
+
+    def slope(x: Any, size: float) -> Any:
+        """Central differences of order four."""
+        return (8.0 * (x(size) - x(-size)) - x(2 * size) + x(-2 * size)) / (12 * size)
+
+    J = np.stack(
+        [slope(lambda s, e=e: f(0.0, y + s * e), 1e-3) for e in np.eye(2 * n)], axis=1
+    )
+    ft = slope(lambda s: f(s, y), 1e-3)
+    U = np.zeros((6, 2 * n))
+    for i in range(6):
+        right = f(node[i] * h, y + a[i] @ U) + c[i] @ U / h + d[i] * h * ft
+        U[i] = np.linalg.solve(np.eye(2 * n) / (gamma * h) - J, right)
+    return y + a[5] @ U + U[5]
+
+
+@pytest.mark.parametrize("fidelity", ["full", "ruthless"])
+@pytest.mark.parametrize("law", ["none", "samples", "coupled", "function"])
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
+    arm = fa.library.random_tree(seed, n_bodies=4, max_modes=3)
+    arm = arm.replace(fidelity=fidelity)
+    rng = np.random.default_rng(seed)
+    n, nu, h = arm.nv, arm.nu, 2e-3
+    y = np.concatenate([0.05 * rng.normal(size=n), 0.3 * rng.normal(size=n)])
+    u, q_ref, qd_ref = rng.normal(size=(3, 2, nu))
+    kp, kd = 30.0 * rng.uniform(size=(2, nu, nu))
+
+    def at(x: Any, t: float) -> Any:
+        return x[0] + t / h * (x[1] - x[0])
+
+    def tau(t: float, q: Any, qd: Any) -> Any:
+        if law == "none":
+            return np.zeros(nu)
+        if law == "samples":
+            return at(u, t)
+        if law == "function":
+            return np.cos(30.0 * t) - 20.0 * q[-nu:] ** 2 - 3.0 * qd[:nu]
+        error, rate = at(q_ref, t) - q[:nu], at(qd_ref, t) - qd[:nu]
+        return at(u, t) + kp @ error + kd @ rate
+
+    torque = {
+        "none": None,
+        "samples": u,
+        "function": tau,
+        "coupled": fa.control.JointFeedback(kp, kd, q_ref, qd_ref, u, coupled=True),
+    }[law]
+    run = fa.simulate(arm, y[:n], y[n:], [0.0, h], torque=torque, **LOOSE)
+    assert run.steps == 1
+    expected = twin_step(arm, y, h, tau)
+    scale = np.abs(expected[n:]).max()
+    accuracy = 1e-7 if law == "function" else 1e-8
+    assert_allclose(run.q[1], expected[:n], rtol=0, atol=accuracy * h * scale)
+    assert_allclose(run.qd[1], expected[n:], rtol=0, atol=accuracy * scale)
+
+
+# order
+
+
+def ends(arm: fa.Arm, q0: Any, qd0: Any, last: float, n: int, **more: Any) -> Any:
+    """A run of n equal steps and, at most, a few short ones at the start."""
+    t = np.linspace(0.0, last, n + 1)
+    run = fa.simulate(arm, q0, qd0, t, **LOOSE, **more)
+    assert run.success, run.message
+    assert n <= run.steps < n + 20
+    assert run.rejected == 0
+    return run
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_order_four_in_space(seed: int) -> None:
+    arm = spatial_arm(seed)
+    rng = np.random.default_rng(seed)
+    q0, qd0 = 0.1 * rng.normal(size=arm.nv), 2.0 * rng.normal(size=arm.nv)
+    exact = fa.simulate(arm, q0, qd0, [0.0, 0.05], **TIGHT)
+    errors = [
+        np.abs(ends(arm, q0, qd0, 0.05, n).qd[-1] - exact.qd[-1]).max()
+        for n in (50, 100, 200)
+    ]
+    assert_allclose(orders_of(errors), 4.0, rtol=0, atol=0.3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_order_four_with_quaternions(seed: int) -> None:
+    arm = floating(seed)
+    q0, qd0 = calm_state(arm, seed)
+    exact = fa.simulate(arm, q0, qd0, [0.0, 0.1], **TIGHT)
+    errors = []
+    for n in (50, 100, 200):
+        run = ends(arm, q0, qd0, 0.1, n)
+        away = fa.difference(arm, run.q[-1], exact.q[-1])
+        errors.append(max(np.abs(away).max(), np.abs(run.qd[-1] - exact.qd[-1]).max()))
+    assert_allclose(orders_of(errors), 4.0, rtol=0, atol=0.2)
+
+
+def test_order_four_with_a_function_of_time_and_state() -> None:
+    def torque(t: float, q: Any, qd: Any) -> Any:
+        return np.sin(20.0 * t) - q[..., :2] ** 2 - 0.1 * qd[..., :2]
+
+    exact = fa.simulate(ARM, START, np.zeros(6), [0.0, 0.2], torque=torque, **TIGHT)
+    errors = [
+        np.abs(
+            ends(ARM, START, np.zeros(6), 0.2, n, torque=torque).q[-1] - exact.q[-1]
+        ).max()
+        for n in (100, 200, 400)
+    ]
+    assert_allclose(orders_of(errors), 4.0, rtol=0, atol=0.3)
+
+
+def test_error_follows_the_tolerance() -> None:
+    """Local errors of order four kept at tol: h and steps change as tol^(1/4)."""
+    t = np.array([0.0, 0.25])
+    exact = fa.simulate(ARM, START, np.zeros(6), t, **TIGHT)
+    tolerances = 10.0 ** -np.arange(4.0, 11.0)
+    runs = [
+        fa.simulate(ARM, START, np.zeros(6), t, method=RODAS, rtol=tol, atol=tol)
+        for tol in tolerances
+    ]
+    errors = np.array([np.abs(run.q[-1] - exact.q[-1]).max() for run in runs])
+    steps = np.array([int(run.steps) for run in runs])
+    assert (errors < 3.0 * tolerances).all(), errors
+    order = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert_allclose(order, 4.0, rtol=0, atol=0.2)
+    assert all(int(run.rejected) < 0.2 * int(run.steps) + 20 for run in runs)
+
+
+def test_a_stiff_mode_ends_in_equilibrium_and_costs_few_steps() -> None:
+    arm = vibration(1e5)
+    bodies = [b.replace(damping=[2e5 * 0.5]) for b in arm.bodies]
+    arm = arm.replace(bodies=bodies)
+    run = fa.simulate(
+        arm, [1e-3], [0.0], [0.0, 1.0], method=RODAS, rtol=1e-5, atol=1e-9
+    )
+    assert abs(run.q[1, 0] + 9.81 / 1e10) < 1e-9
+    assert run.steps < 300
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "hold"])
+def test_steps_do_not_straddle_the_corners_of_sampled_forces(
+    interpolation: str,
+) -> None:
+    """A unit mass on a slide: exact, though the samples have corners and jumps."""
+    slide = fa.RigidBody("slide", fa.Joint("prismatic", axis=(1, 0, 0)), mass=1.0)
+    arm = fa.Arm([slide])
+    t, torque = np.array([0.0, 1.0, 3.0]), np.array([[2.0], [4.0], [0.0]])
+    run = fa.simulate(
+        arm,
+        [0.0],
+        [0.0],
+        t,
+        torque=torque,
+        interpolation=interpolation,
+        method=RODAS,
+        rtol=1e-4,
+    )
+    expected = [0.0, 3.0, 7.0] if interpolation == "linear" else [0.0, 2.0, 10.0]
+    assert_allclose(run.qd[:, 0], expected, rtol=1e-12)
+    assert_allclose(run.tau, torque)
+
+
+# calls
+
+
+@pytest.mark.parametrize("kind", ["none", "samples", "feedback"])
+def test_batch_is_a_loop_bit_for_bit(kind: str) -> None:
+    """Each trajectory has steps of its own, whatever its neighbours need."""
+    rng = np.random.default_rng(0)
+    q0 = 0.1 * rng.normal(size=(11, 6)) * np.logspace(-3, 0, 11)[:, np.newaxis]
+    t = np.linspace(0.0, 0.1, 6)
+    samples = 0.1 * rng.normal(size=(11, 6, 2))
+    gains = rng.uniform(1.0, 2.0, size=(11, 2))
+
+    def torque(i: Any) -> Any:
+        return {
+            "none": None,
+            "samples": samples[i],
+            "feedback": fa.control.JointFeedback(gains[i], gains[i], samples[i]),
+        }[kind]
+
+    options: Any = {"method": RODAS, "rtol": 1e-5, "atol": 1e-7}
+    batch = fa.simulate(ARM, q0, np.zeros(6), t, torque=torque(slice(None)), **options)
+    assert batch.success
+    assert len(set(batch.steps.tolist())) > 1
+    for i in (0, 3, 7, 8, 10):
+        alone = fa.simulate(ARM, q0[i], np.zeros(6), t, torque=torque(i), **options)
+        assert np.array_equal(alone.q, batch.q[i])
+        assert np.array_equal(alone.qd, batch.qd[i])
+        assert np.array_equal(alone.tau, batch.tau[i])
+        assert alone.steps == batch.steps[i]
+        assert alone.rejected == batch.rejected[i]
+
+
+def test_a_torque_function_sees_no_batch() -> None:
+    with pytest.raises(fa.ArgumentError, match="one trajectory at a time"):
+        fa.simulate(
+            ARM,
+            np.zeros((2, 6)),
+            np.zeros(6),
+            [0.0, 0.1],
+            torque=lambda t, q, qd: 0.0 * qd[..., :2],
+            method=RODAS,
+        )
+
+
+def test_motion_that_ends_in_finite_time_returns_what_there_is() -> None:
+    arm = fa.library.pendulum(mass=1.0, com=1.0)
+
+    def torque(t: float, q: Any, qd: Any) -> Any:
+        return 1.0 + 100.0 * qd**2 * np.sign(qd)
+
+    t = np.linspace(0.0, 10.0, 2001)
+    run = fa.simulate(arm, [-1.5], [0.1], t, torque=torque, method=RODAS)
+    assert not run.success
+    n = int(run.completed)
+    assert 1 <= n < 2001
+    assert "no step is short enough at t = " in run.message
+    assert "1 of 1 trajectories are incomplete" in run.message
+    assert np.isnan(run.q[n:]).all()
+    assert np.isfinite(run.tau[:n]).all()
+
+
+def test_longest_step_is_kept() -> None:
+    run = fa.simulate(
+        ARM, np.zeros(6), np.zeros(6), [0.0, 1.0], method=RODAS, max_step=0.01
+    )
+    assert run.steps >= 100
+    free = fa.simulate(ARM, np.zeros(6), np.zeros(6), [0.0, 1.0], method=RODAS)
+    assert free.steps < 20
