@@ -52,6 +52,7 @@ from .errors import (
     ModelError,
     NotFiniteError,
     SingularityError,
+    StiffeningWarning,
 )
 from .events import Event, Occurrence
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
@@ -136,6 +137,7 @@ __all__ = [
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
+    "StiffeningWarning",
     "Stops",
     "Trajectory",
     "VibrationModes",

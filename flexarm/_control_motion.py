@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explain import real_array
-from .errors import ArgumentError
+from .errors import ArgumentError, StiffeningWarning
 from .positions import quiet_difference
 from .simulate import simulate
 
@@ -247,16 +248,19 @@ def integrate(
         qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
         q = advance(arm, q, h * qd)
     else:
-        run = simulate(
-            arm,
-            q,
-            qd,
-            span,
-            torque=np.stack([tau, tau], axis=-2),
-            interpolation="hold",
-            max_step=max_step,
-            progress=False,
-        )
+        with warnings.catch_warnings():
+            # a run of the user is told of it, not each sample of a loop
+            warnings.simplefilter("ignore", StiffeningWarning)
+            run = simulate(
+                arm,
+                q,
+                qd,
+                span,
+                torque=np.stack([tau, tau], axis=-2),
+                interpolation="hold",
+                max_step=max_step,
+                progress=False,
+            )
         if run.message.startswith("interrupted"):
             raise KeyboardInterrupt
         q, qd = run.q[..., -1, :], run.qd[..., -1, :]

@@ -48,5 +48,9 @@ class SingularityError(NotFiniteError):
     """An equation of motion that has no solution at the given state."""
 
 
+class StiffeningWarning(UserWarning):
+    """A link without geometric stiffening that spins too fast to go without it."""
+
+
 class ConvergenceError(FlexarmError):
     """An iteration that stopped before it reached its tolerance."""

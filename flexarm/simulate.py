@@ -14,6 +14,7 @@ from ._simulate_core import run_core
 from ._simulate_events import locate
 from ._simulate_run import Run, Trajectory, check_step, state, times
 from ._simulate_scipy import run_scipy
+from ._stiffening_warning import warn_of_stiffening
 from .errors import ArgumentError
 from .events import Occurrence, check_events
 
@@ -204,6 +205,7 @@ def simulate(
     except Exception as error:
         error.trajectory = run.result(method, "stopped by an exception")
         raise
+    warn_of_stiffening(arm, run.q, run.qd)
     return run.result(method, note, found)
 
 

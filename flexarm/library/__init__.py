@@ -3,9 +3,9 @@
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
-joints), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).
-`random_tree` draws arms for tests.  `poses` gives named configurations,
-`cibicik_egeland_maneuver` a motion.
+joints), `spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `mueller_remote_center`
+(rigid).  `random_tree` draws arms for tests.  `poses` gives named configurations,
+`cibicik_egeland_maneuver` and `spin_up` motions.
 """
 
 from .farid import farid_planar, farid_spatial, farid_two_link
@@ -17,6 +17,7 @@ from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
 from .spatial import cibicik_egeland, cibicik_egeland_order
+from .spin_up import spin_up, spin_up_beam
 
 __all__ = [
     "Maneuver",
@@ -34,4 +35,6 @@ __all__ = [
     "poses",
     "puma560",
     "random_tree",
+    "spin_up",
+    "spin_up_beam",
 ]
