@@ -83,9 +83,10 @@ def inverse_dynamics_derivatives(
     components of `qd` and `qdd` in these axes are held.
 
     Constraints of the arm do not enter, as in `inverse_dynamics`.  For an arm of linear
-    or ruthless fidelity these are the derivatives of its own forces.
+    or ruthless fidelity these are the derivatives of its own forces.  Stops and dry
+    friction are differentiated where they are; the corner of a stop counts as outside.
 
-    The kernel is ``csrc/kernels/tangent.c``, equations (X1) to (X11).  For rigid bodies
+    The kernel is ``csrc/kernels/tangent.c``, equations (X1) to (X12).  For rigid bodies
     such derivatives are those of J. Carpentier, N. Mansard, *Analytical derivatives of
     rigid body dynamics algorithms*, Robotics: Science and Systems (2018).
 

@@ -20,8 +20,8 @@ from flexarm.reference import twin
 STEP = 1e-40
 ROUNDING = 4e-14  # of the largest entry
 
-# families of random trees; the last entry takes the offsets of the node masses away,
-# without which bodies and all that they carry have fewer terms
+# families of random trees, half of their bodies with foreshortening; the last entry
+# takes the offsets of node masses away, without which bodies have fewer terms
 FAMILIES = {
     "rigid": ({"max_modes": 0, "joints": ("revolute", "prismatic")}, False),
     "rigid, all joints": ({"max_modes": 0, "joints": SEVERAL}, False),
@@ -86,7 +86,7 @@ def test_complex_step_of_the_twin(family, seed):
 
 
 def with_drives(seed, **changes):
-    arm = driven_tree(seed, foreshortening=0.0).replace(**changes)
+    arm = driven_tree(seed).replace(**changes)
     rng = np.random.default_rng(seed + 100)
     q, qd, qdd = random_state(rng, arm)
     q[arm.motor_position_slice] = rng.normal(size=arm.motor_slice.stop - arm.nu)
@@ -102,6 +102,18 @@ def test_motors_and_forces_inside_of_joints(seed):
         other = arm.replace(fidelity=fidelity)
         found = fa.inverse_dynamics_derivatives(other, *state)
         assert_near(found, differences(other, *state), 2e-8)
+
+
+@pytest.mark.parametrize("modes", [1, 4])
+@pytest.mark.parametrize("stiffening", [True, False])
+def test_beams(modes, stiffening):
+    """Beams drive shapes along their axis alone."""
+    arm = fa.library.planar_chain(
+        3, n_modes=modes, payload_mass=0.2, geometric_stiffening=stiffening
+    )
+    state = random_state(np.random.default_rng(modes), arm)
+    found = fa.inverse_dynamics_derivatives(arm, *state)
+    assert_near(found, complex_step(arm, *state), ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(8))
