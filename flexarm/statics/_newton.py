@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constraints import constraint_violation
+from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import bias_forces
 from ..positions import integrate
 from ._coordinates import motion_sizes
-from ._stand_in import inverse_dynamics_derivatives
 
 if TYPE_CHECKING:
     from ..arm import Arm

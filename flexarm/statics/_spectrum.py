@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..derivatives import inverse_dynamics_derivatives
 from ..errors import SingularityError
 from ..mass import mass_matrix
-from ._stand_in import inverse_dynamics_derivatives
 
 if TYPE_CHECKING:
     from ..arm import Arm
