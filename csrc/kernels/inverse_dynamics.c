@@ -106,6 +106,7 @@ FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
         fa_zero(z_f, n);
         fa_zero(w->f, 6);
     }
+    rates[0] = (fa_real){0}; /* gcc does not see that no mode means no use */
     for (int r = 0; r < n; r++) {
         rates[r] = what & ID_ACCELERATION ? qdd[b->mode_at + r] : (fa_real){0};
     }
