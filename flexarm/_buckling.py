@@ -57,8 +57,8 @@ def buckling_load(
 
     References
     ----------
-    .. [1] S. Timoshenko, J. Gere, *Theory of Elastic Stability*, 2nd ed., 1961,
-       sections 2.1, 2.3 and 2.12.
+    .. [1] S. Timoshenko, *Theory of Elastic Stability*, 2nd ed., 1961, sections 2.1,
+       2.3 and 2.12.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def buckling_load(
     kappa = body.node_foreshortening
     if kappa is None:
         raise ModelError(
-            f"body {body.name!r} has no geometric stiffening and so no load of buckling, "
-            "expected a link made with geometric_stiffening=True"
+            f"body {body.name!r} has no geometric stiffening and so no load "
+            "of buckling, expected a link made with geometric_stiffening=True"
         )
     index = body.node_index(node)
     along = np.asarray(body.node_position[index])
