@@ -275,7 +275,7 @@ def at_rest(arm: Arm, speed: float, *, terminal: bool = False) -> Event:
     slow = _number("speed", speed)
     if not slow > 0.0:
         raise ArgumentError(f"speed is {speed!r}, expected a positive speed in m/s")
-    mass = float(sum(body.mass for body in arm.bodies))
+    mass = float(sum(body.total_mass for body in arm.bodies))
     kinetic = arm._model.quiet("kinetic_energy")
 
     def excess(t: Any, q: Any, qd: Any) -> Any:
