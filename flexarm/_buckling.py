@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ._checks import as_array
 from .errors import ModelError
@@ -108,6 +107,8 @@ def buckling_load(
 
 def _least_load(stiffness: Any, work: Any) -> float:
     """Smallest P at which K - P W is singular, W positive or zero."""
+    from scipy.linalg import eigh
+
     size = float(np.abs(work).max())
     if size == 0.0:
         return float("inf")
