@@ -268,9 +268,8 @@ def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
     """Initial state with the batch axes of both, or a refusal."""
     q, qd = real_array("q0", q0), real_array("qd0", qd0)
     batch = common_batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]})
-    unit = f"{arm.nu} joints and {arm.nv - arm.nu} modes; see arm.coordinate_names"
-    q = check_rows("q0", q, batch, arm.nq, unit)
-    qd = check_rows("qd0", qd, batch, arm.nv, unit)
+    q = check_rows("q0", q, batch, arm.nq, "positions; see arm.position_names")
+    qd = check_rows("qd0", qd, batch, arm.nv, "velocities; see arm.coordinate_names")
     for name, array in (("q0", q), ("qd0", qd)):
         check_finite(name, array, True)
     return q, qd
