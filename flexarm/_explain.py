@@ -1,12 +1,12 @@
-"""Errors of the kernels, told in the shape and the names of the user.
+"""Errors told in the shape and the names of the user.
 
-Runs on the failing path only: the kernels refuse, this looks a second time at what was
-given and says where.
+Checks of arguments, and, for what a kernel refuses, a second look that says where: it
+runs on the failing path only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,6 +86,28 @@ _INVERSES = (
 )
 
 
+def positive_number(name: str, value: Any) -> float:
+    """Return a number above zero, or refuse in words."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0.0 < number < np.inf:
+        raise ArgumentError(f"{name} is {value!r}, expected a positive number")
+    return number
+
+
+def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Batch shape of arguments with these leading axes, or refuse in words."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ArgumentError(
+            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
+        ) from None
+
+
 def refuse_linear(arm: Arm, what: str) -> None:
     """Refuse what an arm of linear fidelity does not have."""
     if arm.fidelity == "linear":
@@ -151,13 +173,7 @@ def leading(
     shapes = {name: array.shape[:-1] for name, array in arrays.items()}
     if extra:
         shapes["node"] = np.shape(extra[0])
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ArgumentError(
-            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
-        ) from None
+    return common_batch(shapes)
 
 
 def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:

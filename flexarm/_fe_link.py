@@ -21,7 +21,7 @@ from ._fe_line import (
 )
 from ._fe_profile import element_profile
 from ._fe_reduce import REDUCTIONS, condensed, damping_matrix, modal
-from ._fe_stations import body_nodes, foreshortening, make_stations
+from ._fe_stations import Stations, body_nodes, foreshortening, make_stations
 from .errors import ModelError
 from .joints import Joint
 from .models import FlexibleBody
@@ -219,20 +219,10 @@ def finite_element_link(
     mass = stations.mass_matrix(shaping)
     _check_mass(name, mass, labels)
     kind = _reduction(name, reduction, n_modes, max_frequency)
-    rows, names = stations.rows, labels
-    W = np.eye(len(labels))
-    if kind == "modes":
-        momentum = stations.momentum()
-        W, names = modal(name, rows, mass, momentum, labels, n_modes, max_frequency)
-    elif kind != "none":
-        count = 0 if n_modes is None else whole_number(f"n_modes of {name!r}", n_modes)
-        W, names = condensed(name, rows, mass, labels, keep, count)
-    if W.shape[1] > MAX_MODES:
-        raise ModelError(
-            f"link {name!r} has {W.shape[1]} coordinates, expected at most "
-            f"{MAX_MODES}; ask for fewer by n_modes or reduction, or use fewer elements"
-        )
-    rows, mass = rows @ W, W.T @ mass @ W
+    W, names = _reduced(
+        name, kind, stations, mass, labels, n_modes, max_frequency, keep
+    )
+    rows, mass = stations.rows @ W, W.T @ mass @ W
     stiffness = rows.T @ rows
     if kind == "modes":  # the rest is rounding
         stiffness = np.diag(np.diag(stiffness))
@@ -252,6 +242,33 @@ def finite_element_link(
         beam=element_profile(stations, T, W, section_at, kinds, massless),
         **nodes_of_body,
     )
+
+
+def _reduced(
+    name: str,
+    kind: str,
+    stations: Stations,
+    mass: Array,
+    labels: tuple[str, ...],
+    n_modes: Any,
+    max_frequency: float | None,
+    keep: str | Sequence[str],
+) -> tuple[Array, tuple[str, ...]]:
+    """Columns that the body keeps of its coordinates, and their names."""
+    rows, names = stations.rows, labels
+    W = np.eye(len(labels))
+    if kind == "modes":
+        momentum = stations.momentum()
+        W, names = modal(name, rows, mass, momentum, labels, n_modes, max_frequency)
+    elif kind != "none":
+        count = 0 if n_modes is None else whole_number(f"n_modes of {name!r}", n_modes)
+        W, names = condensed(name, rows, mass, labels, keep, count)
+    if W.shape[1] > MAX_MODES:
+        raise ModelError(
+            f"link {name!r} has {W.shape[1]} coordinates, expected at most "
+            f"{MAX_MODES}; ask for fewer by n_modes or reduction, or use fewer elements"
+        )
+    return W, names
 
 
 def _payloads(name: str, payloads: Any) -> list[Payload]:

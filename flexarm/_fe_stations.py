@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -144,6 +144,7 @@ def make_stations(
     position, translation, rotation = np.zeros((P, 3)), *np.zeros((2, P, 3, n))
     mass, inertia = np.zeros(P), np.zeros((P, 3, 3))
     rows, names = np.zeros((line.n_elements, n_points, 4, n)), [line.names[0]]
+    turning = [torsion or rotary_inertia, rotary_inertia, rotary_inertia]
     # the base, by the first element
     own = T[:12]
     move, spin, _ = line.shapes(0, 0.0)
@@ -163,10 +164,7 @@ def make_stations(
             w = h * float(weight[k])
             rows[e, k] = np.sqrt(w * stiffnesses(section))[:, None] * (strain @ own)
             mass[first + k] = w * section.mass_per_length
-            about = section.rotary_inertia * [
-                torsion or rotary_inertia,
-                *[rotary_inertia] * 2,
-            ]
+            about = section.rotary_inertia * turning
             inertia[first + k] = w * (R * about) @ R.T
     bare = Stations(
         line,
@@ -181,18 +179,7 @@ def make_stations(
         inertia,
     )
     mass, com, inertia = _loaded(bare, payloads)
-    return Stations(
-        line,
-        fraction,
-        bare.names,
-        position,
-        translation,
-        rotation,
-        bare.rows,
-        mass,
-        com,
-        inertia,
-    )
+    return replace(bare, mass=mass, com=com, inertia=inertia)
 
 
 def stiffnesses(section: Section) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._explain import check_numbers, check_out, real_array
+from ._explain import check_numbers, check_out, common_batch, real_array
 from .errors import ArgumentError, FlexarmError, NotFiniteError
 
 Array = NDArray[np.float64]
@@ -53,13 +53,7 @@ def _batch(arrays: dict[str, Any], cores: list[tuple[int, ...]]) -> tuple[int, .
                 + _hint(array.shape, core)
             )
         shapes[key] = array.shape[:at]
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        told = ", ".join(f"{key} {shape}" for key, shape in shapes.items())
-        raise ArgumentError(
-            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
-        ) from None
+    return common_batch(shapes)
 
 
 def _hint(shape: tuple[int, ...], core: tuple[int, ...]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import check_numbers, expected, real_array
+from ._explain import check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
 from .errors import ArgumentError
 
@@ -185,14 +185,7 @@ class Run:
             self.samples = self._check_samples(torque)
             shapes[name] = self.samples.shape[:-2]
             self.n_tau = self.samples.shape[-1]
-        try:
-            self.batch = np.broadcast_shapes(*shapes.values())
-        except ValueError:
-            raise ArgumentError(
-                "leading axes do not broadcast: "
-                + ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-                + ", expected equal lengths or 1"
-            ) from None
+        self.batch = common_batch(shapes)
 
     @cached_property
     def q(self) -> Array:

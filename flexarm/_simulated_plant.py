@@ -20,7 +20,7 @@ from ._control_motion import (
     is_ordinary,
     n_positions,
 )
-from ._explain import real_array
+from ._explain import common_batch, real_array
 from .errors import ArgumentError
 from .simulate import Trajectory
 
@@ -267,16 +267,9 @@ class SimulatedPlant:
 def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
     """Initial state with the batch axes of both, or a refusal."""
     q, qd = real_array("q0", q0), real_array("qd0", qd0)
-    try:
-        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
-    except ValueError:
-        raise ArgumentError(
-            f"leading axes do not broadcast: q0 {q.shape[:-1]}, qd0 {qd.shape[:-1]}, "
-            "expected equal lengths or 1"
-        ) from None
-    unit = f"{arm.nu} joints and {arm.nv - arm.nu} modes; see arm.coordinate_names"
-    q = check_rows("q0", q, batch, arm.nq, unit)
-    qd = check_rows("qd0", qd, batch, arm.nv, unit)
+    batch = common_batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]})
+    q = check_rows("q0", q, batch, arm.nq, "positions; see arm.position_names")
+    qd = check_rows("qd0", qd, batch, arm.nv, "velocities; see arm.coordinate_names")
     for name, array in (("q0", q), ("qd0", qd)):
         check_finite(name, array, True)
     return q, qd

@@ -276,7 +276,7 @@ class Arm(Description):
 
     @property
     def nu(self) -> int:
-        """Number of actuated joint coordinates."""
+        """Number of joint velocities without motors, and of actuators."""
         return self._velocity_at[-1]
 
     @property

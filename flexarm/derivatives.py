@@ -47,7 +47,7 @@ def inverse_dynamics_derivatives(
     Parameters
     ----------
     arm : Arm
-        Arm with ``nv`` coordinates, joints first, then modes.
+        Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd, qdd : (..., nv) array_like of float

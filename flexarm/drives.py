@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ._checks import _numbers, as_array, inertia_matrix
 from ._description import Description
-from ._explain import real_array
+from ._explain import common_batch, real_array
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -536,7 +536,7 @@ def motor_positions(arm: Arm, q: Any, load: Any = 0.0) -> Array:
             f"load has shape {loads.shape}, expected a last axis of {arm.nu}, one "
             "force for each joint"
         )
-    batch = np.broadcast_shapes(positions.shape[:-1], loads.shape[:-1])
+    batch = common_batch({"q": positions.shape[:-1], "load": loads.shape[:-1]})
     result = np.array(np.broadcast_to(positions, (*batch, arm.nq)), dtype=np.float64)
     loads = np.broadcast_to(loads, (*batch, arm.nu))
     motor = arm.motor_position_slice.start

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import leading, real_array
+from ._explain import common_batch, leading, positive_number, real_array
 from ._motors import rigid_couplings
 from .drives import motor_positions
 from .errors import ArgumentError, ConvergenceError, FlexarmError, NotFiniteError
@@ -233,7 +233,7 @@ class _Job:
         self.arm = arm
         self.node = _one_node(arm, node)
         self.weights = _weights(weights, length)
-        self.tolerance = _positive("tolerance", tolerance)
+        self.tolerance = positive_number("tolerance", tolerance)
         whole = isinstance(max_iterations, int | np.integer)
         if not (whole and 1 <= max_iterations < 2**31):
             raise ArgumentError(
@@ -483,15 +483,9 @@ def _targets(target: Any) -> tuple[Array, bool]:
 def _batch(
     arm: Arm, targets: tuple[int, ...], given: dict[str, Array]
 ) -> tuple[int, ...]:
-    others = leading(arm, given, ())
-    try:
-        return np.broadcast_shapes(targets, others)
-    except ValueError:
-        told = ", ".join(f"{name} {x.shape[:-1]}" for name, x in given.items())
-        raise ArgumentError(
-            f"leading axes do not broadcast: target {targets}, {told}, expected equal "
-            "lengths or 1"
-        ) from None
+    leading(arm, given, ())
+    shapes = {name: x.shape[:-1] for name, x in given.items()}
+    return common_batch({"target": targets, **shapes})
 
 
 def _one_node(arm: Arm, node: Any) -> int:
@@ -502,16 +496,6 @@ def _one_node(arm: Arm, node: Any) -> int:
             "pair (body, node) or a name; see arm.node_names"
         )
     return int(index)
-
-
-def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not 0.0 < number < np.inf:
-        raise ArgumentError(f"{name} is {value!r}, expected a positive number")
-    return number
 
 
 def _weights(weights: Sequence[float], length: float) -> tuple[float, ...]:
@@ -525,7 +509,7 @@ def _weights(weights: Sequence[float], length: float) -> tuple[float, ...]:
         raise ArgumentError(
             f"weights is {weights!r}, expected 6 numbers, zero or more and not all zero"
         )
-    scale = _positive("length", length)
+    scale = positive_number("length", length)
     scaled = (*w[:3], *(x / scale for x in w[3:]))
     if not all(x < np.inf for x in scaled):
         raise ArgumentError(

@@ -51,8 +51,7 @@ def simulate(
     Parameters
     ----------
     arm : Arm
-        Arm with ``nq`` positions and ``nv`` velocities, ``nu`` of them of actuated
-        joints.
+        Arm with ``nq`` positions, ``nv`` velocities and ``nu`` actuators.
     q0, qd0 : (..., nq), (..., nv) array_like of float
         Initial state.  Leading axes broadcast; a batch runs in SIMD lanes at once.
     t : (n,) array_like of float

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import kinematics, positions
 from ._description import table
-from ._explain import check_finite, leading, real_array
+from ._explain import check_finite, common_batch, leading, real_array
 from .errors import ArgumentError
 from .mass import mass_matrix
 from .statics._coordinates import freedom, held_coordinates, read_arm, read_positions
@@ -422,16 +422,10 @@ class _Job:
             leading(arm, given, ())
             check_finite("qd", given["qd"])
         loads = read_loads(arm, wrench, node, frame)
-        shapes = [x.shape[:-1] for x in given.values()]
-        try:
-            self.batch = np.broadcast_shapes(
-                *shapes, () if loads is None else loads.batch
-            )
-        except ValueError:
-            raise ArgumentError(
-                f"leading axes do not broadcast: {', '.join(given)} {shapes} and those "
-                "of the wrench, expected equal lengths or 1"
-            ) from None
+        shapes = {name: x.shape[:-1] for name, x in given.items()}
+        if loads is not None:
+            shapes["wrench"] = loads.batch
+        self.batch = common_batch(shapes)
         self.q = np.array(np.broadcast_to(given["q"], (*self.batch, arm.nq)))
         self.qd = given.get("qd")
         self.loads: Loads | None = loads

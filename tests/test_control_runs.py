@@ -378,7 +378,7 @@ def test_inputs_are_not_changed_nor_kept() -> None:
         ({"correction": 3.0}, ["correction is float", "Comparison"]),
         ({"integrator": "rk5"}, ["integrator is 'rk5'", "'rk4', 'euler'"]),
         ({"servo": "x"}, ["servo is str"]),
-        ({"q0": np.zeros(3)}, ["q0 has shape (3,), expected (6,)", "coordinate_names"]),
+        ({"q0": np.zeros(3)}, ["q0 has shape (3,), expected (6,)", "position_names"]),
         ({"qd0": [np.nan] * N}, ["qd0 is [nan", "finite"]),
         ({"q0": np.zeros((2, N)), "qd0": np.zeros((3, N))}, ["do not broadcast"]),
     ],

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from integrator_cases import orders_of, torque_of, vibration
 from numpy.testing import assert_allclose
-from test_rosenbrock import orders_of, vibration
 from test_simulate import spatial_arm
 from trees import calm_state, floating
 from tube_arm import manoeuvre, tube_arm
@@ -328,12 +328,7 @@ def test_batch_is_a_loop_bit_for_bit(method: tuple[str, float], kind: str) -> No
     gains = rng.uniform(1.0, 2.0, size=(11, 2))
 
     def torque(i: Any) -> Any:
-        return {
-            "none": None,
-            "samples": samples[i],
-            "function": lambda t, q, qd: np.cos(q[..., :2]),
-            "feedback": fa.control.JointFeedback(gains[i], gains[i], samples[i]),
-        }[kind]
+        return torque_of(kind, samples[i], gains[i])
 
     batch = run(
         ARM, method, q0, np.zeros(6), t, torque=torque(slice(None)), max_step=3e-3

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from integrator_cases import Trees, branched, orders_of, torque_of, vibration
 from numpy.testing import assert_allclose
-from test_rosenbrock import orders_of, vibration
 from test_simulate import spatial_arm
 from trees import calm_state, floating
 
@@ -69,26 +68,16 @@ def standard_form() -> Any:
     return a @ G, G, m @ G, a[5] @ G
 
 
-def rooted(order: int, alpha: Any, beta: Any) -> dict[int, list[tuple[Any, float]]]:
+def rooted(order: int, alpha: Any, beta: Any) -> Trees:
     """Stage vectors of all trees of a Rosenbrock method, and what b'v must be.
 
     A vertex with one branch stands for f' (k + Gamma k): beta = alpha + Gamma; with
     several it is a higher derivative, at the stages of alpha.
     """
-    found: dict[int, list[tuple[Any, float]]] = {1: [(np.ones(6), 1.0)]}
+    found: Trees = {1: [(np.ones(6), 1.0)]}
     for n in range(2, order + 1):
         found[n] = [(beta @ v, e / n) for v, e in found[n - 1]]
-        smaller = [x for k in range(1, n) for x in itertools.product([k], found[k])]
-        for count in range(2, n):
-            for some in itertools.combinations_with_replacement(
-                range(len(smaller)), count
-            ):
-                parts = [smaller[i] for i in some]
-                if sum(k for k, _ in parts) == n - 1:
-                    v, exact = np.ones(6), 1.0 / n
-                    for _, (w, e) in parts:
-                        v, exact = v * (alpha @ w), exact * e
-                    found[n].append((v, exact))
+        found[n] += branched(found, n, 2, alpha)
     return found
 
 
@@ -207,6 +196,8 @@ def ends(arm: fa.Arm, q0: Any, qd0: Any, last: float, n: int, **more: Any) -> An
     return run
 
 
+# bodies that are no beams: no stiffening is meant
+@pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 @pytest.mark.parametrize("seed", [3, 4])
 def test_order_four_in_space(seed: int) -> None:
     arm = spatial_arm(seed)
@@ -311,11 +302,7 @@ def test_batch_is_a_loop_bit_for_bit(kind: str) -> None:
     gains = rng.uniform(1.0, 2.0, size=(11, 2))
 
     def torque(i: Any) -> Any:
-        return {
-            "none": None,
-            "samples": samples[i],
-            "feedback": fa.control.JointFeedback(gains[i], gains[i], samples[i]),
-        }[kind]
+        return torque_of(kind, samples[i], gains[i])
 
     options: Any = {"method": RODAS, "rtol": 1e-5, "atol": 1e-7}
     batch = fa.simulate(ARM, q0, np.zeros(6), t, torque=torque(slice(None)), **options)

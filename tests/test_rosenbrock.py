@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from integrator_cases import Trees, branched, orders_of, torque_of, vibration
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
 from trees import calm_state, floating
@@ -46,26 +46,16 @@ def coefficients() -> Any:
     )
 
 
-def trees(order: int, alpha: Any, gamma: Any) -> dict[int, list[tuple[Any, float]]]:
+def trees(order: int, alpha: Any, gamma: Any) -> Trees:
     """Stage vectors of all W-trees up to an order, and what b'v must be.
 
     A vertex is f, with any number of subtrees, or the matrix A, with one.  b'v is
     1/density of a tree of f alone, and zero as soon as there is an A.
     """
-    found: dict[int, list[tuple[Any, float]]] = {1: [(np.ones(4), 1.0)]}
+    found: Trees = {1: [(np.ones(4), 1.0)]}
     for n in range(2, order + 1):
         found[n] = [(gamma @ v, 0.0) for v, _ in found[n - 1]]
-        smaller = [x for k in range(1, n) for x in itertools.product([k], found[k])]
-        for count in range(1, n):
-            for some in itertools.combinations_with_replacement(
-                range(len(smaller)), count
-            ):
-                parts = [smaller[i] for i in some]
-                if sum(k for k, _ in parts) == n - 1:
-                    v, exact = np.ones(4), 1.0 / n
-                    for _, (w, e) in parts:
-                        v, exact = v * (alpha @ w), exact * e
-                    found[n].append((v, exact))
+        found[n] += branched(found, n, 1, alpha)
     return found
 
 
@@ -183,10 +173,6 @@ def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
 # order
 
 
-def orders_of(errors: Any) -> Any:
-    return np.log2(np.array(errors[:-1]) / errors[1:])
-
-
 def test_states_converge_with_order_three() -> None:
     arm = fa.library.de_luca_siciliano()
     q0 = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
@@ -268,19 +254,6 @@ def test_order_does_not_collapse_with_stiff_modes(factor: float) -> None:
 # a vibration by hand
 
 
-def vibration(omega: float) -> fa.Arm:
-    """A mass on the mode of a body that is fixed: eta'' = -omega^2 eta + gravity."""
-    body = fa.FlexibleBody(
-        "mode",
-        fa.Joint("fixed"),
-        node_position=[[1.0, 0.0, 0.0]],
-        node_mass=[1.0],
-        node_translation=[[[0.0], [0.0], [1.0]]],
-        stiffness=[omega**2],
-    )
-    return fa.Arm([body])
-
-
 def test_a_stiff_mode_ends_the_first_step_in_equilibrium() -> None:
     arm = vibration(1e5)
     still = -9.81 / 1e10
@@ -334,12 +307,7 @@ def test_batch_is_a_loop_bit_for_bit(kind: str, fidelity: str) -> None:
     gains = rng.uniform(1.0, 2.0, size=(11, 2))
 
     def torque(i: Any) -> Any:
-        return {
-            "none": None,
-            "samples": samples[i],
-            "function": lambda t, q, qd: np.cos(q[..., :2]),
-            "feedback": fa.control.JointFeedback(gains[i], gains[i], samples[i]),
-        }[kind]
+        return torque_of(kind, samples[i], gains[i])
 
     options: Any = {"method": ROS, "max_step": 0.003}
     batch = fa.simulate(arm, q0, np.zeros(6), t, torque=torque(slice(None)), **options)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from integrator_cases import vibration
 from numpy.testing import assert_allclose
-from test_rosenbrock import vibration
 
 import flexarm as fa
 from flexarm._stability import stable_step

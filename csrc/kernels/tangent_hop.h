@@ -189,18 +189,11 @@ FA_INLINE void tg_node_turn(const fa_real *phid, const fa_real *phidd, tg_body *
     tg_turn_add(u, phid, y, J[2]);
 }
 
-/*
- * A node of the body p that its modes move (X3).
- *   V, a    twist and acceleration of p in its own axes
- *   motion  eta, etad, etadd [n]
- *   w       receives place and turn of the node
- */
-FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
-                            const fa_real *const motion[3], const tg_body *p,
-                            const fa_real *V, const fa_real *a, tg_body *w, tg_node *t)
+/* place l and turn phi of a node in the frame of its body, and their rates */
+FA_INLINE void tg_node_motion(const fa_node *node, const int n,
+                              const fa_real *const motion[3], fa_real l[3][3],
+                              fa_real phi[3][3])
 {
-    fa_real l[3][3], phi[3][3], J[3][9], Z[3][9], W[3][9], y[3], swing[3];
-
     for (int i = 0; i < 3; i++) {
         fa_zero(l[i], 3);
         fa_zero(phi[i], 3);
@@ -227,10 +220,14 @@ FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
             }
         }
     }
-    memcpy(w->phi, phi[0], sizeof w->phi);
-    tg_node_turn(phi[1], phi[2], w, J);
+}
 
-    /* place: X, and by the axes of the body dX/dt, d2X/dt2 */
+/* X, and by the axes of the body dX/dt, d2X/dt2 */
+FA_INLINE void tg_node_place(fa_real l[3][3], const tg_body *p, const fa_real *V,
+                             const fa_real *a, tg_body *w, tg_node *t)
+{
+    fa_real y[3], swing[3];
+
     fa_rotate(w->X, p->R, l[0]);
     for (int i = 0; i < 3; i++) {
         w->X[i] += p->x[i];
@@ -245,9 +242,15 @@ FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
     fa_cross_add(y, a, l[0]);
     fa_cross_add(y, V, swing);
     fa_rotate(t->Xdd, p->R, y);
+}
 
-    /* rates in space of vectors that turn with the body: omega~, then
-     * alpha~ + omega~ omega~; with those that J has in the body */
+/* rates in space of vectors that turn with the body: omega~, then
+ * alpha~ + omega~ omega~; with those that J has in the body */
+FA_INLINE void tg_node_rates(const tg_body *p, const fa_real *V, const fa_real *a,
+                             fa_real J[3][9], tg_node *t)
+{
+    fa_real Z[3][9], W[3][9];
+
     memset(W, 0, sizeof W);
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -269,6 +272,25 @@ FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
         fa_mat_mul(t->A[d], p->R, Z[d]);
         fa_mat_mul(t->B[d], p->R, W[d]);
     }
+}
+
+/*
+ * A node of the body p that its modes move (X3).
+ *   V, a    twist and acceleration of p in its own axes
+ *   motion  eta, etad, etadd [n]
+ *   w       receives place and turn of the node
+ */
+FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
+                            const fa_real *const motion[3], const tg_body *p,
+                            const fa_real *V, const fa_real *a, tg_body *w, tg_node *t)
+{
+    fa_real l[3][3], phi[3][3], J[3][9];
+
+    tg_node_motion(node, n, motion, l, phi);
+    memcpy(w->phi, phi[0], sizeof w->phi);
+    tg_node_turn(phi[1], phi[2], w, J);
+    tg_node_place(l, p, V, a, w, t);
+    tg_node_rates(p, V, a, J, t);
 }
 
 /* y = M c with constants c of the model */
@@ -355,7 +377,7 @@ FA_INLINE void tg_mode_screws(const fa_node *node, const int n, const double sig
     }
 }
 
-/* J of all freedoms of a joint, and with `rate` J qd, with `push` J qdd */
+/* J of all freedoms of a joint */
 FA_INLINE void tg_joint_lift(const fa_body *b, const tg_body *w, tg_screw *screws)
 {
     for (int j = 0; j < b->n_dof; j++) {

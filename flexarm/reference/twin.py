@@ -17,9 +17,9 @@ US patent 5,546,508, eqs. (45), (50), (63) and (64).
   rates of the parent; wrenches return by ``X.T`` and ``Y.T``.
 * No modulus, conjugate or norm: complex inputs give derivatives.
 
-Units are SI; positions q (nq) are joint coordinates, then modal ones, body by body.
-Velocities, accelerations and forces (nv) have the same order.  Where a joint has a
-quaternion there are more positions than velocities.
+Units are SI; positions q (nq) are joint coordinates, those of motors, then modal ones,
+body by body.  Velocities, accelerations and forces (nv) have the same order.  Where a
+joint has a quaternion there are more positions than velocities.
 """
 
 from __future__ import annotations

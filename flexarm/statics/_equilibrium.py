@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_finite, leading, real_array
+from .._explain import check_finite, common_batch, leading, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceError
-from ..inverse_kinematics import _positive
 from ._coordinates import (
     couplings,
     driven,
@@ -227,7 +226,7 @@ def equilibrium(
         tied[ties],
     )
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
-    most, limit = int(max_iterations), _positive("tolerance", tolerance)
+    most, limit = int(max_iterations), positive_number("tolerance", tolerance)
     size = max(1, _BLOCK // arm.nv**2)
     parts = [
         _settled(problem.at(at), states[at], still, limit, most, seek)
@@ -276,13 +275,7 @@ def _batch(start: Array, loads: Loads | None, applied: Array | None) -> tuple[in
         shapes["wrench"] = loads.batch
     if applied is not None:
         shapes["tau"] = applied.shape[:-1]
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ArgumentError(
-            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
-        ) from None
+    return common_batch(shapes)
 
 
 def _rows(array: Array, batch: tuple[int, ...]) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._body_maps import cross_matrix
 from .._body_maps import transpose as _t
-from .._explain import check_arm, real_array
+from .._explain import check_arm, common_batch, real_array
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -211,13 +211,7 @@ def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
 
 def check_leading(**shapes: tuple[int, ...]) -> None:
     """Refuse leading axes that do not broadcast."""
-    try:
-        np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ArgumentError(
-            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
-        ) from None
+    common_batch(shapes)
 
 
 def split(V: Array, columns: bool) -> Columns:
