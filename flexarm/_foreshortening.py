@@ -73,7 +73,7 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
     moments = np.einsum("ja,j,jip->aip", functions, mass, pairs)
     left, size, right = np.linalg.svd(moments.reshape(-1, len(r)), full_matrices=False)
     kept = size > RANK_TOLERANCE * max(float(size.max(initial=0.0)), 1e-300)
-    fields = left[:, kept].reshape(-1, 3, int(kept.sum()))
+    fields = left[:, kept].reshape(functions.shape[1], 3, int(kept.sum()))
     second = np.zeros((int(kept.sum()), n, n))
     second[:, r, s] = second[:, s, r] = size[kept, np.newaxis] * right[kept]
     return np.einsum("ja,aik->jik", functions, fields), second * np.outer(scale, scale)

@@ -223,19 +223,21 @@ def rigid_couplings(arm: Arm) -> list[Coupling]:
     ]
 
 
+def _is_gear(constraint: Any) -> bool:
+    """Whether `rigid_couplings` made it, for a body that may be gone or renamed."""
+    if not isinstance(constraint, Coupling):
+        return False
+    name = constraint.name.removesuffix(".gear")
+    keys = tuple(key for key, _ in constraint.coefficients)
+    return constraint.name == f"{name}.gear" and keys == (name, f"{name}.motor")
+
+
 def with_gears(arm: Arm) -> tuple[Any, ...]:
     """The constraints of an arm, with those of its rigid gears.
 
     Those of the drives that an arm had before it was changed are not among them.
     """
-    names = [body.name for body in arm.bodies]
-    old = {f"{name}.gear": (name, f"{name}.motor") for name in names}
-    own = [
-        c
-        for c in arm.constraints
-        if not isinstance(c, Coupling)
-        or old.get(c.name) != tuple(key for key, _ in c.coefficients)
-    ]
+    own = [c for c in arm.constraints if not _is_gear(c)]
     return (*own, *rigid_couplings(arm))
 
 

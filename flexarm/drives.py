@@ -417,7 +417,7 @@ def lock_motors(arm: Arm, q_motor: Any = 0.0, *, bodies: Any = None) -> Arm:
     Raises
     ------
     ArgumentError
-        If a joint has no drive, or the sizes do not fit.
+        If a joint has no drive, a body is named twice, or the sizes do not fit.
     ModelError
         If a position is no finite number, or a gear is rigid.
 
@@ -439,6 +439,8 @@ def lock_motors(arm: Arm, q_motor: Any = 0.0, *, bodies: Any = None) -> Arm:
     (('rod',), 50.0)
     """
     chosen = _driven(arm, "lock", bodies)
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError("bodies names a body twice, expected each motor once")
     where = _numbers("q_motor", q_motor)
     if where.ndim > 1 or (where.ndim == 1 and len(where) != len(chosen)):
         raise ArgumentError(

@@ -127,6 +127,7 @@ def _arm(**drive):
 
 FUNCTIONS = {
     "lock where": (lambda: fa.lock_motors(_arm(), [1.0, 2.0]), ["(2,)", "(1,)"]),
+    "lock twice": (lambda: fa.lock_motors(_arm(), bodies=[0, 0]), ["twice", "once"]),
     "lock what": (lambda: fa.lock_motors(_arm(), bodies=["pin"]), ["'pin'", "lock"]),
     "free what": (lambda: fa.free_motors(_arm(), bodies=["pin"]), ["'pin'", "free"]),
     "positions": (lambda: fa.motor_positions(_arm(), [1.0]), ["(1,)", "3 positions"]),

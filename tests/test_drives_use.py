@@ -138,6 +138,10 @@ def test_couplings_and_loops_know_motors():
     rigid = _chain(fa.Drive(np.inf, gear_ratio=50.0, rotor_inertia=2e-4), n=2)
     assert rigid.constraint_names == ("link1.gear", "link2.gear")
     assert rigid.replace(name="again").constraint_names == rigid.constraint_names
+    first, last = rigid.bodies
+    joint = last.joint.replace(parent="arm")
+    bodies = [first.replace(name="arm"), last.replace(joint=joint)]
+    assert rigid.replace(bodies=bodies).constraint_names == ("arm.gear", "link2.gear")
     closed = fa.close_loops(rigid, [0.1, 0.2, 0.0, 0.0])
     assert_allclose(closed[2:], 50.0 * closed[:2], rtol=0, atol=1e-9)
     bars = [

@@ -300,6 +300,24 @@ def test_energy_is_kept_at_the_order_of_the_integrator(method):
     assert np.log2(errors[0] / errors[1]) > order - 0.5
 
 
+def test_masses_that_foreshortening_does_not_move():
+    """A link with all of its mass at the base has no driven shapes."""
+    modes = beams.clamped_beam_modes(1.0, 1.0, 1.0, 2)
+    link = beams.flexible_link("a", length=1.0, mass_per_length=1.0, bending_y=modes)
+    mass = np.zeros(link.n_nodes)
+    mass[0] = 1.0
+    inertia = np.broadcast_to(1e-3 * np.eye(3), link.node_inertia.shape)
+    body = link.replace(node_mass=mass, node_inertia=inertia)
+    q, qd = np.array([0.1, 0.02, -0.03]), np.ones(3)
+    arm, plain = (fa.Arm([b]) for b in (body, body.replace(node_foreshortening=None)))
+    assert_allclose(
+        fa.inverse_dynamics(arm, q, qd, qd),
+        fa.inverse_dynamics(plain, q, qd, qd),
+        rtol=1e-14,
+    )
+    assert fa.tip_pose(arm, q)[0, 3] < fa.tip_pose(plain, q)[0, 3]
+
+
 def test_refusals():
     modes = beams.clamped_beam_modes(1.0, 1.0, 1.0, 2)
     link = beams.flexible_link("a", length=1.0, mass_per_length=1.0, bending_y=modes)
