@@ -376,6 +376,7 @@ def link_with(shapes, slopes, **changes):
         "node_translation": np.concatenate([body.node_translation, more[0]], axis=-1),
         "node_rotation": np.concatenate([body.node_rotation, more[1]], axis=-1),
         "node_foreshortening": None,
+        "beam": None,
         "stiffness": np.ones(n),
         "damping": np.zeros(n),
         "mode_names": ("bend 1", "bend 2", "swing"),
