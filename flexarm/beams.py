@@ -4,12 +4,13 @@
 condition: clamped at the base, pinned at both ends or free.  The joint of a link holds
 its base in each case; what differs is the frame in which the link deforms, and how fast
 a few modes converge.  `finite_element_link` makes a link of any sections, straight or
-bent, of beam elements.
+bent, of beam elements.  `buckling_load` is the load that either can bear.
 """
 
 from __future__ import annotations
 
 from ._beam_modes import BeamModes
+from ._buckling import buckling_load
 from ._clamped_modes import RodModes
 from ._fe_line import Payload
 from ._fe_link import finite_element_link
@@ -29,6 +30,7 @@ __all__ = [
     "PinnedBeamModes",
     "RodModes",
     "Section",
+    "buckling_load",
     "clamped_beam_modes",
     "clamped_rod_modes",
     "finite_element_link",

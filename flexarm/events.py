@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ._explain import check_arm, check_numbers, real_array
+from ._motors import mounts, rotor
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def at_rest(arm: Arm, speed: float, *, terminal: bool = False) -> Event:
         The arm.
     speed : float
         Root mean square speed of its mass in m/s: sqrt(2 T / m) with the kinetic
-        energy T, in which vibration counts as well.
+        energy T, in which vibration and rotors count as well.
     terminal : bool
         As that of `Event`.
 
@@ -263,7 +264,7 @@ def at_rest(arm: Arm, speed: float, *, terminal: bool = False) -> Event:
     Raises
     ------
     ArgumentError
-        If the speed is not positive.
+        If the speed is not positive, or the arm has inertia but no mass.
 
     Examples
     --------
@@ -275,7 +276,13 @@ def at_rest(arm: Arm, speed: float, *, terminal: bool = False) -> Event:
     slow = _number("speed", speed)
     if not slow > 0.0:
         raise ArgumentError(f"speed is {speed!r}, expected a positive speed in m/s")
-    mass = float(sum(body.mass for body in arm.bodies))
+    mass = float(sum(body.total_mass for body in arm.bodies))
+    mass += sum(rotor(m).mass + m.drive.stator_mass for m in mounts(arm))
+    if not mass > 0.0:
+        raise ArgumentError(
+            "the arm has inertia but no mass, so that it has no mean speed; expected "
+            "fa.Event of its velocities"
+        )
     kinetic = arm._model.quiet("kinetic_energy")
 
     def excess(t: Any, q: Any, qd: Any) -> Any:

@@ -104,6 +104,18 @@ def test_motors_and_forces_inside_of_joints(seed):
         assert_near(found, differences(other, *state), 2e-8)
 
 
+def test_dry_friction_at_rest_with_any_smoothing():
+    """f_c / v_s is a number where v_s^3 is not."""
+    arm = fa.library.pendulum(damping=0.0)
+    for speed in (1e-3, 1e-140):
+        joint = arm.bodies[0].joint.replace(
+            coulomb_friction=fa.CoulombFriction(2.0, speed)
+        )
+        rough = arm.replace(bodies=[arm.bodies[0].replace(joint=joint)])
+        dqd = fa.inverse_dynamics_derivatives(rough, [0.1], [0.0], [0.0]).dqd
+        assert_allclose(dqd, [[2.0 / speed]], rtol=1e-14)
+
+
 @pytest.mark.parametrize("modes", [1, 4])
 @pytest.mark.parametrize("stiffening", [True, False])
 def test_beams(modes, stiffening):

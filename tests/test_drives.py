@@ -51,7 +51,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(seed, method):
     assert_allclose(found, twin.forward_dynamics(arm, q, qd, tau), **tight)
 
 
-# random bodies spin fast: no stiffening is meant
+# random links, not all of which foreshorten, at any speed
 @pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forces_of_actuators_go_to_the_motors(seed):

@@ -220,6 +220,29 @@ def test_events_of_joints_nodes_and_rest() -> None:
     assert_allclose(run.events[0].t, 2.0 / 3.0 * np.log(100.0), rtol=1e-6)
 
 
+def test_rest_of_flexible_links_and_of_motors() -> None:
+    drive = fa.Drive(50.0, 2.0, 0.01, rotor_mass=0.3, stator_mass=0.2, motor_damping=1)
+    link = fa.beams.flexible_link(
+        "link",
+        length=1.0,
+        mass_per_length=0.5,
+        joint=fa.Joint(drive=drive, position=(0.1, 0.0, 0.0)),
+        bending_y=fa.beams.clamped_beam_modes(1.0, 0.5, 2.0, 1),
+        modal_damping=0.5,
+    )
+    arm = fa.Arm([link], gravity=(0.0, 0.0, 0.0))
+    still = fa.events.at_rest(arm, 0.02, terminal=True)
+    start = [1.0, 2.0, 0.0]
+    t = np.linspace(0.0, 20.0, 2001)
+    run = fa.simulate(arm, np.zeros(3), start, t, events=still, max_step=1e-3)
+    (found,) = run.events
+    T = fa.kinetic_energy(arm, found.q, found.qd)
+    assert_allclose(np.sqrt(2.0 * T / (0.5 + 0.3 + 0.2)), 0.02, rtol=1e-9)
+    turntable = fa.RigidBody("table", inertia=(1.0, 1.0, 1.0))
+    with pytest.raises(fa.ArgumentError, match="inertia but no mass"):
+        fa.events.at_rest(fa.Arm([turntable]), 0.1)
+
+
 def test_refusals() -> None:
     arm = SLIDE
     with pytest.raises(fa.ArgumentError, match="expected a function"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interrupts import interrupt_after
+from interrupts import interrupt_at
 from numpy.testing import assert_allclose
 from trees import SEVERAL
 
@@ -249,7 +249,7 @@ def test_quaternions_are_refused() -> None:
 def test_ctrl_c_returns_what_there_is(method: str) -> None:
     t = np.arange(400_001) / 1024.0
     law = JointFeedback([1.0, 1.0], [0.5, 0.5], [0.3, 0.4])
-    with interrupt_after(0.3):
+    with interrupt_at(12):
         run = fa.simulate(
             ARM, Z, Z, t, torque=law, method=method, max_step=2.0**-16, progress=False
         )

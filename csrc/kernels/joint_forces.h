@@ -143,7 +143,7 @@ FA_INLINE void jf_slopes(const fa_passive *p, fa_real s, fa_real rate, fa_real *
         const double smooth = p->p[1] * p->p[1];
         const fa_real square = rate * rate + smooth;
         *k = zero;
-        *c = p->p[0] * smooth / (square * fa_sqrt(square));
+        *c = p->p[0] * (smooth / square) / fa_sqrt(square); /* v_s^3 may underflow */
     } else {
         const fa_real depth = fa_positive(p->p[1] * (s - p->p[0]));
         const fa_real factor = fa_positive(1.0 + p->p[3] * (p->p[1] * rate));

@@ -194,7 +194,7 @@ FA_NOINLINE void tg_bias_change(const fa_body *b, const fa_shape *s,
     const int n = b->n_modes;
     fa_real zero[FA_MAX_SHAPES], modal[FA_MAX_SHAPES], p[6], dp[6], flow[3], cross[3];
 
-    fa_zero(zero, n);
+    memset(zero, 0, sizeof zero);
     fa_zero(modal, n);
     fa_zero(p, 6);
     fa_zero(dp, 6);
@@ -238,7 +238,7 @@ FA_NOINLINE void tg_wide_body(const fa_body *b, const fa_shape *s, const fa_real
     const int n = b->n_modes;
     fa_real zero[FA_MAX_SHAPES], z_f[FA_MAX_SHAPES], z_r[6], f[6], t[6], x[3];
 
-    fa_zero(zero, n);
+    memset(zero, 0, sizeof zero);
     for (int j = 0; j < 6; j++) {
         fa_real unit[6], push[6];
 

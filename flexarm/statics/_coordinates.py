@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 
 from .._explain import check_arm, check_finite, leading, real_array
 from ..constraints import Coupling, constraint_jacobian
@@ -72,6 +71,8 @@ def couplings(arm: Arm) -> Array:
 
 def freedom(arm: Arm, held: Mask) -> Freedom:
     """What can move while some coordinates are held."""
+    from scipy.linalg import null_space
+
     rows = couplings(arm)[:, ~held]
     rows = rows[rows.any(axis=1)]
     return Freedom(~held, null_space(rows) if len(rows) else None)

@@ -6,6 +6,7 @@
 
 #include "fa_kernels.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +24,15 @@ enum {
     ARM_NV = ARM_NU + 4,
     ARM_NQ = ARM_NV + 1 + 5,
     ARM_NODES = 12,
-    ARM_ROWS = 6 + 5 + 1 /* two loops, one coupling */
+    ARM_ROWS = 6 + 5 + 1, /* two loops, one coupling */
+    ARM_DRIVEN = 52       /* integrals of one driven shape beside two modes */
 };
 
 typedef struct {
     int topology[ARM_BODIES * FA_TOPO_SIZE];
     double joints[ARM_BODIES * FA_JOINT_SIZE];
-    double nodes[8 * FA_NODE_SIZE(0) + 4 * FA_NODE_SIZE(2)];
-    double modal[16];
+    double nodes[8 * FA_NODE_SIZE(0) + 4 * (FA_NODE_SIZE(2) + FA_SECOND_SIZE(2))];
+    double modal[16 + 2 * ARM_DRIVEN];
     double gravity[3];
     int loops[2 * FA_LOOP_SIZE];
     double frames[4 * FA_FRAME_SIZE];
@@ -100,9 +102,113 @@ static inline void test_arm_fill(test_arm *arm)
         .nodes = arm->nodes,
         .modal = arm->modal,
         .gravity = arm->gravity,
-        .nodes_size = sizeof arm->nodes / sizeof(double),
+        .nodes_size = 8 * FA_NODE_SIZE(0) + 4 * FA_NODE_SIZE(2),
         .modal_size = 16,
     };
+}
+
+static inline void test_arm_cross(const double *a, const double *b, double *x)
+{
+    for (int i = 0; i < 3; i++) {
+        x[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+    }
+}
+
+/* S += m (2 a.b - a b' - b a') */
+static inline void test_arm_pair(double m, const double *a, const double *b, double *S)
+{
+    for (int i = 0, at = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++, at++) {
+            const double dot = i == j ? a[0] * b[0] + a[1] * b[1] + a[2] * b[2] : 0.0;
+            S[at] += m * (2.0 * dot - a[i] * b[j] - b[i] * a[j]);
+        }
+    }
+}
+
+/*
+ * Integrals of one shape g beside the two modes of a body (B6), into [ARM_DRIVEN]: g
+ * moves the given node alone, by a vector that the modes drive with K.
+ */
+static inline void test_arm_driven(const double *node, const double *K, const double *g,
+                                   double *out)
+{
+    const double m = node[FA_NODE_MASS], *p = node + FA_NODE_COM;
+    double *E = out + 4, *F0 = E + 3, *Fkr = F0 + 3, *Frk = Fkr + 6, *Gkr = Frk + 9;
+    double *J1 = Gkr + 3, *Jkr = J1 + 6, *Jkl = Jkr + 12, place[3], x[3];
+
+    memset(out, 0, ARM_DRIVEN * sizeof *out);
+    memcpy(out, K, 4 * sizeof *out);
+    for (int i = 0; i < 3; i++) {
+        E[i] = m * g[i];
+        Gkr[2] += m * g[i] * g[i]; /* G(k,l) */
+        place[i] = node[FA_NODE_POSITION + i] + p[i];
+    }
+    test_arm_cross(place, E, F0);
+    test_arm_pair(m, g, place, J1);
+    test_arm_pair(m, g, g, Jkl);
+    for (int r = 0; r < 2; r++) {
+        double gamma[3], lambda[3], centre[3];
+        for (int i = 0; i < 3; i++) {
+            gamma[i] = node[FA_NODE_GAMMA + 2 * i + r];
+            lambda[i] = node[FA_NODE_GAMMA + 6 + 2 * i + r];
+        }
+        test_arm_cross(p, lambda, x);
+        for (int i = 0; i < 3; i++) {
+            centre[i] = gamma[i] - x[i];
+            Gkr[r] += E[i] * centre[i];
+        }
+        test_arm_cross(gamma, E, Fkr + 3 * r);
+        test_arm_cross(E, centre, Frk + 3 * r);
+        test_arm_pair(m, gamma, g, Jkr + 6 * r);
+    }
+}
+
+/*
+ * The same arm with positions quadratic in the modes of both flexible bodies, at the
+ * node that carries the next one. Along one axis the shape of the first is like that of
+ * a straight beam: orthonormal by mass, of a node without offset that the modes move
+ * across. Call it before test_arm_close.
+ */
+static inline void test_arm_bend(test_arm *arm, int axial)
+{
+    static const double K[4] = {-0.4, 0.15, 0.15, -0.3};
+    double nodes[sizeof arm->nodes / sizeof(double)], modal[16];
+    double *to = arm->nodes, *integrals = arm->modal;
+    const double *from = nodes, *given = modal;
+
+    memcpy(nodes, arm->nodes, sizeof nodes);
+    memcpy(modal, arm->modal, sizeof modal);
+    for (int k = 0; k < ARM_BODIES; k++) {
+        int *t = arm->topology + k * FA_TOPO_SIZE;
+        const int n = t[FA_TOPO_MODES], moved = k == 1;
+        for (int j = 0; j < t[FA_TOPO_NODES]; j++, from += FA_NODE_SIZE(n)) {
+            double g[3] = {0.7, 0.2, -0.1}, *node = to;
+            memcpy(node, from, (size_t)FA_NODE_SIZE(n) * sizeof *node);
+            to += FA_NODE_SIZE(n);
+            if (n == 0) {
+                continue;
+            }
+            if (axial && k == 1) {
+                memset(node + FA_NODE_COM, 0, 3 * sizeof *node);
+                node[FA_NODE_GAMMA] = node[FA_NODE_GAMMA + 1] = 0.0;
+                g[0] = 1.0 / sqrt(node[FA_NODE_MASS]);
+                g[1] = g[2] = 0.0;
+            }
+            for (int i = 0; i < 3 * 4; i++) {
+                to[i] = j == moved ? g[i / 4] * K[i % 4] : 0.0;
+            }
+            to += FA_SECOND_SIZE(2);
+            if (j == moved) {
+                memcpy(integrals, given, 8 * sizeof *integrals);
+                test_arm_driven(node, K, g, integrals + 8);
+                integrals += 8 + ARM_DRIVEN;
+                given += 8;
+            }
+        }
+        t[FA_TOPO_SECOND] = t[FA_TOPO_SHAPES] = n > 0;
+    }
+    arm->description.nodes_size = sizeof arm->nodes / sizeof(double);
+    arm->description.modal_size = sizeof arm->modal / sizeof(double);
 }
 
 /*

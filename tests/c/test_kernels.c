@@ -9,8 +9,9 @@
 
 enum { MOST = 19 };
 
-/* a tree, with loops, of first order, its first two bodies */
-static fa_model *model, *closed, *linear, *plain;
+/* a tree, with loops, of first order, its first two bodies; with driven shapes: of any
+ * kind, along one axis */
+static fa_model *model, *closed, *linear, *plain, *bent, *axial;
 
 static double *filled(int count, int size, double phase)
 {
@@ -22,7 +23,7 @@ static double *filled(int count, int size, double phase)
 }
 
 /* forward dynamics undoes inverse dynamics, by both methods, for any batch size */
-static void check_round_trip(int count)
+static void check_round_trip(const fa_model *of, int count)
 {
     const int sizes[4] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV};
     double *q = filled(count, ARM_NQ, 0.0), *qd = filled(count, ARM_NV, 1.0);
@@ -31,12 +32,11 @@ static void check_round_trip(int count)
     double *const inverse[4] = {q, qd, qdd, tau}, *const forward[4] = {q, qd, tau,
                                                                        again};
 
-    CHECK(test_batch(model, FA_INVERSE_DYNAMICS, (size_t)count, NULL, inverse, sizes)
+    CHECK(test_batch(of, FA_INVERSE_DYNAMICS, (size_t)count, NULL, inverse, sizes)
               .count == 0);
     for (fa_kernel kernel = FA_FORWARD_DYNAMICS; kernel <= FA_FORWARD_COMPOSITE;
          kernel++) {
-        CHECK(test_batch(model, kernel, (size_t)count, NULL, forward, sizes).count ==
-              0);
+        CHECK(test_batch(of, kernel, (size_t)count, NULL, forward, sizes).count == 0);
         for (int i = 0; i < count * ARM_NV; i++) {
             CHECK_CLOSE(again[i], qdd[i], 1e-11);
         }
@@ -141,7 +141,53 @@ static void check_every_kernel(void)
             }
         }
         check_alone(closed, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+        if (fa_kernel_applies(bent, (fa_kernel)k)) {
+            check_alone(bent, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+            check_alone(axial, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+        }
     }
+}
+
+/* tangents of inverse dynamics against central differences along its velocities */
+static void check_tangents(const fa_model *of)
+{
+    const int three[3] = {ARM_NQ, ARM_NV, ARM_NQ};
+    const int four[4] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV};
+    const int all[4] = {ARM_NQ, ARM_NV, ARM_NV, 2 * ARM_NV * ARM_NV};
+    const double h = 1e-5;
+    double q[ARM_NQ], *start = filled(1, ARM_NQ, 0.3), *qd = filled(1, ARM_NV, 1.0);
+    double *qdd = filled(1, ARM_NV, 2.0), *step = calloc(ARM_NV, sizeof *step);
+    double tangents[2 * ARM_NV * ARM_NV], tau[2][ARM_NV], moved[ARM_NQ];
+    double *const unit[3] = {start, step, q}, *const path[3] = {q, step, moved};
+    double *const exact[4] = {q, qd, qdd, tangents};
+
+    /* a step of zero makes quaternions units */
+    CHECK(test_batch(of, FA_INTEGRATE, 1, NULL, unit, three).count == 0);
+    CHECK(test_batch(of, FA_INVERSE_TANGENTS, 1, NULL, exact, all).count == 0);
+    for (int j = 0; j < 2 * ARM_NV; j++) {
+        const int is_rate = j >= ARM_NV, at = j % ARM_NV;
+        for (int side = 0; side < 2; side++) {
+            const double change = side ? h : -h;
+            double *const forces[4] = {is_rate ? q : moved, qd, qdd, tau[side]};
+            if (is_rate) {
+                qd[at] += change;
+            } else {
+                step[at] = change;
+                test_batch(of, FA_INTEGRATE, 1, NULL, path, three);
+                step[at] = 0.0;
+            }
+            test_batch(of, FA_INVERSE_DYNAMICS, 1, NULL, forces, four);
+            qd[at] -= is_rate ? change : 0.0;
+        }
+        for (int i = 0; i < ARM_NV; i++) {
+            CHECK_CLOSE(tangents[(is_rate * ARM_NV + i) * ARM_NV + at],
+                        (tau[1][i] - tau[0][i]) / (2.0 * h), 1e-7);
+        }
+    }
+    free(start);
+    free(qd);
+    free(qdd);
+    free(step);
 }
 
 /* a NaN is counted, found, and stays in its state */
@@ -290,6 +336,25 @@ static void check_feedback(const fa_model *of, int diagonal)
     free(gains);
 }
 
+/* bodies that their modes draw in */
+static void build_bent(void)
+{
+    fa_model **const models[3] = {&bent, &axial, &linear};
+
+    for (int i = 0; i < 3; i++) {
+        test_arm arm;
+        test_arm_fill(&arm);
+        test_arm_bend(&arm, i > 0);
+        arm.description.fidelity = i == 2 ? FA_LINEAR : FA_FULL;
+        if (fa_model_build(&arm.description, models[i]) != FA_OK) {
+            exit(1);
+        }
+        CHECK((*models[i])->bodies[1].driven.n == 1);
+        CHECK(((*models[i])->bodies[1].driven.axis >= 0) == (i > 0));
+        CHECK((*models[i])->bodies[5].driven.n == 1);
+    }
+}
+
 int main(void)
 {
     test_arm arm, plain_arm;
@@ -303,14 +368,12 @@ int main(void)
     if (!test_kernels() || fa_model_build(&arm.description, &model) != FA_OK) {
         return 1;
     }
+    build_bent();
     for (int count = 1; count <= MOST; count++) {
-        check_round_trip(count);
+        check_round_trip(model, count);
+        check_round_trip(bent, count);
+        check_round_trip(axial, count);
     }
-    arm.description.fidelity = FA_LINEAR;
-    if (fa_model_build(&arm.description, &linear) != FA_OK) {
-        return 1;
-    }
-    arm.description.fidelity = FA_FULL;
     if (fa_model_build(&plain_arm.description, &plain) != FA_OK) {
         return 1;
     }
@@ -324,7 +387,12 @@ int main(void)
     check_rollout(model, FA_RK4);
     for (fa_method method = FA_ROS34PW2; method <= FA_RODAS4P; method++) {
         check_rollout(model, method);
+        check_rollout(bent, method);
     }
+    check_rollout(axial, FA_NEWMARK);
+    check_tangents(model);
+    check_tangents(bent);
+    check_tangents(axial);
     check_rollout(closed, FA_RK4);
     check_rollout(linear, FA_RK4);
     check_rollout(linear, FA_ROS34PW2);
@@ -334,5 +402,7 @@ int main(void)
     fa_model_free(linear);
     fa_model_free(closed);
     fa_model_free(model);
+    fa_model_free(bent);
+    fa_model_free(axial);
     return check_report("kernels");
 }

@@ -42,7 +42,7 @@ static void fill(motor_arm *arm)
     memset(arm->modal, 0, sizeof arm->modal);
     memcpy(arm->topology, arm->tree.topology, sizeof arm->tree.topology);
     memcpy(arm->joints, arm->tree.joints, sizeof arm->tree.joints);
-    memcpy(arm->modal, arm->tree.modal, sizeof arm->tree.modal);
+    memcpy(arm->modal, arm->tree.modal, 16 * sizeof *arm->modal);
     for (int i = 0; i < 2; i++) {
         int *t = arm->topology + (ARM_BODIES + i) * FA_TOPO_SIZE;
         double *joint = arm->joints + (ARM_BODIES + i) * FA_JOINT_SIZE;
