@@ -197,6 +197,22 @@ static fa_status model_hang(fa_model *model, const fa_body *bodies, int node,
     return FA_OK;
 }
 
+/* modes behind the coordinates of all joints, wide joints behind the modes */
+static void model_modes_last(const fa_model *model, fa_body *bodies)
+{
+    for (int k = 0; k < model->n_bodies; k++) {
+        fa_body *b = bodies + k;
+        b->mode_at = model->nu + b->own_at;
+        b->eta_at = model->nq - model->n_modes + b->own_at;
+        b->wide_at += model->n_modes;
+        b->wide_tri_at += model->sum_triangles;
+        if (b->parent >= 0) {
+            b->parent_mode_at = bodies[b->parent].mode_at;
+            b->parent_eta_at = bodies[b->parent].eta_at;
+        }
+    }
+}
+
 /* places of the coordinates and of the scratch of every body */
 static fa_status model_places(const fa_description *d, fa_model *model, fa_body *bodies)
 {
@@ -251,17 +267,7 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
     model->n_rows = modes + wide;
     model->nv = model->nu + modes;
     model->nq = positions + modes;
-    for (int k = 0; k < d->n_bodies; k++) {
-        fa_body *b = bodies + k;
-        b->mode_at = model->nu + b->own_at;
-        b->eta_at = positions + b->own_at;
-        b->wide_at += modes;
-        b->wide_tri_at += model->sum_triangles;
-        if (b->parent >= 0) {
-            b->parent_mode_at = bodies[b->parent].mode_at;
-            b->parent_eta_at = bodies[b->parent].eta_at;
-        }
-    }
+    model_modes_last(model, bodies);
     model->sum_triangles += wide_triangles;
     return FA_OK;
 }
@@ -453,6 +459,29 @@ static double *model_fast(const fa_model *model, fa_body *b, int k, double *cons
     return constants + fa_fast_size(b->n_modes);
 }
 
+/* joints, nodes and modal integrals of all bodies; returns the first unused constant */
+static double *model_bodies(const fa_description *d, fa_model *model, fa_body *bodies,
+                            fa_node *nodes, double *constants, double *scratch)
+{
+    const double *node = d->nodes, *modal = d->modal;
+
+    for (int k = 0; k < d->n_bodies; k++) {
+        const double *joint = d->joints + (size_t)k * FA_JOINT_SIZE;
+        const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
+        fa_body *b = bodies + k;
+
+        model_axes(joint + FA_AXIS, b->frame);
+        model_joint(joint, b->parent < 0 ? NULL : bodies + b->parent, b);
+        constants = model_nodes(node, modal, t, b, k, nodes + b->first_node, constants,
+                                scratch);
+        model->any_offset |= b->node_is_offset;
+        node += (size_t)b->n_nodes * model_node_size(t);
+        modal += 2 * (size_t)(b->n_modes * b->n_modes);
+        modal += model_given_size(t) + model_driven_size(t);
+    }
+    return constants;
+}
+
 fa_status fa_model_build(const fa_description *d, fa_model **result)
 {
     size_t n_nodes, n_constants;
@@ -488,20 +517,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->fidelity = d->fidelity;
     status = model_places(d, model, bodies);
 
-    const double *node = d->nodes, *modal = d->modal;
-    for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {
-        const double *joint = d->joints + (size_t)k * FA_JOINT_SIZE;
-        fa_body *b = bodies + k;
-
-        model_axes(joint + FA_AXIS, b->frame);
-        model_joint(joint, b->parent < 0 ? NULL : bodies + b->parent, b);
-        const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
-        constants = model_nodes(node, modal, t, b, k, nodes + b->first_node, constants,
-                                scratch);
-        model->any_offset |= b->node_is_offset;
-        node += (size_t)b->n_nodes * model_node_size(t);
-        modal += 2 * (size_t)(b->n_modes * b->n_modes);
-        modal += model_given_size(t) + model_driven_size(t);
+    if (status == FA_OK) {
+        constants = model_bodies(d, model, bodies, nodes, constants, scratch);
     }
     free(scratch);
     if (status == FA_OK) {
