@@ -7,7 +7,7 @@ sections are the slopes of deflection, :math:`\theta_y = -w'`, :math:`\theta_z =
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,6 +219,11 @@ def places(
     """Places of payloads and of named nodes along the line, with their names."""
     who = f"link {name!r}"
     wanted = [(load.at, load.name, "payload") for load in payloads]
+    if nodes is not None and not isinstance(nodes, Mapping):
+        raise ModelError(
+            f"nodes of {who} are {nodes!r}, expected distances along it by names, "
+            "such as {'middle': 0.5}"
+        )
     for key, at in dict(nodes or {}).items():
         _check_name("node", key)
         where = float(as_array(f"node {key!r} of {who}", at, ()))
@@ -321,7 +326,7 @@ def section_breaks(
             return found
 
         return [], checked
-    pieces = list(sections)
+    pieces = list(sections) if isinstance(sections, Iterable) else []
     if pieces and all(isinstance(item, Section) for item in pieces):
         if len(pieces) != len(lengths):
             raise ModelError(

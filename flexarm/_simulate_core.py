@@ -36,6 +36,8 @@ def run_core(
     run.counted = method == "Rodas4P"
     run.substeps = 0 if run.counted else substeps
     run.explain = lambda i: _reason(run, method, i)
+    if not run.arm.constraints:  # their frequencies are not those of the tree
+        run.doubt = lambda: _stability(run, method, 0).removeprefix(": ")
     if len(run.q) == 0:
         return
     lanes = _core.build_info()["lanes"]
@@ -86,7 +88,8 @@ def _reason(run: Run, method: str, i: int) -> str:
 
 def _stability(run: Run, method: str, i: int) -> str:
     """What the stability limit says, if the step of trajectory i was above it."""
-    if method not in CONDITIONAL or len(run.t) < 2:
+    linear = run.arm.fidelity == "linear"  # has no derivatives
+    if method not in CONDITIONAL or linear or len(run.t) < 2:
         return ""
     gains = None
     if run.gains is not None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ._joint_feedback import JointFeedback
 from ._simulate_core import substeps_of
 from ._simulate_run import Run
+from .errors import ArgumentError
 from .events import Event, Occurrence
 
 Array = NDArray[np.float64]
@@ -55,7 +56,9 @@ def _values(run: Run, event: Event) -> Array:
     rates = run.arm._model.quiet("position_rates")(q, qd)
     span = np.diff(t)
     step = span[:, np.newaxis]
-    columns = [event(np.broadcast_to(t, q.shape[:-1]), q, qd)[:, :-1]]
+    sampled = event(np.broadcast_to(t, q.shape[:-1]), q, qd)
+    _refuse_nan(run, event, sampled)
+    columns = [sampled[:, :-1]]
     for j in range(1, _PARTS):
         s = j / _PARTS
         place = (
@@ -67,8 +70,18 @@ def _values(run: Run, event: Event) -> Array:
         rate = (1.0 - s) * qd[:, :-1] + s * qd[:, 1:]
         time = np.broadcast_to(t[:-1] + s * span, place.shape[:-1])
         columns.append(event(time, place, rate))
-    last = event(np.broadcast_to(t, q.shape[:-1]), q, qd)[:, 1:]
-    return np.stack([*columns, last], axis=-1)
+    return np.stack([*columns, sampled[:, 1:]], axis=-1)
+
+
+def _refuse_nan(run: Run, event: Event, values: Array) -> None:
+    """An event that is NaN where the state is not has no zeros to find."""
+    reached = np.isfinite(run.q).all(axis=-1) & np.isfinite(run.qd).all(axis=-1)
+    bad = np.argwhere(reached & np.isnan(values))
+    if len(bad):
+        raise ArgumentError(
+            f"event {event.name!r} is NaN at t = {run.t[bad[0, 1]]:g} s, expected a "
+            "number at every state that the run reaches"
+        )
 
 
 def _until_terminal(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _MOST_STEPS = 2**31 - 1  # between two samples, an int in C
+_WILD = 1e6  # rad/s, m/s: what a run with an unstable step does not recover from
 _ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
 
 
@@ -162,6 +163,7 @@ class Run:
         self.substeps = 0  # of a fixed step, 0: not one
         self.counted = False  # whether `report` has the steps
         self.explain: Callable[[int], str] | None = None  # why a trajectory failed
+        self.doubt: Callable[[], str] | None = None  # of runs that reach the end
         self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
         self.integrate: Callable[[Run], str]  # another one by the same method
         self.q0, self.qd0 = q0, qd0
@@ -369,6 +371,12 @@ class Run:
                 f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
                 f"the first ends at {until}"
             )
+        told = self.doubt() if success and self.doubt and len(self.q) else ""
+        if told:
+            largest = max(np.nanmax(abs(x), initial=0.0) for x in (self.q, self.qd))
+            success = bool(largest < _WILD)
+            message += ", but " + ("" if success else "its motion grew without bound: ")
+            message += told
         steps, rejected = self._counts(reached)
 
         def shaped(x: Array) -> Array:

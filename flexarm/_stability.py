@@ -42,9 +42,11 @@ def _ray(rate: complex) -> float:
 
 
 def stable_step(
-    arm: Arm, q: Any, method: str, gains: Any = None
+    arm: Arm, q: Any, method: str, gains: Any = None, step: float | None = None
 ) -> tuple[float, complex]:
     """Longest stable step in s, and the eigenvalue in 1/s that sets it.
+
+    Infinite without a search where the `step` of a run is stable anyway.
 
     Of the arm linearized at a state: 2 sqrt(3) / omega without damping for linear
     acceleration, the stability region of Runge-Kutta.
@@ -56,6 +58,11 @@ def stable_step(
         A[:n, n:] = np.eye(n)
         A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
         rates = np.linalg.eigvals(A)
+        if (
+            step is not None
+            and not (_growth(step * rates[rates.real <= 0.0]) > 1.0 + 1e-9).any()
+        ):
+            return np.inf, 0j
         limits = np.array([_ray(complex(rate)) for rate in rates])
         k = int(limits.argmin())
         return float(limits[k]), complex(rates[k])
@@ -66,7 +73,7 @@ def stable_step(
 def instability(arm: Arm, q: Any, method: str, step: float, gains: Any = None) -> str:
     """Return a sentence if a step is above the stability limit, or nothing."""
     try:
-        limit, rate = stable_step(arm, q, method, gains)
+        limit, rate = stable_step(arm, q, method, gains, step)
     except np.linalg.LinAlgError:
         return ""
     if not step > limit:

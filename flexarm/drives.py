@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ._checks import _numbers, as_array, inertia_matrix
 from ._description import Description
-from ._explain import common_batch, real_array
+from ._explain import check_arm, common_batch, real_array
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -373,6 +373,9 @@ def check_joint_forces(joint: Joint) -> None:
 
 def _driven(arm: Arm, what: str, bodies: Any) -> list[int]:
     """Bodies whose joints have drives: all, or those that are named."""
+    check_arm(arm)
+    if isinstance(bodies, str):
+        bodies = [bodies]
     if bodies is None:
         return [k for k, b in enumerate(arm.bodies) if b.joint.drive is not None]
     chosen = [arm.body_index(b) for b in bodies]
@@ -527,6 +530,7 @@ def motor_positions(arm: Arm, q: Any, load: Any = 0.0) -> Array:
     >>> fa.motor_positions(fa.Arm([rod]), [0.5, 0.0], [10.0])
     array([ 0.5, 50.1])
     """
+    check_arm(arm)
     positions, loads = real_array("q", q), real_array("load", load)
     if positions.ndim == 0 or positions.shape[-1] != arm.nq:
         raise ArgumentError(

@@ -79,7 +79,14 @@ class Event:
                 f"function of an event is {self.function!r}, expected a function of "
                 "time, positions and velocities"
             )
-        if self.direction not in (0, 1, -1):
+        for what in ("terminal", "name"):
+            value, kind = getattr(self, what), {"terminal": bool, "name": str}[what]
+            if not isinstance(value, kind | np.bool_ if kind is bool else kind):
+                raise ArgumentError(
+                    f"{what} of an event is {value!r}, expected "
+                    + ("True or False" if kind is bool else "a string")
+                )
+        if not isinstance(self.direction, Real) or self.direction not in (0, 1, -1):
             raise ArgumentError(
                 f"direction of event {self.name!r} is {self.direction!r}, expected 0, "
                 "1 (rising) or -1 (falling)"
@@ -90,6 +97,11 @@ class Event:
         with np.errstate(all="ignore"):  # samples that were not reached are NaN
             given = self.function(t, q, qd)
         value = real_array(f"result of event {self.name!r}", given)
+        if np.asarray(given).dtype == bool:
+            raise ArgumentError(
+                f"event {self.name!r} returned booleans, expected numbers that pass "
+                "zero, such as q[..., 0] - 0.5 in place of q[..., 0] > 0.5"
+            )
         shape = q.shape[:-1]
         try:
             return np.broadcast_to(value, shape)

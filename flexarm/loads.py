@@ -240,6 +240,13 @@ def link_loads(
                 f"{what} has shape {value.shape}, expected (..., {size})"
             )
         check_finite(what, value)
+    try:
+        np.broadcast_shapes(*(value.shape[:-1] for value in given))
+    except ValueError:
+        raise ArgumentError(
+            "leading axes do not broadcast: q {}, qd {}, qdd {}, expected equal "
+            "lengths or 1".format(*(value.shape[:-1] for value in given))
+        ) from None
     if any(body.joint.drive is not None for body in arm.bodies):
         arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
     wrenches = Wrenches(arm, *given)

@@ -87,7 +87,10 @@ def simulate(
     Trajectory
         Samples at the times `t`.  A run that is interrupted by Ctrl-C or diverges
         returns what it has, NaN after that, with ``success=False``; so does a
-        trajectory whose iteration does not converge.
+        trajectory whose iteration does not converge.  Where a fixed step is above the
+        stability limit of the first trajectory at its start, `message` tells that limit
+        of a run that ends all the same; it is no success if its motion grew beyond all
+        bounds.
 
     Raises
     ------

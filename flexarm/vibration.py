@@ -121,6 +121,8 @@ class VibrationModes:
     def __str__(self) -> str:
         if self.q.ndim > 1:
             f = self.frequencies.reshape(-1, self.squares.shape[-1])
+            if not len(f):
+                return f"{f.shape[1]} modes of no posture"
             return (
                 f"{f.shape[1]} modes of {len(f)} postures, lowest frequency "
                 f"{f[:, 0].min():.4g} to {f[:, 0].max():.4g} Hz"

@@ -560,3 +560,16 @@ def test_craig_bampton() -> None:
     same = planar(n_elements=8, reduction="craig-bampton", n_modes=0)
     assert_allclose(modes.stiffness[np.ix_(rows, rows)], same.stiffness, rtol=1e-9)
     assert_allclose(modes.mass[np.ix_(rows, rows)], same.modal_mass(), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sections": None}, "sections of link 'l' are not understood"),
+        ({"nodes": ["middle"]}, r"nodes of link 'l' are \['middle'\], expected"),
+    ],
+)
+def test_kinds_of_arguments_are_told(options: Any, words: str) -> None:
+    given = {"sections": fa.beams.Section.from_stiffness(2.0, 1e3), **options}
+    with pytest.raises(fa.ModelError, match=words):
+        fa.beams.finite_element_link("l", length=1.0, motions="bending y", **given)

@@ -219,3 +219,19 @@ def test_descriptions_keep_drives():
     again = fa.descriptions.BodyScrews.of(arm).arm(arm.bodies)
     assert [b.joint.drive for b in again.bodies] == [b.joint.drive for b in arm.bodies]
     assert again.nv == arm.nv == 14
+
+
+def test_helpers_of_motors_take_a_name_and_refuse_in_words() -> None:
+    drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4)
+    rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    arm = fa.Arm([rod])
+    assert fa.lock_motors(arm, bodies="rod").coordinate_names == ("rod",)
+    for call in (fa.lock_motors, fa.free_motors):
+        with pytest.raises(
+            fa.ArgumentError, match=r"arm is int, expected flexarm\.Arm"
+        ):
+            call(3)  # type: ignore[arg-type, operator]
+    with pytest.raises(fa.ArgumentError, match=r"arm is int, expected flexarm\.Arm"):
+        fa.motor_positions(3, [0.0, 0.0])  # type: ignore[arg-type]
+    with pytest.raises(fa.ArgumentError, match=r"broadcast: q \(2,\), load \(3,\)"):
+        fa.motor_positions(arm, np.zeros((2, 2)), np.zeros((3, 1)))

@@ -243,6 +243,30 @@ def test_rest_of_flexible_links_and_of_motors() -> None:
         fa.events.at_rest(fa.Arm([turntable]), 0.1)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"terminal": "no"}, "terminal of an event is 'no', expected True or False"),
+        ({"name": 3}, "name of an event is 3, expected a string"),
+        ({"direction": np.array([1, 0])}, "direction of event"),
+        ({"direction": "up"}, "direction of event"),
+    ],
+)
+def test_arguments_of_an_event_are_checked(options: Any, words: str) -> None:
+    with pytest.raises(fa.ArgumentError, match=words):
+        fa.Event(height(0.0), **options)
+
+
+def test_events_that_can_have_no_zero_are_told() -> None:
+    above = fa.Event(lambda t, q, qd: q[..., 0] > 0.0, name="above")
+    with pytest.raises(fa.ArgumentError, match="'above' returned booleans") as told:
+        fa.simulate(SLIDE, [0.0], [0.0], T, events=above)
+    assert told.value.trajectory.q.shape == (len(T), 1)  # type: ignore[attr-defined]
+    root = fa.Event(lambda t, q, qd: np.sqrt(q[..., 0] - 100.0), name="root")
+    with pytest.raises(fa.ArgumentError, match="'root' is NaN at t = 0 s"):
+        fa.simulate(SLIDE, [0.0], [0.0], T, events=root)
+
+
 def test_refusals() -> None:
     arm = SLIDE
     with pytest.raises(fa.ArgumentError, match="expected a function"):

@@ -77,3 +77,8 @@ def test_refusals(loads: dict[str, fa.LinkLoads]) -> None:
         plotting.link_loads({})
     with pytest.raises(fa.ArgumentError, match="loads is float"):
         plotting.link_loads(1.0)
+
+
+def test_an_arm_is_no_modes() -> None:
+    with pytest.raises(fa.ArgumentError, match="modes is Arm, expected the result of"):
+        fa.plotting.vibration(fa.library.pendulum())  # type: ignore[arg-type]

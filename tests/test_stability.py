@@ -92,3 +92,32 @@ def test_nothing_is_told_of_a_step_below_the_limit() -> None:
     )
     assert not run.success
     assert "stability" not in run.message
+
+
+def test_a_run_that_ends_in_time_tells_that_its_step_was_unstable() -> None:
+    arm = fa.library.planar_chain(2, n_modes=2)
+    rest = np.zeros(6)
+    limit, _ = stable_step(arm, rest, "rk4")
+    fine = fa.simulate(arm, rest, rest, 0.9 * limit * np.arange(5))
+    assert fine.message == "reached the last time"
+    short = fa.simulate(arm, rest, rest, 1.1 * limit * np.arange(5))
+    assert short.success
+    assert "but the step of" in short.message
+    assert "above the stability limit of" in short.message
+    for steps in range(2, 60):
+        run = fa.simulate(arm, rest, rest, 4.0 * limit * np.arange(steps + 1))
+        assert "above the stability limit of" in run.message
+        if np.abs(run.q).max() > 1e6 or np.isnan(run.q).any():
+            break
+    assert not run.success
+    if run.completed == steps + 1:
+        assert "grew without bound" in run.message
+    # an empty batch has no step
+    assert fa.simulate(arm, np.zeros((0, 6)), rest, [0.0, 1.0]).success
+
+
+def test_linear_fidelity_has_no_derivatives_to_tell_a_limit() -> None:
+    arm = fa.library.de_luca_siciliano().replace(fidelity="linear")
+    run = fa.simulate(arm, np.full(6, 0.01), np.zeros(6), 0.1 * np.arange(40))
+    assert not run.success
+    assert "stability" not in run.message

@@ -326,3 +326,8 @@ def test_refusals(options: dict[str, Any], told: str) -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.natural_frequencies(arm, np.zeros(4), **options)
+
+
+def test_modes_of_no_posture_print() -> None:
+    arm = fa.library.planar_chain(2, n_modes=2)
+    assert str(fa.vibration_modes(arm, np.zeros((0, 6)))) == "6 modes of no posture"

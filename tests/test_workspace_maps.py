@@ -166,3 +166,11 @@ def test_twisting_modes_are_drawn_too() -> None:
     q = fa.library.poses(arm)["initial"]
     modes = fa.vibration_modes(arm, q, held="joints")
     assert plotting.vibration(modes, modes.squares.shape[-1] - 1).plane == "3d"
+
+
+def test_what_is_no_mapping_and_what_is_no_option() -> None:
+    arm = fa.library.planar_chain(2, n_modes=2)
+    with pytest.raises(fa.ArgumentError, match=r"joints is \[1, 2\], expected values"):
+        fa.joint_grid(arm, [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(fa.ArgumentError, match="deflection is no option"):
+        fa.inverse_statics(arm, [1.2, 0.5, 0.0], deflection=True)

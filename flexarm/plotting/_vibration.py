@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from .. import kinematics
 from ..errors import ArgumentError
+from ..vibration import VibrationModes
 from ._canvas import COLORS, GREY, finish, make_axes
 from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
 
 if TYPE_CHECKING:
     from ..statics import WorkspaceMap
-    from ..vibration import VibrationModes
 
 Array = NDArray[np.float64]
 
@@ -73,6 +73,11 @@ def vibration(
     >>> drawing.ax.get_title()
     'mode 1, 9.82 Hz'
     """
+    if not isinstance(modes, VibrationModes):
+        raise ArgumentError(
+            f"modes is {type(modes).__name__}, expected the result of "
+            "flexarm.vibration_modes"
+        )
     if modes.q.ndim != 1:
         raise ArgumentError(
             f"modes holds a batch of shape {modes.q.shape[:-1]}, expected those of one "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ConvergenceError
+from ..errors import ArgumentError, ConvergenceError
 from ..inverse_kinematics import InverseKinematics, inverse_kinematics
 from ._coordinates import read_arm
 from ._deflection import actuator_forces
@@ -130,6 +130,11 @@ def inverse_statics(
     (True, array([1.2, 0.5]))
     """
     read_arm(arm, "inverse statics")
+    if "deflection" in options:
+        raise ArgumentError(
+            "deflection is no option of inverse_statics, which always counts it; leave "
+            "it out, or call inverse_kinematics"
+        )
     reached = inverse_kinematics(
         arm,
         target,

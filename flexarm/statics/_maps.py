@@ -127,6 +127,12 @@ def joint_grid(arm: Arm, joints: Mapping[str, Any], q: Any = None) -> Array:
     if rest.shape != (arm.nq,):
         raise ArgumentError(f"q has shape {rest.shape}, expected ({arm.nq},)")
     names, axes = arm.position_names, []
+    if not isinstance(joints, Mapping):
+        raise ArgumentError(
+            f"joints is {joints!r}, expected values by names out of "
+            "arm.position_names, such as {"
+            f"{arm.position_names[0]!r}: [0.0, 0.5]" + "}"
+        )
     for name, values in joints.items():
         if name not in names:
             raise ArgumentError(
