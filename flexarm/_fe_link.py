@@ -272,7 +272,13 @@ def _reduced(
 
 
 def _payloads(name: str, payloads: Any) -> list[Payload]:
-    loads = list(payloads)
+    try:
+        loads = list(payloads)
+    except TypeError:
+        raise ModelError(
+            f"payloads of link {name!r} is {type(payloads).__name__}, expected a list "
+            "of flexarm.beams.Payload"
+        ) from None
     for load in loads:
         if not isinstance(load, Payload):
             raise ModelError(

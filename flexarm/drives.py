@@ -45,9 +45,10 @@ def _number(what: str, value: Any, *, least: float | None = 0.0) -> float:
 
 
 def _positive(what: str, value: Any) -> float:
-    number = _number(what, value)
-    if number == 0.0:
-        raise ModelError(f"{what} is zero, expected a positive number")
+    number = _number(what, value, least=None)
+    if not number > 0.0:
+        told = f"{number:g}" if number else "zero"
+        raise ModelError(f"{what} is {told}, expected a positive number")
     return number
 
 

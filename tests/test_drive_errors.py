@@ -75,6 +75,7 @@ PARTS = {
     "bound at infinity": (partial(Stops, INF, INF, 5.0), ["inf", "below"]),
     "all above": (partial(Stops, -INF, -INF, 5.0), ["below"]),
     "no stiffness": (partial(Stops, 0.0, 1.0), ["stiffness", "zero"]),
+    "negative stiffness": (partial(Stops, 0.0, 1.0, -3.0), ["-3", "positive"]),
     "stop damping": (partial(Stops, 0.0, 1.0, 5.0, -1.0), ["damping", "-1"]),
 }
 

@@ -196,8 +196,6 @@ def ends(arm: fa.Arm, q0: Any, qd0: Any, last: float, n: int, **more: Any) -> An
     return run
 
 
-# bodies that are no beams: no stiffening is meant
-@pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 @pytest.mark.parametrize("seed", [3, 4])
 def test_order_four_in_space(seed: int) -> None:
     arm = spatial_arm(seed)

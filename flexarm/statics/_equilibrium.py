@@ -88,8 +88,8 @@ class Equilibrium:
         if np.all(self.success & self.stable if stable else self.success):
             return self
         error = ConvergenceError(
-            f"equilibrium: {self.message}; give another start, a smaller load or hold "
-            "more coordinates"
+            f"equilibrium: {self.message}; give another start, a smaller load, hold "
+            "more coordinates, or seek='stable'"
         )
         error.result = self  # type: ignore[attr-defined]
         raise error
