@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 _MOST_STEPS = 2**31 - 1  # between two samples, an int in C
 _WILD = 1e6  # rad/s, m/s: what a run with an unstable step does not recover from
+_FEW = 64  # coordinates whose eigenvalues cost less than most runs
 _ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
 
 
@@ -348,6 +349,17 @@ class Run:
             except KeyboardInterrupt:  # nothing is left to stop, but much to lose
                 note = note or "interrupted"
 
+    def _doubted(self) -> tuple[bool, str]:
+        """Whether a run that reached its end is one, and what is to be said of it."""
+        if self.doubt is None or not len(self.q):
+            return True, ""
+        largest = max(np.nanmax(abs(x), initial=0.0) for x in (self.q, self.qd))
+        wild = bool(largest >= _WILD)
+        told = self.doubt() if wild or self.arm.nv <= _FEW else ""
+        if not told:
+            return True, ""
+        return not wild, ", but " + "its motion grew without bound: " * wild + told
+
     def _finished(
         self, method: str, note: str, events: tuple[Occurrence, ...]
     ) -> Trajectory:
@@ -371,12 +383,9 @@ class Run:
                 f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
                 f"the first ends at {until}"
             )
-        told = self.doubt() if success and self.doubt and len(self.q) else ""
-        if told:
-            largest = max(np.nanmax(abs(x), initial=0.0) for x in (self.q, self.qd))
-            success = bool(largest < _WILD)
-            message += ", but " + ("" if success else "its motion grew without bound: ")
-            message += told
+        if success:
+            success, doubt = self._doubted()
+            message += doubt
         steps, rejected = self._counts(reached)
 
         def shaped(x: Array) -> Array:
