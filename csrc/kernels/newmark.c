@@ -338,6 +338,7 @@ static void nm_finish(const roll_group *g, roll_block *s, fa_real h)
 /* no factors yet, and no accelerations */
 static void nm_start(const roll_group *g, roll_block *s)
 {
+    fa_zero(s->own, (int)nm_own_size(g->model));
     nm_split(g->model, s).control->h = fa_splat(-1.0);
 }
 
