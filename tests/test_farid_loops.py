@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 import flexarm as fa
 
+# the arms of the thesis have none, at any speed
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
+
 Array = NDArray[np.float64]
 
 TORQUE = np.array([250.0, 300.0, 300.0, 300.0])  # E9, L2422

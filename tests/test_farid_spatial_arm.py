@@ -20,6 +20,9 @@ from scipy.linalg import eigh
 import flexarm as fa
 from flexarm.reference import farid_planar, farid_spatial
 
+# the arms of the thesis have none, at any speed
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
+
 Array = NDArray[np.float64]
 
 TORQUE = np.array([250.0, 300.0, 300.0, 300.0])  # L2422
