@@ -58,10 +58,8 @@ def stable_step(
         A[:n, n:] = np.eye(n)
         A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
         rates = np.linalg.eigvals(A)
-        if (
-            step is not None
-            and not (_growth(step * rates[rates.real <= 0.0]) > 1.0 + 1e-9).any()
-        ):
+        stable = rates.real <= 1e-9 * abs(rates)  # an undamped one has either sign
+        if step is not None and not (_growth(step * rates[stable]) > 1.0 + 1e-9).any():
             return np.inf, 0j
         limits = np.array([_ray(complex(rate)) for rate in rates])
         k = int(limits.argmin())
