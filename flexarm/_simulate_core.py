@@ -37,7 +37,7 @@ def run_core(
     run.substeps = 0 if run.counted else substeps
     run.explain = lambda i: _reason(run, method, i)
     if not run.arm.constraints:  # their frequencies are not those of the tree
-        run.doubt = lambda: _stability(run, method, 0).removeprefix(": ")
+        run.doubt = lambda: _stability(run, method, 0)
     if len(run.q) == 0:
         return
     lanes = _core.build_info()["lanes"]
@@ -71,7 +71,8 @@ def run_core(
 def _reason(run: Run, method: str, i: int) -> str:
     """Why trajectory i failed."""
     ending, time, residual = run.report[i, 0, 2:]
-    limit = _stability(run, method, i)
+    told = _stability(run, method, i)
+    limit = f": {told}" if told else ""
     if ending == NOT_CONVERGED:
         return (
             f"Newton's method did not converge in the step to t = {time:.6g} s, the "
@@ -95,5 +96,4 @@ def _stability(run: Run, method: str, i: int) -> str:
     if run.gains is not None:
         gains = tuple(gain[i % len(gain)] for gain in run.gains[1:3])
     step = float(np.diff(run.t).max()) / run.substeps
-    told = instability(run.arm, run.q[i, 0], method, step, gains)
-    return f": {told}" if told else ""
+    return instability(run.arm, run.q[i, 0], method, step, gains)

@@ -195,19 +195,18 @@ def simulate(
     options = (float(spectral_radius), float(rtol), float(atol), step)
     note = ""
     found: tuple[Occurrence, ...] = ()
-    run.integrate = _integrator(method, options, progress)
     try:
         run.start()
-        note = run.integrate(run)
+        note = _integrator(method, options, progress)(run)
         if wanted:
             run.integrate = _integrator(method, options, False)
             found = locate(run, method, options, wanted, method in _CORE)
+        warn_of_stiffening(arm, run.q, run.qd)
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
         error.trajectory = run.result(method, "stopped by an exception")
         raise
-    warn_of_stiffening(arm, run.q, run.qd)
     return run.result(method, note, found)
 
 
