@@ -6,6 +6,9 @@
 (6,)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from . import (
     beams,
     control,
@@ -14,7 +17,6 @@ from . import (
     finite_elements,
     library,
     plotting,
-    reference,
     screws,
     se3,
     testing,
@@ -110,6 +112,9 @@ from .vibration import (
     natural_frequencies,
     vibration_modes,
 )
+
+if TYPE_CHECKING:
+    from . import reference
 
 __all__ = [
     "ArgumentError",
@@ -219,3 +224,14 @@ __all__ = [
     "workspace_map",
     "wrench_forces",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the reference models at their first use, which few programs have."""
+    if name == "reference":
+        return import_module(".reference", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,7 +15,6 @@ from ._link_wrenches import Wrenches
 from ._sections import Section
 from .constraints import Loop
 from .errors import ArgumentError, ModelError
-from .reference.motors import expanded
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -248,6 +247,8 @@ def link_loads(
             "lengths or 1".format(*(value.shape[:-1] for value in given))
         ) from None
     if any(body.joint.drive is not None for body in arm.bodies):
+        from .reference.motors import expanded
+
         arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
     wrenches = Wrenches(arm, *given)
     if wrench is not None:
