@@ -27,6 +27,10 @@ FA_INLINE fa_real fa_splat(double x)
     return x - (fa_real){0};
 }
 
+/* a constant of the model: one number for all lanes */
+typedef double fa_constant;
+#define fa_spread(constant) fa_splat(constant)
+
 /* lane by lane: a where the mask is set, b elsewhere */
 FA_INLINE fa_real fa_select(fa_mask mask, fa_real a, fa_real b)
 {
