@@ -3,12 +3,12 @@
 #
 #   tests/c/run.sh [plain|san|valgrind] [test ...]
 #
-# plain     as shipped, with assertions, warnings are errors
+# plain     the library as shipped, warnings are errors
 # san       under AddressSanitizer and UndefinedBehaviorSanitizer
 # valgrind  plain, under memcheck; without AVX-512, which valgrind does not know, and
 #           without tests against long double, which it computes in double
 #
-# CC chooses the compiler, PYTHON the interpreter that has scipy-openblas32; without
+# CC chooses the compiler (it may be "ccache gcc"), PYTHON the interpreter that has scipy-openblas32; without
 # it the system's OpenBLAS is used. Objects stay in build/c-tests/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,20 +17,26 @@ mode=${1:-plain}
 shift || true
 tests=("$@")
 [ ${#tests[@]} -gt 0 ] || tests=(tests/c/test_*.c)
-compiler=${CC:-gcc}
+read -ra compiler <<<"${CC:-gcc}"
+cores=$(getconf _NPROCESSORS_ONLN)
 mapfile -t flags <csrc/compile_flags.txt
-flags+=(-Icsrc -Itests/c -g1)
+flags+=(-Icsrc -Itests/c)
+# of the library and of the tests alone; plain is compiled as setup.py does, so that a
+# compiler cache knows the objects
+library_flags=(-g1)
+test_flags=(-g1)
 run=()
 case $mode in
 plain | valgrind)
     build=build/c-tests/plain
     flags+=(-Werror)
+    library_flags=(-fPIC -DNDEBUG)
     ;;
 san)
     build=build/c-tests/san
     # without optimization, and with checks by calls: inlined, they take gcc minutes
     flags+=(-O0 -fsanitize=address,undefined -fno-sanitize-recover=all)
-    case $compiler in
+    case ${compiler[*]} in
     *gcc*) flags+=(--param asan-instrumentation-with-call-threshold=0) ;;
     esac
     ;;
@@ -66,12 +72,13 @@ fi
 # compile what is older than its source or what it may include; the kernels, which take
 # longest, first
 mkdir -p "$build"
-command="$compiler ${flags[*]}"
+command="${compiler[*]} ${flags[*]} ${library_flags[*]}"
 [ "$(cat "$build/command.txt" 2>/dev/null)" = "$command" ] || rm -f "$build"/*.o
 echo "$command" >"$build/command.txt"
 object_of() { echo "$build/$(basename "$1" .c).o"; }
 kernels=()
 others=()
+programs=()
 library=()
 for source in csrc/fa_*.c "${tests[@]}"; do
     object=$(object_of "$source")
@@ -82,31 +89,52 @@ for source in csrc/fa_*.c "${tests[@]}"; do
     fi
     case $source in
     csrc/fa_isa_*) kernels+=("$object" "$source") ;;
-    *) others+=("$object" "$source") ;;
+    csrc/*) others+=("$object" "$source") ;;
+    *) programs+=("$object" "$source") ;;
     esac
 done
-if [ $((${#kernels[@]} + ${#others[@]})) -gt 0 ]; then
-    printf '%s\0' "${kernels[@]}" "${others[@]}" |
-        xargs -0 -n 2 -P "$(getconf _NPROCESSORS_ONLN)" "$compiler" "${flags[@]}" -c -o
-fi
+compile() { # flags, then pairs of object and source
+    local own=("${!1}")
+    shift
+    [ $# = 0 ] || printf '%s\0' "$@" |
+        xargs -0 -n 2 -P "$cores" "${compiler[@]}" "${flags[@]}" "${own[@]}" -c -o
+}
+compile 'library_flags[@]' "${kernels[@]}" "${others[@]}"
+compile 'test_flags[@]' "${programs[@]}"
 
 # one thread of OpenBLAS: its pool is not under test, and slow under valgrind
 export OPENBLAS_NUM_THREADS=1
-failed=0
+run_one() { # program and instruction set; what it says is in a file, and how it ended
+    local log=$build/$1.$2.log status=0
+    FLEXARM_ISA=$2 "${run[@]}" "$build/$1" >"$log" 2>&1 || status=$?
+    echo "$status" >"$log.status"
+}
+started=()
 for source in "${tests[@]}"; do
     name=$(basename "$source" .c)
     if [ "$mode" = valgrind ] && grep -q 'long double' "$source"; then
         echo "$mode leaves out $name: it needs long double"
         continue
     fi
-    "$compiler" "${flags[@]}" "$(object_of "$source")" "${library[@]}" \
+    "${compiler[@]}" "${flags[@]}" "$(object_of "$source")" "${library[@]}" \
         -o "$build/$name" "${link[@]}"
     for isa in "${isas[@]}"; do
-        printf '%-8s %-6s ' "$mode" "$isa"
-        if ! FLEXARM_ISA=$isa "${run[@]}" "$build/$name"; then
-            echo "FAILED: $name, $mode, FLEXARM_ISA=$isa" >&2
-            failed=1
-        fi
+        while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n || true; done
+        run_one "$name" "$isa" &
+        started+=("$name $isa")
     done
+done
+wait
+failed=0
+for job in "${started[@]}"; do
+    read -r name isa <<<"$job"
+    log=$build/$name.$isa.log
+    printf '%-8s %-6s ' "$mode" "$isa"
+    cat "$log"
+    if [ "$(cat "$log.status")" != 0 ]; then
+        echo "FAILED: $name, $mode, FLEXARM_ISA=$isa" >&2
+        failed=1
+    fi
+    rm -f "$log" "$log.status"
 done
 exit $failed
