@@ -91,7 +91,8 @@ def header_flags():
             f"flexarm: NumPy {np.__version__} has headers for itself only, building "
             "needs 2.0 or later; install it (python3 -m pip install 'numpy>=2.0')"
         )
-    headers = [f"-isystem{python}", f"-isystem{np.get_include()}"]
+    # two words each: joined, a compiler cache takes them for flags that matter
+    headers = ["-isystem", python, "-isystem", np.get_include()]
     return [*headers, f"-DFLEXARM_NUMPY_VERSION={np.__version__}"]
 
 

@@ -20,25 +20,23 @@ tests=("$@")
 read -ra compiler <<<"${CC:-gcc}"
 cores=$(getconf _NPROCESSORS_ONLN)
 mapfile -t flags <csrc/compile_flags.txt
-flags+=(-Icsrc -Itests/c)
-# of the library and of the tests alone; plain is compiled as setup.py does, so that a
-# compiler cache knows the objects
-library_flags=(-g1)
-test_flags=(-g1)
 run=()
 case $mode in
 plain | valgrind)
     build=build/c-tests/plain
-    flags+=(-Werror)
-    library_flags=(-fPIC -DNDEBUG)
+    # in the order of setup.py, so that a compiler cache knows the objects
+    library_flags=(-fPIC "${flags[@]}" -DNDEBUG -MMD -Werror)
+    test_flags=("${flags[@]}" -Werror -g1)
     ;;
 san)
     build=build/c-tests/san
     # without optimization, and with checks by calls: inlined, they take gcc minutes
-    flags+=(-O0 -fsanitize=address,undefined -fno-sanitize-recover=all)
+    flags+=(-g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all)
     case ${compiler[*]} in
     *gcc*) flags+=(--param asan-instrumentation-with-call-threshold=0) ;;
     esac
+    library_flags=("${flags[@]}")
+    test_flags=("${flags[@]}")
     ;;
 *)
     echo "run.sh: mode is '$mode', expected plain, san or valgrind" >&2
@@ -53,7 +51,7 @@ fi
 find_wheel='import scipy_openblas32 as w; print(w.get_lib_dir(), w.get_library())'
 if found=$("${PYTHON:-python3}" -c "$find_wheel" 2>/dev/null); then
     read -r directory library <<<"$found"
-    flags+=(-DFA_BLAS_PREFIX=scipy_)
+    library_flags+=(-DFA_BLAS_PREFIX=scipy_)
     link=("-L$directory" "-l$library" "-Wl,-rpath,$directory" -lm)
 elif found=$(pkg-config --libs openblas 2>/dev/null); then
     read -ra link <<<"$found -lm"
@@ -72,9 +70,9 @@ fi
 # compile what is older than its source or what it may include; the kernels, which take
 # longest, first
 mkdir -p "$build"
-command="${compiler[*]} ${flags[*]} ${library_flags[*]}"
-[ "$(cat "$build/command.txt" 2>/dev/null)" = "$command" ] || rm -f "$build"/*.o
-echo "$command" >"$build/command.txt"
+record="${compiler[*]} ${library_flags[*]}"
+[ "$(cat "$build/command.txt" 2>/dev/null)" = "$record" ] || rm -f "$build"/*.o
+echo "$record" >"$build/command.txt"
 object_of() { echo "$build/$(basename "$1" .c).o"; }
 kernels=()
 others=()
@@ -93,14 +91,13 @@ for source in csrc/fa_*.c "${tests[@]}"; do
     *) programs+=("$object" "$source") ;;
     esac
 done
-compile() { # flags, then pairs of object and source
-    local own=("${!1}")
-    shift
-    [ $# = 0 ] || printf '%s\0' "$@" |
-        xargs -0 -n 2 -P "$cores" "${compiler[@]}" "${flags[@]}" "${own[@]}" -c -o
+compile() { # pairs of object and source, behind the command
+    [ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -n 2 -P "$cores" "${command[@]}" -c -o
 }
-compile 'library_flags[@]' "${kernels[@]}" "${others[@]}"
-compile 'test_flags[@]' "${programs[@]}"
+command=("${compiler[@]}" "${library_flags[@]}" -Icsrc)
+compile "${kernels[@]}" "${others[@]}"
+command=("${compiler[@]}" "${test_flags[@]}" -Icsrc -Itests/c)
+compile "${programs[@]}"
 
 # one thread of OpenBLAS: its pool is not under test, and slow under valgrind
 export OPENBLAS_NUM_THREADS=1
@@ -116,7 +113,7 @@ for source in "${tests[@]}"; do
         echo "$mode leaves out $name: it needs long double"
         continue
     fi
-    "${compiler[@]}" "${flags[@]}" "$(object_of "$source")" "${library[@]}" \
+    "${compiler[@]}" "${test_flags[@]}" "$(object_of "$source")" "${library[@]}" \
         -o "$build/$name" "${link[@]}"
     for isa in "${isas[@]}"; do
         while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n || true; done
