@@ -150,6 +150,7 @@ typedef struct {
     const double *passive; /* [n_passive][FA_PASSIVE_SIZE] */
     double stabilization;  /* rate at which violations decay, 1/s */
     fa_fidelity fidelity;
+    int is_general; /* zeros and right angles of constants are not looked for */
 } fa_description;
 
 /*
