@@ -5,32 +5,15 @@
  * frozen numbers, "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows
  * output sizes. The loop honours every stride and leaves the batch to fa_kernels.
  */
-#include "py_flexarm.h"
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#define NO_IMPORT_ARRAY
-#include <numpy/ndarrayobject.h>
-#include <numpy/ufuncobject.h>
+#include "py_loops.h"
 
 #include <fenv.h>
 #include <stdio.h>
 
-enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS = 5 };
+enum { LOOP_CHUNK = 8192 };
 
 /* offsets that a gufunc keeps ready; those of larger operands are made in each call */
 enum { LOOP_READY = 16384 };
-
-/*
- * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes, B links, C
- * constraints; one
- * letter each, "" for a scalar. Node kernels have an integer operand in front.
- */
-typedef struct {
-    const char *name;
-    int has_index;
-    const char *operands[4]; /* inputs, then the output */
-} loop_row;
 
 static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {"inverse_dynamics", 0, {"Q", "V", "V", "V"}},
@@ -95,33 +78,18 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
 };
 
-/* everything one gufunc needs, in one block that NumPy frees with the gufunc */
-typedef struct {
-    const fa_model *model; /* NULL for a map */
-    loop_row row;
-    int n_in; /* without the node number */
-    fa_kernel kernel;
-    fa_map map;
-    int quiet;
-    int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
-    PyUFuncGenericFunction function[1];
-    void *data[1];
-    char types[LOOP_OPERANDS];
-    char doc[160];
-    ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
-} loop_bound;
-
 const char *py_kernel_name(fa_kernel kernel)
 {
     return loop_rows[kernel].name;
 }
 
-static int loop_dim(const fa_model *model, char letter)
+int py_loop_dim(const fa_model *model, char letter)
 {
     switch (letter) {
     case 'Q':
         return model->nq;
     case 'V':
+    case 'T':
         return model->nv;
     case 'B':
         return model->n_links;
@@ -199,13 +167,27 @@ static int loop_interrupted(npy_intp states)
     return loop_main.stopped;
 }
 
+void py_loop_report(const loop_bound *b, fa_failures bad, size_t count)
+{
+    char text[200];
+
+    if (!bad.count || b->quiet) {
+        return;
+    }
+    snprintf(text, sizeof text,
+             "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
+             "at position %zu",
+             b->row.name, bad.count, count, bad.first);
+    loop_raise("NotFiniteError", text);
+}
+
 /* doubles of one operand */
 static int loop_size(const loop_bound *b, const char *letters, const npy_intp *dims)
 {
     int size = 1;
     for (int d = 0; letters[d]; d++) {
         size *= letters[d] == 'T' ? (int)dims[1 + b->torque_dim]
-                                  : loop_dim(b->model, letters[d]);
+                                  : py_loop_dim(b->model, letters[d]);
     }
     return size;
 }
@@ -356,15 +338,7 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
             index += states * index_stride;
         }
     }
-    if (bad.count && !b->quiet) {
-        char text[200];
-        snprintf(
-            text, sizeof text,
-            "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
-            "at position %zu",
-            b->row.name, bad.count, (size_t)count, bad.first);
-        loop_raise("NotFiniteError", text);
-    }
+    py_loop_report(b, bad, (size_t)count);
 }
 
 static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
@@ -427,7 +401,7 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
                                            : ",(");
         for (int d = 0; letters[d]; d++) {
             const int torque = letters[d] == 'T';
-            const int length = torque ? -1 : loop_dim(model, letters[d]);
+            const int length = torque ? -1 : py_loop_dim(model, letters[d]);
             int k = 0;
             while (k < n_seen && seen[k] != length) {
                 k++;
@@ -463,7 +437,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     for (int i = 0; i <= like->n_in; i++) {
         int size = 1;
         for (const char *d = row->operands[i]; *d; d++) {
-            size *= *d == 'T' ? 1 : loop_dim(like->model, *d);
+            size *= *d == 'T' ? 1 : py_loop_dim(like->model, *d);
         }
         largest = size > largest ? size : largest;
     }
@@ -500,6 +474,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     /* NumPy frees ptr and releases obj with the gufunc, as for np.frompyfunc */
     ((PyUFuncObject *)gufunc)->ptr = b;
     ((PyUFuncObject *)gufunc)->obj = Py_XNewRef(capsule);
+    py_call_attach((PyUFuncObject *)gufunc, b, largest);
     return gufunc;
 }
 

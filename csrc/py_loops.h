@@ -1,0 +1,74 @@
+/*
+ * py_loops.h -- what a gufunc is bound to, for the two ways of calling it
+ *
+ * py_loops.c runs it on what NumPy's iterator hands over, py_call.c on one state that
+ * needs no iterator.
+ */
+#ifndef PY_LOOPS_H
+#define PY_LOOPS_H
+
+#include "py_flexarm.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
+#define NO_IMPORT_ARRAY
+#include <numpy/ndarrayobject.h>
+#include <numpy/ufuncobject.h>
+
+/* bytes of scratch on the stack, more is on the heap; alignment of scratch */
+enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64 };
+
+/* operands of a gufunc: a node number, three inputs, the output; their core dimensions */
+enum { LOOP_OPERANDS = 5, LOOP_DIMS = 3 };
+
+/*
+ * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes, B links, C
+ * constraints; one
+ * letter each, "" for a scalar. Node kernels have an integer operand in front.
+ */
+typedef struct {
+    const char *name;
+    int has_index;
+    const char *operands[4]; /* inputs, then the output */
+} loop_row;
+
+/* an operand of one state */
+typedef struct {
+    int n_dims, size;
+    int takes_tau; /* may have n_actuators entries in place of nv */
+    npy_intp dims[LOOP_DIMS];
+} loop_shape;
+
+/* everything one gufunc needs, in one block that NumPy frees with the gufunc */
+typedef struct {
+    const fa_model *model; /* NULL for a map */
+    loop_row row;
+    int n_in; /* without the node number */
+    fa_kernel kernel;
+    fa_map map;
+    int quiet;
+    int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
+    PyUFuncGenericFunction function[1];
+    void *data[1];
+    char types[LOOP_OPERANDS];
+    char doc[160];
+    /* for calls with one state */
+    vectorcallfunc general; /* the call that NumPy gave the gufunc */
+    size_t work_size;       /* bytes of scratch */
+    loop_shape shapes[4];
+    ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
+} loop_bound;
+
+/* doubles along a core dimension; T counts as nv */
+int py_loop_dim(const fa_model *model, char letter);
+
+/* raises NotFiniteError with the GIL held if states failed and the gufunc tells it */
+void py_loop_report(const loop_bound *b, fa_failures bad, size_t count);
+
+/*
+ * Gives a gufunc the quick way for calls with one state.
+ *   n_ready  entries of b->contiguous
+ */
+void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready);
+
+#endif
