@@ -96,7 +96,9 @@ class Stack:
     """Arms of one topology; gufuncs take the number of the arm first."""
 
     def __init__(self, models: tuple[Model, ...], /) -> None: ...
-    def gufunc(self, name: str, quiet: bool = ..., threads: int = ..., /) -> np.ufunc: ...
+    def gufunc(
+        self, name: str, quiet: bool = ..., threads: int = ..., /
+    ) -> np.ufunc: ...
 
 class Model:
     def __init__(

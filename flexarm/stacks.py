@@ -15,10 +15,13 @@ from .errors import ArgumentError, ModelError
 
 # what all arms of a stack have in common, by name
 _COMMON = frozenset(
-    "nq nv nu n_nodes joint_slice joint_position_slice motor_slice "
-    "motor_position_slice actuator_indices body_index mode_slice body_joint_slice "
-    "coordinate_names position_names constraint_names node_names node node_slice tip "
-    "tip_node fidelity".split()
+    {
+        *("nq", "nv", "nu", "n_nodes", "fidelity", "tip", "tip_node"),
+        *("joint_slice", "joint_position_slice", "motor_slice", "motor_position_slice"),
+        *("actuator_indices", "mode_slice", "body_joint_slice", "node_slice"),
+        *("coordinate_names", "position_names", "constraint_names", "node_names"),
+        *("body_index", "node"),
+    }
 )
 
 
@@ -63,9 +66,10 @@ class _Gufuncs:
 class ArmStack:
     """Arms of one topology that differ in constants alone; `stack` makes one.
 
-    Stands in the place of an arm in forward and inverse dynamics, forces, mass matrices,
-    energies, poses, velocities, Jacobians, momentum, constraints and `integrate`.  Its
-    own axes broadcast with the leading axes of the states, as those of an array do.
+    Stands in the place of an arm in forward and inverse dynamics, forces, mass
+    matrices, energies, poses, velocities, Jacobians, momentum, constraints and
+    `integrate`.  Its own axes broadcast with the leading axes of the states, as those
+    of an array do.
 
     Attributes
     ----------
@@ -182,8 +186,10 @@ def _topology(arm: Arm) -> tuple[Any, ...]:
 
 
 def _difference(first: Arm, other: Arm) -> str:
-    """How the topology of an arm differs from that of the first, in words, or nothing."""
-    kinds = [[f"{b.name}: {b.joint.kind}" for b in arm.bodies] for arm in (first, other)]
+    """How the topology of an arm differs from that of the first, or nothing."""
+    kinds = [
+        [f"{b.name}: {b.joint.kind}" for b in arm.bodies] for arm in (first, other)
+    ]
     places = [
         [f"{b.name} on {arm._parents[k]}" for k, b in enumerate(arm.bodies)]
         for arm in (first, other)
