@@ -66,7 +66,8 @@ typedef struct {
 
 /* modes along the two axes next to `axis`, or about it, see fa_straight.h */
 typedef struct {
-    int axis;            /* 0 to 2, or -1: the body is not straight */
+    int kind;            /* of FA_STRAIGHT_KINDS, or 0: a body of any kind */
+    int axis;            /* 0 to 2 */
     int at[3], count[3]; /* first mode and number of those along b, along c, twisting */
     int size;            /* number of constants */
     const fa_constant *constants;

@@ -539,8 +539,6 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
         constants = model_fast(model, bodies + k, k, constants);
         if (d->fidelity == FA_FULL) {
             constants = fa_straight_build(bodies + k, nodes, constants);
-        } else {
-            bodies[k].straight.axis = -1;
         }
     }
     if (status != FA_OK) {

@@ -43,6 +43,18 @@ static int zero_but(const double *x, int count, int but)
     return 1;
 }
 
+/* the kind of these numbers of modes and driven shapes, or 0 */
+static int kind_of(const fa_straight *s, int driven)
+{
+#define STRAIGHT_KIND(kind, nb, nc, nt, p)                                             \
+    if (s->count[ALONG_B] == (nb) && s->count[ALONG_C] == (nc) &&                      \
+        s->count[TWIST] == (nt) && driven == (p)) {                                    \
+        return kind;                                                                   \
+    }
+    FA_STRAIGHT_KINDS(STRAIGHT_KIND)
+    return 0;
+}
+
 static int nearly(double x, double y, double scale)
 {
     return fabs(x - y) <= 1e-13 * scale;
@@ -76,7 +88,7 @@ static int directions(const fa_body *b, int a, fa_straight *s, int *of)
             s->at[d] = r;
         }
     }
-    return s->count[ALONG_B] + s->count[ALONG_C] > 0;
+    return (s->kind = kind_of(s, b->driven.n)) > 0;
 }
 
 /* what one mode of direction d has */
@@ -126,7 +138,7 @@ static int pair_fits(const fa_body *b, int a, int d, int e, int r, int s, double
     return zero_but(F1, 3, -1) && zero_but(J2, 6, -1);
 }
 
-/* driven shapes: none, or two along axis a of a body whose masses are on it */
+/* driven shapes: none, or up to two along axis a of a body whose masses are on it */
 static int driven_fits(const fa_body *b, int a, const int *of)
 {
     const fa_driven *d = &b->driven;
@@ -134,10 +146,10 @@ static int driven_fits(const fa_body *b, int a, const int *of)
     if (d->n == 0) {
         return 1;
     }
-    if (d->n != 2 || d->axis != a) {
+    if (d->n > 2 || d->axis != a) {
         return 0;
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < d->n; k++) {
         if (!zero_but(d->w + 3 * k, 3, 0)) {
             return 0;
         }
@@ -202,7 +214,7 @@ static double *keep_bends(const fa_body *b, const fa_straight *s, int d, double 
         out[FA_BEND_E(count)] = m->E[3 * r + own];
         for (int k = 0; k < 2; k++) {
             out[FA_BEND_U(count) + k * count] =
-                driven->n > 0 ? driven->u[2 * (k * n + r) + d] : 0.0;
+                k < driven->n ? driven->u[2 * (k * n + r) + d] : 0.0;
         }
     }
     out += FA_BEND_A(count) - count;
@@ -215,7 +227,7 @@ static double *keep_bends(const fa_body *b, const fa_straight *s, int d, double 
     out = keep_block(m->K, n, at, count, out);
     out = keep_block(m->C, n, at, count, out);
     for (int k = 0; k < 2; k++) {
-        if (driven->n > 0) {
+        if (k < driven->n) {
             keep_block(driven->K + k * n * n, n, at, count, out);
         }
         out += count * count;
@@ -296,7 +308,7 @@ double *fa_straight_build(fa_body *b, fa_node *nodes, double *constants)
     int of[FA_MAX_MODES], a = 0;
     fa_straight s;
 
-    b->straight.axis = -1;
+    b->straight = (fa_straight){.kind = 0};
     if (b->n_modes == 0 || b->node_is_offset || b->joint == FA_JOINT_FLOATING) {
         return constants;
     }

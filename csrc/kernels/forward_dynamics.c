@@ -488,15 +488,17 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         if (fd_on_straight(model, b)) {
-#define FD_ON_STRAIGHT(z) fd_outward_straight(model, b, z, q, qd, &w, w.body + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent, FD_ON_STRAIGHT)
+#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
         } else {
 #define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
             FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
         }
-        if (b->straight.axis >= 0) {
-#define FD_STRAIGHT(z) fd_body_start_straight(b, z, q, qd, &w, w.body + k)
-            FA_SWITCH_STRAIGHT(b, FD_STRAIGHT)
+        if (b->straight.kind > 0) {
+#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
         } else {
 #define FD_START(n) fd_body_start(model, b, n, q, qd, &w, w.body + k)
             FA_SWITCH_MODES(b->n_modes, FD_START)
@@ -517,8 +519,9 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
             continue;
         }
         if (fd_on_straight(model, b)) {
-#define FD_TO_STRAIGHT(z) fd_inward_straight(model, b, z, &w, w.body + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent, FD_TO_STRAIGHT)
+#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
         } else {
 #define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
             FA_SWITCH_MODES(b->parent_modes, FD_INWARD)

@@ -59,7 +59,9 @@ FA_INLINE void hop_turn(const fa_body *b, const fa_real *q, const fa_real *base,
     } else if (b->wide) {
         joint_turn(b, q, base, R);
     } else {
-        memcpy(R, base, 9 * sizeof *R);
+        for (int i = 0; i < 9; i++) {
+            R[i] = base[i];
+        }
     }
 }
 

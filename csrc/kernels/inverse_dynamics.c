@@ -196,18 +196,20 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
         fa_real *at = columns + 6 * b->hop_at;
         if (id_on_straight(model, b, what)) {
-#define ID_ON_STRAIGHT(z)                                                              \
+#define STRAIGHT_STEP(z)                                                              \
     id_outward_straight(model, b, z, what, q, qd, qdd, at, p, bodies + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent, ID_ON_STRAIGHT)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
         } else {
 #define ID_OUTWARD(np) id_outward(model, b, np, what, q, qd, qdd, at, p, bodies + k)
             FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
         }
-        if (b->straight.axis >= 0 && (what & ID_MOTION)) {
+        if (b->straight.kind > 0 && (what & ID_MOTION)) {
             const fa_real *etadd = what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
-#define ID_STRAIGHT(z) \
+#define STRAIGHT_STEP(z) \
     id_force_straight(model, b, z, q, qd, etadd, bodies + k, z_f + b->own_at)
-            FA_SWITCH_STRAIGHT(b, ID_STRAIGHT)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
             continue;
         }
 #define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
@@ -236,10 +238,11 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
             const fa_body *p = model->bodies + b->parent;
             const int np = b->parent_modes;
             if (id_on_straight(model, b, what)) {
-#define ID_HAND_STRAIGHT(z)                                                            \
+#define STRAIGHT_STEP(z)                                                            \
     straight_force_add(model, p, b, z, &w->hop, &w->node, slope, w->f,                 \
                        bodies[b->parent].f, z_f + p->own_at)
-                FA_SWITCH_STRAIGHT(p, ID_HAND_STRAIGHT)
+                FA_SWITCH_STRAIGHT(p)
+#undef STRAIGHT_STEP
             } else {
                 hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f,
                               bodies[b->parent].f, z_f + p->own_at);

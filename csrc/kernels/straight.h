@@ -53,6 +53,7 @@ typedef struct {
 FA_INLINE fa_real straight_sum(const int n, const fa_constant *x, const fa_real *y)
 {
     fa_real sum = {0};
+    FA_UNROLL
     for (int s = 0; s < n; s++) {
         sum += x[s] * y[s];
     }
@@ -83,6 +84,7 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
         s->J[i] = fa_spread(body[FA_STRAIGHT_J0 + i]);
     }
     s->mp[0] = fa_spread(body[FA_STRAIGHT_MP0]);
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], m = z.bends[!d];
         const fa_real *own = eta + b->straight.at[d], *other = eta + b->straight.at[!d];
@@ -90,6 +92,7 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
         const fa_constant *c = g->c = straight_bend(b, z, d);
 
         across[d] = s->mp[1 + d] = (fa_real){0};
+        FA_UNROLL
         for (int r = 0; r < n; r++) {
             g->A[r] = straight_sum(n, c + FA_BEND_A(n) + r * n, own);
             g->X[r] = straight_sum(m, c + FA_BEND_X(n) + r * m, other);
@@ -100,15 +103,18 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
                 slanted += g->X[r] * own[r];
             }
         }
+        FA_UNROLL
         for (int k = 0; k < z.driven; k++) {
             const fa_constant *K = c + FA_BEND_N(n) + k * n * n;
             g->W[k] = straight_sum(n, c + FA_BEND_U(n) + k * n, own);
+            FA_UNROLL
             for (int r = 0; r < n; r++) {
                 g->N[k * n + r] = straight_sum(n, K + r * n, own);
                 zeta[k] += 0.5 * g->N[k * n + r] * own[r];
             }
         }
     }
+    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         s->along[k] = body[FA_STRAIGHT_W + k] + zeta[k];
         stretched += (s->along[k] + body[FA_STRAIGHT_W + k]) * zeta[k];
@@ -116,10 +122,13 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
         s->J[1] -= s->of[0].W[k] * zeta[k];
         s->J[2] -= s->of[1].W[k] * zeta[k];
     }
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d];
+        FA_UNROLL
         for (int r = 0; r < n; r++) {
             s->of[d].U[r] = (fa_real){0};
+            FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 s->of[d].U[r] += s->of[d].c[FA_BEND_U(n) + k * n + r] * zeta[k];
             }
@@ -152,18 +161,21 @@ FA_INLINE void straight_driven(const fa_body *b, const straight_size z,
     const fa_real *w = v->omega;
     const fa_real across = w[1] * w[1] + w[2] * w[2];
 
+    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         const fa_constant E = b->straight.constants[FA_STRAIGHT_E + k];
         const fa_real Wb = s->of[0].W[k], Wc = s->of[1].W[k];
         fa_real moved[2], bend = {0};
 
         zetad[k] = (fa_real){0};
+        FA_UNROLL
         for (int d = 0; d < 2; d++) {
             const int n = z.bends[d];
             const straight_bends *g = s->of + d;
             const fa_real *rate = v->etad + b->straight.at[d];
             const fa_real *second = what ? v->etadd + b->straight.at[d] : NULL;
             moved[d] = straight_sum(n, g->c + FA_BEND_U(n) + k * n, rate);
+            FA_UNROLL
             for (int r = 0; r < n; r++) {
                 const fa_constant *row = g->c + FA_BEND_N(n) + (k * n + r) * n;
                 zetad[k] += g->N[k * n + r] * rate[r];
@@ -211,6 +223,7 @@ FA_INLINE void straight_rows(const fa_body *b, const straight_size z, const int 
     const fa_real lift = what ? p * v->alpha[o] + slant : slant;
     fa_real spin = {0}, slanted = {0};
 
+    FA_UNROLL
     for (int r = 0; r < n; r++) {
         const fa_real J1 = fa_spread(c[FA_BEND_J1(n) + r]), E = fa_spread(c[FA_BEND_E(n) + r]);
         const fa_real F = c[FA_BEND_F0 + r] + p * g->U[r];
@@ -219,6 +232,7 @@ FA_INLINE void straight_rows(const fa_body *b, const straight_size z, const int 
         row += straight_sum(n, c + FA_BEND_K(n) + r * n, eta);
         row += straight_sum(n, c + FA_BEND_C(n) + r * n, rate);
         row -= twice_a * straight_sum(m, c + FA_BEND_X(n) + r * m, others);
+        FA_UNROLL
         for (int k = 0; k < z.driven; k++) {
             row += twice_o * (c[FA_BEND_U(n) + k * n + r] * zetad[k]);
             row += g->N[k * n + r] * force[k];
@@ -252,6 +266,7 @@ FA_INLINE void straight_twists(const fa_body *b, const straight_size z,
     const int n = z.twists, at = b->straight.at[2];
     const fa_constant *c = straight_twist(b, z);
 
+    FA_UNROLL
     for (int r = 0; r < n; r++) {
         fa_real row = straight_sum(n, c + FA_TWIST_K(n) + r * n, v->eta + at);
         row += straight_sum(n, c + FA_TWIST_C(n) + r * n, v->etad + at);
@@ -339,13 +354,16 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
     }
     body_rigid_inertia(b, &whole, P);
     fa_zero(L, n * (n + 1) / 2);
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int count = z.bends[d], at = b->straight.at[d];
         const straight_bends *g = s->of + d;
+        FA_UNROLL
         for (int r = 0; r < count; r++) {
             const double p = d ? -1.0 : 1.0;
             fa_real row[4] = {-p * g->X[r], zero, zero, zero}, *y = Y + 6 * (at + r);
             row[2 - d] = g->c[FA_BEND_F0 + r] + p * g->U[r];
+            FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 row[1] += g->N[k * count + r] * s->of[1].W[k];
                 row[2] -= g->N[k * count + r] * s->of[0].W[k];
@@ -357,9 +375,11 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
             y[3 + axis[0]] = row[3];
             y[3 + axis[1 + d]] = fa_spread(g->c[FA_BEND_E(count) + r]);
             y[3 + axis[2 - d]] = zero;
+            FA_UNROLL
             for (int t = 0; t <= r; t++) {
                 L[fa_tri(at + r, at + t)] =
                     fa_spread(g->c[FA_BEND_G(count) + r * count + t]);
+                FA_UNROLL
                 for (int k = 0; k < z.driven; k++) {
                     L[fa_tri(at + r, at + t)] +=
                         g->N[k * count + r] * g->N[k * count + t];
@@ -367,40 +387,41 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
             }
         }
     }
-    for (int r = 0; r < (z.driven ? z.bends[0] : 0); r++) {
+    FA_UNROLL
+    for (int r = 0; r < z.bends[0]; r++) {
+        FA_UNROLL
         for (int t = 0; t < z.bends[1]; t++) {
             const int i = b->straight.at[0] + r, j = b->straight.at[1] + t;
             fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
+            FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 *entry += s->of[0].N[k * z.bends[0] + r] * s->of[1].N[k * z.bends[1] + t];
             }
         }
     }
+    FA_UNROLL
     for (int r = 0; r < z.twists; r++) {
         const int at = b->straight.at[2];
         const fa_constant *c = straight_twist(b, z);
         fa_zero(Y + 6 * (at + r), 6);
         Y[6 * (at + r) + axis[0]] = fa_spread(c[FA_TWIST_F0 + r]);
+        FA_UNROLL
         for (int t = 0; t <= r; t++) {
             L[fa_tri(at + r, at + t)] = fa_spread(c[FA_TWIST_G(z.twists) + r * z.twists + t]);
         }
     }
 }
 
-/*
- * Calls STEP(size) for a straight body, with sizes that are compile-time constants for
- * the beams that arms are mostly made of: two modes in one plane or in each of two.
- */
-#define FA_STRAIGHT_IS(s, nb, nc, nt, p)                                               \
-    ((s)->straight.count[0] == (nb) && (s)->straight.count[1] == (nc) &&               \
-     (s)->straight.count[2] == (nt) && (s)->driven.n == (p))
-#define FA_SWITCH_STRAIGHT(b, STEP)                                                    \
-    if (FA_STRAIGHT_IS(b, 2, 2, 0, 2)) {                                               \
-        STEP(((straight_size){{2, 2}, 0, 2}));                                         \
-    } else {                                                                           \
-        STEP(((straight_size){{(b)->straight.count[0], (b)->straight.count[1]},        \
-                              (b)->straight.count[2],                                  \
-                              (b)->driven.n}));                                        \
+/* calls STEP(size) for a straight body, with its sizes as compile-time constants */
+#define FA_CASE_STRAIGHT(kind, nb, nc, nt, p)                                          \
+    case kind:                                                                         \
+        STRAIGHT_STEP(((straight_size){{nb, nc}, nt, p}));                             \
+        break;
+#define FA_SWITCH_STRAIGHT(b)                                                          \
+    switch ((b)->straight.kind) {                                                      \
+        FA_STRAIGHT_KINDS(FA_CASE_STRAIGHT)                                            \
+    default:                                                                           \
+        break;                                                                         \
     }
 
 #endif

@@ -39,13 +39,17 @@ FA_INLINE void straight_gather(const fa_body *b, const fa_node *node,
     const driven_axes next = DRIVEN_AXES[b->straight.axis];
     fa_real t[3] = {{0}}, s[3] = {{0}};
 
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], at = b->straight.at[d];
         const fa_constant *c = straight_lever(node, z, d);
         t[2 - d] = straight_sum(n, c + FA_NODE_SLOPE, x + at);
         s[1 + d] = straight_sum(n, c + FA_NODE_SHIFT(n), x + at);
-        for (int r = 0; r < (z.driven ? n : 0); r++) {
-            s[0] += bent[at + r] * x[at + r];
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            if (z.driven) {
+                s[0] += bent[at + r] * x[at + r];
+            }
         }
     }
     t[0] = straight_sum(z.twists, straight_lever(node, z, 2), x + b->straight.at[2]);
@@ -61,11 +65,15 @@ FA_INLINE void straight_gather(const fa_body *b, const fa_node *node,
 FA_INLINE void straight_bend_node(const fa_body *b, const fa_node *node,
                                   const straight_size z, const fa_real *x, fa_real *bent)
 {
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], at = b->straight.at[d];
         const fa_constant *c = straight_lever(node, z, d) + FA_NODE_KAPPA(n);
-        for (int r = 0; r < (z.driven ? n : 0); r++) {
-            bent[at + r] = straight_sum(n, c + r * n, x + at);
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            if (z.driven) {
+                bent[at + r] = straight_sum(n, c + r * n, x + at);
+            }
         }
     }
 }
@@ -175,9 +183,11 @@ FA_INLINE void straight_force_add(const fa_model *model, const fa_body *p,
     fa_cross_add(n, s->x, F + 3);
     fa_rotate_t(turned, s->J, n);
     fa_cross_add(z_r, h->r, F + 3);
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int count = z.bends[d], at = p->straight.at[d];
         const fa_constant *c = straight_lever(node, z, d);
+        FA_UNROLL
         for (int r = 0; r < count; r++) {
             z_f[at + r] += c[FA_NODE_SLOPE + r] * turned[axis[2 - d]] +
                            c[FA_NODE_SHIFT(count) + r] * F[3 + axis[1 + d]];
@@ -186,6 +196,7 @@ FA_INLINE void straight_force_add(const fa_model *model, const fa_body *p,
             }
         }
     }
+    FA_UNROLL
     for (int r = 0; r < z.twists; r++) {
         z_f[p->straight.at[2] + r] += straight_lever(node, z, 2)[r] * turned[a];
     }
@@ -213,6 +224,20 @@ FA_INLINE straight_column straight_column_at(const fa_body *p, const fa_node *no
         }
     }
     return y;
+}
+
+/* the three numbers of a mode of direction d on what meets each of turnings and shifts */
+FA_INLINE fa_real straight_meet(const straight_size z, const int d,
+                                const straight_column *y, const fa_real *meets)
+{
+    fa_real sum = y->turn * meets[y->about];
+    if (d < 2) {
+        sum += y->shift * meets[3 + y->along];
+    }
+    if (d < 2 && z.driven) {
+        sum += y->bent * meets[3];
+    }
+    return sum;
 }
 
 /*
@@ -256,7 +281,9 @@ FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
         }
         fa_cross_add(unit, r, unit + 3);
     }
+    FA_UNROLL
     for (int d = 0; d < 3; d++) {
+        FA_UNROLL
         for (int k = 0; k < count[d]; k++) {
             const straight_column y = straight_column_at(p, node, z, bent, d, k);
             const fa_real *G = gram[y.about], *S = gram[3 + y.along], *B = gram[3];
@@ -279,17 +306,17 @@ FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
                     Y[6 * y.at + i] += y.bent * force[3][i];
                 }
             }
-            for (int e = 0; e <= d; e++) {
-                for (int m = 0; m < (e < d ? count[e] : k + 1); m++) {
-                    const straight_column o = straight_column_at(p, node, z, bent, e, m);
-                    fa_real sum = o.turn * meets[o.about];
-                    if (e < 2) {
-                        sum += o.shift * meets[3 + o.along];
+            FA_UNROLL
+            for (int e = 0; e < 3; e++) {
+                FA_UNROLL
+                for (int m = 0; m < count[e]; m++) {
+                    if (e < d || (e == d && m <= k)) {
+                        const straight_column o =
+                            straight_column_at(p, node, z, bent, e, m);
+                        fa_real *entry = L + (y.at > o.at ? fa_tri(y.at, o.at)
+                                                          : fa_tri(o.at, y.at));
+                        *entry += straight_meet(z, e, &o, meets);
                     }
-                    if (e < 2 && z.driven) {
-                        sum += o.bent * meets[3];
-                    }
-                    L[y.at > o.at ? fa_tri(y.at, o.at) : fa_tri(o.at, y.at)] += sum;
                 }
             }
         }
@@ -305,7 +332,9 @@ FA_INLINE void straight_columns(const fa_body *p, const fa_node *node,
     const int axis[3] = {a, DRIVEN_AXES[a].b, DRIVEN_AXES[a].c};
     const int count[3] = {z.bends[0], z.bends[1], z.twists};
 
+    FA_UNROLL
     for (int d = 0; d < 3; d++) {
+        FA_UNROLL
         for (int k = 0; k < count[d]; k++) {
             const straight_column y = straight_column_at(p, node, z, bent, d, k);
             fa_real *turn = slope + 3 * y.at, *move = shift + 3 * y.at;
