@@ -114,8 +114,8 @@ static int pair_fits(const fa_body *b, int a, int d, int e, int r, int s, double
     const int other = (a + 2 - d) % 3, pair = r > s ? r * (r + 1) / 2 + s : 0;
     const double *F1 = m->F1 + 3 * rs, *J2 = m->J2 + 6 * rs;
 
-    if (d != e && (m->K[rs] != 0.0 || m->C[rs] != 0.0 ||
-                   (r > s && fabs(m->G[pair]) != 0.0))) {
+    if (d != e &&
+        (m->K[rs] != 0.0 || m->C[rs] != 0.0 || (r > s && fabs(m->G[pair]) != 0.0))) {
         return 0;
     }
     for (int k = 0; k < b->driven.n && (d != e || d == TWIST); k++) {
@@ -168,8 +168,7 @@ static int body_fits(const fa_body *b, int a, fa_straight *s, int *of)
     double scale = 0.0;
 
     *s = (fa_straight){.axis = a};
-    if (!directions(b, a, s, of) || !driven_fits(b, a, of) ||
-        !zero_but(b->mp0, 3, a)) {
+    if (!directions(b, a, s, of) || !driven_fits(b, a, of) || !zero_but(b->mp0, 3, a)) {
         return 0;
     }
     for (int i = 0; i < 6 * n * n; i++) {

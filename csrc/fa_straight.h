@@ -26,11 +26,11 @@ enum {
 };
 
 /* constants of n modes of one direction, m of the other one */
-#define FA_BEND_F0 0               /* [n] about the other direction */
-#define FA_BEND_J1(n) (n)          /* [n] product of inertia with a */
-#define FA_BEND_E(n) (2 * (n))     /* [n] */
-#define FA_BEND_U(n) (3 * (n))     /* [2][n] of the driven shapes */
-#define FA_BEND_A(n) (5 * (n))     /* [n][n] */
+#define FA_BEND_F0 0           /* [n] about the other direction */
+#define FA_BEND_J1(n) (n)      /* [n] product of inertia with a */
+#define FA_BEND_E(n) (2 * (n)) /* [n] */
+#define FA_BEND_U(n) (3 * (n)) /* [2][n] of the driven shapes */
+#define FA_BEND_A(n) (5 * (n)) /* [n][n] */
 #define FA_BEND_G(n) ((5 + (n)) * (n))
 #define FA_BEND_K(n) ((5 + 2 * (n)) * (n))
 #define FA_BEND_C(n) ((5 + 3 * (n)) * (n))

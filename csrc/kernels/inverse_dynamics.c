@@ -15,6 +15,7 @@
 #include "body.h"
 #include "hop.h"
 #include "joint_forces.h"
+#include "rigid.h"
 #include "straight_hop.h"
 
 /* what acts besides gravity: velocities and elastic forces, accelerations */
@@ -32,9 +33,17 @@ typedef struct {
     straight_node node; /* where the parent is straight */
 } id_body;
 
+/* a body of an arm without modes */
+typedef struct {
+    rigid_motion m;
+    fa_real f[6];
+    fa_hop hop;
+} id_rigid;
+
 static size_t id_work(const fa_model *model)
 {
-    return (size_t)model->n_bodies * (sizeof(id_body) / sizeof(fa_real)) +
+    const size_t size = model->is_rigid ? sizeof(id_rigid) : sizeof(id_body);
+    return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
 }
 
@@ -116,8 +125,8 @@ FA_INLINE void id_outward_straight(const fa_model *model, const fa_body *b,
     fa_turn turn;
 
     straight_pose(model, on, b, z, q, &w->hop, &turn, &w->node, bent);
-    straight_velocity(model, on, b, z, &w->hop, &turn, &w->node, bent, qd, p->V, 1, p->a,
-                      etadd, w->V, w->a);
+    straight_velocity(model, on, b, z, &w->hop, &turn, &w->node, bent, qd, p->V, 1,
+                      p->a, etadd, w->V, w->a);
     if (what & ID_ACCELERATION) {
         id_joint_accelerate(b, NULL, qdd, w->a);
     }
@@ -196,7 +205,7 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
         fa_real *at = columns + 6 * b->hop_at;
         if (id_on_straight(model, b, what)) {
-#define STRAIGHT_STEP(z)                                                              \
+#define STRAIGHT_STEP(z)                                                               \
     id_outward_straight(model, b, z, what, q, qd, qdd, at, p, bodies + k)
             FA_SWITCH_STRAIGHT(model->bodies + b->parent)
 #undef STRAIGHT_STEP
@@ -205,8 +214,9 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
             FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
         }
         if (b->straight.kind > 0 && (what & ID_MOTION)) {
-            const fa_real *etadd = what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
-#define STRAIGHT_STEP(z) \
+            const fa_real *etadd =
+                what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
+#define STRAIGHT_STEP(z)                                                               \
     id_force_straight(model, b, z, q, qd, etadd, bodies + k, z_f + b->own_at)
             FA_SWITCH_STRAIGHT(b)
 #undef STRAIGHT_STEP
@@ -214,6 +224,47 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
         }
 #define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
         FA_SWITCH_MODES(b->n_modes, ID_FORCE)
+    }
+}
+
+/* hands the force of a body to its parent (I2) */
+FA_INLINE void id_hand(const fa_model *model, const fa_body *b, const id_rigid *w,
+                       id_rigid *parent)
+{
+    if (b->hop_kind == FA_HOP_GENERAL) {
+        hop_force_add(&w->hop, 0, NULL, NULL, w->f, parent->f, NULL);
+    } else if (model->bodies[b->parent].hop_kind == FA_HOP_GROUND) {
+#define ID_MOMENT(kind) parent->f[2] += axial_moment(b, kind, w->m.s, w->m.c, w->f)
+        AXIAL_SWITCH(b, ID_MOMENT)
+    } else {
+#define ID_HAND(kind) axial_force_add(b, kind, w->m.s, w->m.c, w->f, parent->f)
+        AXIAL_SWITCH(b, ID_HAND)
+    }
+}
+
+/* the same for an arm without modes that moves (V3 to V5, I3) */
+FA_NOINLINE void id_run_rigid(const fa_model *model, const double weight,
+                              const fa_real *q, const fa_real *qd, const fa_real *qdd,
+                              fa_real *work, fa_real *tau)
+{
+    id_rigid *bodies = (id_rigid *)work;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        id_rigid *w = bodies + k;
+        rigid_pose(model, b, q, &w->m, &w->hop);
+        rigid_move(model, b, weight, qd, qdd, &w->hop,
+                   b->parent < 0 ? NULL : &bodies[b->parent].m, &w->m, w->f);
+    }
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+        for (int j = 0; j < b->n_dof; j++) {
+            tau[b->joint_at + j] =
+                joint_force(b, j, bodies[k].f) + b->damping[j] * qd[b->joint_at + j];
+        }
+        if (b->parent >= 0) {
+            id_hand(model, b, bodies + k, bodies + b->parent);
+        }
     }
 }
 
@@ -225,6 +276,15 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
     fa_real *z_f = columns + 6 * model->sum_parent_modes;
 
+    if (model->is_rigid && (what & ID_MOTION)) {
+        const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
+        id_run_rigid(model, weight, q, qd, what & ID_ACCELERATION ? qdd : NULL, work,
+                     tau);
+        if (model->n_passive > 0) {
+            jf_add(model, 1.0, q, qd, tau);
+        }
+        return;
+    }
     id_outward_all(model, what, q, qd, qdd, bodies, columns, z_f);
 
     /* inward: project on the coordinates, hand the rest to the parent */
@@ -238,7 +298,7 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
             const fa_body *p = model->bodies + b->parent;
             const int np = b->parent_modes;
             if (id_on_straight(model, b, what)) {
-#define STRAIGHT_STEP(z)                                                            \
+#define STRAIGHT_STEP(z)                                                               \
     straight_force_add(model, p, b, z, &w->hop, &w->node, slope, w->f,                 \
                        bodies[b->parent].f, z_f + p->own_at)
                 FA_SWITCH_STRAIGHT(p)

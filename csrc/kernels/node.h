@@ -36,8 +36,8 @@ typedef struct {
 
 /* rotation of a node, and what its rates need of it */
 typedef struct {
-    fa_real x[3];               /* from the node to the origin of the child, parent axes */
-    fa_real phi[3];             /* rotation vector of the node */
+    fa_real x[3];   /* from the node to the origin of the child, parent axes */
+    fa_real phi[3]; /* rotation vector of the node */
     fa_real c1, c2, c3, c4, c5; /* Stumpff functions of phi.phi */
 } fa_turn;
 

@@ -225,7 +225,8 @@ FA_INLINE void straight_rows(const fa_body *b, const straight_size z, const int 
 
     FA_UNROLL
     for (int r = 0; r < n; r++) {
-        const fa_real J1 = fa_spread(c[FA_BEND_J1(n) + r]), E = fa_spread(c[FA_BEND_E(n) + r]);
+        const fa_real J1 = fa_spread(c[FA_BEND_J1(n) + r]),
+                      E = fa_spread(c[FA_BEND_E(n) + r]);
         const fa_real F = c[FA_BEND_F0 + r] + p * g->U[r];
         fa_real row = E * v->x[own] - J1 * slant - g->X[r] * turn - g->A[r] * fast +
                       g->U[r] * lift;
@@ -367,7 +368,8 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
             for (int k = 0; k < z.driven; k++) {
                 row[1] += g->N[k * count + r] * s->of[1].W[k];
                 row[2] -= g->N[k * count + r] * s->of[0].W[k];
-                row[3] += b->straight.constants[FA_STRAIGHT_E + k] * g->N[k * count + r];
+                row[3] +=
+                    b->straight.constants[FA_STRAIGHT_E + k] * g->N[k * count + r];
             }
             for (int i = 0; i < 3; i++) {
                 y[axis[i]] = row[i];
@@ -395,7 +397,8 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
             fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
             FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
-                *entry += s->of[0].N[k * z.bends[0] + r] * s->of[1].N[k * z.bends[1] + t];
+                *entry +=
+                    s->of[0].N[k * z.bends[0] + r] * s->of[1].N[k * z.bends[1] + t];
             }
         }
     }
@@ -407,7 +410,8 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
         Y[6 * (at + r) + axis[0]] = fa_spread(c[FA_TWIST_F0 + r]);
         FA_UNROLL
         for (int t = 0; t <= r; t++) {
-            L[fa_tri(at + r, at + t)] = fa_spread(c[FA_TWIST_G(z.twists) + r * z.twists + t]);
+            L[fa_tri(at + r, at + t)] =
+                fa_spread(c[FA_TWIST_G(z.twists) + r * z.twists + t]);
         }
     }
 }

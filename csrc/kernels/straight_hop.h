@@ -63,7 +63,8 @@ FA_INLINE void straight_gather(const fa_body *b, const fa_node *node,
 
 /* kappa x of each mode (K3) */
 FA_INLINE void straight_bend_node(const fa_body *b, const fa_node *node,
-                                  const straight_size z, const fa_real *x, fa_real *bent)
+                                  const straight_size z, const fa_real *x,
+                                  fa_real *bent)
 {
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
@@ -209,13 +210,16 @@ typedef struct {
 } straight_column;
 
 FA_INLINE straight_column straight_column_at(const fa_body *p, const fa_node *node,
-                                             const straight_size z,
-                                             const fa_real *bent, const int d,
-                                             const int r)
+                                             const straight_size z, const fa_real *bent,
+                                             const int d, const int r)
 {
     const fa_constant *c = straight_lever(node, z, d);
-    straight_column y = {p->straight.at[d] + r, d == 2 ? 0 : 2 - d, d == 2 ? 0 : 1 + d,
-                         fa_spread(c[FA_NODE_SLOPE + r]), {0}, {0}};
+    straight_column y = {p->straight.at[d] + r,
+                         d == 2 ? 0 : 2 - d,
+                         d == 2 ? 0 : 1 + d,
+                         fa_spread(c[FA_NODE_SLOPE + r]),
+                         {0},
+                         {0}};
 
     if (d < 2) {
         y.shift = fa_spread(c[FA_NODE_SHIFT(z.bends[d]) + r]);
@@ -273,8 +277,8 @@ FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
             }
             for (int j = 0; j <= i; j++) {
                 if (turns[j]) {
-                    gram[i][j] = gram[j][i] = fa_dot(screw[j], force[i]) +
-                                              fa_dot(screw[j] + 3, force[i] + 3);
+                    gram[i][j] = gram[j][i] =
+                        fa_dot(screw[j], force[i]) + fa_dot(screw[j] + 3, force[i] + 3);
                 }
             }
             fa_cross_add(force[i], r, force[i] + 3);
@@ -313,8 +317,8 @@ FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
                     if (e < d || (e == d && m <= k)) {
                         const straight_column o =
                             straight_column_at(p, node, z, bent, e, m);
-                        fa_real *entry = L + (y.at > o.at ? fa_tri(y.at, o.at)
-                                                          : fa_tri(o.at, y.at));
+                        fa_real *entry =
+                            L + (y.at > o.at ? fa_tri(y.at, o.at) : fa_tri(o.at, y.at));
                         *entry += straight_meet(z, e, &o, meets);
                     }
                 }
