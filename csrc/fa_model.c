@@ -487,7 +487,7 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     constants += d->couplings_size;
     for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {
         constants = model_fast(model, bodies + k, k, constants);
-        if (d->fidelity == FA_FULL) {
+        if (d->fidelity == FA_FULL && !d->is_general) {
             constants = fa_straight_build(bodies + k, nodes, constants);
         }
     }
