@@ -28,6 +28,8 @@
 #include "body.h"
 #include "hop.h"
 #include "joint_forces.h"
+#include "rigid.h"
+#include "straight_hop.h"
 
 typedef struct {
     fa_hop hop;
@@ -35,6 +37,7 @@ typedef struct {
     fa_real a[6];              /* acceleration */
     fa_real z[6], g[3];        /* residual force, gravity */
     fa_real G[6], nu, inverse; /* gain of the joint, nu_R, D_R^-1 */
+    straight_node node;        /* where the parent is straight */
     fa_inertia P;
 } fd_body;
 
@@ -42,18 +45,22 @@ typedef struct {
     fd_body *body;
     fa_real *columns; /* [6 sum_parent_modes]  Lambda, U of each hop */
     /* rows: the modes of all bodies, then the freedoms of all wide joints */
-    fa_real *z_f;   /* [n_rows]  z_f, then e = L^-1 eps_f */
-    fa_real *pivot; /* [n_rows]  D^-1 */
-    fa_real *Y;     /* [6 n_rows]  P_rf row by row, then Y */
-    fa_real *L;     /* [sum_triangles]  P_ff, then L */
-    fa_real *rest;  /* [nv]  tau less the passive forces, if there are any */
+    fa_real *z_f;         /* [n_rows]  z_f, then e = L^-1 eps_f */
+    fa_real *pivot;       /* [n_rows]  D^-1 */
+    fa_real *Y;           /* [6 n_rows]  P_rf row by row, then Y */
+    fa_real *L;           /* [sum_triangles]  P_ff, then L */
+    fa_real *bent;        /* [sum_parent_modes]  kappa eta on straight bodies */
+    fa_real *rest;        /* [nv]  tau less the passive forces, if there are any */
+    rigid_motion *motion; /* of arms without modes */
 } fd_work;
 
 static size_t fd_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
-           6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
-           (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0);
+           7 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
+           (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0) +
+           (model->is_rigid ? (size_t)model->n_bodies : 0) *
+               (sizeof(rigid_motion) / sizeof(fa_real));
 }
 
 static fd_work fd_split(const fa_model *model, fa_real *work)
@@ -65,7 +72,9 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     w.pivot = w.z_f + model->n_rows;
     w.Y = w.pivot + model->n_rows;
     w.L = w.Y + 6 * model->n_rows;
-    w.rest = w.L + model->sum_triangles;
+    w.bent = w.L + model->sum_triangles;
+    w.rest = w.bent + model->sum_parent_modes;
+    w.motion = (rigid_motion *)(w.rest + (model->n_passive ? model->nv : 0));
     return w;
 }
 
@@ -106,6 +115,19 @@ FA_INLINE void fd_body_start(const fa_model *model, const fa_body *b, const int 
     fd_body_inertia(b, n, &shape, w, self);
 }
 
+/* the same of a straight body */
+FA_INLINE void fd_body_start_straight(const fa_body *b, const straight_size z,
+                                      const fa_real *q, const fa_real *qd,
+                                      const fd_work *w, fd_body *self)
+{
+    straight_shape shape;
+
+    straight_deform(b, z, q + b->eta_at, &shape);
+    straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, NULL, 0, self->V, NULL,
+                   w->z_f + b->own_at, self->z);
+    straight_inertia(b, z, &shape, &self->P, w->Y + 6 * b->own_at, w->L + b->tri_at);
+}
+
 /* kinematics of one body; np modes of its parent (K1 to K7) */
 FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
                           const fa_real *q, const fa_real *qd, const fd_work *w,
@@ -122,9 +144,29 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
     if (model->any_offset) {
         fa_real g[3];
         for (int i = 0; i < 3; i++) {
-            g[i] = p ? p->g[i] : fa_splat(model->gravity[i]);
+            g[i] = p ? p->g[i] : fa_spread(model->gravity[i]);
         }
         fa_rotate_t(self->g, self->hop.R, g);
+    }
+}
+
+/* fd_outward on a straight parent */
+FA_INLINE void fd_outward_straight(const fa_model *model, const fa_body *b,
+                                   const straight_size z, const fa_real *q,
+                                   const fa_real *qd, const fd_work *w, fd_body *self)
+{
+    const fa_body *on = model->bodies + b->parent;
+    const fd_body *p = w->body + b->parent;
+    fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * on->n_modes;
+    fa_real *bent = w->bent + b->hop_at;
+    fa_turn turn;
+
+    straight_pose(model, on, b, z, q, &self->hop, &turn, &self->node, bent);
+    straight_velocity(model, on, b, z, &self->hop, &turn, &self->node, bent, qd, p->V,
+                      0, NULL, NULL, self->V, self->c);
+    straight_columns(on, model->nodes + b->attach, z, &self->node, bent, slope, shift);
+    if (model->any_offset) {
+        fa_rotate_t(self->g, self->hop.R, p->g);
     }
 }
 
@@ -330,6 +372,27 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                   w->z_f + bp->own_at);
 }
 
+/* fd_inward to a straight parent */
+FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
+                                  const straight_size z, const fd_work *w,
+                                  fd_body *self)
+{
+    const fa_body *on = model->bodies + b->parent;
+    fd_body *parent = w->body + b->parent;
+    const fa_real *R = self->hop.R, *r = self->hop.r, *bent = w->bent + b->hop_at;
+    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    fa_inertia gamma;
+
+    fa_rotate_sym(gamma.A, R, self->P.A, m);
+    fa_rotate_mat(gamma.B, R, self->P.B, m);
+    fa_rotate_sym(gamma.D, R, self->P.D, 3);
+    fa_inertia_shift_add(&parent->P, &gamma, r);
+    straight_inertia_add(on, model->nodes + b->attach, z, &self->node, bent, &gamma, r,
+                         w->L + on->tri_at, w->Y + 6 * on->own_at);
+    straight_force_add(model, on, b, z, &self->hop, &self->node, bent, self->z,
+                       parent->z, w->z_f + on->own_at);
+}
+
 /* accelerations of n eliminated rows, that of the frame given: L'^-1 D^-1 (e - Y a) */
 FA_INLINE void fd_accelerate_rows(const int n, int at, int tri, const fd_work *w,
                                   const fa_real *a, fa_real *qdd)
@@ -404,6 +467,16 @@ FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
 FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
                                  const fd_body *self, fa_real *etadd);
 
+/* whether the node that carries a body belongs to a straight one (M5 to M7) */
+FA_INLINE int fd_on_straight(const fa_model *model, const fa_body *b)
+{
+    return b->parent_modes > 0 && model->nodes[b->attach].straight != NULL;
+}
+
+/* the recursion of arms without modes: rigid_forward.c */
+FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *qd,
+                        const fa_real *tau, const fd_work *w, fa_real *qdd);
+
 /*
  * Accelerations of FA_LANES states.
  *
@@ -419,14 +492,30 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     if (model->n_passive > 0) {
         tau = fd_passive(model, q, qd, tau, &w);
     }
+    if (model->is_rigid) {
+        rf_run(model, q, qd, tau, &w, qdd);
+        return;
+    }
 
     /* outward: poses, twists, inertia and velocity force of each body */
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
 #define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
-        FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+        }
+        if (b->straight.kind > 0) {
+#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+        } else {
 #define FD_START(n) fd_body_start(model, b, n, q, qd, &w, w.body + k)
-        FA_SWITCH_MODES(b->n_modes, FD_START)
+            FA_SWITCH_MODES(b->n_modes, FD_START)
+        }
     }
 
     /* inward: eliminate modes, then the joint, hand the rest to the parent */
@@ -439,7 +528,14 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
             FA_SWITCH_MODES(b->n_modes, FD_MODES)
         }
         fd_eliminate_joint(b, qd, tau, &w, w.body + k);
-        if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
+        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
+            continue;
+        }
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
 #define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
             FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
         }
@@ -448,7 +544,7 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     /* outward: accelerations */
     fa_real base[6] = {{0}};
     for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-model->gravity[i]);
+        base[3 + i] = fa_spread(-model->gravity[i]);
     }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;

@@ -15,18 +15,35 @@
 #include "body.h"
 #include "hop.h"
 #include "joint_forces.h"
+#include "rigid.h"
+#include "straight_hop.h"
 
 /* what acts besides gravity: velocities and elastic forces, accelerations */
-enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2, ID_NO_GRAVITY = 4 };
+enum {
+    ID_GRAVITY_ONLY = 0,
+    ID_MOTION = 1,
+    ID_ACCELERATION = 2,
+    ID_NO_GRAVITY = 4,
+    ID_COLUMNS = 8 /* Lambda and U of all hops are asked for */
+};
 
 typedef struct {
     fa_hop hop;
     fa_real V[6], a[6], f[6], g[3];
+    straight_node node; /* where the parent is straight */
 } id_body;
+
+/* a body of an arm without modes */
+typedef struct {
+    rigid_motion m;
+    fa_real f[6];
+    fa_hop hop;
+} id_rigid;
 
 static size_t id_work(const fa_model *model)
 {
-    return (size_t)model->n_bodies * (sizeof(id_body) / sizeof(fa_real)) +
+    const size_t size = model->is_rigid ? sizeof(id_rigid) : sizeof(id_body);
+    return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
 }
 
@@ -62,7 +79,7 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     hop_pose(model, b, np, q, &w->hop, &turn, slope, shift);
     const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
     for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-weight * model->gravity[i]);
+        base[3 + i] = fa_spread(-weight * model->gravity[i]);
     }
     if (what & ID_ACCELERATION) {
         hop_motion(&w->hop, np, slope, shift, p ? p->a : base, qdd + b->parent_mode_at,
@@ -83,9 +100,38 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     if (model->any_offset) {
         fa_real g[3];
         for (int i = 0; i < 3; i++) {
-            g[i] = p ? p->g[i] : fa_splat(weight * model->gravity[i]);
+            g[i] = p ? p->g[i] : fa_spread(weight * model->gravity[i]);
         }
         fa_rotate_t(w->g, w->hop.R, g);
+    }
+}
+
+/* whether the node that carries a body belongs to a straight one (M5 to M7) */
+FA_INLINE int id_on_straight(const fa_model *model, const fa_body *b, const int what)
+{
+    return (what & ID_MOTION) && !(what & ID_COLUMNS) && b->parent_modes > 0 &&
+           model->nodes[b->attach].straight != NULL;
+}
+
+/* id_outward on a straight parent */
+FA_INLINE void id_outward_straight(const fa_model *model, const fa_body *b,
+                                   const straight_size z, const int what,
+                                   const fa_real *q, const fa_real *qd,
+                                   const fa_real *qdd, fa_real *bent, const id_body *p,
+                                   id_body *w)
+{
+    const fa_body *on = model->bodies + b->parent;
+    const fa_real *etadd = what & ID_ACCELERATION ? qdd + on->mode_at : node_rest;
+    fa_turn turn;
+
+    straight_pose(model, on, b, z, q, &w->hop, &turn, &w->node, bent);
+    straight_velocity(model, on, b, z, &w->hop, &turn, &w->node, bent, qd, p->V, 1,
+                      p->a, etadd, w->V, w->a);
+    if (what & ID_ACCELERATION) {
+        id_joint_accelerate(b, NULL, qdd, w->a);
+    }
+    if (model->any_offset) {
+        fa_rotate_t(w->g, w->hop.R, p->g);
     }
 }
 
@@ -116,6 +162,20 @@ FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
     }
 }
 
+/* the same of a straight body that moves */
+FA_INLINE void id_force_straight(const fa_model *model, const fa_body *b,
+                                 const straight_size z, const fa_real *q,
+                                 const fa_real *qd, const fa_real *etadd, id_body *w,
+                                 fa_real *z_f)
+{
+    straight_shape shape;
+
+    (void)model;
+    straight_deform(b, z, q + b->eta_at, &shape);
+    straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, etadd, 1, w->V, w->a,
+                   z_f, w->f);
+}
+
 /* S'f + d qd of the joint, and the modal rows (I3) */
 FA_INLINE void id_project(const fa_body *b, const int what, const fa_real *qd,
                           const fa_real *columns, const id_body *w, fa_real *z_f,
@@ -144,10 +204,69 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
         const fa_body *b = model->bodies + k;
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
         fa_real *at = columns + 6 * b->hop_at;
+        if (id_on_straight(model, b, what)) {
+#define STRAIGHT_STEP(z)                                                               \
+    id_outward_straight(model, b, z, what, q, qd, qdd, at, p, bodies + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
 #define ID_OUTWARD(np) id_outward(model, b, np, what, q, qd, qdd, at, p, bodies + k)
-        FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
+            FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
+        }
+        if (b->straight.kind > 0 && (what & ID_MOTION)) {
+            const fa_real *etadd =
+                what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
+#define STRAIGHT_STEP(z)                                                               \
+    id_force_straight(model, b, z, q, qd, etadd, bodies + k, z_f + b->own_at)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+            continue;
+        }
 #define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
         FA_SWITCH_MODES(b->n_modes, ID_FORCE)
+    }
+}
+
+/* hands the force of a body to its parent (I2) */
+FA_INLINE void id_hand(const fa_model *model, const fa_body *b, const id_rigid *w,
+                       id_rigid *parent)
+{
+    if (b->hop_kind == FA_HOP_GENERAL) {
+        hop_force_add(&w->hop, 0, NULL, NULL, w->f, parent->f, NULL);
+    } else if (model->bodies[b->parent].hop_kind == FA_HOP_GROUND) {
+#define ID_MOMENT(kind) parent->f[2] += axial_moment(b, kind, w->m.s, w->m.c, w->f)
+        AXIAL_SWITCH(b, ID_MOMENT)
+    } else {
+#define ID_HAND(kind) axial_force_add(b, kind, w->m.s, w->m.c, w->f, parent->f)
+        AXIAL_SWITCH(b, ID_HAND)
+    }
+}
+
+/* the same for an arm without modes that moves (V3 to V5, I3) */
+FA_NOINLINE void id_run_rigid(const fa_model *model, const double weight,
+                              const fa_real *q, const fa_real *qd, const fa_real *qdd,
+                              fa_real *work, fa_real *tau)
+{
+    id_rigid *bodies = (id_rigid *)work;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        rigid_turn(model->bodies + k, q, &bodies[k].m);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        id_rigid *w = bodies + k;
+        rigid_move(model, b, weight, q, qd, qdd,
+                   b->parent < 0 ? NULL : &bodies[b->parent].m, &w->hop, &w->m, w->f);
+    }
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+        for (int j = 0; j < b->n_dof; j++) {
+            tau[b->joint_at + j] =
+                joint_force(b, j, bodies[k].f) + b->damping[j] * qd[b->joint_at + j];
+        }
+        if (b->parent >= 0) {
+            id_hand(model, b, bodies + k, bodies + b->parent);
+        }
     }
 }
 
@@ -159,6 +278,15 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
     fa_real *z_f = columns + 6 * model->sum_parent_modes;
 
+    if (model->is_rigid && (what & ID_MOTION)) {
+        const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
+        id_run_rigid(model, weight, q, qd, what & ID_ACCELERATION ? qdd : NULL, work,
+                     tau);
+        if (model->n_passive > 0) {
+            jf_add(model, 1.0, q, qd, tau);
+        }
+        return;
+    }
     id_outward_all(model, what, q, qd, qdd, bodies, columns, z_f);
 
     /* inward: project on the coordinates, hand the rest to the parent */
@@ -169,9 +297,18 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
 
         id_project(b, what, qd, slope, w, z_f + b->own_at, tau);
         if (b->parent >= 0) {
+            const fa_body *p = model->bodies + b->parent;
             const int np = b->parent_modes;
-            hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f, bodies[b->parent].f,
-                          z_f + model->bodies[b->parent].own_at);
+            if (id_on_straight(model, b, what)) {
+#define STRAIGHT_STEP(z)                                                               \
+    straight_force_add(model, p, b, z, &w->hop, &w->node, slope, w->f,                 \
+                       bodies[b->parent].f, z_f + p->own_at)
+                FA_SWITCH_STRAIGHT(p)
+#undef STRAIGHT_STEP
+            } else {
+                hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f,
+                              bodies[b->parent].f, z_f + p->own_at);
+            }
         }
     }
     if (model->n_passive > 0 && (what & ID_MOTION)) {

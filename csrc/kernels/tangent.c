@@ -269,7 +269,7 @@ FA_INLINE void tg_bend_add(const fa_node *node, const int n, const double sign,
     for (int i = 0; i < 3; i++) {
         h[i] = sign * (lambda[0] * t->H[i] + lambda[1] * t->H[3 + i] +
                        lambda[2] * t->H[6 + i]);
-        gamma[i] = fa_splat(sign * node->gamma[3 * s + i]);
+        gamma[i] = fa_spread(sign * node->gamma[3 * s + i]);
     }
     if (node->kappa) {
         node_second_column(node, n, s, eta, gamma);
@@ -472,7 +472,7 @@ static void tg_tree(const fa_model *model, const fa_real *q, const fa_real *qd,
 
     fa_zero(dq, model->nv * model->nv);
     fa_zero(dqd, model->nv * model->nv);
-    id_outward_all(model, ID_MOTION | ID_ACCELERATION, q, qd, qdd, w.motion, w.columns,
+    id_outward_all(model, ID_MOTION | ID_ACCELERATION | ID_COLUMNS, q, qd, qdd, w.motion, w.columns,
                    w.z_f);
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;

@@ -258,6 +258,7 @@ def program() -> Path:
         *map(str, sorted((directory / "csrc").glob("fa_*.o"))),
         *blas,
         "-lm",
+        "-pthread",
         "-o",
         str(path),
     ]
