@@ -25,6 +25,7 @@ from . import (
 )
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
+from ._export_c import export_c
 from ._loop_closing import close_loops
 from ._version import __version__
 from .arm import Arm
@@ -168,6 +169,7 @@ __all__ = [
     "energy",
     "equilibrium",
     "events",
+    "export_c",
     "finite_elements",
     "forward_dynamics",
     "free_motors",

@@ -19,6 +19,8 @@ def _node(arm: Arm, node: Any) -> Any:
     """Node numbers from None (the tip), a number, (body, node) or an array."""
     if node is None:
         return arm.tip_node
+    if type(node) is int and 0 <= node < arm.n_nodes:
+        return node
     if isinstance(node, str):
         if node in arm.node_names:
             return arm.node_names.index(node)
@@ -86,7 +88,7 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (10, 2, 4, 4)
     """
     try:
-        return arm._model.link_poses(q, out=out)
+        return arm._model.link_poses(q, out)
     except Exception as error:
         raise explain(arm, "link_poses", error, out=out, q=q) from None
 
@@ -130,7 +132,7 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
     True
     """
     try:
-        return arm._model.node_poses(q, out=out)
+        return arm._model.node_poses(q, out)
     except Exception as error:
         raise explain(arm, "node_poses", error, out=out, q=q) from None
 
@@ -177,7 +179,7 @@ def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
     """
     index = _node(arm, node)
     try:
-        return arm._model.node_pose(index, q, out=out)
+        return arm._model.node_pose(index, q, out)
     except Exception as error:
         raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
 
@@ -278,7 +280,7 @@ def jacobian(
     index = _node(arm, node)
     try:
         if frame == "node":
-            return arm._model.jacobian(index, q, out=out)
+            return arm._model.jacobian(index, q, out)
         pose = arm._model.node_pose(index, q)
         return _stored(_turn(pose, arm._model.jacobian(index, q)), out)
     except Exception as error:
@@ -347,7 +349,7 @@ def node_velocity(
     index = _node(arm, node)
     try:
         if frame == "node":
-            return arm._model.node_velocity(index, q, qd, out=out)
+            return arm._model.node_velocity(index, q, qd, out)
         pose = arm._model.node_pose(index, q)
         return _stored(_turn(pose, arm._model.node_velocity(index, q, qd), -1), out)
     except Exception as error:
@@ -421,7 +423,7 @@ def wrench_forces(
     index = _node(arm, node)
     try:
         if frame == "node":
-            return arm._model.wrench_forces(index, q, wrench, out=out)
+            return arm._model.wrench_forces(index, q, wrench, out)
         turned = _turn_back(arm._model.node_pose(index, q), wrench)
         return _stored(arm._model.wrench_forces(index, q, turned), out)
     except Exception as error:

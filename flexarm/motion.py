@@ -69,7 +69,7 @@ def node_acceleration(
     index = _node(arm, node)
     try:
         if frame == "node":
-            return arm._model.node_acceleration(index, q, qd, qdd, out=out)
+            return arm._model.node_acceleration(index, q, qd, qdd, out)
         pose = arm._model.node_pose(index, q)
         a = arm._model.node_acceleration(index, q, qd, qdd)
         return _stored(_turn(pose, a, -1), out)
