@@ -18,9 +18,42 @@ if TYPE_CHECKING:
     from .arm import Arm
 
 _KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for "
-    "goto if inline int long register restrict return short signed sizeof static "
-    "struct switch typedef union unsigned void volatile while".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+    ]
 )
 _WIDTH = 88
 
@@ -41,8 +74,8 @@ def export_c(arm: Arm, file: str | os.PathLike[str], *, name: str = "arm") -> No
         Where to write the header; what is there is replaced.
     name : str
         Name of the description in C, a C identifier.  Its capitals begin the sizes:
-        ``ARM_NQ`` positions, ``ARM_NV`` velocities, ``ARM_N_ACTUATORS``, ``ARM_N_NODES``
-        nodes, the tip's number ``ARM_TIP_NODE``, and ``ARM_Q``, the initializer of
+        ``ARM_NQ`` positions, ``ARM_NV`` velocities, ``ARM_N_ACTUATORS``,
+        ``ARM_N_NODES``, ``ARM_TIP_NODE``, and ``ARM_Q``, the initializer of
         neutral positions.
 
     Raises
