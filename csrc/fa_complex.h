@@ -44,6 +44,10 @@ FA_INLINE fa_real fa_splat(double x)
     return x;
 }
 
+/* a constant of the model */
+typedef double fa_constant;
+#define fa_spread(constant) fa_splat(constant)
+
 FA_INLINE fa_real fa_sqrt(fa_real x)
 {
     return csqrt(x);

@@ -3,7 +3,7 @@
  *
  * Checked by  tests/test_fast_modes.py.
  */
-#include "fa_model.h"
+#include "fa_fast.h"
 
 #include <float.h>
 #include <math.h>

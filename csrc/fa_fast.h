@@ -12,19 +12,10 @@
 #ifndef FA_FAST_H
 #define FA_FAST_H
 
-#include <stddef.h>
+#include "fa_model.h"
 
 /* least number of modes for which this is faster; measured, see csrc/README.md */
 enum { FA_FAST_MODES = 12 };
-
-typedef struct {
-    int child;       /* the only body that hangs on this one, or -1 */
-    int is_diagonal; /* W */
-    const double *W; /* [n(n+1)/2] lower triangle; NULL: D_f has to be factored */
-    const double *E; /* [n][3] Q' W E */
-    const double *h; /* [6][n] reflections, in the order in which Q' applies them */
-    double C[36];    /* [6][6] lower triangle */
-} fa_fast;
 
 /* number of doubles of the constants of a body with n modes */
 size_t fa_fast_size(int n);

@@ -27,9 +27,17 @@ FA_INLINE fa_real fa_splat(double x)
     return x - (fa_real){0};
 }
 
-/* a constant of the model: one number for all lanes */
+/*
+ * A constant of the model: one number for all lanes, or, in the kernels of stacks, whose
+ * lanes belong to different arms, one for each (fa_stack_lanes.h).
+ */
+#ifdef FA_STACK_LANES
+#define fa_constant fa_real
+#define fa_spread(constant) (constant)
+#else
 typedef double fa_constant;
 #define fa_spread(constant) fa_splat(constant)
+#endif
 
 /* lane by lane: a where the mask is set, b elsewhere */
 FA_INLINE fa_real fa_select(fa_mask mask, fa_real a, fa_real b)

@@ -3,6 +3,8 @@
  *
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
+#include "fa_driven.h"
+#include "fa_fast.h"
 #include "fa_motors.h"
 #include "fa_turn.h"
 

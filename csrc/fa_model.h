@@ -20,12 +20,10 @@
 #ifndef FA_MODEL_H
 #define FA_MODEL_H
 
-#include "fa_driven.h"
-#include "fa_fast.h"
-
 #include <stddef.h>
 
 enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
+enum { FA_MAX_DRIVEN = 12 }; /* all affine fields */
 /* modes and what they drive, of one body */
 enum { FA_MAX_SHAPES = FA_MAX_MODES + FA_MAX_DRIVEN };
 
@@ -155,66 +153,6 @@ typedef struct {
 } fa_description;
 
 /*
- * Modal integrals of a body with n modes (Jain and Rodriguez, appendix C.1, as
- * corrected in equations B1 to B4), sums over its nodes, or given.
- */
-typedef struct {
-    const double *E;   /* [n][3]     sum m (gamma_r - p x lambda_r) */
-    const double *F0;  /* [n][3]     angular momentum of mode r about the frame */
-    const double *F1;  /* [n][n][3]  its change with mode s */
-    const double *mp1; /* [n][3]     sum m gamma_r */
-    const double *G;   /* [n(n+1)/2] modal mass, lower triangle */
-    const double *J1;  /* [n][6]     change of the inertia with mode r */
-    const double *J2;  /* [n][n][6]  second derivative of the inertia */
-    const double *K;   /* [n][n]     stiffness */
-    const double *C;   /* [n][n]     damping */
-} fa_modal;
-
-typedef struct {
-    int parent;       /* body, or -1 for the ground */
-    int link;         /* number among the bodies of the user, -1 for a carrier */
-    int parent_modes; /* modes of the parent */
-    int attach;       /* node of the parent, over all bodies, or -1: its frame */
-    int own_node;     /* floating: the node of its own on which it is carried */
-    int drives;       /* body whose joint this rotor drives, or -1 */
-    fa_joint joint;
-    int wide; /* helical, spherical or pose */
-    int n_modes, n_dof;
-    int joint_at;       /* place of the first joint velocity, -1 if there is none */
-    int position_at;    /* place of the first joint position in q */
-    int mode_at;        /* place of the first modal velocity */
-    int eta_at;         /* place of the first modal coordinate in q */
-    int parent_mode_at; /* those of the parent */
-    int parent_eta_at;
-    int first_node, n_nodes;
-    int node_is_offset; /* E != mp1: gravity needs a moment of its own (B4) */
-    int F1_is_skew; /* F1(r,s) = -F1(s,r): no offsets, and no term of it in b_omega */
-    /* places in the scratch arrays of all bodies, counted in modes */
-    int hop_at;      /* modes of the parents (own ones if floating) before */
-    int own_at;      /* modes of the bodies before */
-    int tri_at;      /* triangles of modes of the bodies before */
-    int wide_at;     /* freedoms of wide joints before, after all modes */
-    int wide_tri_at; /* their triangles, after those of all modes */
-    double rot[9];   /* joint frame in the axes of the parent's node, R_f */
-    double pos[3];   /* its origin, x_f */
-    double frame[9]; /* user components = frame * internal components */
-    double damping[6];
-    double S[36];               /* motion subspace of a wide joint, column by column */
-    double mass, mp0[3], J0[6]; /* undeformed body about its frame */
-    fa_modal modal;
-    fa_driven driven;
-    fa_fast fast; /* of bodies with many modes and one child at most */
-} fa_body;
-
-typedef struct {
-    int body;
-    const double *position; /* [3] */
-    const double *gamma;    /* [n][3], mode by mode */
-    const double *lambda;   /* [n][3] */
-    const double *kappa;    /* [n][n][3], symmetric in the modes, or NULL */
-} fa_node;
-
-/*
  * One locked direction of a loop with frames A (axes a_1..3) and B: along axis i, or, a
  * rotation, up to two terms  weight a_p . b_q  that vanish (constraints.c).
  */
@@ -224,46 +162,7 @@ typedef struct {
     double weight[2];
 } fa_lock;
 
-typedef struct {
-    int node[2]; /* or -1, the ground */
-    double position[2][3], rotation[2][9];
-    int n_rows;
-    fa_lock locks[6];
-} fa_loop;
-
-/* a force inside of a joint on s = q_joint - ratio q_motor */
-typedef struct {
-    fa_passive_kind kind;
-    int joint, motor;           /* velocities; motor -1: there is none */
-    int joint_at, motor_at;     /* positions in q */
-    int joint_move, motor_move; /* places in a displacement (positions.c) */
-    double ratio, p[4];
-} fa_passive;
-
-typedef struct {
-    int n_bodies, n_nodes;
-    int n_links;          /* bodies of the user: all with nodes */
-    int nu, nv, nq;       /* velocities of joints and motors, all, all positions */
-    int n_motors;         /* the last bodies are their rotors */
-    int n_actuators;      /* nu - n_motors: a motor acts in place of its joint */
-    int n_modes;          /* nv - nu */
-    int n_rows;           /* modes and freedoms of wide joints */
-    int sum_parent_modes; /* totals of hop_at, wide_tri_at */
-    int sum_triangles;
-    int any_wide, any_pose, any_floating;
-    int any_offset; /* some body has node_is_offset */
-    double gravity[3];
-    const fa_body *bodies;
-    const fa_node *nodes;
-    /* constraints: the rows of all loops, then the couplings sum c_i q_i = constant */
-    int n_loops, n_couplings, n_constraints;
-    const fa_loop *loops;
-    const double *couplings; /* [n_couplings][nu + 1] */
-    double stabilization;
-    int n_passive; /* forces inside of joints */
-    const fa_passive *passive;
-    fa_fidelity fidelity;
-} fa_model;
+#include "fa_layout.h"
 
 /*
  * Builds a model from a description.

@@ -88,7 +88,8 @@ FA_INLINE void fa_mat_mul(fa_real *restrict C, const fa_real *A, const fa_real *
 }
 
 /* C = A B with a constant B of the model */
-FA_INLINE void fa_mat_mul_const(fa_real *restrict C, const fa_real *A, const double *B)
+FA_INLINE void fa_mat_mul_const(fa_real *restrict C, const fa_real *A,
+                                const fa_constant *B)
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {

@@ -164,7 +164,7 @@ FA_NOINLINE void ba_run(const fa_model *model, const fa_real *q, const fa_real *
         }
     }
     for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-model->gravity[i]);
+        base[3 + i] = fa_spread(-model->gravity[i]);
     }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;

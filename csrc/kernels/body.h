@@ -31,18 +31,18 @@ FA_INLINE void body_shape(const fa_body *b, const int n, const fa_real *eta,
     const fa_modal *c = &b->modal;
 
     for (int i = 0; i < 3; i++) {
-        s->mp[i] = fa_splat(b->mp0[i]);
+        s->mp[i] = fa_spread(b->mp0[i]);
     }
     for (int i = 0; i < 6; i++) {
-        s->J[i] = fa_splat(b->J0[i]);
+        s->J[i] = fa_spread(b->J0[i]);
     }
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
-            s->F[3 * r + i] = fa_splat(c->F0[3 * r + i]);
+            s->F[3 * r + i] = fa_spread(c->F0[3 * r + i]);
             s->mp[i] += c->mp1[3 * r + i] * eta[r];
         }
         for (int i = 0; i < 6; i++) {
-            s->Jr[6 * r + i] = fa_splat(c->J1[6 * r + i]);
+            s->Jr[6 * r + i] = fa_spread(c->J1[6 * r + i]);
         }
         for (int k = 0; k < n; k++) {
             for (int i = 0; i < 3; i++) {
@@ -71,7 +71,7 @@ FA_INLINE void body_mass_mul_add(const fa_body *b, const int n, const fa_shape *
     const fa_modal *c = &b->modal;
 
     for (int r = 0; r < n; r++) {
-        const double *E = c->E + 3 * r;
+        const fa_constant *E = c->E + 3 * r;
         for (int k = 0; k <= r; k++) {
             f_f[r] += c->G[fa_tri(r, k)] * rates[k];
         }
@@ -128,7 +128,8 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
     }
     for (int r = 0; r < n; r++) {
         for (int k = 0; k < r; k++) {
-            const double *rk = c->F1 + 3 * (r * n + k), *kr = c->F1 + 3 * (k * n + r);
+            const fa_constant *rk = c->F1 + 3 * (r * n + k),
+                              *kr = c->F1 + 3 * (k * n + r);
             const fa_real turn = (rk[0] - kr[0]) * V[0] + (rk[1] - kr[1]) * V[1] +
                                  (rk[2] - kr[2]) * V[2];
             z_f[r] += turn * etad[k];
@@ -138,7 +139,8 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
     /* the symmetric part of F1, which only offset masses give */
     for (int r = 0; r < n && !b->F1_is_skew; r++) {
         for (int k = 0; k <= r; k++) {
-            const double *rk = c->F1 + 3 * (r * n + k), *kr = c->F1 + 3 * (k * n + r);
+            const fa_constant *rk = c->F1 + 3 * (r * n + k),
+                              *kr = c->F1 + 3 * (k * n + r);
             const fa_real both = (k == r ? 0.5 : 1.0) * etad[r] * etad[k];
             for (int i = 0; i < 3; i++) {
                 z_r[i] += (rk[i] + kr[i]) * both;
@@ -171,7 +173,7 @@ FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *et
 FA_INLINE void body_weight_moment(const fa_body *b, const fa_real *eta, fa_real *mp)
 {
     for (int i = 0; i < 3; i++) {
-        mp[i] = fa_splat(b->mp0[i]);
+        mp[i] = fa_spread(b->mp0[i]);
         for (int r = 0; r < b->n_modes; r++) {
             mp[i] += b->modal.E[3 * r + i] * eta[r];
         }
@@ -206,11 +208,11 @@ FA_INLINE void body_modal_inertia(const fa_body *b, const int n, const fa_shape 
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
             Y[6 * r + i] = s->F[3 * r + i];
-            Y[6 * r + 3 + i] = fa_splat(b->modal.E[3 * r + i]);
+            Y[6 * r + 3 + i] = fa_spread(b->modal.E[3 * r + i]);
         }
     }
     for (int i = 0; i < n * (n + 1) / 2; i++) {
-        L[i] = fa_splat(b->modal.G[i]);
+        L[i] = fa_spread(b->modal.G[i]);
     }
     if (b->driven.n > 0) {
         driven_modal_inertia_add(&b->driven, n, &s->driven, Y, L);
@@ -220,7 +222,7 @@ FA_INLINE void body_modal_inertia(const fa_body *b, const int n, const fa_shape 
 /* rigid block M_rr as a 6 x 6 inertia */
 FA_INLINE void body_rigid_inertia(const fa_body *b, const fa_shape *s, fa_inertia *P)
 {
-    const fa_real zero = {0}, m = fa_splat(b->mass);
+    const fa_real zero = {0}, m = fa_spread(b->mass);
     const fa_real B[9] = {zero,      -s->mp[2], s->mp[1], s->mp[2], zero,
                           -s->mp[0], -s->mp[1], s->mp[0], zero};
     const fa_real D[6] = {m, zero, zero, m, zero, m};

@@ -71,9 +71,9 @@ static cn_work cn_split(const fa_model *model, fa_real *work)
 }
 
 /* moves a node to a frame on it: origin p and axes R_f in those of the node */
-FA_INLINE void cn_shift(mo_node *o, const double *p, const double *rotation)
+FA_INLINE void cn_shift(mo_node *o, const fa_constant *p, const fa_constant *rotation)
 {
-    const fa_real own[3] = {fa_splat(p[0]), fa_splat(p[1]), fa_splat(p[2])};
+    const fa_real own[3] = {fa_spread(p[0]), fa_spread(p[1]), fa_spread(p[2])};
     fa_real arm[3], swing[3], R[9];
 
     fa_rotate(arm, o->R, own);
@@ -212,15 +212,15 @@ static void cn_couplings(const fa_model *model, const fa_real *q, const cn_work 
     const int nu = model->nu, nv = model->nv;
 
     for (int i = 0; i < model->n_couplings; i++, row++) {
-        const double *c = model->couplings + (size_t)i * (size_t)(nu + 1);
-        w->phi[row] = fa_splat(-c[nu]);
+        const fa_constant *c = model->couplings + (size_t)i * (size_t)(nu + 1);
+        w->phi[row] = fa_spread(-c[nu]);
         w->rhs[row] = (fa_real){0};
         fa_zero(w->A + row * nv, nv);
         for (int k = 0; k < model->n_bodies; k++) {
             const fa_body *b = model->bodies + k;
             for (int j = 0; j < b->n_dof; j++) {
-                w->A[row * nv + b->joint_at + j] = fa_splat(c[b->joint_at + j]);
-                if (c[b->joint_at + j] != 0.0) { /* never of a pose */
+                w->A[row * nv + b->joint_at + j] = fa_spread(c[b->joint_at + j]);
+                if (!pos_is_pose(b)) {
                     w->phi[row] += c[b->joint_at + j] * q[b->position_at + j];
                 }
             }
@@ -327,7 +327,7 @@ static void cn_add(const fa_model *model, const cn_work *w, fa_real *v)
 /* gamma becomes A qdd + gamma + 2 s phi_dot + s^2 phi (L4) */
 static void cn_residual(const fa_model *model, const fa_real *qdd, const cn_work *w)
 {
-    const double s = model->stabilization;
+    const fa_constant s = model->stabilization;
 
     for (int i = 0; i < model->n_constraints; i++) {
         w->rhs[i] += 2.0 * s * w->rate[i] + s * s * w->phi[i];

@@ -44,7 +44,7 @@ typedef struct {
 } fa_shape;
 
 /* y += x a, for a constant a of m numbers */
-FA_INLINE void driven_add(const double *a, const int m, fa_real x, fa_real *y)
+FA_INLINE void driven_add(const fa_constant *a, const int m, fa_real x, fa_real *y)
 {
     for (int i = 0; i < m; i++) {
         y[i] += a[i] * x;
@@ -58,7 +58,7 @@ FA_INLINE void driven_amplitudes(const fa_driven *c, const int n, const fa_real 
     for (int k = 0; k < c->n; k++) {
         fa_real *N = d->N + k * n, sum = {0};
         for (int r = 0; r < n; r++) {
-            const double *row = c->K + (k * n + r) * n;
+            const fa_constant *row = c->K + (k * n + r) * n;
             N[r] = row[0] * eta[0];
             for (int s = 1; s < n; s++) {
                 N[r] += row[s] * eta[s];
@@ -88,9 +88,9 @@ FA_INLINE void axial_shape(const fa_driven *c, const int n, const fa_real *eta,
     fa_zero(S, 3);
     driven_amplitudes(c, n, eta, d);
     for (int k = 0; k < c->n; k++) {
-        const double *w = c->w + 3 * k, *u = c->u + 2 * k * n;
+        const fa_constant *w = c->w + 3 * k, *u = c->u + 2 * k * n;
         const fa_real zeta = d->zeta[k];
-        fa_real W1 = fa_splat(w[1]), W2 = fa_splat(w[2]);
+        fa_real W1 = fa_spread(w[1]), W2 = fa_spread(w[2]);
 
         for (int r = 0; r < n; r++) {
             const fa_real y1 = u[2 * r] * zeta, y2 = u[2 * r + 1] * zeta;
@@ -132,7 +132,7 @@ FA_INLINE fa_real driven_bend(const fa_driven *c, const int n, int k,
 {
     fa_real total = {0};
     for (int r = 0; r < n; r++) {
-        const double *row = c->K + (k * n + r) * n;
+        const fa_constant *row = c->K + (k * n + r) * n;
         fa_real sum = row[0] * etad[0];
         for (int s = 1; s < n; s++) {
             sum += row[s] * etad[s];
@@ -152,7 +152,7 @@ FA_INLINE void axial_mass_mul_add(const fa_driven *c, const int n,
 
     for (int k = 0; k < c->n; k++) {
         const fa_real *W = d->F + 3 * k, zetad = driven_rate(d, n, k, rates);
-        const double E = c->E[3 * k + a];
+        const fa_constant E = c->E[3 * k + a];
         const fa_real force = W[2] * V[x.b] - W[1] * V[x.c] + E * V[3 + a] + zetad;
 
         for (int r = 0; r < n; r++) {
@@ -180,7 +180,7 @@ FA_INLINE void axial_bias(const fa_driven *c, const int n, const fa_driven_shape
         const fa_real *W = d->F + 3 * k, zetad = driven_rate(d, n, k, etad);
         const fa_real zetadd = driven_bend(c, n, k, etad);
         const fa_real tb = 2.0 * V[x.b] * zetad, tc = 2.0 * V[x.c] * zetad;
-        const double *u = c->u + 2 * k * n, E = c->E[3 * k + a];
+        const fa_constant *u = c->u + 2 * k * n, E = c->E[3 * k + a];
         fa_real moved[2], force;
 
         fa_zero(moved, 2);
@@ -247,10 +247,10 @@ FA_INLINE void driven_shape(const fa_body *b, const int n, const fa_real *eta,
         fa_zero(turned, 6);
 
         for (int i = 0; i < 3; i++) {
-            F[i] = fa_splat(c->F0[3 * k + i]);
+            F[i] = fa_spread(c->F0[3 * k + i]);
         }
         for (int i = 0; i < 6; i++) {
-            J[i] = fa_splat(c->J1[6 * k + i]);
+            J[i] = fa_spread(c->J1[6 * k + i]);
         }
         for (int r = 0; r < n; r++) {
             driven_add(c->Fkr + 3 * (k * n + r), 3, eta[r], F);
@@ -286,7 +286,7 @@ FA_INLINE void driven_mass_mul_add(const fa_driven *c, const int n,
         zetad[k] = driven_rate(d, n, k, rates);
     }
     for (int k = 0; k < p; k++) {
-        const double *E = c->E + 3 * k, *G = c->Gkr + k * n;
+        const fa_constant *E = c->E + 3 * k, *G = c->Gkr + k * n;
         const fa_real *F = d->F + 3 * k;
         fa_real force = fa_dot(F, V) + E[0] * V[3] + E[1] * V[4] + E[2] * V[5];
 
@@ -327,7 +327,7 @@ FA_INLINE void driven_bias(const fa_driven *c, const int n, const fa_driven_shap
         zetadd[k] = driven_bend(c, n, k, etad);
     }
     for (int k = 0; k < p; k++) {
-        const double *E = c->E + 3 * k;
+        const fa_constant *E = c->E + 3 * k;
         fa_real spin[3], both[3], force;
 
         fa_zero(both, 3);
@@ -336,7 +336,8 @@ FA_INLINE void driven_bias(const fa_driven *c, const int n, const fa_driven_shap
         force =
             E[0] * cross[0] + E[1] * cross[1] + E[2] * cross[2] - 0.5 * fa_dot(V, spin);
         for (int r = 0; r < n; r++) {
-            const double *kr = c->Fkr + 3 * (k * n + r), *rk = c->Frk + 3 * (k * n + r);
+            const fa_constant *kr = c->Fkr + 3 * (k * n + r),
+                              *rk = c->Frk + 3 * (k * n + r);
             const fa_real turn = (kr[0] - rk[0]) * V[0] + (kr[1] - rk[1]) * V[1] +
                                  (kr[2] - rk[2]) * V[2];
             force += turn * etad[r];
@@ -346,7 +347,7 @@ FA_INLINE void driven_bias(const fa_driven *c, const int n, const fa_driven_shap
             }
         }
         for (int l = 0; l < p; l++) { /* F1(k,l) is skew: driven shapes turn no node */
-            const double *kl = c->Fkl + 3 * (k * p + l);
+            const fa_constant *kl = c->Fkl + 3 * (k * p + l);
             const fa_real turn = kl[0] * V[0] + kl[1] * V[1] + kl[2] * V[2];
             force += 2.0 * turn * zetad[l] + c->Gkl[k * p + l] * zetadd[l];
         }
@@ -373,11 +374,11 @@ FA_INLINE void driven_modal_inertia_add(const fa_driven *c, const int n,
         return;
     }
     for (int k = 0; k < p; k++) {
-        const double *E = c->E + 3 * k, *G = c->Gkr + k * n;
+        const fa_constant *E = c->E + 3 * k, *G = c->Gkr + k * n;
         const fa_real *N = d->N + k * n, *F = d->F + 3 * k;
 
         for (int r = 0; r < n; r++) {
-            fa_real coupled = fa_splat(G[r]);
+            fa_real coupled = fa_spread(G[r]);
             for (int i = 0; i < 3; i++) {
                 Y[6 * r + i] += N[r] * F[i];
                 Y[6 * r + 3 + i] += N[r] * E[i];

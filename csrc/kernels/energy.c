@@ -109,7 +109,8 @@ static void en_potential(const fa_model *model, const fa_call *call)
         fa_turn turn;
         hop_pose_deformed(model, b, q, &self->hop, &turn, at, at + 3 * b->parent_modes);
         for (int i = 0; i < 3; i++) {
-            g[i] = b->parent < 0 ? fa_splat(model->gravity[i]) : bodies[b->parent].V[i];
+            g[i] =
+                b->parent < 0 ? fa_spread(model->gravity[i]) : bodies[b->parent].V[i];
         }
         if (b->parent >= 0) {
             height = bodies[b->parent].V[3];

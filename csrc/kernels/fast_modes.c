@@ -26,7 +26,7 @@
 FA_INLINE void fast_whiten(const fa_fast *c, const int n, fa_real *Y, fa_real *eps)
 {
     for (int r = n - 1; r >= 0; r--) {
-        const double *W = c->W + r * (r + 1) / 2;
+        const fa_constant *W = c->W + r * (r + 1) / 2;
         fa_real *y = Y + 6 * r;
         fa_real f[4] = {W[r] * y[0], W[r] * y[1], W[r] * y[2], W[r] * eps[r]};
         for (int s = 0; s < r && !c->is_diagonal; s++) {
@@ -44,7 +44,7 @@ FA_INLINE void fast_whiten(const fa_fast *c, const int n, fa_real *Y, fa_real *e
 FA_INLINE void fast_reflect(const fa_fast *c, const int n, fa_real *Y, fa_real *eps)
 {
     for (int k = 0; k < 6; k++) {
-        const double *h = c->h + k * n;
+        const fa_constant *h = c->h + k * n;
         fa_real f[4] = {{0}};
         for (int r = k; r < n; r++) {
             for (int i = 0; i < 3; i++) {
@@ -75,8 +75,8 @@ FA_INLINE void fast_columns(const fa_fast *c, const fa_node *node, const int n,
     for (int s = 0; s < 6; s++) {
         fa_real slope[3], *at = columns + 6 * s;
         for (int i = 0; i < 3; i++) {
-            slope[i] = fa_splat(c->C[6 * i + s]);
-            at[3 + i] = fa_splat(c->C[6 * (3 + i) + s]);
+            slope[i] = fa_spread(c->C[6 * i + s]);
+            at[3 + i] = fa_spread(c->C[6 * (3 + i) + s]);
         }
         node_left_jacobian(&turn, slope, at);
         fa_cross_add(at + 3, at, x);
@@ -161,7 +161,7 @@ FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
     }
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
-            Y[6 * r + 3 + i] = fa_splat(c->E[3 * r + i]);
+            Y[6 * r + 3 + i] = fa_spread(c->E[3 * r + i]);
         }
     }
     fast_free(n - six, Y + 6 * six, eps + six, self);
@@ -192,7 +192,7 @@ FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
     }
     fd_accelerate_rows(six, b->own_at, b->tri_at, w, a, x);
     for (int k = six - 1; k >= 0; k--) { /* Q x */
-        const double *h = c->h + k * n;
+        const fa_constant *h = c->h + k * n;
         fa_real dot = {0};
         for (int r = k; r < n; r++) {
             dot += h[r] * x[r];
@@ -202,7 +202,7 @@ FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
         }
     }
     for (int r = 0; r < n; r++) { /* column r of W' */
-        const double *W = c->W + r * (r + 1) / 2;
+        const fa_constant *W = c->W + r * (r + 1) / 2;
         for (int s = 0; s < r && !c->is_diagonal; s++) {
             x[s] += W[s] * x[r];
         }

@@ -122,7 +122,7 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
     if (model->any_offset) {
         fa_real g[3];
         for (int i = 0; i < 3; i++) {
-            g[i] = p ? p->g[i] : fa_splat(model->gravity[i]);
+            g[i] = p ? p->g[i] : fa_spread(model->gravity[i]);
         }
         fa_rotate_t(self->g, self->hop.R, g);
     }
@@ -448,7 +448,7 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     /* outward: accelerations */
     fa_real base[6] = {{0}};
     for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-model->gravity[i]);
+        base[3 + i] = fa_spread(-model->gravity[i]);
     }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;

@@ -50,7 +50,7 @@ FA_INLINE void hop_pose_of(const fa_model *model, const fa_body *b, const int np
         return;
     }
     for (int i = 0; i < 3; i++) {
-        arm[i] = fa_splat(b->pos[i]);
+        arm[i] = fa_spread(b->pos[i]);
     }
     if (b->joint == FA_JOINT_PRISMATIC) {
         for (int i = 0; i < 3; i++) {
@@ -70,12 +70,13 @@ FA_INLINE void hop_pose_of(const fa_model *model, const fa_body *b, const int np
             h->r[i] = l[i] + t->x[i];
         }
     } else {
-        const double *node = b->attach < 0 ? NULL : model->nodes[b->attach].position;
+        const fa_constant *node =
+            b->attach < 0 ? NULL : model->nodes[b->attach].position;
         for (int i = 0; i < 3; i++) {
-            h->r[i] = arm[i] + (node ? node[i] : 0.0);
+            h->r[i] = arm[i] + (node ? node[i] : (fa_constant){0});
         }
         for (int i = 0; i < 9; i++) {
-            base[i] = fa_splat(b->rot[i]);
+            base[i] = fa_spread(b->rot[i]);
         }
     }
     if (b->joint == FA_JOINT_REVOLUTE) {

@@ -62,7 +62,7 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     hop_pose(model, b, np, q, &w->hop, &turn, slope, shift);
     const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
     for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_splat(-weight * model->gravity[i]);
+        base[3 + i] = fa_spread(-weight * model->gravity[i]);
     }
     if (what & ID_ACCELERATION) {
         hop_motion(&w->hop, np, slope, shift, p ? p->a : base, qdd + b->parent_mode_at,
@@ -83,7 +83,7 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     if (model->any_offset) {
         fa_real g[3];
         for (int i = 0; i < 3; i++) {
-            g[i] = p ? p->g[i] : fa_splat(weight * model->gravity[i]);
+            g[i] = p ? p->g[i] : fa_spread(weight * model->gravity[i]);
         }
         fa_rotate_t(w->g, w->hop.R, g);
     }

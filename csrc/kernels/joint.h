@@ -38,7 +38,7 @@ FA_INLINE void joint_quaternion(const fa_real *e, fa_real *R)
 FA_NOINLINE void joint_displace(const fa_body *b, const fa_real *q, fa_real *arm)
 {
     for (int i = 0; i < 3; i++) {
-        const double *row = b->rot + 3 * i;
+        const fa_constant *row = b->rot + 3 * i;
         if (b->joint == FA_JOINT_HELICAL) {
             arm[i] += row[2] * b->S[5] * q[b->position_at];
         } else if (b->joint == FA_JOINT_POSE) {
@@ -71,7 +71,7 @@ FA_INLINE void joint_screw(const fa_body *b, int j, fa_real *S)
 {
     const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
     for (int i = 0; i < 6; i++) {
-        S[i] = fa_splat(b->wide ? b->S[6 * j + i] : i == axis);
+        S[i] = b->wide ? fa_spread(b->S[6 * j + i]) : fa_splat(i == axis);
     }
 }
 

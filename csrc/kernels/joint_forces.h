@@ -137,10 +137,10 @@ FA_INLINE void jf_slopes(const fa_passive *p, fa_real s, fa_real rate, fa_real *
     const fa_real zero = {0};
 
     if (p->kind == FA_SPRING) {
-        *k = fa_splat(p->p[0]);
-        *c = fa_splat(p->p[2]);
+        *k = fa_spread(p->p[0]);
+        *c = fa_spread(p->p[2]);
     } else if (p->kind == FA_FRICTION) {
-        const double smooth = p->p[1] * p->p[1];
+        const fa_constant smooth = p->p[1] * p->p[1];
         const fa_real square = rate * rate + smooth;
         *k = zero;
         *c = p->p[0] * (smooth / square) / fa_sqrt(square); /* v_s^3 may underflow */

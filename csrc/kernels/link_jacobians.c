@@ -73,7 +73,7 @@ static fa_real *lj_block(const fa_model *model, const lj_blocks *blocks, int k)
 }
 
 /* y = F x for constant F */
-FA_INLINE void lj_turn(const double *F, const fa_real *x, fa_real *y)
+FA_INLINE void lj_turn(const fa_constant *F, const fa_real *x, fa_real *y)
 {
     for (int i = 0; i < 3; i++) {
         y[i] = F[3 * i] * x[0] + F[3 * i + 1] * x[1] + F[3 * i + 2] * x[2];
@@ -226,9 +226,9 @@ static void lj_bend(const fa_node *node, int n, const fa_real *etad, lj_bending 
 FA_INLINE void lj_slope_rate(const fa_node *node, const fa_turn *t,
                              const lj_bending *bent, int s, fa_real *y)
 {
-    const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
-                               fa_splat(node->lambda[3 * s + 1]),
-                               fa_splat(node->lambda[3 * s + 2])};
+    const fa_real lambda[3] = {fa_spread(node->lambda[3 * s]),
+                               fa_spread(node->lambda[3 * s + 1]),
+                               fa_spread(node->lambda[3 * s + 2])};
     node_left_jacobian_rate(t, bent->phid, lambda, y);
 }
 
@@ -358,18 +358,22 @@ static void lj_relative(const fa_model *model, const fa_body *b, const fa_hop *h
 /* components of parent (or ground) and body for the columns, in the axes of the user */
 static void lj_axes(const fa_body *b, const fa_body *p, const fa_hop *hop, lj_hop *h)
 {
-    static const double ground[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    const double *frame = p ? p->frame : ground;
-
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             h->from[3 * i + j] = b->frame[3 * i] * hop->R[3 * j] +
                                  b->frame[3 * i + 1] * hop->R[3 * j + 1] +
                                  b->frame[3 * i + 2] * hop->R[3 * j + 2];
         }
-        lj_turn(frame, h->from + 3 * i, h->G + 3 * i);
+        if (p) {
+            lj_turn(p->frame, h->from + 3 * i, h->G + 3 * i);
+        }
     }
-    lj_turn(frame, hop->r, h->r);
+    if (p) {
+        lj_turn(p->frame, hop->r, h->r);
+    } else {
+        memcpy(h->G, h->from, sizeof h->G);
+        memcpy(h->r, hop->r, sizeof h->r);
+    }
 }
 
 /* pose of a body and, with rates, its twist; p: of the parent, NULL on the ground */

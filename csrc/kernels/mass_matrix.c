@@ -51,7 +51,7 @@ FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
     fa_shape shape;
 
     body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
-    self->m = fa_splat(b->mass);
+    self->m = fa_spread(b->mass);
     memcpy(self->h, shape.mp, sizeof self->h);
     memcpy(self->J, shape.J, sizeof self->J);
     body_modal_inertia(b, n, &shape, X, ff);

@@ -292,7 +292,7 @@ static void mo_momentum(const fa_model *model, const fa_call *call)
 static void mo_center_of_mass(const fa_model *model, const fa_call *call)
 {
     const kin_body *bodies = kin_bodies(model, call->in[0], call->work);
-    double mass = 0.0;
+    fa_constant mass = {0};
 
     fa_zero(call->out, 3);
     for (int k = 0; k < model->n_bodies; k++) {

@@ -80,7 +80,7 @@ FA_INLINE void node_second_add(const fa_node *node, const int n, const double we
                                const fa_real *x, fa_real *y)
 {
     for (int s = 0; s < n; s++) {
-        const double *k = node->kappa + 3 * s * n;
+        const fa_constant *k = node->kappa + 3 * s * n;
         fa_real sum[3];
         for (int i = 0; i < 3; i++) {
             sum[i] = 0.5 * k[3 * s + i] * x[s];
@@ -100,7 +100,7 @@ FA_INLINE void node_second_add(const fa_node *node, const int n, const double we
 FA_INLINE void node_second_column(const fa_node *node, const int n, int s,
                                   const fa_real *x, fa_real *y)
 {
-    const double *k = node->kappa + 3 * s * n;
+    const fa_constant *k = node->kappa + 3 * s * n;
 
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ FA_INLINE void node_place(const fa_node *node, const int n, const fa_real *eta,
                           fa_turn *t, fa_real *Rn, fa_real *l)
 {
     for (int i = 0; i < 3; i++) {
-        l[i] = fa_splat(node->position[i]);
+        l[i] = fa_spread(node->position[i]);
         t->phi[i] = (fa_real){0};
     }
     for (int s = 0; s < n; s++) {
@@ -140,12 +140,12 @@ FA_INLINE void node_columns(const fa_node *node, const int n, const fa_real *eta
                             fa_real *shift)
 {
     for (int s = 0; s < n; s++) {
-        const fa_real lambda[3] = {fa_splat(node->lambda[3 * s]),
-                                   fa_splat(node->lambda[3 * s + 1]),
-                                   fa_splat(node->lambda[3 * s + 2])};
+        const fa_real lambda[3] = {fa_spread(node->lambda[3 * s]),
+                                   fa_spread(node->lambda[3 * s + 1]),
+                                   fa_spread(node->lambda[3 * s + 2])};
         node_left_jacobian(t, lambda, slope + 3 * s);
         for (int i = 0; i < 3; i++) {
-            shift[3 * s + i] = fa_splat(node->gamma[3 * s + i]);
+            shift[3 * s + i] = fa_spread(node->gamma[3 * s + i]);
         }
         if (x) {
             fa_cross_add(shift + 3 * s, slope + 3 * s, x);

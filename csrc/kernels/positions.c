@@ -132,7 +132,7 @@ static void pos_rates(const fa_model *model, const fa_real *u, const fa_real *qd
 FA_NOINLINE void pos_pose_velocities(const fa_body *b, const fa_real *u, fa_real *v)
 {
     const int n = b->n_dof, size = pos_size(b);
-    double A[6][6];
+    fa_constant A[6][6];
 
     for (int i = 0; i < n; i++) {
         v[i] = (fa_real){0};
@@ -140,7 +140,7 @@ FA_NOINLINE void pos_pose_velocities(const fa_body *b, const fa_real *u, fa_real
             v[i] += b->S[6 * i + k] * u[k];
         }
         for (int j = 0; j < n; j++) {
-            A[i][j] = 0.0;
+            A[i][j] = (fa_constant){0};
             for (int k = 0; k < 6; k++) {
                 A[i][j] += b->S[6 * i + k] * b->S[6 * j + k];
             }
@@ -148,7 +148,7 @@ FA_NOINLINE void pos_pose_velocities(const fa_body *b, const fa_real *u, fa_real
     }
     for (int k = 0; k < n; k++) { /* columns of S are independent: definite */
         for (int i = k + 1; i < n; i++) {
-            const double scaled = A[i][k] / A[k][k];
+            const fa_constant scaled = A[i][k] / A[k][k];
             for (int j = k; j < n; j++) {
                 A[i][j] -= scaled * A[k][j];
             }

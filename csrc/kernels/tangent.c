@@ -269,7 +269,7 @@ FA_INLINE void tg_bend_add(const fa_node *node, const int n, const double sign,
     for (int i = 0; i < 3; i++) {
         h[i] = sign * (lambda[0] * t->H[i] + lambda[1] * t->H[3 + i] +
                        lambda[2] * t->H[6 + i]);
-        gamma[i] = fa_splat(sign * node->gamma[3 * s + i]);
+        gamma[i] = fa_spread(sign * node->gamma[3 * s + i]);
     }
     if (node->kappa) {
         node_second_column(node, n, s, eta, gamma);

@@ -95,8 +95,8 @@ FA_INLINE void tg_row_add(const int wide, const fa_model *model, const tg_body *
             c->B[i] += any->B[6 * j + i] * J[j];
         }
     }
-    const fa_real g[3] = {fa_splat(model->gravity[0]), fa_splat(model->gravity[1]),
-                          fa_splat(model->gravity[2])};
+    const fa_real g[3] = {fa_spread(model->gravity[0]), fa_spread(model->gravity[1]),
+                          fa_spread(model->gravity[2])};
     fa_cross(arm, w->offset, J);
     fa_cross_add(c->G, arm, g);
 }
@@ -105,8 +105,8 @@ FA_INLINE void tg_row_add(const int wide, const fa_model *model, const tg_body *
 FA_INLINE void tg_weight_add(const fa_model *model, const tg_body *w, const fa_real *J,
                              fa_real *f)
 {
-    const fa_real g[3] = {fa_splat(model->gravity[0]), fa_splat(model->gravity[1]),
-                          fa_splat(model->gravity[2])};
+    const fa_real g[3] = {fa_spread(model->gravity[0]), fa_spread(model->gravity[1]),
+                          fa_spread(model->gravity[2])};
     fa_real turned[3];
 
     fa_cross(turned, g, J);
@@ -132,7 +132,7 @@ FA_INLINE void tg_inertia(const fa_body *b, const fa_shape *s, tg_body *w)
     fa_real mp[3], twice[3];
 
     fa_rotate(mp, w->R, s->mp);
-    w->m = fa_splat(b->mass);
+    w->m = fa_spread(b->mass);
     fa_rotate_sym(w->I, w->R, s->J, 3);
     for (int i = 0; i < 3; i++) {
         twice[i] = mp[i] + 0.5 * b->mass * w->x[i];
@@ -310,8 +310,8 @@ FA_INLINE void tg_own_modes(const fa_body *b, const int n, const fa_shape *shape
         tg_mode_sums(b, n, s, motion[1], motion[2], &t);
         fa_sym_mul(spin, shape->Jr + 6 * s, V);
         for (int i = 0; i < 3; i++) {
-            E[i] = fa_splat(c->E[3 * s + i]);
-            mp1[i] = fa_splat(c->mp1[3 * s + i]);
+            E[i] = fa_spread(c->E[3 * s + i]);
+            mp1[i] = fa_spread(c->mp1[3 * s + i]);
             both[i] = E[i] + mp1[i];
             row[i] = t.F1t[i] - t.F1d[i] - spin[i];
         }
@@ -446,7 +446,7 @@ FA_NOINLINE void tg_start_ruthless(const id_body *of, tg_body *self, tg_wide *wi
         fa_real f[6];
         memcpy(f, shape.F + 3 * s, 3 * sizeof *f);
         for (int i = 0; i < 3; i++) {
-            f[3 + i] = fa_splat(b->modal.E[3 * s + i]);
+            f[3 + i] = fa_spread(b->modal.E[3 * s + i]);
         }
         tg_lift_force(self, f, own[s].A);
     }

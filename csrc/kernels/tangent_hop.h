@@ -197,7 +197,7 @@ FA_INLINE void tg_node_motion(const fa_node *node, const int n,
     for (int i = 0; i < 3; i++) {
         fa_zero(l[i], 3);
         fa_zero(phi[i], 3);
-        l[0][i] = fa_splat(node->position[i]);
+        l[0][i] = fa_spread(node->position[i]);
     }
     for (int s = 0; s < n; s++) {
         for (int d = 0; d < 3; d++) {
