@@ -17,44 +17,9 @@ from .errors import ArgumentError
 if TYPE_CHECKING:
     from .arm import Arm
 
-_KEYWORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-    ]
-)
+_KEYWORDS = """auto break case char const continue default do double else enum extern
+float for goto if inline int long register restrict return short signed sizeof static
+struct switch typedef union unsigned void volatile while"""
 _WIDTH = 88
 
 
@@ -110,7 +75,7 @@ def export_c(arm: Arm, file: str | os.PathLike[str], *, name: str = "arm") -> No
     """
     check_arm(arm)
     valid = isinstance(name, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
-    if not valid or name in _KEYWORDS:
+    if not valid or name in _KEYWORDS.split():
         raise ArgumentError(f"name is {name!r}, expected a name of a variable in C")
     Path(file).write_text(_header(arm, name), encoding="ascii")
 
