@@ -8,9 +8,8 @@
 #include "py_loops.h"
 
 #include <fenv.h>
+#include <pthread.h>
 #include <stdio.h>
-
-enum { LOOP_CHUNK = 8192 };
 
 /* offsets that a gufunc keeps ready; those of larger operands are made in each call */
 enum { LOOP_READY = 16384 };
@@ -106,7 +105,7 @@ int py_loop_dim(const fa_model *model, char letter)
  * Raises with the GIL held, whatever the caller holds. A batch may come in pieces; where
  * an earlier piece has raised, its exception stays.
  */
-static void loop_raise(const char *class_name, const char *message)
+void py_loop_raise(const char *class_name, const char *message)
 {
     const PyGILState_STATE gil = PyGILState_Ensure();
     if (!PyErr_Occurred()) {
@@ -137,7 +136,7 @@ static struct {
  * Nonzero if Ctrl-C was pressed, now or at an earlier piece of this call. States that
  * failed in an earlier piece stop nothing: the rest is computed.
  */
-static int loop_interrupted(npy_intp states)
+int py_loop_interrupted(npy_intp states)
 {
     PyObject *type, *value, *trace; /* of an earlier piece that failed */
 
@@ -178,7 +177,7 @@ void py_loop_report(const loop_bound *b, fa_failures bad, size_t count)
              "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
              "at position %zu",
              b->row.name, bad.count, count, bad.first);
-    loop_raise("NotFiniteError", text);
+    py_loop_raise("NotFiniteError", text);
 }
 
 /* doubles of one operand */
@@ -273,7 +272,7 @@ static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
              "last axis of tau has length %zd, expected %d (one force per joint) or %d "
              "(all coordinates)",
              (ssize_t)n, m->n_actuators, m->nv);
-    loop_raise("ArgumentError", text);
+    py_loop_raise("ArgumentError", text);
     return -1;
 }
 
@@ -292,7 +291,7 @@ static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t st
                 text, sizeof text,
                 "node is %lld, expected a number from 0 to %lld; see arm.node_names",
                 (long long)node, (long long)end - 1);
-            loop_raise("ArgumentError", text);
+            py_loop_raise("ArgumentError", text);
             return -1;
         }
     }
@@ -320,7 +319,7 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
 
     for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
         const npy_intp states = count - at < LOOP_CHUNK ? count - at : LOOP_CHUNK;
-        if (loop_interrupted(states)) {
+        if (py_loop_interrupted(states)) {
             return;
         }
         const fa_failures more =
@@ -361,12 +360,13 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     const size_t n_offsets = loop_operands(b, args, dims, steps, operands);
     const size_t work_at =
         (n_offsets * sizeof(ptrdiff_t) + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN;
-    const size_t total = work_at + loop_work_size(b, kernels, operands);
+    const size_t work_size = loop_work_size(b, kernels, operands);
+    const size_t total = work_at + work_size;
     char *heap = NULL, *scratch = stack;
     if (total > LOOP_STACK) {
         heap = PyMem_RawMalloc(total + LOOP_ALIGN);
         if (!heap) {
-            loop_raise("FlexarmError", "no memory for the scratch of a batch");
+            py_loop_raise("FlexarmError", "no memory for the scratch of a batch");
             return;
         }
         scratch = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
@@ -374,8 +374,13 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     if (n_offsets) {
         loop_offsets(b, dims, steps, operands, (ptrdiff_t *)(void *)scratch);
     }
-    loop_chunks(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
-                scratch + work_at);
+    if (b->threads > 1) {
+        py_split_states(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
+                        scratch + work_at, work_size);
+    } else {
+        loop_chunks(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
+                    scratch + work_at);
+    }
     PyMem_RawFree(heap);
 
     /* NaN is counted above; without this NumPy would warn once more, by flags */
@@ -478,7 +483,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     return gufunc;
 }
 
-PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet, int threads)
 {
     const loop_row *row = loop_rows + kernel;
     char doc[sizeof((loop_bound *)0)->doc];
@@ -499,7 +504,8 @@ PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
                              .row = *row,
                              .n_in = fa_kernel_inputs(kernel),
                              .kernel = kernel,
-                             .quiet = quiet};
+                             .quiet = quiet,
+                             .threads = threads};
     return loop_make(&like, capsule, doc);
 }
 
@@ -518,9 +524,21 @@ PyObject *py_make_map(fa_map map, int quiet)
     return loop_make(&like, NULL, doc);
 }
 
+/* the thread that forked is the main one of the child */
+static void loop_in_child(void)
+{
+    loop_main.thread = PyThread_get_thread_ident();
+    loop_main.states = 0;
+    loop_main.stopped = 0;
+}
+
 int py_loops_import(void)
 {
     import_umath1(-1);
+    if (pthread_atfork(NULL, NULL, loop_in_child) != 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
 
     PyObject *threading = PyImport_ImportModule("threading");
     PyObject *thread =

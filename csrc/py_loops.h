@@ -47,6 +47,7 @@ typedef struct {
     fa_kernel kernel;
     fa_map map;
     int quiet;
+    int threads;    /* most threads of a call */
     int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
     PyUFuncGenericFunction function[1];
     void *data[1];
@@ -64,6 +65,26 @@ int py_loop_dim(const fa_model *model, char letter);
 
 /* raises NotFiniteError with the GIL held if states failed and the gufunc tells it */
 void py_loop_report(const loop_bound *b, fa_failures bad, size_t count);
+
+/* raises an exception of flexarm.errors with the GIL held, whatever the caller holds */
+void py_loop_raise(const char *class_name, const char *message);
+
+/*
+ * Tells of so many states that are done in the calling thread, which may be any. Nonzero
+ * if it is the main one and Ctrl-C was pressed: KeyboardInterrupt is set then.
+ */
+int py_loop_interrupted(npy_intp states);
+
+/* states between two looks for Ctrl-C */
+enum { LOOP_CHUNK = 8192 };
+
+/*
+ * A batch on up to b->threads threads.
+ *   work  scratch of the calling thread; others get as much as work_size
+ */
+void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
+                     const char *index, npy_intp index_stride,
+                     const fa_operand *operands, void *work, size_t work_size);
 
 /*
  * Gives a gufunc the quick way for calls with one state.

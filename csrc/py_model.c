@@ -159,7 +159,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         if (!fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
             continue;
         }
-        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0);
+        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0, 1);
         if (!self->gufuncs[i]) {
             Py_DECREF(self);
             return NULL;
@@ -188,21 +188,40 @@ static PyObject *model_reduce(PyObject *object, PyObject *unused)
     return Py_BuildValue("OO", Py_TYPE(object), ((model_object *)object)->arrays);
 }
 
-static PyObject *model_quiet(PyObject *object, PyObject *name)
+/* a gufunc of the kernel of that name */
+static PyObject *model_variant(PyObject *object, const char *name, int quiet,
+                               int threads)
 {
     const model_object *self = (const model_object *)object;
-    const char *text = PyUnicode_AsUTF8(name);
 
-    for (int i = 0; text && i < FA_N_KERNELS; i++) {
-        if (strcmp(text, py_kernel_name((fa_kernel)i)) == 0 &&
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        if (strcmp(name, py_kernel_name((fa_kernel)i)) == 0 &&
             fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
-            return py_make_gufunc(self->capsule, (fa_kernel)i, 1);
+            return py_make_gufunc(self->capsule, (fa_kernel)i, quiet, threads);
         }
     }
-    if (text) {
-        PyErr_Format(PyExc_KeyError, "no kernel is named %s", text);
-    }
+    PyErr_Format(PyExc_KeyError, "no kernel is named %s", name);
     return NULL;
+}
+
+static PyObject *model_quiet(PyObject *object, PyObject *args)
+{
+    const char *name;
+    int threads = 1;
+
+    return PyArg_ParseTuple(args, "s|i:quiet", &name, &threads)
+               ? model_variant(object, name, 1, threads)
+               : NULL;
+}
+
+static PyObject *model_threaded(PyObject *object, PyObject *args)
+{
+    const char *name;
+    int threads;
+
+    return PyArg_ParseTuple(args, "si:threaded", &name, &threads)
+               ? model_variant(object, name, 0, threads)
+               : NULL;
 }
 
 static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -274,8 +293,11 @@ static PyMemberDef model_members[] = {
 
 static PyMethodDef model_methods[] = {
     {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
-    {"quiet", model_quiet, METH_O,
-     "quiet(name): the gufunc that leaves failed states as NaN and does not raise."},
+    {"quiet", model_quiet, METH_VARARGS,
+     "quiet(name, threads=1): the gufunc that leaves failed states as NaN and does not "
+     "raise."},
+    {"threaded", model_threaded, METH_VARARGS,
+     "threaded(name, threads): the gufunc whose calls take up to so many threads."},
     {"rollout", (PyCFunction)(void (*)(void))model_rollout,
      METH_VARARGS | METH_KEYWORDS,
      "A batch of trajectories by a fixed-step method; see simulate."},

@@ -159,7 +159,8 @@ class Model:
     constraint_jacobian: Final[np.ufunc]  # (nq)->(m,nv)
     constraint_forces: Final[np.ufunc]  # (nq),(nv),(t)->(m)
 
-    def quiet(self, name: str, /) -> np.ufunc: ...
+    def quiet(self, name: str, threads: int = 1, /) -> np.ufunc: ...
+    def threaded(self, name: str, threads: int, /) -> np.ufunc: ...
     def rollout(
         self,
         q: NDArray[np.float64],
@@ -179,6 +180,7 @@ class Model:
         options: tuple[float, float, float, float] | None = None,
         # (count, 1, 5): steps, rejected, how it ended, when, residual
         report: NDArray[np.float64] | None = None,
+        threads: int = 1,
     ) -> None: ...
     def inverse_kinematics(
         self,
@@ -200,5 +202,6 @@ class Model:
         damping: float,
         max_iterations: int,
         monotone: bool,
+        threads: int,
         /,
     ) -> None: ...

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._explain import check_out, explain, real_array
+from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _check_frame(frame: str) -> None:
         )
 
 
-def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def link_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the frame of every body in the base frame.
 
     Parameters
@@ -61,6 +62,9 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., B, 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -88,12 +92,13 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (10, 2, 4, 4)
     """
     try:
-        return arm._model.link_poses(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.link_poses(q, out)
     except Exception as error:
         raise explain(arm, "link_poses", error, out=out, q=q) from None
 
 
-def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def node_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of every node, deformed, in the base frame.
 
     Parameters
@@ -104,6 +109,9 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., N, 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -132,12 +140,15 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
     True
     """
     try:
-        return arm._model.node_poses(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.node_poses(q, out)
     except Exception as error:
         raise explain(arm, "node_poses", error, out=out, q=q) from None
 
 
-def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
+def node_pose(
+    arm: Arm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Pose of chosen nodes in the base frame.
 
     Parameters
@@ -151,6 +162,9 @@ def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
         Numbers broadcast against the leading axes of `q`.
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -179,12 +193,13 @@ def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
     """
     index = _node(arm, node)
     try:
-        return arm._model.node_pose(index, q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.node_pose(index, q, out)
     except Exception as error:
         raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
 
 
-def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def tip_pose(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the tip (``arm.tip``) in the base frame.
 
     Parameters
@@ -195,6 +210,9 @@ def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -225,11 +243,17 @@ def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
     >>> fa.tip_pose(arm, [[0.0, 0.0]] * 10).shape
     (10, 4, 4)
     """
-    return node_pose(arm, q, None, out=out)
+    return node_pose(arm, q, None, out=out, threads=threads)
 
 
 def jacobian(
-    arm: Arm, q: Any, node: Any = None, *, frame: str = "node", out: Any = None
+    arm: Arm,
+    q: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Jacobian of a node: its twist is ``J @ qd``.
 
@@ -246,6 +270,9 @@ def jacobian(
         twist) or those of the base (hybrid twist).
     out : (..., 6, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -279,10 +306,11 @@ def jacobian(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.jacobian(index, q, out)
-        pose = arm._model.node_pose(index, q)
-        return _stored(_turn(pose, arm._model.jacobian(index, q)), out)
+            return model.jacobian(index, q, out)
+        pose = model.node_pose(index, q)
+        return _stored(_turn(pose, model.jacobian(index, q)), out)
     except Exception as error:
 
         def again() -> Any:
@@ -302,6 +330,7 @@ def node_velocity(
     *,
     frame: str = "node",
     out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Twist of a node, without forming its Jacobian.
 
@@ -319,6 +348,9 @@ def node_velocity(
         Axes of the result: those of the node or of the base.
     out : (..., 6) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -348,10 +380,11 @@ def node_velocity(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.node_velocity(index, q, qd, out)
-        pose = arm._model.node_pose(index, q)
-        return _stored(_turn(pose, arm._model.node_velocity(index, q, qd), -1), out)
+            return model.node_velocity(index, q, qd, out)
+        pose = model.node_pose(index, q)
+        return _stored(_turn(pose, model.node_velocity(index, q, qd), -1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -372,6 +405,7 @@ def wrench_forces(
     *,
     frame: str = "node",
     out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Generalized forces of an external wrench that acts on a node, J' f.
 
@@ -389,6 +423,9 @@ def wrench_forces(
         Axes of the wrench: those of the node or of the base.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -422,10 +459,11 @@ def wrench_forces(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.wrench_forces(index, q, wrench, out)
-        turned = _turn_back(arm._model.node_pose(index, q), wrench)
-        return _stored(arm._model.wrench_forces(index, q, turned), out)
+            return model.wrench_forces(index, q, wrench, out)
+        turned = _turn_back(model.node_pose(index, q), wrench)
+        return _stored(model.wrench_forces(index, q, turned), out)
     except Exception as error:
 
         def again() -> Any:
