@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _KEYWORDS = """auto break case char const continue default do double else enum extern
 float for goto if inline int long register restrict return short signed sizeof static
 struct switch typedef union unsigned void volatile while"""
-_WIDTH = 88
+_WIDTH = 86  # of 88: the end of a line in a macro takes two
 
 
 def export_c(arm: Arm, file: str | os.PathLike[str], *, name: str = "arm") -> None:
@@ -164,7 +164,9 @@ def _header(arm: Arm, name: str) -> str:
             "",
             "/* initializer of neutral positions */",
             f"#define {upper}_Q \\",
-            "    {" + ", ".join(map(_number, arm.neutral)) + "}",
+            "    { \\",
+            *(f"{line} \\" for line in _filled(map(_number, arm.neutral), " " * 8)),
+            "    }",
             "",
             *(line for key, a in arrays.items() for line in _array(f"{name}_{key}", a)),
             f"static const fa_description {name} = {{",
