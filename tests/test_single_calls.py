@@ -9,6 +9,7 @@ import gc
 import re
 import sys
 import tracemalloc
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -212,6 +213,22 @@ def test_out_that_is_no_plain_array() -> None:
     assert gufunc(q, out=out) is out
     assert gufunc(q, out=(out,)) is out
     assert_same_bits(out, expected)
+
+
+def test_out_of_which_numpy_warns() -> None:
+    """Writing to one of `broadcast_arrays` is what NumPy has warned of for long."""
+    gufunc = ARMS["pendulum"]._model.gravity_forces
+    told = []
+    for options in ({}, {"casting": "same_kind"}):
+        out = np.broadcast_arrays(np.zeros(()), np.zeros(1))[0]
+        assert out.flags["C_CONTIGUOUS"]
+        assert out.shape == (1,)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert gufunc(np.zeros(1), out, **options) is out
+        told.append([(w.category, str(w.message)) for w in caught])
+    assert told[0] == told[1]
+    assert len(told[0]) == 1
 
 
 def test_axes_and_other_keywords() -> None:
