@@ -25,8 +25,7 @@ typedef struct {
 static split_scratch split_allocate(int *threads, size_t size)
 {
     const int slots = *threads < FA_POOL_MOST ? *threads : FA_POOL_MOST;
-    split_scratch scratch = {
-        .size = (size + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN};
+    split_scratch scratch = {.size = (size + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN};
 
     /* not PyMem_RawMalloc: where it is traced it takes the GIL */
     scratch.block = malloc((size_t)(slots - 1) * scratch.size + LOOP_ALIGN);
@@ -61,8 +60,7 @@ static int split_run(const fa_split *split)
 typedef struct {
     const loop_bound *b;
     const fa_kernels *kernels;
-    const char *index;
-    ptrdiff_t index_stride;
+    const loop_index *index;
     const fa_operand *operands;
     split_scratch scratch;
     void *work;
@@ -72,20 +70,13 @@ typedef struct {
 static int split_states_part(void *context, int slot, size_t first, size_t count)
 {
     split_states *c = context;
-    const loop_bound *b = c->b;
-    fa_operand operands[FA_MAP_OPERANDS];
     void *work = split_work(&c->scratch, slot, c->work);
 
     if (slot == 0 && py_loop_interrupted((npy_intp)count)) {
         return 1;
     }
-    for (int i = 0; i <= b->n_in; i++) {
-        operands[i] = c->operands[i];
-        operands[i].data += (ptrdiff_t)first * operands[i].stride;
-    }
-    const char *index = c->index ? c->index + (ptrdiff_t)first * c->index_stride : NULL;
-    const fa_failures more = c->kernels->batch(b->model, b->kernel, count, index,
-                                               c->index_stride, operands, work);
+    const fa_failures more =
+        py_loop_batch(c->b, c->kernels, first, count, c->index, c->operands, work);
     fa_failures *bad = c->bad + slot;
     if (more.count) {
         const size_t at = first + more.first;
@@ -96,16 +87,12 @@ static int split_states_part(void *context, int slot, size_t first, size_t count
 }
 
 void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
-                     const char *index, npy_intp index_stride,
-                     const fa_operand *operands, void *work, size_t work_size)
+                     const loop_index *index, const fa_operand *operands, void *work,
+                     size_t work_size)
 {
     int threads = b->threads;
-    split_states c = {.b = b,
-                      .kernels = kernels,
-                      .index = index,
-                      .index_stride = index_stride,
-                      .operands = operands,
-                      .work = work};
+    split_states c = {
+        .b = b, .kernels = kernels, .index = index, .operands = operands, .work = work};
     fa_failures bad = {0, 0};
 
     c.scratch = split_allocate(&threads, work_size);
@@ -168,8 +155,7 @@ static int split_tick(void *context, size_t done)
 
     atomic_fetch_add(&part->runs->done, done - part->told);
     part->told = done;
-    return part->slot == 0 ? split_look(part->runs)
-                           : atomic_load(&part->runs->stopped);
+    return part->slot == 0 ? split_look(part->runs) : atomic_load(&part->runs->stopped);
 }
 
 /* some trajectories of a rollout, as one of their own */
@@ -188,8 +174,7 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
     run.q += first * n * nq;
     run.qd += first * n * nv;
     run.tau = run.tau ? run.tau + first * all->tau_stride : NULL;
-    run.tau_out =
-        run.tau_out ? run.tau_out + first * n * (size_t)all->n_tau : NULL;
+    run.tau_out = run.tau_out ? run.tau_out + first * n * (size_t)all->n_tau : NULL;
     run.report = run.report ? run.report + first * FA_REPORT_SIZE : NULL;
     if (all->feedback) {
         gains = *all->feedback;
@@ -205,7 +190,8 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
         return 1;
     }
     /* steps since the last tick of the part */
-    const size_t lanes = (size_t)c->kernels->lanes, blocks = (count + lanes - 1) / lanes;
+    const size_t lanes = (size_t)c->kernels->lanes,
+                 blocks = (count + lanes - 1) / lanes;
     const size_t each = run.method == FA_RODAS4P ? 1 : (size_t)run.substeps;
     atomic_fetch_add(&c->done, blocks * (n - 1) * each - part.told);
     return 0;
