@@ -21,6 +21,12 @@
 typedef double fa_real __attribute__((vector_size(FA_LANES * 8)));
 typedef int64_t fa_mask __attribute__((vector_size(FA_LANES * 8))); /* 0 or -1 */
 
+/*
+ * What was stored is loaded again where it is needed: a value that stands in memory
+ * anyway is then not kept in a register, from which it would be spilled a second time.
+ */
+#define FA_RELOAD() __asm__ volatile("" : : : "memory")
+
 /* one number in every lane */
 FA_INLINE fa_real fa_splat(double x)
 {
@@ -37,6 +43,13 @@ FA_INLINE fa_real fa_splat(double x)
 #else
 typedef double fa_constant;
 #define fa_spread(constant) fa_splat(constant)
+#endif
+
+/* before a loop of a few turns, known when it is compiled: no loop remains */
+#if defined(__clang__)
+#define FA_UNROLL _Pragma("unroll")
+#else
+#define FA_UNROLL _Pragma("GCC unroll 8")
 #endif
 
 /* lane by lane: a where the mask is set, b elsewhere */
