@@ -72,8 +72,7 @@ static void pool_take_parts(pool_call *call, int slot)
 
     while (pool_has_parts(call)) {
         const size_t first = call->next, rest = s->count - first;
-        size_t part =
-            pool_round(s, rest / (size_t)(POOL_PARTS * call->slots));
+        size_t part = pool_round(s, rest / (size_t)(POOL_PARTS * call->slots));
         part = part < call->least ? call->least : part;
         part = part > s->most ? s->most : part;
         part = part > rest ? rest : part;

@@ -91,8 +91,7 @@ PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args)
                           arrays + 6, arrays + 7, w, w + 1, w + 2, w + 3, w + 4, w + 5,
                           &run.node, &run.place_only, &run.deflection,
                           &run.wrench_in_base, &run.tolerance, &run.stationary,
-                          &run.damping, &run.max_iterations, &run.monotone,
-                          &threads)) {
+                          &run.damping, &run.max_iterations, &run.monotone, &threads)) {
         return NULL;
     }
     if (run.node < 0 || run.node >= model->n_nodes || !PyArray_Check(arrays[3])) {

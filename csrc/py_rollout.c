@@ -263,8 +263,8 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
 
 PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"q",       "qd",     "t",    "method",  "substeps",
-                            "tau",     "hold",   "tick", "tau_out", "feedback",
+    static char *names[] = {"q",       "qd",     "t",       "method",  "substeps",
+                            "tau",     "hold",   "tick",    "tau_out", "feedback",
                             "options", "report", "threads", NULL};
     PyObject *q, *qd, *t, *tau, *tick, *tau_out, *feedback = Py_None;
     PyObject *options = Py_None, *report = Py_None;
@@ -274,9 +274,9 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
     fa_feedback gains = {0};
     fa_rollout run = {.tick = rollout_tick};
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|OOOi:rollout", names,
-                                     &q, &qd, &t, &method, &substeps, &tau, &hold,
-                                     &tick, &tau_out, &feedback, &options, &report,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|OOOi:rollout", names, &q,
+                                     &qd, &t, &method, &substeps, &tau, &hold, &tick,
+                                     &tau_out, &feedback, &options, &report,
                                      &threads)) {
         return NULL;
     }

@@ -25,8 +25,7 @@ typedef struct {
 static split_scratch split_allocate(int *threads, size_t size)
 {
     const int slots = *threads < FA_POOL_MOST ? *threads : FA_POOL_MOST;
-    split_scratch scratch = {
-        .size = (size + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN};
+    split_scratch scratch = {.size = (size + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN};
 
     /* not PyMem_RawMalloc: where it is traced it takes the GIL */
     scratch.block = malloc((size_t)(slots - 1) * scratch.size + LOOP_ALIGN);
@@ -168,8 +167,7 @@ static int split_tick(void *context, size_t done)
 
     atomic_fetch_add(&part->runs->done, done - part->told);
     part->told = done;
-    return part->slot == 0 ? split_look(part->runs)
-                           : atomic_load(&part->runs->stopped);
+    return part->slot == 0 ? split_look(part->runs) : atomic_load(&part->runs->stopped);
 }
 
 /* some trajectories of a rollout, as one of their own */
@@ -188,8 +186,7 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
     run.q += first * n * nq;
     run.qd += first * n * nv;
     run.tau = run.tau ? run.tau + first * all->tau_stride : NULL;
-    run.tau_out =
-        run.tau_out ? run.tau_out + first * n * (size_t)all->n_tau : NULL;
+    run.tau_out = run.tau_out ? run.tau_out + first * n * (size_t)all->n_tau : NULL;
     run.report = run.report ? run.report + first * FA_REPORT_SIZE : NULL;
     if (all->feedback) {
         gains = *all->feedback;
@@ -205,7 +202,8 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
         return 1;
     }
     /* steps since the last tick of the part */
-    const size_t lanes = (size_t)c->kernels->lanes, blocks = (count + lanes - 1) / lanes;
+    const size_t lanes = (size_t)c->kernels->lanes,
+                 blocks = (count + lanes - 1) / lanes;
     const size_t each = run.method == FA_RODAS4P ? 1 : (size_t)run.substeps;
     atomic_fetch_add(&c->done, blocks * (n - 1) * each - part.told);
     return 0;
