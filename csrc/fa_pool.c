@@ -258,7 +258,7 @@ int fa_pool_run(const fa_split *split)
         const double worth = (double)(split->count - call.next) * seconds / POOL_WORTH;
         const int most = split->threads < FA_POOL_MOST ? split->threads : FA_POOL_MOST;
         call.slots = worth < (double)most ? (int)worth : most;
-        call.least = pool_round(split, (size_t)(0.5 * POOL_WORTH / seconds));
+        call.least = pool_round(split, 1 + (size_t)(0.5 * POOL_WORTH / seconds));
     }
     if (call.slots > 1) {
         return pool_share(&call);

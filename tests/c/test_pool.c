@@ -125,6 +125,10 @@ static void check_little(void)
 
     CHECK(fa_pool_run(&split) == 0);
     CHECK(is_complete(test) && test->most == 0);
+    split.seconds = 1e-3; /* parts of a single item are worth a thread */
+    memset(test->seen, 0, ITEMS * sizeof *test->seen);
+    CHECK(fa_pool_run(&split) == 0);
+    CHECK(is_complete(test));
     split.count = 0;
     CHECK(fa_pool_run(&split) == 0);
     split.seconds = 0.0;

@@ -1,0 +1,106 @@
+"""Batches in parts, so that what is made in between does not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ._explain import check_out
+
+STATES = 4096  # of a part
+
+
+def in_chunks(
+    compute: Callable[..., Any],
+    operands: tuple[Any, ...],
+    cores: tuple[int, ...],
+    out: Any = None,
+) -> Any:
+    """Return ``compute(*operands)``, of a large batch part by part.
+
+    Parameters
+    ----------
+    compute : callable
+        Arrays with broadcasting leading axes to a new array.
+    operands : tuple of array_like
+        Its arguments.
+    cores : tuple of int
+        Number of last axes of each that belong to one state.
+    out : ndarray, optional
+        Where to store the result.
+
+    Notes
+    -----
+    What `compute` raises for a part says nothing of the whole: callers look again.
+    """
+    batch = _batch(operands, cores)
+    if batch is None or int(np.prod(batch)) <= STATES:
+        result = compute(*operands)
+        if out is None:
+            return result
+        check_out(out, (), np.shape(result))
+        np.copyto(out, result, casting="same_kind")
+        return out
+    arrays = [np.asarray(x) for x in operands]
+    if out is not None:  # parts would overwrite what others still have to read
+        arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+    result, first = out, True
+    for part in parts(batch):
+        value = compute(
+            *(
+                x[_cut(part, len(batch), x.shape[: x.ndim - core])]
+                for x, core in zip(arrays, cores, strict=True)
+            )
+        )
+        if first:
+            core = np.shape(value)[len(batch) :]
+            if out is None:
+                result = np.empty(batch + core)
+            else:
+                check_out(out, (), batch + core)
+            first = False
+        np.copyto(result[part], value, casting="same_kind")
+    return result
+
+
+def parts(batch: tuple[int, ...], most: int = STATES) -> Iterator[tuple[slice, ...]]:
+    """Yield slices of the leading axes that have at most so many states each."""
+    rest = int(np.prod(batch[1:]))
+    if rest > most:
+        for i in range(batch[0]):
+            for inner in parts(batch[1:], most):
+                yield (slice(i, i + 1), *inner)
+    else:
+        step = max(1, most // max(1, rest))
+        for i in range(0, batch[0], step):
+            yield (slice(i, i + step),)
+
+
+def _batch(operands: tuple[Any, ...], cores: tuple[int, ...]) -> Any:
+    """Batch shape of arrays, or None if one of them is alone or there is a misfit."""
+    shapes = []
+    for x, core in zip(operands, cores, strict=True):
+        if not isinstance(x, np.ndarray):
+            if not isinstance(x, int):
+                return None
+            continue
+        shapes.append(x.shape[: max(x.ndim - core, 0)])
+    if not any(shapes):
+        return None
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def _cut(
+    part: tuple[slice, ...], n_axes: int, shape: tuple[int, ...]
+) -> tuple[slice, ...]:
+    """Slices of an operand whose leading axes, if any, are the last ones of a batch."""
+    missing = n_axes - len(shape)
+    return tuple(
+        slice(None) if size == 1 else cut
+        for size, cut in zip(shape, part[missing:], strict=False)
+    )
