@@ -89,12 +89,20 @@ typedef struct {
     int tri_at;           /* triangles of modes of the bodies before */
     int wide_at;          /* freedoms of wide joints before, after all modes */
     int wide_tri_at;      /* their triangles, after those of all modes */
+    fa_hop_kind hop_kind; /* what is known of the hop from the parent */
+    int is_turned;        /* delta is not 0 */
+    int n_children;
     fa_constant rot[9];   /* joint frame in the axes of the parent's node, R_f */
     fa_constant pos[3];   /* its origin, x_f */
     fa_constant frame[9]; /* user components = frame * internal components */
     fa_constant damping[6];
     fa_constant S[36]; /* motion subspace of a wide joint, column by column */
     fa_constant mass, mp0[3], J0[6]; /* undeformed body about its frame */
+    fa_constant alpha[2];            /* sine and cosine, of hops with angles (V1) */
+    fa_constant delta[2];            /* likewise */
+    fa_constant arm[3];  /* from the parent's origin to the joint, both bodies rigid */
+    fa_constant fall[3]; /* of bodies on the ground: -g in joint axes */
+    fa_constant E0[6];   /* sum m x x' of the undeformed body (V3) */
     fa_modal modal;
     fa_driven driven;
     fa_fast fast; /* of bodies with many modes and one child at most */
@@ -136,6 +144,7 @@ typedef struct {
     int sum_triangles;
     int any_wide, any_pose, any_floating;
     int any_offset; /* some body has node_is_offset */
+    int is_rigid;   /* no modes, no constraints: the recursions of rigid.h */
     /* constraints: the rows of all loops, then the couplings sum c_i q_i = constant */
     int n_loops, n_couplings, n_constraints;
     int n_passive; /* forces inside of joints */

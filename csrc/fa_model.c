@@ -1,47 +1,17 @@
 /*
- * fa_model.c -- building a model: topology, joint-aligned axes, constants
+ * fa_model.c -- building a model: topology, nodes, constants
  *
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
 #include "fa_driven.h"
 #include "fa_fast.h"
+#include "fa_axes.h"
 #include "fa_motors.h"
 #include "fa_turn.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Rotation C with C e_z = axis: columns are the internal axes in user components.
- * Exact (zeros and ones) along the coordinate axes, so that planar arms keep their
- * zeros.
- */
-static void model_axes(const double *axis, double *C)
-{
-    int k = 0;
-    double u[3] = {0.0, 0.0, 0.0}, length;
-
-    /* the coordinate direction closest to the plane across the axis */
-    for (int i = 1; i < 3; i++) {
-        if (fabs(axis[i]) < fabs(axis[k])) {
-            k = i;
-        }
-    }
-    if (axis[2] == 1.0) {
-        k = 0;
-    }
-    for (int i = 0; i < 3; i++) {
-        u[i] = (i == k) - axis[k] * axis[i];
-    }
-    length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-    for (int i = 0; i < 3; i++) {
-        const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-        C[3 * i] = u[i] / length;
-        C[3 * i + 1] = (axis[i1] * u[i2] - axis[i2] * u[i1]) / length;
-        C[3 * i + 2] = axis[i];
-    }
-}
 
 /* one node in the internal axes C of its body */
 static void model_turn_node(int n, const double *C, const double *node, double *out)
@@ -274,27 +244,6 @@ static fa_status model_places(const fa_description *d, fa_model *model, fa_body 
     return FA_OK;
 }
 
-/* joint frame of body k in the internal axes of the parent's node */
-static void model_joint(const double *joint, const fa_body *parent, fa_body *b)
-{
-    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const double *Cp = parent ? parent->frame : one;
-    double turned[9];
-
-    for (int j = 0; j < b->n_dof; j++) {
-        b->damping[j] = joint[FA_DAMPING + j];
-        for (int half = 0; half < 6; half += 3) {
-            model_turn(b->frame, joint + FA_SUBSPACE + 6 * j + half, 1,
-                       b->S + 6 * j + half, 1);
-        }
-    }
-    model_turn(Cp, joint + FA_POSITION, 1, b->pos, 1);
-    model_mul(joint + FA_ROTATION, b->frame, turned);
-    for (int j = 0; j < 3; j++) {
-        model_turn(Cp, turned + j, 3, b->rot + j, 3);
-    }
-}
-
 /*
  * Second derivatives of the position of a node, given 3 x n x n by rows, in internal axes
  * mode by mode; NULL if they are zero. Takes their place from the constants.
@@ -467,19 +416,18 @@ static double *model_bodies(const fa_description *d, fa_model *model, fa_body *b
 {
     const double *node = d->nodes, *modal = d->modal;
 
+    fa_axes_turn(d, bodies);
     for (int k = 0; k < d->n_bodies; k++) {
-        const double *joint = d->joints + (size_t)k * FA_JOINT_SIZE;
         const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
         fa_body *b = bodies + k;
 
-        model_axes(joint + FA_AXIS, b->frame);
-        model_joint(joint, b->parent < 0 ? NULL : bodies + b->parent, b);
         constants = model_nodes(node, modal, t, b, k, nodes + b->first_node, constants,
                                 scratch);
         model->any_offset |= b->node_is_offset;
         node += (size_t)b->n_nodes * model_node_size(t);
         modal += 2 * (size_t)(b->n_modes * b->n_modes);
         modal += model_given_size(t) + model_driven_size(t);
+        fa_axes_hop(d, model, k, bodies);
     }
     return constants;
 }
@@ -531,6 +479,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
         status =
             fa_motors_passive(d, model, (fa_passive *)(void *)(block + passive_at));
     }
+    model->is_rigid =
+        model->n_modes == 0 && !model->any_floating && model->n_constraints == 0;
     constants += d->couplings_size;
     for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {
         constants = model_fast(model, bodies + k, k, constants);

@@ -8,7 +8,8 @@
  * Axes        inside the model each body has axes turned such that its joint moves
  *             along +z (identity where the user's axis is already +z): the motion
  *             subspace of every joint is then a unit vector. fa_body.frame takes
- *             these components back to those of the user.
+ *             these components back to those of the user. The turn about z that is left
+ *             free makes the hop to the first child a short one (V1, fa_axes.c).
  * Coordinates joints in the order of the bodies, motors, then the modes body by body; q
  *             has more joint positions than qd has joint velocities where quaternions are.
  * Motors      the rotor of a flexible joint is a body without nodes on the node that
@@ -45,6 +46,27 @@ typedef enum {
     FA_JOINT_POSE,
     FA_JOINT_FLOATING
 } fa_joint;
+
+/*
+ * What is known of the hop from a rigid body to the next one on a revolute joint, when
+ * the parent's axes are turned about its own joint axis such that
+ *             R = rot_x(alpha) rot_z(delta + q),  0 <= alpha <= pi                  (V1)
+ * by the angle between the joint axes and by where the joint is: on which axis of the
+ * parent, or anywhere. GENERAL hops have R and r alone: other joints, children after
+ * the first, flexible parents.
+ */
+typedef enum {
+    FA_HOP_GENERAL,
+    FA_HOP_GROUND,     /* a revolute joint on the ground */
+    FA_HOP_PARALLEL_X, /* alpha = 0 */
+    FA_HOP_PARALLEL,
+    FA_HOP_SQUARE_O, /* alpha = pi/2: at the parent's origin */
+    FA_HOP_SQUARE_X,
+    FA_HOP_SQUARE_Y,
+    FA_HOP_SQUARE_Z,
+    FA_HOP_SQUARE,
+    FA_HOP_TWISTED /* any alpha */
+} fa_hop_kind;
 
 /*
  * What deformation changes: everything, exactly; everything, to first order (fa_linear.h);
@@ -150,6 +172,7 @@ typedef struct {
     const double *passive; /* [n_passive][FA_PASSIVE_SIZE] */
     double stabilization;  /* rate at which violations decay, 1/s */
     fa_fidelity fidelity;
+    int is_general; /* zeros and right angles of constants are not looked for */
 } fa_description;
 
 /*

@@ -21,6 +21,8 @@ def _node(arm: Arm, node: Any) -> Any:
     """Node numbers from None (the tip), a number, (body, node) or an array."""
     if node is None:
         return arm.tip_node
+    if type(node) is int and 0 <= node < arm.n_nodes:
+        return node
     if isinstance(node, str):
         if node in arm.node_names:
             return arm.node_names.index(node)
@@ -92,7 +94,7 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.link_poses(q, out=out)
+        return model.link_poses(q, out)
     except Exception as error:
         raise explain(arm, "link_poses", error, out=out, q=q) from None
 
@@ -140,7 +142,7 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.node_poses(q, out=out)
+        return model.node_poses(q, out)
     except Exception as error:
         raise explain(arm, "node_poses", error, out=out, q=q) from None
 
@@ -193,7 +195,7 @@ def node_pose(
     index = _node(arm, node)
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.node_pose(index, q, out=out)
+        return model.node_pose(index, q, out)
     except Exception as error:
         raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
 
@@ -307,12 +309,18 @@ def jacobian(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
+<<<<<<< HEAD
             return model.jacobian(index, q, out=out)
 
         def turned(index: Any, q: Any) -> Any:
             return _turn(model.node_pose(index, q), model.jacobian(index, q))
 
         return in_chunks(turned, (index, q), (0, 1), out)
+=======
+            return model.jacobian(index, q, out)
+        pose = model.node_pose(index, q)
+        return _stored(_turn(pose, model.jacobian(index, q)), out)
+>>>>>>> f3d0f8189c5d4b0b7b1a7b2bb2eb84c3fa077ed4
     except Exception as error:
 
         def again() -> Any:
@@ -384,6 +392,7 @@ def node_velocity(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
+<<<<<<< HEAD
             return model.node_velocity(index, q, qd, out=out)
 
         def turned(index: Any, q: Any, qd: Any) -> Any:
@@ -391,6 +400,11 @@ def node_velocity(
             return _turn(model.node_pose(index, q), V, -1)
 
         return in_chunks(turned, (index, q, qd), (0, 1, 1), out)
+=======
+            return model.node_velocity(index, q, qd, out)
+        pose = model.node_pose(index, q)
+        return _stored(_turn(pose, model.node_velocity(index, q, qd), -1), out)
+>>>>>>> f3d0f8189c5d4b0b7b1a7b2bb2eb84c3fa077ed4
     except Exception as error:
 
         def again() -> Any:
@@ -467,6 +481,7 @@ def wrench_forces(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
+<<<<<<< HEAD
             return model.wrench_forces(index, q, wrench, out=out)
 
         def turned(index: Any, q: Any, wrench: Any) -> Any:
@@ -474,6 +489,11 @@ def wrench_forces(
             return model.wrench_forces(index, q, own)
 
         return in_chunks(turned, (index, q, wrench), (0, 1, 1), out)
+=======
+            return model.wrench_forces(index, q, wrench, out)
+        turned = _turn_back(model.node_pose(index, q), wrench)
+        return _stored(model.wrench_forces(index, q, turned), out)
+>>>>>>> f3d0f8189c5d4b0b7b1a7b2bb2eb84c3fa077ed4
     except Exception as error:
 
         def again() -> Any:

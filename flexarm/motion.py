@@ -76,7 +76,7 @@ def node_acceleration(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return model.node_acceleration(index, q, qd, qdd, out=out)
+            return model.node_acceleration(index, q, qd, qdd, out)
 
         def turned(index: Any, q: Any, qd: Any, qdd: Any) -> Any:
             a = model.node_acceleration(index, q, qd, qdd)

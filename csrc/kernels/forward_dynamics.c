@@ -28,6 +28,7 @@
 #include "body.h"
 #include "hop.h"
 #include "joint_forces.h"
+#include "rigid.h"
 
 typedef struct {
     fa_hop hop;
@@ -42,18 +43,21 @@ typedef struct {
     fd_body *body;
     fa_real *columns; /* [6 sum_parent_modes]  Lambda, U of each hop */
     /* rows: the modes of all bodies, then the freedoms of all wide joints */
-    fa_real *z_f;   /* [n_rows]  z_f, then e = L^-1 eps_f */
-    fa_real *pivot; /* [n_rows]  D^-1 */
-    fa_real *Y;     /* [6 n_rows]  P_rf row by row, then Y */
-    fa_real *L;     /* [sum_triangles]  P_ff, then L */
-    fa_real *rest;  /* [nv]  tau less the passive forces, if there are any */
+    fa_real *z_f;         /* [n_rows]  z_f, then e = L^-1 eps_f */
+    fa_real *pivot;       /* [n_rows]  D^-1 */
+    fa_real *Y;           /* [6 n_rows]  P_rf row by row, then Y */
+    fa_real *L;           /* [sum_triangles]  P_ff, then L */
+    fa_real *rest;        /* [nv]  tau less the passive forces, if there are any */
+    rigid_motion *motion; /* of arms without modes */
 } fd_work;
 
 static size_t fd_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
-           (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0);
+           (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0) +
+           (model->is_rigid ? (size_t)model->n_bodies : 0) *
+               (sizeof(rigid_motion) / sizeof(fa_real));
 }
 
 static fd_work fd_split(const fa_model *model, fa_real *work)
@@ -66,6 +70,7 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     w.Y = w.pivot + model->n_rows;
     w.L = w.Y + 6 * model->n_rows;
     w.rest = w.L + model->sum_triangles;
+    w.motion = (rigid_motion *)(w.rest + (model->n_passive ? model->nv : 0));
     return w;
 }
 
@@ -404,6 +409,10 @@ FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
 FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
                                  const fd_body *self, fa_real *etadd);
 
+/* the recursion of arms without modes: rigid_forward.c */
+FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *qd,
+                        const fa_real *tau, const fd_work *w, fa_real *qdd);
+
 /*
  * Accelerations of FA_LANES states.
  *
@@ -418,6 +427,10 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
 
     if (model->n_passive > 0) {
         tau = fd_passive(model, q, qd, tau, &w);
+    }
+    if (model->is_rigid) {
+        rf_run(model, q, qd, tau, &w, qdd);
+        return;
     }
 
     /* outward: poses, twists, inertia and velocity force of each body */

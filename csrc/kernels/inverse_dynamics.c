@@ -15,6 +15,7 @@
 #include "body.h"
 #include "hop.h"
 #include "joint_forces.h"
+#include "rigid.h"
 
 /* what acts besides gravity: velocities and elastic forces, accelerations */
 enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2, ID_NO_GRAVITY = 4 };
@@ -24,9 +25,17 @@ typedef struct {
     fa_real V[6], a[6], f[6], g[3];
 } id_body;
 
+/* a body of an arm without modes */
+typedef struct {
+    rigid_motion m;
+    fa_real f[6];
+    fa_hop hop;
+} id_rigid;
+
 static size_t id_work(const fa_model *model)
 {
-    return (size_t)model->n_bodies * (sizeof(id_body) / sizeof(fa_real)) +
+    const size_t size = model->is_rigid ? sizeof(id_rigid) : sizeof(id_body);
+    return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
 }
 
@@ -151,6 +160,47 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
     }
 }
 
+/* hands the force of a body to its parent (I2) */
+FA_INLINE void id_hand(const fa_model *model, const fa_body *b, const id_rigid *w,
+                       id_rigid *parent)
+{
+    if (b->hop_kind == FA_HOP_GENERAL) {
+        hop_force_add(&w->hop, 0, NULL, NULL, w->f, parent->f, NULL);
+    } else if (model->bodies[b->parent].hop_kind == FA_HOP_GROUND) {
+#define ID_MOMENT(kind) parent->f[2] += axial_moment(b, kind, w->m.s, w->m.c, w->f)
+        AXIAL_SWITCH(b, ID_MOMENT)
+    } else {
+#define ID_HAND(kind) axial_force_add(b, kind, w->m.s, w->m.c, w->f, parent->f)
+        AXIAL_SWITCH(b, ID_HAND)
+    }
+}
+
+/* the same for an arm without modes that moves (V3 to V5, I3) */
+FA_NOINLINE void id_run_rigid(const fa_model *model, const double weight,
+                              const fa_real *q, const fa_real *qd, const fa_real *qdd,
+                              fa_real *work, fa_real *tau)
+{
+    id_rigid *bodies = (id_rigid *)work;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        id_rigid *w = bodies + k;
+        rigid_pose(model, b, q, &w->m, &w->hop);
+        rigid_move(model, b, weight, qd, qdd, &w->hop,
+                   b->parent < 0 ? NULL : &bodies[b->parent].m, &w->m, w->f);
+    }
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+        for (int j = 0; j < b->n_dof; j++) {
+            tau[b->joint_at + j] =
+                joint_force(b, j, bodies[k].f) + b->damping[j] * qd[b->joint_at + j];
+        }
+        if (b->parent >= 0) {
+            id_hand(model, b, bodies + k, bodies + b->parent);
+        }
+    }
+}
+
 FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
                         const fa_real *qd, const fa_real *qdd, fa_real *work,
                         fa_real *tau)
@@ -159,6 +209,15 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
     fa_real *z_f = columns + 6 * model->sum_parent_modes;
 
+    if (model->is_rigid && (what & ID_MOTION)) {
+        const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
+        id_run_rigid(model, weight, q, qd, what & ID_ACCELERATION ? qdd : NULL, work,
+                     tau);
+        if (model->n_passive > 0) {
+            jf_add(model, 1.0, q, qd, tau);
+        }
+        return;
+    }
     id_outward_all(model, what, q, qd, qdd, bodies, columns, z_f);
 
     /* inward: project on the coordinates, hand the rest to the parent */

@@ -19,6 +19,7 @@
 #include "kernels/forward_dynamics.c"
 
 #include "kernels/fast_modes.c"
+#include "kernels/rigid_forward.c"
 #include "kernels/mass_matrix.c"
 
 #include <stdio.h>
