@@ -309,18 +309,12 @@ def jacobian(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-<<<<<<< HEAD
-            return model.jacobian(index, q, out=out)
+            return model.jacobian(index, q, out)
 
         def turned(index: Any, q: Any) -> Any:
             return _turn(model.node_pose(index, q), model.jacobian(index, q))
 
         return in_chunks(turned, (index, q), (0, 1), out)
-=======
-            return model.jacobian(index, q, out)
-        pose = model.node_pose(index, q)
-        return _stored(_turn(pose, model.jacobian(index, q)), out)
->>>>>>> f3d0f8189c5d4b0b7b1a7b2bb2eb84c3fa077ed4
     except Exception as error:
 
         def again() -> Any:
@@ -392,19 +386,13 @@ def node_velocity(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-<<<<<<< HEAD
-            return model.node_velocity(index, q, qd, out=out)
+            return model.node_velocity(index, q, qd, out)
 
         def turned(index: Any, q: Any, qd: Any) -> Any:
             V = model.node_velocity(index, q, qd)
             return _turn(model.node_pose(index, q), V, -1)
 
         return in_chunks(turned, (index, q, qd), (0, 1, 1), out)
-=======
-            return model.node_velocity(index, q, qd, out)
-        pose = model.node_pose(index, q)
-        return _stored(_turn(pose, model.node_velocity(index, q, qd), -1), out)
->>>>>>> f3d0f8189c5d4b0b7b1a7b2bb2eb84c3fa077ed4
     except Exception as error:
 
         def again() -> Any:
@@ -481,19 +469,13 @@ def wrench_forces(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-<<<<<<< HEAD
-            return model.wrench_forces(index, q, wrench, out=out)
+            return model.wrench_forces(index, q, wrench, out)
 
         def turned(index: Any, q: Any, wrench: Any) -> Any:
             own = _turn_back(model.node_pose(index, q), wrench)
             return model.wrench_forces(index, q, own)
 
         return in_chunks(turned, (index, q, wrench), (0, 1, 1), out)
-=======
-            return model.wrench_forces(index, q, wrench, out)
-        turned = _turn_back(model.node_pose(index, q), wrench)
-        return _stored(model.wrench_forces(index, q, turned), out)
->>>>>>> f3d0f8189c5d4b0b7b1a7b2bb2eb84c3fa077ed4
     except Exception as error:
 
         def again() -> Any:
