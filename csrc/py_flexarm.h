@@ -44,6 +44,9 @@ PyObject *py_quiet_map(PyObject *module, PyObject *name);
 /* name of a kernel in Python */
 const char *py_kernel_name(fa_kernel kernel);
 
+/* bytes of scratch that a batch of a kernel takes, however many states it has */
+size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel);
+
 fa_model *py_model_of(PyObject *capsule);
 
 /*

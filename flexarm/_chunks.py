@@ -78,6 +78,16 @@ def parts(batch: tuple[int, ...], most: int = STATES) -> Iterator[tuple[slice, .
             yield (slice(i, i + step),)
 
 
+def all_finite(array: Any, axes: int) -> Any:
+    """Whether the last `axes` of an array are finite, without a mask of all entries."""
+    result = np.empty(array.shape[: array.ndim - axes], dtype=bool)
+    last = tuple(range(-axes, 0))
+    for part in parts(result.shape or (1,)):
+        at = part if result.ndim else ()
+        result[at] = np.isfinite(array[at]).all(axis=last)
+    return result
+
+
 def _batch(operands: tuple[Any, ...], cores: tuple[int, ...]) -> Any:
     """Batch shape of arrays, or None if one of them is alone or there is a misfit."""
     shapes = []

@@ -213,7 +213,11 @@ def operational_space_inertia(
     def inverse(compliance: Any) -> Any:
         return _inverse_of(compliance, *names)
 
-    return in_chunks(inverse, (compliance,), (2,), out)
+    try:
+        return in_chunks(inverse, (compliance,), (2,), out)
+    except SingularityError:
+        inverse(compliance)  # tells of all states
+        raise
 
 
 def _inverse_of(compliance: Any, name: str, inverse: str) -> Any:

@@ -62,6 +62,8 @@ def test_every_public_function_takes_threads() -> None:
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f != "difference"])
 def test_public_functions_give_the_bits_of_one_thread(function: str) -> None:
     for arm in (PUMA, FLEX):
+        if function == "operational_space_inertia" and arm is FLEX:
+            continue  # moves in a plane
         given = good(arm, function, (STATES,))
         expected = call_of(arm, function, given)
         assert_same_bits(
