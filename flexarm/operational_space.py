@@ -205,18 +205,21 @@ def operational_space_inertia(
     >>> np.round(np.diag(fa.operational_space_inertia(box, box.neutral)), 9)
     array([1., 2., 3., 2., 2., 2.])
     """
-    compliance = operational_space_compliance(
-        arm, q, nodes, frame=frame, threads=threads
-    )
+    refuse_linear(arm, "compliances by recursion")
+    _check_frame(frame)
+    numbers = _numbers(arm, nodes)
     names = ("operational_space_inertia", "operational_space_compliance")
 
-    def inverse(compliance: Any) -> Any:
-        return _inverse_of(compliance, *names)
+    def inertia(q: Any) -> Any:
+        return _inverse_of(_compliance(arm, q, numbers, frame, False, threads), *names)
 
     try:
-        return in_chunks(inverse, (compliance,), (2,), out)
-    except SingularityError:
-        inverse(compliance)  # tells of all states
+        return in_chunks(inertia, (q,), (1,), out)
+    except Exception:  # a part says nothing of the whole
+        whole = operational_space_compliance(
+            arm, q, nodes, frame=frame, threads=threads
+        )
+        _inverse_of(whole, *names)
         raise
 
 

@@ -126,9 +126,10 @@ def test_samples_of_a_simulation() -> None:
         samples = n * len(t)
         sizes.append(samples * (3 * 6 * 8 + 4) + 4 * q0.nbytes + 8 * n * 8)
     assert_fixed(calls, sizes)
-    run = calls[1]()
-    assert_fixed([lambda: run.tip], [run.tip.size * 8])
-    assert_fixed([lambda: run.energy], [run.energy.nbytes])
+    runs = [call() for call in calls]
+    samples = [run.q[..., 0].size for run in runs]
+    assert_fixed([lambda r=r: r.tip for r in runs], [24 * n for n in samples])
+    assert_fixed([lambda r=r: r.energy for r in runs], [8 * n for n in samples])
 
 
 def assert_parts(batch: tuple[int, ...], most: int) -> None:
