@@ -30,8 +30,8 @@ typedef struct {
 } fa_single;
 
 /*
- * Bytes of `work` for a kernel: a multiple of 64. One array serves several kernels if it
- * has room for the largest.
+ * Bytes of `work` for the kernel of a function below (FA_INTEGRATE for fa_move): a
+ * multiple of 64. One array serves several of them if it has room for the largest.
  */
 size_t fa_single_size(const fa_kernels *kernels, const fa_model *model,
                       fa_kernel kernel);

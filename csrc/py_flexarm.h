@@ -32,6 +32,11 @@ int py_loops_import(void);
  */
 PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet, int threads);
 
+/* a gufunc of one kernel bound to a stack, which `capsule` owns; its first operand is the
+ * number of the arm */
+PyObject *py_make_stack_gufunc(const fa_stack *stack, PyObject *capsule,
+                               fa_kernel kernel, int quiet, int threads);
+
 /* a gufunc of one map; quiet as above */
 PyObject *py_make_map(fa_map map, int quiet);
 
@@ -66,5 +71,14 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs);
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
 
 int py_add_model_type(PyObject *module);
+
+/* the arrays of a Model as a description, which lives as long as the Model; -1 with an
+ * exception if it is none */
+int py_model_description(PyObject *model, fa_description *description);
+
+/* raises what the refusal of a model says, and returns NULL */
+PyObject *py_model_refuse(fa_status status);
+
+int py_add_stack_type(PyObject *module);
 
 #endif

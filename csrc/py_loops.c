@@ -290,26 +290,40 @@ static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
     return -1;
 }
 
-static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t stride,
-                            npy_intp count)
+/* refuses numbers that are not below `end` */
+static int loop_check_numbers(const char *index, ptrdiff_t stride, npy_intp count,
+                              int64_t end, const char *what, const char *see)
 {
-    const int64_t n_nodes = b->model->n_nodes;
-    const int64_t end = fa_kernel_takes_pair(b->kernel) ? n_nodes * n_nodes : n_nodes;
-
     for (npy_intp i = 0; i < count; i++) {
-        int64_t node;
-        memcpy(&node, index + i * stride, sizeof node);
-        if (node < 0 || node >= end) {
+        int64_t number;
+        memcpy(&number, index + i * stride, sizeof number);
+        if (number < 0 || number >= end) {
             char text[160];
-            snprintf(
-                text, sizeof text,
-                "node is %lld, expected a number from 0 to %lld; see arm.node_names",
-                (long long)node, (long long)end - 1);
+            snprintf(text, sizeof text,
+                     "%s is %lld, expected a number from 0 to %lld; see %s", what,
+                     (long long)number, (long long)end - 1, see);
             py_loop_raise("ArgumentError", text);
             return -1;
         }
     }
     return 0;
+}
+
+static int loop_check_index(const loop_bound *b, const loop_index *index,
+                            npy_intp count)
+{
+    if (index->arms &&
+        loop_check_numbers(index->arms, index->arms_stride, count, b->stack->n_arms,
+                           "number of an arm", "len(stack)") < 0) {
+        return -1;
+    }
+    if (!index->nodes) {
+        return 0;
+    }
+    const int64_t n = b->model->n_nodes;
+    return loop_check_numbers(index->nodes, index->nodes_stride, count,
+                              fa_kernel_takes_pair(b->kernel) ? n * n : n, "node",
+                              "arm.node_names");
 }
 
 static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
@@ -320,14 +334,36 @@ static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
     for (int i = 0; i <= b->n_in; i++) {
         sizes[i] = operands[i].size;
     }
-    return b->model ? kernels->work_size(b->model, b->kernel, sizes)
-                    : kernels->map_work_size(b->map);
+    return (b->stack ? kernels->stack_work_size(b->stack) : 0) +
+           (b->model ? kernels->work_size(b->model, b->kernel, sizes)
+                     : kernels->map_work_size(b->map));
+}
+
+fa_failures py_loop_batch(const loop_bound *b, const fa_kernels *kernels, size_t first,
+                          size_t count, const loop_index *index,
+                          const fa_operand *operands, void *work)
+{
+    const ptrdiff_t at = (ptrdiff_t)first;
+    const char *nodes = index->nodes ? index->nodes + at * index->nodes_stride : NULL;
+    fa_operand part[FA_MAP_OPERANDS];
+
+    for (int i = 0; i <= b->n_in; i++) {
+        part[i] = operands[i];
+        part[i].data += at * part[i].stride;
+    }
+    if (b->stack) {
+        return kernels->stack_batch(
+            b->stack, b->kernel, count, index->arms + at * index->arms_stride,
+            index->arms_stride, nodes, index->nodes_stride, part, work);
+    }
+    return b->model ? kernels->batch(b->model, b->kernel, count, nodes,
+                                     index->nodes_stride, part, work)
+                    : kernels->map(b->map, count, part, work);
 }
 
 /* the batch in chunks, with a look for Ctrl-C between two of them */
 static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
-                        const char *index, npy_intp index_stride, fa_operand *operands,
-                        void *work)
+                        const loop_index *index, const fa_operand *operands, void *work)
 {
     fa_failures bad = {0, 0};
 
@@ -336,19 +372,11 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
         if (py_loop_interrupted(states)) {
             return;
         }
-        const fa_failures more =
-            b->model ? kernels->batch(b->model, b->kernel, (size_t)states, index,
-                                      index_stride, operands, work)
-                     : kernels->map(b->map, (size_t)states, operands, work);
+        const fa_failures more = py_loop_batch(b, kernels, (size_t)at, (size_t)states,
+                                               index, operands, work);
         if (more.count) {
             bad.first = bad.count ? bad.first : (size_t)at + more.first;
             bad.count += more.count;
-        }
-        for (int i = 0; i <= b->n_in; i++) {
-            operands[i].data += states * operands[i].stride;
-        }
-        if (index) {
-            index += states * index_stride;
         }
     }
     py_loop_report(b, bad, (size_t)count);
@@ -358,15 +386,23 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
                      void *data)
 {
     const loop_bound *b = data;
-    const char *index = b->row.has_index ? args[0] : NULL;
+    loop_index index = {NULL, NULL, 0, 0};
     /* maps share products that a compiler fuses otherwise for another width: one set of
      * kernels for any number of states gives one state the same bits in any batch */
     const fa_kernels *kernels = py_kernels(b->model ? (size_t)dims[0] : SIZE_MAX);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
     fa_operand operands[FA_MAP_OPERANDS];
 
+    if (b->stack) { /* the number of the arm stands before what any gufunc has */
+        index.arms = *args++;
+        index.arms_stride = *steps++;
+    }
+    if (b->row.has_index) {
+        index.nodes = args[0];
+        index.nodes_stride = steps[0];
+    }
     if (dims[0] == 0 || loop_check_torque(b, dims) < 0 ||
-        (index && loop_check_index(b, index, steps[0], dims[0]) < 0)) {
+        loop_check_index(b, &index, dims[0]) < 0) {
         return;
     }
 
@@ -389,11 +425,10 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
         loop_offsets(b, dims, steps, operands, (ptrdiff_t *)(void *)scratch);
     }
     if (b->threads > 1) {
-        py_split_states(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
-                        scratch + work_at, work_size);
+        py_split_states(b, kernels, dims[0], &index, operands, scratch + work_at,
+                        work_size);
     } else {
-        loop_chunks(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
-                    scratch + work_at);
+        loop_chunks(b, kernels, dims[0], &index, operands, scratch + work_at);
     }
     PyMem_RawFree(heap);
 
@@ -405,13 +440,15 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
 
 /* "(),(7),(7)->(6,7)"; the place of T among the different core dimensions */
 static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
-                          char *text, size_t size, int *torque_dim)
+                          int n_index, char *text, size_t size, int *torque_dim)
 {
     int seen[8], n_seen = 0;
     size_t at = 0;
 
     *torque_dim = -1;
-    at += (size_t)snprintf(text + at, size - at, row->has_index ? "()," : "");
+    for (int i = 0; i < n_index; i++) {
+        at += (size_t)snprintf(text + at, size - at, "(),");
+    }
     for (int i = 0; i <= n_in; i++) {
         const char *letters = row->operands[i];
         at += (size_t)snprintf(text + at, size - at,
@@ -448,7 +485,8 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
 static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char *doc)
 {
     const loop_row *row = &like->row;
-    const int n_in = like->n_in + row->has_index;
+    const int n_index = row->has_index + (like->stack != NULL);
+    const int n_in = like->n_in + n_index;
     char signature[160];
 
     /* the largest operand; T is at most V */
@@ -471,8 +509,8 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     for (int i = 0; i < largest; i++) {
         b->contiguous[i] = i * (ptrdiff_t)sizeof(double);
     }
-    if (loop_signature(row, like->n_in, like->model, signature, sizeof signature,
-                       &b->torque_dim) < 0) {
+    if (loop_signature(row, like->n_in, like->model, n_index, signature,
+                       sizeof signature, &b->torque_dim) < 0) {
         PyMem_RawFree(b);
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_SystemError, "signature of a gufunc is too long");
@@ -480,7 +518,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
         return NULL;
     }
     for (int i = 0; i <= n_in; i++) {
-        b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
+        b->types[i] = (char)(i < n_index ? NPY_INT64 : NPY_DOUBLE);
     }
     snprintf(b->doc, sizeof b->doc, "%s", doc);
     PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
@@ -493,34 +531,50 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     /* NumPy frees ptr and releases obj with the gufunc, as for np.frompyfunc */
     ((PyUFuncObject *)gufunc)->ptr = b;
     ((PyUFuncObject *)gufunc)->obj = Py_XNewRef(capsule);
-    py_call_attach((PyUFuncObject *)gufunc, b, largest);
+    if (!like->stack) {
+        py_call_attach((PyUFuncObject *)gufunc, b, largest);
+    }
     return gufunc;
 }
 
-PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet, int threads)
+static PyObject *loop_make_kernel(const fa_model *model, const fa_stack *stack,
+                                  PyObject *capsule, fa_kernel kernel, int quiet,
+                                  int threads)
 {
     const loop_row *row = loop_rows + kernel;
     char doc[sizeof((loop_bound *)0)->doc];
-    const fa_model *model = py_model_of(capsule);
-    if (!model) {
-        return NULL;
-    }
+
     /* the four forms of a quantity stand side by side; the first has the name */
     const int form =
         kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
             ? ((int)kernel - FA_LINK_VELOCITIES) % 4
             : 0;
-    snprintf(doc, sizeof doc, "See flexarm.%s; bound to one arm.",
+    snprintf(doc, sizeof doc, "See flexarm.%s; bound to %s.",
              fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
                  ? "forward_dynamics"
-                 : loop_rows[(int)kernel - form].name);
+                 : loop_rows[(int)kernel - form].name,
+             stack ? "a stack, the first operand is the number of the arm" : "one arm");
     const loop_bound like = {.model = model,
+                             .stack = stack,
                              .row = *row,
                              .n_in = fa_kernel_inputs(kernel),
                              .kernel = kernel,
                              .quiet = quiet,
                              .threads = threads};
     return loop_make(&like, capsule, doc);
+}
+
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet, int threads)
+{
+    const fa_model *model = py_model_of(capsule);
+    return model ? loop_make_kernel(model, NULL, capsule, kernel, quiet, threads)
+                 : NULL;
+}
+
+PyObject *py_make_stack_gufunc(const fa_stack *stack, PyObject *capsule,
+                               fa_kernel kernel, int quiet, int threads)
+{
+    return loop_make_kernel(stack->model, stack, capsule, kernel, quiet, threads);
 }
 
 PyObject *py_make_map(fa_map map, int quiet)

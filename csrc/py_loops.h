@@ -18,13 +18,15 @@
 /* bytes of scratch on the stack, more is on the heap; alignment of scratch */
 enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64 };
 
-/* operands of a gufunc: a node number, three inputs, the output; their core dimensions */
-enum { LOOP_OPERANDS = 5, LOOP_DIMS = 3 };
+/* operands of a gufunc: numbers of an arm and of a node, three inputs, the output; their
+ * core dimensions */
+enum { LOOP_OPERANDS = 6, LOOP_DIMS = 3 };
 
 /*
  * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes, B links, C
  * constraints; one
- * letter each, "" for a scalar. Node kernels have an integer operand in front.
+ * letter each, "" for a scalar. Node kernels have an integer operand in front, and before
+ * it there is one more in those of stacks, the number of the arm.
  */
 typedef struct {
     const char *name;
@@ -41,9 +43,10 @@ typedef struct {
 
 /* everything one gufunc needs, in one block that NumPy frees with the gufunc */
 typedef struct {
-    const fa_model *model; /* NULL for a map */
+    const fa_model *model; /* NULL for a map; of a stack the first */
+    const fa_stack *stack; /* or NULL */
     loop_row row;
-    int n_in; /* without the node number */
+    int n_in; /* without the numbers of an arm and of a node */
     fa_kernel kernel;
     fa_map map;
     int quiet;
@@ -62,6 +65,18 @@ typedef struct {
 
 /* doubles along a core dimension; T counts as nv */
 int py_loop_dim(const fa_model *model, char letter);
+
+/* numbers of arms and of nodes, one for each state, or NULL */
+typedef struct {
+    const char *arms, *nodes;
+    ptrdiff_t arms_stride, nodes_stride;
+} loop_index;
+
+/* computes `count` states of a batch, from state number `first` on; `first` of the result
+ * counts from there */
+fa_failures py_loop_batch(const loop_bound *b, const fa_kernels *kernels, size_t first,
+                          size_t count, const loop_index *index,
+                          const fa_operand *operands, void *work);
 
 /* raises NotFiniteError with the GIL held if states failed and the gufunc tells it */
 void py_loop_report(const loop_bound *b, fa_failures bad, size_t count);
@@ -83,8 +98,8 @@ enum { LOOP_CHUNK = 8192 };
  *   work  scratch of the calling thread; others get as much as work_size
  */
 void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
-                     const char *index, npy_intp index_stride,
-                     const fa_operand *operands, void *work, size_t work_size);
+                     const loop_index *index, const fa_operand *operands, void *work,
+                     size_t work_size);
 
 /*
  * Gives a gufunc the quick way for calls with one state.

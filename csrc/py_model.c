@@ -81,10 +81,10 @@ static PyObject *model_arrays(PyObject *args)
     return tuple;
 }
 
-static PyObject *model_build(PyObject *arrays)
+/* the arrays as a description; -1 with an exception if their shapes do not fit */
+static int model_describe(PyObject *arrays, fa_description *description)
 {
     PyArrayObject *a[MODEL_ARRAYS];
-    fa_model *model = NULL;
 
     for (int i = 0; i < MODEL_ARRAYS; i++) {
         a[i] = (PyArrayObject *)PyTuple_GET_ITEM(arrays, i);
@@ -102,9 +102,9 @@ static PyObject *model_build(PyObject *arrays)
             PyExc_ValueError,
             "the arrays of a model have the wrong shape or more than %d bodies",
             FA_MAX_BODIES);
-        return NULL;
+        return -1;
     }
-    const fa_description description = {
+    *description = (fa_description){
         .n_bodies = (int)n,
         .topology = PyArray_DATA(a[0]),
         .joints = PyArray_DATA(a[1]),
@@ -124,13 +124,29 @@ static PyObject *model_build(PyObject *arrays)
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
         .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
     };
-    const fa_status status = fa_model_build(&description, &model);
+    return 0;
+}
+
+PyObject *py_model_refuse(fa_status status)
+{
     if (status == FA_NO_MEMORY) {
         return PyErr_NoMemory();
     }
-    if (status != FA_OK) {
-        PyErr_SetString(PyExc_ValueError, model_refusal(status));
+    PyErr_SetString(PyExc_ValueError, model_refusal(status));
+    return NULL;
+}
+
+static PyObject *model_build(PyObject *arrays)
+{
+    fa_description description;
+    fa_model *model = NULL;
+
+    if (model_describe(arrays, &description) < 0) {
         return NULL;
+    }
+    const fa_status status = fa_model_build(&description, &model);
+    if (status != FA_OK) {
+        return py_model_refuse(status);
     }
     PyObject *capsule = PyCapsule_New(model, MODEL_CAPSULE, model_capsule_free);
     if (!capsule) {
@@ -180,6 +196,16 @@ static void model_dealloc(PyObject *object)
     Py_XDECREF(self->capsule);
     type->tp_free(object);
     Py_DECREF(type);
+}
+
+int py_model_description(PyObject *model, fa_description *description)
+{
+    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
+        PyErr_Format(PyExc_TypeError, "a stack needs Models, not %s",
+                     Py_TYPE(model)->tp_name);
+        return -1;
+    }
+    return model_describe(((model_object *)model)->arrays, description);
 }
 
 static PyObject *model_reduce(PyObject *object, PyObject *unused)

@@ -137,7 +137,10 @@ static int module_exec(PyObject *module)
     /* a set that is forced runs alone */
     module_kernels_for_few =
         forced && *forced ? module_kernels : fa_kernels_for_few(module_kernels);
-    return py_add_maps(module) < 0 ? -1 : py_add_model_type(module);
+    if (py_add_maps(module) < 0 || py_add_model_type(module) < 0) {
+        return -1;
+    }
+    return py_add_stack_type(module);
 }
 
 /* slots hold functions as void *, which POSIX allows and ISO C does not */

@@ -60,8 +60,7 @@ static int split_run(const fa_split *split)
 typedef struct {
     const loop_bound *b;
     const fa_kernels *kernels;
-    const char *index;
-    ptrdiff_t index_stride;
+    const loop_index *index;
     const fa_operand *operands;
     split_scratch scratch;
     void *work;
@@ -71,20 +70,13 @@ typedef struct {
 static int split_states_part(void *context, int slot, size_t first, size_t count)
 {
     split_states *c = context;
-    const loop_bound *b = c->b;
-    fa_operand operands[FA_MAP_OPERANDS];
     void *work = split_work(&c->scratch, slot, c->work);
 
     if (slot == 0 && py_loop_interrupted((npy_intp)count)) {
         return 1;
     }
-    for (int i = 0; i <= b->n_in; i++) {
-        operands[i] = c->operands[i];
-        operands[i].data += (ptrdiff_t)first * operands[i].stride;
-    }
-    const char *index = c->index ? c->index + (ptrdiff_t)first * c->index_stride : NULL;
-    const fa_failures more = c->kernels->batch(b->model, b->kernel, count, index,
-                                               c->index_stride, operands, work);
+    const fa_failures more =
+        py_loop_batch(c->b, c->kernels, first, count, c->index, c->operands, work);
     fa_failures *bad = c->bad + slot;
     if (more.count) {
         const size_t at = first + more.first;
@@ -95,16 +87,12 @@ static int split_states_part(void *context, int slot, size_t first, size_t count
 }
 
 void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
-                     const char *index, npy_intp index_stride,
-                     const fa_operand *operands, void *work, size_t work_size)
+                     const loop_index *index, const fa_operand *operands, void *work,
+                     size_t work_size)
 {
     int threads = b->threads;
-    split_states c = {.b = b,
-                      .kernels = kernels,
-                      .index = index,
-                      .index_stride = index_stride,
-                      .operands = operands,
-                      .work = work};
+    split_states c = {
+        .b = b, .kernels = kernels, .index = index, .operands = operands, .work = work};
     fa_failures bad = {0, 0};
 
     c.scratch = split_allocate(&threads, work_size);

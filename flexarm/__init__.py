@@ -80,6 +80,7 @@ from .operational_space import operational_space_compliance, operational_space_i
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
+from .stacks import ArmStack, stack
 from .statics import (
     Equilibrium,
     InverseStatics,
@@ -128,6 +129,7 @@ _LATER = (
 __all__ = [
     "ArgumentError",
     "Arm",
+    "ArmStack",
     "ComplexModes",
     "ConvergenceError",
     "CoulombFriction",
@@ -224,6 +226,7 @@ __all__ = [
     "screws",
     "se3",
     "simulate",
+    "stack",
     "static_compliance",
     "static_stiffness",
     "testing",

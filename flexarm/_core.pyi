@@ -92,6 +92,14 @@ screws_bracket: Final[np.ufunc]  # (2,6),(2,6)->(2,6)
 screws_left_jacobian: Final[np.ufunc]  # (2,6)->(2,6,6)
 screws_left_jacobian_inverse: Final[np.ufunc]  # (2,6)->(2,6,6)
 
+class Stack:
+    """Arms of one topology; gufuncs take the number of the arm first."""
+
+    def __init__(self, models: tuple[Model, ...], /) -> None: ...
+    def gufunc(
+        self, name: str, quiet: bool = ..., threads: int = ..., /
+    ) -> np.ufunc: ...
+
 class Model:
     def __init__(
         self,

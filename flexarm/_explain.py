@@ -159,6 +159,8 @@ def leading(
     arm: Arm, arrays: dict[str, Any], extra: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Batch shape of all arguments; refuses what does not fit."""
+    from .stacks import ArmStack
+
     for name, array in arrays.items():
         fitting = expected(arm, name)
         if array.ndim == 0 or array.shape[-1] not in fitting:
@@ -173,6 +175,8 @@ def leading(
     shapes = {name: array.shape[:-1] for name, array in arrays.items()}
     if extra:
         shapes["node"] = np.shape(extra[0])
+    if isinstance(arm, ArmStack):
+        shapes["stack"] = arm.shape
     return common_batch(shapes)
 
 
@@ -308,8 +312,11 @@ def explain(
     **given : array_like
         The arguments in order, by name.
     """
+    from .stacks import ArmStack
+
+    one: Arm = arm.arms[0] if isinstance(arm, ArmStack) else arm
     try:
-        check_arm(arm)
+        check_arm(one)
         if not isinstance(error, FlexarmError | TypeError | ValueError):
             return error  # no refusal of NumPy or of a kernel, MemoryError for one
         arrays = {name: real_array(name, value) for name, value in given.items()}
@@ -330,4 +337,4 @@ def explain(
     def repeat() -> Any:
         return gufunc(*extra, *arrays.values(), out=out)
 
-    return not_finite(arm, kernel, arrays, core, again or repeat, out)
+    return not_finite(one, kernel, arrays, core, again or repeat, out)

@@ -214,6 +214,22 @@ def test_the_loop_moves_the_arm_as_python_does(
     np.testing.assert_allclose(place, fa.tip_pose(arm, q)[:3, 3], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_the_makefile(library: tuple[list[str], bool], tmp_path: Path) -> None:
+    flags = [x for x in library[0] if x.startswith("-D")]
+    objects = [x for x in library[0] if x not in flags]
+    made = tmp_path / "made"
+    text = run(
+        "make", "-C", EXAMPLES, f"BUILD={made}", f"PYTHON={sys.executable}",
+        f"CC={shlex.join(COMPILER)}", f"CFLAGS={' '.join(flags)}",
+        f"OBJECTS={' '.join(objects)}", "ARM=fa.library.pendulum()",
+        made / "real_time_loop",
+    )  # fmt: skip
+    assert b"fa.library.pendulum()" in text
+    text = run(made / "real_time_loop", 3, 0)
+    assert b"3 steps of forward dynamics, 1 coordinates" in text
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker has no --wrap")
 def test_the_loop_does_not_allocate(
     library: tuple[list[str], bool], tmp_path: Path

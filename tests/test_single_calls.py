@@ -386,7 +386,7 @@ def test_nothing_leaks() -> None:
         after = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert after - before < 400 * 8
+    assert after - before < 400 * 32  # no object is smaller
 
 
 def test_a_gufunc_outlives_its_arm() -> None:
