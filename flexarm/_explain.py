@@ -22,7 +22,9 @@ def check_arm(arm: Any) -> None:
     from .arm import Arm
 
     if not isinstance(arm, Arm):
-        raise ArgumentError(f"arm is {type(arm).__name__}, expected flexarm.Arm")
+        kind = type(arm).__name__
+        hint = ", one of the stack, such as stack[0]" if kind == "ArmStack" else ""
+        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{hint}")
 
 
 def real_array(name: str, value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import common_batch, leading, positive_number, real_array
+from ._explain import check_arm, common_batch, leading, positive_number, real_array
 from ._motors import rigid_couplings
 from ._threads import ONE, threads_of
 from .drives import motor_positions
@@ -193,6 +193,7 @@ def inverse_kinematics(
     >>> found.q.shape, int(found.success.sum())
     ((1000, 7), 999)
     """
+    check_arm(arm)
     job = _Job(arm, node, weights, length, tolerance, max_iterations)
     job.threads = threads_of(threads)
     T, place_only = _targets(target)

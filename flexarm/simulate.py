@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._explain import check_arm
 from ._simulate_core import run_core
 from ._simulate_events import locate
 from ._simulate_run import Run, Trajectory, check_step, state, times
@@ -172,6 +173,7 @@ def simulate(
     >>> fa.simulate(arm, [[0.0], [0.1], [0.2]], [0.0], [0.0, 0.01]).q.shape
     (3, 2, 1)
     """
+    check_arm(arm)
     t = times(t)
     _check_method(arm, method)
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)

@@ -14,15 +14,33 @@ from .arm import Arm
 from .errors import ArgumentError, ModelError
 
 # what all arms of a stack have in common, by name
-_COMMON = frozenset(
-    {
-        *("nq", "nv", "nu", "n_nodes", "fidelity", "tip", "tip_node"),
-        *("joint_slice", "joint_position_slice", "motor_slice", "motor_position_slice"),
-        *("actuator_indices", "mode_slice", "body_joint_slice", "node_slice"),
-        *("coordinate_names", "position_names", "constraint_names", "node_names"),
-        *("body_index", "node"),
-    }
+_COMMON = (
+    "nq",
+    "nv",
+    "nu",
+    "n_nodes",
+    "fidelity",
+    "tip",
+    "tip_node",
+    "joint_slice",
+    "joint_position_slice",
+    "motor_slice",
+    "motor_position_slice",
+    "actuator_indices",
+    "mode_slice",
+    "body_joint_slice",
+    "node_slice",
+    "coordinate_names",
+    "position_names",
+    "constraint_names",
+    "node_names",
+    "body_index",
+    "node",
 )
+
+
+# what all views of a stack share: the C part, and the gufuncs that it has made
+_Shared = tuple[Stack, dict[Any, Any]]
 
 
 class _Gufuncs:
@@ -31,20 +49,22 @@ class _Gufuncs:
     Stands where an arm has its C model.
     """
 
-    def __init__(self, core: Stack, made: dict[Any, Any], index: Any) -> None:
-        self._core, self._made, self._index = core, made, index
+    def __init__(self, shared: _Shared, index: Any) -> None:
+        self._shared, self._index = shared, index
 
     def _bound(self, name: str, *options: Any) -> Any:
-        gufunc = self._made.get((name, *options))
+        core, made = self._shared
+        key = (name, *options)
+        gufunc = made.get(key)
         if gufunc is None:
             try:
-                gufunc = self._core.gufunc(name, *options)
+                gufunc = core.gufunc(name, *options)
             except KeyError:
                 raise ArgumentError(
                     f"a stack of arms does not compute {name}, expected one arm of it, "
                     "such as stack[0]"
                 ) from None
-            self._made[(name, *options)] = gufunc
+            made[key] = gufunc
         bound: Any = partial(gufunc, self._index)
         bound.signature = gufunc.signature
         return bound
@@ -89,9 +109,9 @@ class ArmStack:
     arms: tuple[Arm, ...]
     index: NDArray[np.int64]
 
-    def __init__(self, arms: tuple[Arm, ...], index: Any, shared: Any) -> None:
+    def __init__(self, arms: tuple[Arm, ...], index: Any, shared: _Shared) -> None:
         self.arms, self.index, self._shared = arms, index, shared
-        self._model = _Gufuncs(*shared, index)
+        self._model = _Gufuncs(shared, index)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -179,7 +199,7 @@ def _told(what: str, first: Any, other: Any) -> str:
 
 def _topology(arm: Arm) -> tuple[Any, ...]:
     """What arms of a stack have in common, in numbers."""
-    packed = arm._model.__reduce__()[1]
+    packed: Any = arm._model.__reduce__()[1]
     topology, loops, couplings, passive = (packed[i] for i in (0, 5, 7, 8))
     tables = topology, loops, passive[:, :3]
     return *(table.tolist() for table in tables), len(couplings)

@@ -82,9 +82,10 @@ def states(arm: Arm, seed: int, shape: tuple[int, ...]) -> dict[str, Any]:
     """Arguments of all functions, of any batch shape."""
     rng = np.random.default_rng(seed)
     made = [random_state(rng, arm) for _ in range(int(np.prod(shape)))]
+    sizes = {"q": arm.nq, "qd": arm.nv, "qdd": arm.nv}
     result = {
-        name: np.array([state[i] for state in made]).reshape(*shape, -1)
-        for i, name in enumerate(("q", "qd", "qdd"))
+        name: np.array([state[i] for state in made]).reshape(*shape, size)
+        for i, (name, size) in enumerate(sizes.items())
     }
     result["tau"] = rng.normal(size=(*shape, arm.nv))
     result["wrench"] = rng.normal(size=(*shape, 6))
@@ -253,7 +254,7 @@ def test_arms_of_different_structure() -> None:
 def test_loops_and_couplings() -> None:
     base = random_tree(7, 4, max_modes=2, gravity=True)
     names = [b.name for b in base.bodies]
-    loop = fa.Loop((names[-1], "tip"), "ground", locked=("x", "y"))
+    loop = fa.Loop((names[-1], "tip"), "ground", directions=("x", "y"))
     held = base.replace(constraints=[loop])
     arms = sweep(held, 7, 5)
     given = states(held, 7, (5,))
@@ -336,7 +337,7 @@ def test_gufuncs_outlive_the_stack() -> None:
 def test_arms_that_do_not_stack() -> None:
     arm = tree(0)
     bodies = list(arm.bodies)
-    renamed = arm.replace(bodies=[bodies[0].replace(name="other"), *bodies[1:]])
+    renamed = arm.replace(bodies=[*bodies[:-1], bodies[-1].replace(name="other")])
     with pytest.raises(ArgumentError, match="stack has no arms"):
         fa.stack([])
     with pytest.raises(ArgumentError, match="arm 1 of the stack is int"):
@@ -370,6 +371,10 @@ def test_refusals_of_a_call() -> None:
         fa.link_jacobians(arms, q)
     with pytest.raises(ArgumentError, match="does not compute inverse_dynamics_deriv"):
         fa.inverse_dynamics_derivatives(arms, q, qd, tau)
+    with pytest.raises(ArgumentError, match="ArmStack, expected"):
+        fa.simulate(arms, q, qd, [0.0, 1.0])  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="ArmStack, expected"):
+        fa.inverse_kinematics(arms, np.eye(4))  # type: ignore[arg-type]
     bad = qd.copy()
     bad[2, 0] = np.nan
     with pytest.raises(NotFiniteError, match=r"qd\[2, 0\] is nan") as caught:
