@@ -5,7 +5,9 @@
  *             Model holds the same capsule (ufunc->obj), so it may outlive the Model
  *             and no reference cycle exists.
  * GIL         released around every batch and every time loop; taken again to raise,
- *             to look for Ctrl-C, and to call a Python torque function.
+ *             to look for Ctrl-C, and to call a Python torque function. Nothing here
+ *             needs it: what changes after import belongs to a call or to the main
+ *             thread, or, in fa_pool.c, has a lock. Free-threaded CPython is told so.
  */
 #ifndef PY_FLEXARM_H
 #define PY_FLEXARM_H

@@ -13,6 +13,7 @@ STATES = 4096  # of a part
 
 
 def in_chunks(
+    arm: Any,
     compute: Callable[..., Any],
     operands: tuple[Any, ...],
     cores: tuple[int, ...],
@@ -22,6 +23,8 @@ def in_chunks(
 
     Parameters
     ----------
+    arm : Arm or ArmStack
+        The arm; a stack, which has axes of its own, is computed as a whole.
     compute : callable
         Arrays with broadcasting leading axes to a new array.
     operands : tuple of array_like
@@ -35,7 +38,7 @@ def in_chunks(
     -----
     What `compute` raises for a part says nothing of the whole: callers look again.
     """
-    batch = _batch(operands, cores)
+    batch = None if hasattr(arm, "arms") else _batch(operands, cores)
     if batch is None or int(np.prod(batch)) <= STATES:
         result = compute(*operands)
         if out is None:

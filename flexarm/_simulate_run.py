@@ -94,7 +94,7 @@ class Trajectory:
             V = self._quiet("potential_energy", q)
             return V + self._quiet("kinetic_energy", q, qd)
 
-        return np.asarray(in_chunks(total, (self.q, self.qd), (1, 1)))
+        return np.asarray(in_chunks(self.arm, total, (self.q, self.qd), (1, 1)))
 
     @property
     def tip(self) -> Array:
@@ -103,7 +103,7 @@ class Trajectory:
         def place(q: Array) -> Any:
             return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
 
-        return np.asarray(in_chunks(place, (self.q,), (1,)))
+        return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
 
     def _quiet(self, kernel: str, *operands: Any) -> Any:
         return self.arm._model.quiet(kernel)(*operands)

@@ -222,7 +222,7 @@ def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) ->
         def total(q: Any, qd: Any) -> Any:
             return model.kinetic_energy(q, qd) + model.potential_energy(q)
 
-        return in_chunks(total, (q, qd), (1, 1), out)
+        return in_chunks(arm, total, (q, qd), (1, 1), out)
     except Exception:  # one of the two says why
         potential_energy(arm, q, threads=threads)
         kinetic_energy(arm, q, qd, out=out, threads=threads)

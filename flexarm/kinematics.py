@@ -314,7 +314,7 @@ def jacobian(
         def turned(index: Any, q: Any) -> Any:
             return _turn(model.node_pose(index, q), model.jacobian(index, q))
 
-        return in_chunks(turned, (index, q), (0, 1), out)
+        return in_chunks(arm, turned, (index, q), (0, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -392,7 +392,7 @@ def node_velocity(
             V = model.node_velocity(index, q, qd)
             return _turn(model.node_pose(index, q), V, -1)
 
-        return in_chunks(turned, (index, q, qd), (0, 1, 1), out)
+        return in_chunks(arm, turned, (index, q, qd), (0, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -475,7 +475,7 @@ def wrench_forces(
             own = _turn_back(model.node_pose(index, q), wrench)
             return model.wrench_forces(index, q, own)
 
-        return in_chunks(turned, (index, q, wrench), (0, 1, 1), out)
+        return in_chunks(arm, turned, (index, q, wrench), (0, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:

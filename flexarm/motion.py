@@ -82,7 +82,7 @@ def node_acceleration(
             a = model.node_acceleration(index, q, qd, qdd)
             return _turn(model.node_pose(index, q), a, -1)
 
-        return in_chunks(turned, (index, q, qd, qdd), (0, 1, 1, 1), out)
+        return in_chunks(arm, turned, (index, q, qd, qdd), (0, 1, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:

@@ -132,7 +132,7 @@ def operational_space_compliance(
         def compliance(q: Any) -> Any:
             return _compliance(arm, q, numbers, frame, False, threads)
 
-        return in_chunks(compliance, (q,), (1,), out)
+        return in_chunks(arm, compliance, (q,), (1,), out)
     except Exception as error:
 
         def again() -> Any:
@@ -214,7 +214,7 @@ def operational_space_inertia(
         return _inverse_of(_compliance(arm, q, numbers, frame, False, threads), *names)
 
     try:
-        return in_chunks(inertia, (q,), (1,), out)
+        return in_chunks(arm, inertia, (q,), (1,), out)
     except Exception:  # a part says nothing of the whole
         whole = operational_space_compliance(
             arm, q, nodes, frame=frame, threads=threads

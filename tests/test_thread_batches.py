@@ -190,6 +190,25 @@ def test_quadratic_results_stay_finite_beside_failures() -> None:
     assert np.isfinite(np.delete(caught.value.result, np.s_[::100], axis=0)).all()
 
 
+def test_stacks_of_arms() -> None:
+    arms = [fa.library.pendulum(mass=m, com=0.3) for m in (1.0, 2.0, 3.0)]
+    q = np.random.default_rng(0).normal(size=(9000, 1))
+    stack = fa.stack(arms)[np.arange(len(q)) % 3]
+    assert_same_bits(
+        fa.forward_dynamics(stack, q, q, q, threads=3),
+        fa.forward_dynamics(stack, q, q, q),
+    )
+    assert_same_bits(
+        fa.jacobian(stack, q, frame="base", threads=2),
+        np.array([fa.jacobian(arms[i % 3], x, frame="base") for i, x in enumerate(q)]),
+    )
+    q[[4, 8000]] = np.nan
+    with pytest.raises(fa.NotFiniteError) as caught:
+        fa.energy(stack, q, q, threads=2)
+    assert caught.value.index == (4,)
+    assert caught.value.count == 2
+
+
 # time loops and inverse kinematics
 
 T = np.linspace(0.0, 0.05, 51)
@@ -485,7 +504,7 @@ def test_failures_of_two_threads_do_not_mix() -> None:
 
 
 def test_the_threads_of_an_arm_are_found_again() -> None:
-    """Gufuncs are made once, and pickles, copies and comparisons know nothing of it."""
+    """Gufuncs are made once; pickles, copies and comparisons know nothing of it."""
     arm = fa.library.puma560()
     q = np.zeros((2000, 6))
     before = arm.__reduce__()
