@@ -38,6 +38,7 @@ def in_chunks(
     -----
     What `compute` raises for a part says nothing of the whole: callers look again.
     """
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     batch = None if hasattr(arm, "arms") else _batch(operands, cores)
     if batch is None or int(np.prod(batch)) <= STATES:
         result = compute(*operands)
@@ -50,6 +51,7 @@ def in_chunks(
     if out is not None:  # parts would overwrite what others still have to read
         arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
     result, first = out, True
+    state: tuple[int, ...] = ()  # shape of a result of one state
     for part in parts(batch):
         value = compute(
             *(
@@ -58,13 +60,15 @@ def in_chunks(
             )
         )
         if first:
-            core = np.shape(value)[len(batch) :]
+            state = np.shape(value)[len(batch) :]
             if out is None:
-                result = np.empty(batch + core)
+                result = np.empty(batch + state)
             else:
-                check_out(out, (), batch + core)
+                check_out(out, (), batch + state)
             first = False
-        np.copyto(result[part], value, casting="same_kind")
+        # a result of the user may have more axes in front
+        at = (..., *part, *(slice(None),) * len(state))
+        np.copyto(result[at], value, casting="same_kind")
     return result
 
 
@@ -95,7 +99,7 @@ def _batch(operands: tuple[Any, ...], cores: tuple[int, ...]) -> Any:
     """Batch shape of arrays, or None if one of them is alone or there is a misfit."""
     shapes = []
     for x, core in zip(operands, cores, strict=True):
-        if not isinstance(x, np.ndarray):
+        if type(x) is not np.ndarray:
             if not isinstance(x, int):
                 return None
             continue

@@ -176,6 +176,9 @@ def test_parts_have_the_bits_of_single_states(
                 again = [y.copy() for y in given]
                 getattr(fa, function)(arm, *again, **options, out=again[k])
                 assert_same_bits(again[k], expected)
+        wide = np.zeros((2, *expected.shape))
+        assert getattr(fa, function)(arm, *given, **options, out=wide) is wide
+        assert_same_bits(wide, np.stack([expected, expected]))
         monkeypatch.undo()
 
 
