@@ -229,7 +229,7 @@ class Run:
 
     def _check_samples(self, torque: Any) -> Array:
         arm, n = self.arm, len(self.t)
-        array = real_array("torque", torque)
+        array: Array = real_array("torque", torque)
         if (
             array.ndim < 2
             or array.shape[-2] != n
