@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._explain import check_out, explain, real_array
+from ._chunks import in_chunks
+from ._explain import explain, real_array
 from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
@@ -309,8 +310,11 @@ def jacobian(
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
             return model.jacobian(index, q, out)
-        pose = model.node_pose(index, q)
-        return _stored(_turn(pose, model.jacobian(index, q)), out)
+
+        def turned(index: Any, q: Any) -> Any:
+            return _turn(model.node_pose(index, q), model.jacobian(index, q))
+
+        return in_chunks(arm, turned, (index, q), (0, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -383,8 +387,12 @@ def node_velocity(
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
             return model.node_velocity(index, q, qd, out)
-        pose = model.node_pose(index, q)
-        return _stored(_turn(pose, model.node_velocity(index, q, qd), -1), out)
+
+        def turned(index: Any, q: Any, qd: Any) -> Any:
+            V = model.node_velocity(index, q, qd)
+            return _turn(model.node_pose(index, q), V, -1)
+
+        return in_chunks(arm, turned, (index, q, qd), (0, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -462,8 +470,12 @@ def wrench_forces(
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
             return model.wrench_forces(index, q, wrench, out)
-        turned = _turn_back(model.node_pose(index, q), wrench)
-        return _stored(model.wrench_forces(index, q, turned), out)
+
+        def turned(index: Any, q: Any, wrench: Any) -> Any:
+            own = _turn_back(model.node_pose(index, q), wrench)
+            return model.wrench_forces(index, q, own)
+
+        return in_chunks(arm, turned, (index, q, wrench), (0, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -474,14 +486,6 @@ def wrench_forces(
         raise explain(
             arm, "wrench_forces", error, extra=(index,), **own, q=q, wrench=wrench
         ) from None
-
-
-def _stored(result: Any, out: Any) -> Any:
-    if out is None:
-        return result
-    check_out(out, (), np.shape(result))
-    np.copyto(out, result, casting="same_kind")
-    return out
 
 
 def _quiet_pose(arm: Arm, index: Any, q: Any) -> Any:
