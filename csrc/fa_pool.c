@@ -72,8 +72,7 @@ static void pool_take_parts(pool_call *call, int slot)
 
     while (pool_has_parts(call)) {
         const size_t first = call->next, rest = s->count - first;
-        size_t part =
-            pool_round(s, rest / (size_t)(POOL_PARTS * call->slots));
+        size_t part = pool_round(s, rest / (size_t)(POOL_PARTS * call->slots));
         part = part < call->least ? call->least : part;
         part = part > s->most ? s->most : part;
         part = part > rest ? rest : part;
@@ -259,7 +258,7 @@ int fa_pool_run(const fa_split *split)
         const double worth = (double)(split->count - call.next) * seconds / POOL_WORTH;
         const int most = split->threads < FA_POOL_MOST ? split->threads : FA_POOL_MOST;
         call.slots = worth < (double)most ? (int)worth : most;
-        call.least = pool_round(split, (size_t)(0.5 * POOL_WORTH / seconds));
+        call.least = pool_round(split, 1 + (size_t)(0.5 * POOL_WORTH / seconds));
     }
     if (call.slots > 1) {
         return pool_share(&call);

@@ -123,9 +123,6 @@ static PyObject *call_result(const loop_bound *b, PyObject *out, const int64_t *
     fa_operand *last = operands + b->n_in;
     double scalar;
 
-    if (out && PyArray_FailUnlessWriteable((PyArrayObject *)out, "output array") < 0) {
-        return NULL;
-    }
     *last = (fa_operand){(char *)&scalar, 0, shape->size, b->contiguous};
     if (!out && shape->n_dims == 0) {
         if (call_kernel(b, index, operands) < 0) {
@@ -149,6 +146,17 @@ static PyObject *call_result(const loop_bound *b, PyObject *out, const int64_t *
     return array;
 }
 
+/*
+ * Whether a result may be written there. The highest flag is that of arrays of which NumPy
+ * warns, such as those of broadcast_arrays: it may do so itself, since its warning runs
+ * code in Python, which must not happen between our checks and the kernel.
+ */
+static inline int call_is_output(const loop_bound *b, PyObject *out)
+{
+    return call_is_plain(out, b->shapes + b->n_in, -1, NPY_ARRAY_CARRAY) &&
+           PyArray_FLAGS((PyArrayObject *)out) >= 0;
+}
+
 /* the vectorcall of our gufuncs */
 static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_flags,
                              PyObject *names)
@@ -165,8 +173,7 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
     if ((n_args != n_in && n_args != n_in + 1) || (names && PyTuple_GET_SIZE(names)) ||
         (b->row.has_index && !call_index(b, args[0], &index)) ||
         !call_inputs(b, given, operands, scalars) ||
-        (has_out &&
-         !call_is_plain(args[n_in], b->shapes + b->n_in, -1, NPY_ARRAY_CARRAY))) {
+        (has_out && !call_is_output(b, args[n_in]))) {
         return b->general(gufunc, args, n_flags, names);
     }
     return call_result(b, has_out ? args[n_in] : NULL, b->row.has_index ? &index : NULL,

@@ -5,7 +5,9 @@
  *             Model holds the same capsule (ufunc->obj), so it may outlive the Model
  *             and no reference cycle exists.
  * GIL         released around every batch and every time loop; taken again to raise,
- *             to look for Ctrl-C, and to call a Python torque function.
+ *             to look for Ctrl-C, and to call a Python torque function. Nothing here
+ *             needs it: what changes after import belongs to a call or to the main
+ *             thread, or, in fa_pool.c, has a lock. Free-threaded CPython is told so.
  */
 #ifndef PY_FLEXARM_H
 #define PY_FLEXARM_H
@@ -48,6 +50,9 @@ PyObject *py_quiet_map(PyObject *module, PyObject *name);
 
 /* name of a kernel in Python */
 const char *py_kernel_name(fa_kernel kernel);
+
+/* bytes of scratch that a batch of a kernel takes, however many states it has */
+size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel);
 
 fa_model *py_model_of(PyObject *capsule);
 

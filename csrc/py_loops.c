@@ -82,6 +82,20 @@ const char *py_kernel_name(fa_kernel kernel)
     return loop_rows[kernel].name;
 }
 
+size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel)
+{
+    const char *const *operands = loop_rows[kernel].operands;
+    int sizes[4];
+
+    for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
+        sizes[i] = 1;
+        for (const char *d = operands[i]; *d; d++) {
+            sizes[i] *= py_loop_dim(model, *d);
+        }
+    }
+    return py_kernels(SIZE_MAX)->work_size(model, kernel, sizes);
+}
+
 int py_loop_dim(const fa_model *model, char letter)
 {
     switch (letter) {

@@ -214,20 +214,41 @@ static PyObject *model_reduce(PyObject *object, PyObject *unused)
     return Py_BuildValue("OO", Py_TYPE(object), ((model_object *)object)->arrays);
 }
 
-/* a gufunc of the kernel of that name */
-static PyObject *model_variant(PyObject *object, const char *name, int quiet,
-                               int threads)
+/* the kernel of that name; -1 with an exception set if the arm has none */
+static int model_kernel(PyObject *object, const char *name)
 {
     const model_object *self = (const model_object *)object;
 
     for (int i = 0; i < FA_N_KERNELS; i++) {
         if (strcmp(name, py_kernel_name((fa_kernel)i)) == 0 &&
             fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
-            return py_make_gufunc(self->capsule, (fa_kernel)i, quiet, threads);
+            return i;
         }
     }
     PyErr_Format(PyExc_KeyError, "no kernel is named %s", name);
-    return NULL;
+    return -1;
+}
+
+static PyObject *model_variant(PyObject *object, const char *name, int quiet,
+                               int threads)
+{
+    const model_object *self = (const model_object *)object;
+    const int kernel = model_kernel(object, name);
+
+    return kernel < 0
+               ? NULL
+               : py_make_gufunc(self->capsule, (fa_kernel)kernel, quiet, threads);
+}
+
+static PyObject *model_work_size(PyObject *object, PyObject *name)
+{
+    const model_object *self = (const model_object *)object;
+    const char *text = PyUnicode_AsUTF8(name);
+    const int kernel = text ? model_kernel(object, text) : -1;
+
+    return kernel < 0 ? NULL
+                      : PyLong_FromSize_t(py_kernel_work_size(
+                            py_model_of(self->capsule), (fa_kernel)kernel));
 }
 
 static PyObject *model_quiet(PyObject *object, PyObject *args)
@@ -324,6 +345,8 @@ static PyMethodDef model_methods[] = {
      "raise."},
     {"threaded", model_threaded, METH_VARARGS,
      "threaded(name, threads): the gufunc whose calls take up to so many threads."},
+    {"work_size", model_work_size, METH_O,
+     "work_size(name): bytes of scratch of one thread, for any number of states."},
     {"rollout", (PyCFunction)(void (*)(void))model_rollout,
      METH_VARARGS | METH_KEYWORDS,
      "A batch of trajectories by a fixed-step method; see simulate."},

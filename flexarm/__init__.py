@@ -9,22 +9,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import (
-    beams,
-    control,
-    descriptions,
-    events,
-    finite_elements,
-    library,
-    plotting,
-    screws,
-    se3,
-    testing,
-    twists,
-    urdf,
-)
+from . import beams, events, finite_elements, se3, twists
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
+from ._export_c import export_c
 from ._loop_closing import close_loops
 from ._version import __version__
 from .arm import Arm
@@ -115,7 +103,28 @@ from .vibration import (
 )
 
 if TYPE_CHECKING:
-    from . import reference
+    from . import (
+        control,
+        descriptions,
+        library,
+        plotting,
+        reference,
+        screws,
+        testing,
+        urdf,
+    )
+
+# modules that not every program needs: they load at their first use
+_LATER = (
+    "control",
+    "descriptions",
+    "library",
+    "plotting",
+    "reference",
+    "screws",
+    "testing",
+    "urdf",
+)
 
 __all__ = [
     "ArgumentError",
@@ -170,6 +179,7 @@ __all__ = [
     "energy",
     "equilibrium",
     "events",
+    "export_c",
     "finite_elements",
     "forward_dynamics",
     "free_motors",
@@ -230,9 +240,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the reference models at their first use, which few programs have."""
-    if name == "reference":
-        return import_module(".reference", __name__)
+    """Load a module at its first use."""
+    if name in _LATER:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._chunks import all_finite, in_chunks
 from ._explain import check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
 from .errors import ArgumentError
@@ -88,14 +89,21 @@ class Trajectory:
     @property
     def energy(self) -> Array:
         """(..., n) total energy in J."""
-        return self.kinetic + self.potential
+
+        def total(q: Array, qd: Array) -> Any:
+            V = self._quiet("potential_energy", q)
+            return V + self._quiet("kinetic_energy", q, qd)
+
+        return np.asarray(in_chunks(self.arm, total, (self.q, self.qd), (1, 1)))
 
     @property
     def tip(self) -> Array:
         """(..., n, 3) position of the tip in m."""
-        return np.asarray(
-            self._quiet("node_pose", self.arm.tip_node, self.q)[..., :3, 3]
-        )
+
+        def place(q: Array) -> Any:
+            return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
+
+        return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
 
     def _quiet(self, kernel: str, *operands: Any) -> Any:
         return self.arm._model.quiet(kernel)(*operands)
@@ -221,7 +229,7 @@ class Run:
 
     def _check_samples(self, torque: Any) -> Array:
         arm, n = self.arm, len(self.t)
-        array = np.array(real_array("torque", torque))
+        array: Array = real_array("torque", torque)
         if (
             array.ndim < 2
             or array.shape[-2] != n
@@ -231,7 +239,7 @@ class Run:
                 f"torque has shape {array.shape}, expected (..., {n}, {arm.nu}): one "
                 f"row per time, one column per joint (or {arm.nv} for all coordinates)"
             )
-        if not np.isfinite(array).all():
+        if not all_finite(array, 1).all():
             raise ArgumentError("torque has samples that are not finite")
         return array
 
@@ -354,7 +362,8 @@ class Run:
         """Whether a run that reached its end is one, and what is to be said of it."""
         if self.doubt is None or not len(self.q):
             return True, ""
-        largest = max(np.nanmax(abs(x), initial=0.0) for x in (self.q, self.qd))
+        ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
+        largest = max(map(max, ends))
         wild = bool(largest >= _WILD)
         told = self.doubt() if wild or self.arm.nv <= _FEW else ""
         if not told:
@@ -364,12 +373,10 @@ class Run:
     def _finished(
         self, method: str, note: str, events: tuple[Occurrence, ...]
     ) -> Trajectory:
-        reached = np.asarray(
-            np.isfinite(self.q).all(axis=2) & np.isfinite(self.qd).all(axis=2)
-        )
-        self.q[~reached] = np.nan
-        self.qd[~reached] = np.nan
-        self.tau[~reached] = np.nan
+        reached = all_finite(self.q, 1) & all_finite(self.qd, 1)
+        if not reached.all():
+            for array in (self.q, self.qd, self.tau):
+                array[~reached] = np.nan
         failed = np.asarray(~reached.all(axis=1))
         failed[[i for _, _, i in self.ended]] = False
         success = not failed.any()

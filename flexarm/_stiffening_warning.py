@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ._chunks import all_finite, parts
 from .errors import StiffeningWarning
 from .links import link_velocities
 
@@ -41,12 +42,16 @@ def warn_of_stiffening(arm: Arm, q: Array, qd: Array) -> None:
     if not bare:
         return
     # a run that fails says so itself
-    finite = np.isfinite(q).all(axis=(-2, -1)) & np.isfinite(qd).all(axis=(-2, -1))
-    if not finite.any():
-        return
-    twists = link_velocities(arm, q[finite], qd[finite])
-    spins = np.linalg.norm(twists[..., :3], axis=-1)
-    spins = spins.reshape(-1, len(arm.bodies)).max(axis=0)
+    finite = (all_finite(q, 1) & all_finite(qd, 1)).all(axis=-1, keepdims=True)
+    finite = np.broadcast_to(finite, q.shape[:-1])
+    spins = np.zeros(len(arm.bodies))
+    for part in parts(finite.shape):
+        among = finite[part]
+        if among.any():
+            twists = link_velocities(arm, q[part][among], qd[part][among])
+            spins = np.maximum(
+                spins, np.linalg.norm(twists[..., :3], axis=-1).max(axis=0)
+            )
     for k, first in bare.items():
         if spins[k] > STIFFENING_SHARE * first:
             warnings.warn(

@@ -31,6 +31,7 @@ from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
 from ._core import Model
 from ._description import Description, table
+from ._export_c import export_c as _export_c
 from ._pack import FIDELITIES, Packed, pack
 from .errors import ModelError
 from .joints import Joint
@@ -519,6 +520,7 @@ class Arm(Description):
     operators = _operators.operators
     operational_space_compliance = _operational_space.operational_space_compliance
     operational_space_inertia = _operational_space.operational_space_inertia
+    export_c = _export_c
     integrate = positions.integrate
     difference = positions.difference
     position_rates = positions.position_rates

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ._chunks import in_chunks
 from ._explain import explain
 from ._threads import ONE, threaded
 
@@ -217,7 +216,14 @@ def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) ->
     >>> fa.energy(arm, [0.0], [[1.0], [2.0]])
     array([0.25, 1.  ])
     """
-    # first: out may be one of the inputs
-    potential = potential_energy(arm, q, threads=threads)
-    kinetic = kinetic_energy(arm, q, qd, out=out, threads=threads)
-    return np.add(kinetic, potential, out=out)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+
+        def total(q: Any, qd: Any) -> Any:
+            return model.kinetic_energy(q, qd) + model.potential_energy(q)
+
+        return in_chunks(arm, total, (q, qd), (1, 1), out)
+    except Exception:  # one of the two says why
+        potential_energy(arm, q, threads=threads)
+        kinetic_energy(arm, q, qd, out=out, threads=threads)
+        raise

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._explain import check_out, explain, real_array
+from ._chunks import in_chunks
+from ._explain import explain, real_array
 from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
@@ -20,6 +21,8 @@ def _node(arm: Arm, node: Any) -> Any:
     """Node numbers from None (the tip), a number, (body, node) or an array."""
     if node is None:
         return arm.tip_node
+    if type(node) is int and 0 <= node < arm.n_nodes:
+        return node
     if isinstance(node, str):
         if node in arm.node_names:
             return arm.node_names.index(node)
@@ -91,7 +94,7 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.link_poses(q, out=out)
+        return model.link_poses(q, out)
     except Exception as error:
         raise explain(arm, "link_poses", error, out=out, q=q) from None
 
@@ -139,7 +142,7 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.node_poses(q, out=out)
+        return model.node_poses(q, out)
     except Exception as error:
         raise explain(arm, "node_poses", error, out=out, q=q) from None
 
@@ -192,7 +195,7 @@ def node_pose(
     index = _node(arm, node)
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.node_pose(index, q, out=out)
+        return model.node_pose(index, q, out)
     except Exception as error:
         raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
 
@@ -306,9 +309,12 @@ def jacobian(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return model.jacobian(index, q, out=out)
-        pose = model.node_pose(index, q)
-        return _stored(_turn(pose, model.jacobian(index, q)), out)
+            return model.jacobian(index, q, out)
+
+        def turned(index: Any, q: Any) -> Any:
+            return _turn(model.node_pose(index, q), model.jacobian(index, q))
+
+        return in_chunks(arm, turned, (index, q), (0, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -380,9 +386,13 @@ def node_velocity(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return model.node_velocity(index, q, qd, out=out)
-        pose = model.node_pose(index, q)
-        return _stored(_turn(pose, model.node_velocity(index, q, qd), -1), out)
+            return model.node_velocity(index, q, qd, out)
+
+        def turned(index: Any, q: Any, qd: Any) -> Any:
+            V = model.node_velocity(index, q, qd)
+            return _turn(model.node_pose(index, q), V, -1)
+
+        return in_chunks(arm, turned, (index, q, qd), (0, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -459,9 +469,13 @@ def wrench_forces(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return model.wrench_forces(index, q, wrench, out=out)
-        turned = _turn_back(model.node_pose(index, q), wrench)
-        return _stored(model.wrench_forces(index, q, turned), out)
+            return model.wrench_forces(index, q, wrench, out)
+
+        def turned(index: Any, q: Any, wrench: Any) -> Any:
+            own = _turn_back(model.node_pose(index, q), wrench)
+            return model.wrench_forces(index, q, own)
+
+        return in_chunks(arm, turned, (index, q, wrench), (0, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -472,14 +486,6 @@ def wrench_forces(
         raise explain(
             arm, "wrench_forces", error, extra=(index,), **own, q=q, wrench=wrench
         ) from None
-
-
-def _stored(result: Any, out: Any) -> Any:
-    if out is None:
-        return result
-    check_out(out, (), np.shape(result))
-    np.copyto(out, result, casting="same_kind")
-    return out
 
 
 def _quiet_pose(arm: Arm, index: Any, q: Any) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._chunks import in_chunks
 from ._explain import explain
 from ._threads import ONE, threaded
-from .kinematics import _check_frame, _node, _quiet_pose, _stored, _turn
+from .kinematics import _check_frame, _node, _quiet_pose, _turn
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -75,10 +76,13 @@ def node_acceleration(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return model.node_acceleration(index, q, qd, qdd, out=out)
-        pose = model.node_pose(index, q)
-        a = model.node_acceleration(index, q, qd, qdd)
-        return _stored(_turn(pose, a, -1), out)
+            return model.node_acceleration(index, q, qd, qdd, out)
+
+        def turned(index: Any, q: Any, qd: Any, qdd: Any) -> Any:
+            a = model.node_acceleration(index, q, qd, qdd)
+            return _turn(model.node_pose(index, q), a, -1)
+
+        return in_chunks(arm, turned, (index, q, qd, qdd), (0, 1, 1, 1), out)
     except Exception as error:
 
         def again() -> Any:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._chunks import in_chunks
 from ._explain import explain, refuse_linear
 from ._threads import ONE, threaded
 from .errors import ArgumentError, SingularityError
-from .kinematics import _check_frame, _node, _stored, _turn
+from .kinematics import _check_frame, _node, _turn
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -127,7 +128,11 @@ def operational_space_compliance(
     _check_frame(frame)
     numbers = _numbers(arm, nodes)
     try:
-        return _stored(_compliance(arm, q, numbers, frame, False, threads), out)
+
+        def compliance(q: Any) -> Any:
+            return _compliance(arm, q, numbers, frame, False, threads)
+
+        return in_chunks(arm, compliance, (q,), (1,), out)
     except Exception as error:
 
         def again() -> Any:
@@ -200,11 +205,22 @@ def operational_space_inertia(
     >>> np.round(np.diag(fa.operational_space_inertia(box, box.neutral)), 9)
     array([1., 2., 3., 2., 2., 2.])
     """
-    compliance = operational_space_compliance(
-        arm, q, nodes, frame=frame, threads=threads
-    )
+    refuse_linear(arm, "compliances by recursion")
+    _check_frame(frame)
+    numbers = _numbers(arm, nodes)
     names = ("operational_space_inertia", "operational_space_compliance")
-    return _stored(_inverse_of(compliance, *names), out)
+
+    def inertia(q: Any) -> Any:
+        return _inverse_of(_compliance(arm, q, numbers, frame, False, threads), *names)
+
+    try:
+        return in_chunks(arm, inertia, (q,), (1,), out)
+    except Exception:  # a part says nothing of the whole
+        whole = operational_space_compliance(
+            arm, q, nodes, frame=frame, threads=threads
+        )
+        _inverse_of(whole, *names)
+        raise
 
 
 def _inverse_of(compliance: Any, name: str, inverse: str) -> Any:

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Compiles csrc/fa_*.c and the C tests, and runs every test once per instruction set.
 #
-#   tests/c/run.sh [plain|san|valgrind] [test ...]
+#   tests/c/run.sh [plain|san|tsan|valgrind] [test ...]
 #
 # plain     the library as shipped, warnings are errors
 # san       under AddressSanitizer and UndefinedBehaviorSanitizer
+# tsan      test_pool, or what is named, under ThreadSanitizer
 # valgrind  plain, under memcheck; without AVX-512, which valgrind does not know, and
 #           without tests against long double, which it computes in double
 #
@@ -16,7 +17,12 @@ cd "$(dirname "$0")/../.."
 mode=${1:-plain}
 shift || true
 tests=("$@")
-[ ${#tests[@]} -gt 0 ] || tests=(tests/c/test_*.c)
+if [ ${#tests[@]} -eq 0 ]; then
+    case $mode in
+    tsan) tests=(tests/c/test_pool.c) ;;
+    *) tests=(tests/c/test_*.c) ;;
+    esac
+fi
 read -ra compiler <<<"${CC:-gcc}"
 cores=$(getconf _NPROCESSORS_ONLN)
 mapfile -t flags <csrc/compile_flags.txt
@@ -38,8 +44,13 @@ san)
     library_flags=("${flags[@]}")
     test_flags=("${flags[@]}")
     ;;
+tsan)
+    build=build/c-tests/tsan
+    library_flags=("${flags[@]}" -g1 -O0 -fsanitize=thread)
+    test_flags=("${library_flags[@]}")
+    ;;
 *)
-    echo "run.sh: mode is '$mode', expected plain, san or valgrind" >&2
+    echo "run.sh: mode is '$mode', expected plain, san, tsan or valgrind" >&2
     exit 2
     ;;
 esac
