@@ -19,7 +19,21 @@
 #define FA_INLINE static inline __attribute__((always_inline, unused))
 
 typedef double fa_real __attribute__((vector_size(FA_LANES * 8)));
-typedef int64_t fa_mask __attribute__((vector_size(FA_LANES * 8))); /* 0 or -1 */
+typedef int64_t fa_mask __attribute__((vector_size(FA_LANES * 8)));    /* 0 or -1 */
+typedef long long fa_words __attribute__((vector_size(FA_LANES * 8))); /* of builtins */
+
+/* numbers of one state side by side in memory, at any address */
+typedef double fa_row __attribute__((vector_size(FA_LANES * 8), aligned(1), may_alias));
+
+FA_INLINE fa_real fa_load(const char *from)
+{
+    return *(const fa_row *)from;
+}
+
+FA_INLINE void fa_store(char *to, fa_real x)
+{
+    *(fa_row *)to = x;
+}
 
 /*
  * What was stored is loaded again where it is needed: a value that stands in memory
@@ -58,49 +72,67 @@ FA_INLINE fa_real fa_select(fa_mask mask, fa_real a, fa_real b)
     return (fa_real)((mask & (fa_mask)a) | (~mask & (fa_mask)b));
 }
 
-/* low and high: a0 b0 a1 b1 ..., the first half of it and the second */
 #if defined(__clang__)
 #define FA_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define FA_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (fa_mask){__VA_ARGS__})
 #endif
 
-FA_INLINE void fa_interleave(fa_real a, fa_real b, fa_real *low, fa_real *high)
+/*
+ * y_i: lane i of x_0, x_1, ..., FA_LANES of them; y may be x. Every shuffle is one
+ * instruction: pairs of numbers within 128 bits, then pairs of those.
+ */
+FA_INLINE void fa_transpose(const fa_real *x, fa_real *y)
 {
-#if FA_LANES == 8
-    *low = FA_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-    *high = FA_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#if FA_LANES == 2
+    const fa_real a = x[0], b = x[1];
+    y[0] = FA_SHUFFLE(a, b, 0, 2);
+    y[1] = FA_SHUFFLE(a, b, 1, 3);
 #elif FA_LANES == 4
-    *low = FA_SHUFFLE(a, b, 0, 4, 1, 5);
-    *high = FA_SHUFFLE(a, b, 2, 6, 3, 7);
+    const fa_real a = FA_SHUFFLE(x[0], x[1], 0, 4, 2, 6);
+    const fa_real b = FA_SHUFFLE(x[0], x[1], 1, 5, 3, 7);
+    const fa_real c = FA_SHUFFLE(x[2], x[3], 0, 4, 2, 6);
+    const fa_real d = FA_SHUFFLE(x[2], x[3], 1, 5, 3, 7);
+    y[0] = FA_SHUFFLE(a, c, 0, 1, 4, 5);
+    y[1] = FA_SHUFFLE(b, d, 0, 1, 4, 5);
+    y[2] = FA_SHUFFLE(a, c, 2, 3, 6, 7);
+    y[3] = FA_SHUFFLE(b, d, 2, 3, 6, 7);
 #else
-    *low = FA_SHUFFLE(a, b, 0, 2);
-    *high = FA_SHUFFLE(a, b, 1, 3);
+    fa_real pair[8], half[8];
+    for (int i = 0; i < 8; i += 2) { /* even and odd lanes of rows i and i + 1 */
+        pair[i] = FA_SHUFFLE(x[i], x[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        pair[i + 1] = FA_SHUFFLE(x[i], x[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int i = 0; i < 8; i += 4) { /* lanes j and j + 4 of rows i to i + 3 */
+        for (int j = 0; j < 2; j++) {
+            const fa_real a = pair[i + j], b = pair[i + j + 2];
+            half[i + j] = FA_SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13);
+            half[i + j + 2] = FA_SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+        }
+    }
+    for (int j = 0; j < 4; j++) {
+        y[j] = FA_SHUFFLE(half[j], half[j + 4], 0, 1, 4, 5, 8, 9, 12, 13);
+        y[j + 4] = FA_SHUFFLE(half[j], half[j + 4], 2, 3, 6, 7, 10, 11, 14, 15);
+    }
 #endif
 }
 
-/* y_i: lane i of x_0, x_1, ..., FA_LANES of them */
-FA_INLINE void fa_transpose(const fa_real *x, fa_real *y)
-{
-    fa_real a[FA_LANES];
-
-    memcpy(y, x, sizeof a);
-    for (int stage = 1; stage < FA_LANES; stage *= 2) {
-        memcpy(a, y, sizeof a);
-        for (int i = 0; i < FA_LANES / 2; i++) {
-            fa_interleave(a[i], a[i + FA_LANES / 2], y + 2 * i, y + 2 * i + 1);
-        }
-    }
-}
-
-/* true if the mask is set in any lane */
+/* true if the mask, 0 or -1 in each lane, is set in any lane */
 FA_INLINE int fa_any(fa_mask mask)
 {
+#if defined(__x86_64__) && FA_LANES == 2
+    return __builtin_ia32_movmskpd((fa_real)mask) != 0;
+#elif defined(__x86_64__) && FA_LANES == 4
+    return __builtin_ia32_movmskpd256((fa_real)mask) != 0;
+#elif defined(__x86_64__) && FA_LANES == 8
+    return __builtin_ia32_cvtq2mask512((fa_words)mask) != 0;
+#else
     int64_t any = 0;
     for (int w = 0; w < FA_LANES; w++) {
         any |= mask[w];
     }
     return any != 0;
+#endif
 }
 
 FA_INLINE fa_real fa_sqrt(fa_real x)

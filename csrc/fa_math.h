@@ -30,6 +30,12 @@ static __attribute__((noinline, unused)) void math_sincos_large(fa_real x,
     }
 }
 
+/* |x| */
+FA_INLINE fa_real fa_size(fa_real x)
+{
+    return (fa_real)((fa_mask)x & INT64_MAX);
+}
+
 FA_INLINE void fa_sincos(fa_real x, fa_real *s, fa_real *c)
 {
     /* nearest multiple of pi/2: adding 1.5 * 2^52 rounds to an integer, whose low
@@ -58,8 +64,8 @@ FA_INLINE void fa_sincos(fa_real x, fa_real *s, fa_real *c)
     p = p * z + 2.48015872894767294178e-05;
     p = p * z - 1.38888888888741095749e-03;
     p = p * z + 4.16666666666666019037e-02;
-    const fa_real half = 0.5 * z, rest = 1.0 - half;
-    const fa_real cosine = rest + (((1.0 - rest) - half) + z * z * p);
+    p = p * z - 0.5;
+    const fa_real cosine = p * z + 1.0;
 
     /* quadrants 1 and 3 swap the two, 2 and 3 flip the sine, 1 and 2 the cosine */
     const fa_mask swap = -(quadrant & 1);
@@ -67,7 +73,7 @@ FA_INLINE void fa_sincos(fa_real x, fa_real *s, fa_real *c)
     *s = (fa_real)((fa_mask)fa_select(swap, cosine, sine) ^ flip_s);
     *c = (fa_real)((fa_mask)fa_select(swap, sine, cosine) ^ flip_c);
 
-    const fa_mask large = (x > 8e5) | (x < -8e5);
+    const fa_mask large = fa_size(x) > 8e5;
     if (fa_any(large)) {
         math_sincos_large(x, large, s, c);
     }

@@ -160,7 +160,49 @@ FA_NOINLINE size_t batch_work_size(const fa_model *model, fa_kernel kernel,
     return total * sizeof(fa_real);
 }
 
-FA_INLINE void batch_load(const fa_operand *o, size_t at, size_t states, fa_real *lanes)
+/* whether n numbers of a state stand side by side */
+FA_INLINE int batch_is_row(const ptrdiff_t *offset, const int n)
+{
+    int is_row = 1;
+    for (int i = 1; i < n; i++) {
+        is_row &= offset[i] == offset[0] + i * (ptrdiff_t)sizeof(double);
+    }
+    return is_row;
+}
+
+/* whether the states of a full block stand side by side */
+FA_INLINE int batch_is_straight(const fa_operand *o, size_t states)
+{
+    return states == FA_LANES && o->stride == (ptrdiff_t)sizeof(double);
+}
+
+/*
+ * The next entry after e - FA_LANES to be moved in a row: e, or, where fewer than
+ * FA_LANES are left, the first of the last ones, some of which are moved twice.
+ */
+FA_INLINE int batch_next_row(int e, int size)
+{
+    return e < size && e + FA_LANES > size && size >= FA_LANES ? size - FA_LANES : e;
+}
+
+FA_INLINE double batch_number(const char *from)
+{
+    double value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+/* a state alone, in every lane */
+FA_INLINE void batch_load_one(const fa_operand *o, const char *state, fa_real *lanes)
+{
+    for (int e = 0; e < o->size; e++) {
+        lanes[e] = fa_splat(batch_number(state + o->offset[e]));
+    }
+}
+
+/* is_row: all numbers of a state stand side by side */
+FA_INLINE void batch_load(const fa_operand *o, int is_row, size_t at, size_t states,
+                          fa_real *lanes)
 {
     const char *state[FA_LANES];
 
@@ -169,66 +211,118 @@ FA_INLINE void batch_load(const fa_operand *o, size_t at, size_t states, fa_real
         const size_t i = at + (w < states ? w : states - 1);
         state[w] = o->data + (ptrdiff_t)i * o->stride;
     }
-    for (int e = 0; e < o->size; e++) {
-        const ptrdiff_t offset = o->offset[e];
-        fa_real x = {0};
-        for (int w = 0; w < FA_LANES; w++) {
-            double value;
-            memcpy(&value, state[w] + offset, sizeof value);
-            x[w] = value;
+    if (batch_is_straight(o, states)) {
+        for (int e = 0; e < o->size; e++) {
+            lanes[e] = fa_load(state[0] + o->offset[e]);
         }
-        lanes[e] = x;
+        return;
+    }
+    if (states == 1) {
+        batch_load_one(o, state[0], lanes);
+        return;
+    }
+    for (int e = 0; e < o->size;) {
+        const int row = batch_next_row(e, o->size);
+        if (row + FA_LANES <= o->size &&
+            (is_row || batch_is_row(o->offset + row, FA_LANES))) {
+            fa_real rows[FA_LANES];
+            for (int w = 0; w < FA_LANES; w++) {
+                rows[w] = fa_load(state[w] + o->offset[row]);
+            }
+            fa_transpose(rows, lanes + row);
+            e = row + FA_LANES;
+        } else {
+            fa_real x = {0};
+            for (int w = 0; w < FA_LANES; w++) {
+                x[w] = batch_number(state[w] + o->offset[e]);
+            }
+            lanes[e++] = x;
+        }
     }
 }
 
-/* whether FA_LANES numbers of a state stand side by side */
-FA_INLINE int batch_is_row(const ptrdiff_t *offset)
+/* FA_LANES entries that stand side by side, state by state */
+FA_INLINE void batch_store_row(char *to, ptrdiff_t stride, size_t states,
+                               const fa_real *x)
 {
-    int is_row = 1;
-    for (int i = 1; i < FA_LANES; i++) {
-        is_row &= offset[i] == offset[0] + i * (ptrdiff_t)sizeof(double);
+    fa_real rows[FA_LANES];
+
+    fa_transpose(x, rows);
+    if (states == FA_LANES) {
+        for (int w = 0; w < FA_LANES; w++) {
+            fa_store(to + w * stride, rows[w]);
+        }
+        return;
     }
-    return is_row;
+    for (size_t w = 0; w < states; w++) {
+        fa_store(to, rows[w]);
+        to += stride;
+    }
 }
 
-FA_INLINE void batch_store(const fa_operand *o, size_t at, size_t states,
+/* one entry of each state */
+FA_INLINE void batch_store_entry(char *to, ptrdiff_t stride, size_t states, fa_real x)
+{
+    for (size_t w = 0; w < states; w++) {
+        const double value = x[w];
+        memcpy(to, &value, sizeof value);
+        to += stride;
+    }
+}
+
+/* is_row as for batch_load */
+FA_INLINE void batch_store(const fa_operand *o, int is_row, size_t at, size_t states,
                            const fa_real *lanes)
 {
+    /* copies, which the compiler knows to be none of the numbers that are written */
+    const ptrdiff_t stride = o->stride, *offset = o->offset;
+    char *const to = o->data + (ptrdiff_t)at * stride;
+    const int size = o->size;
+
+    if (batch_is_straight(o, states)) {
+        for (int e = 0; e < size; e++) {
+            fa_store(to + offset[e], lanes[e]);
+        }
+        return;
+    }
+    for (int e = 0; e < size;) {
+        const int row = batch_next_row(e, size);
+        if (states > 1 && row + FA_LANES <= size &&
+            (is_row || batch_is_row(offset + row, FA_LANES))) {
+            batch_store_row(to + offset[row], stride, states, lanes + row);
+            e = row + FA_LANES;
+        } else {
+            batch_store_entry(to + offset[e], stride, states, lanes[e]);
+            e++;
+        }
+    }
+}
+
+/* whether one of `size` numbers is not finite, lane by lane: 0 x summed over them is zero */
+FA_INLINE fa_mask batch_not_finite(const fa_real *x, int size)
+{
+    fa_real sum[4] = {{0}, {0}, {0}, {0}}; /* additions need not wait for each other */
     int e = 0;
 
-    /* as many numbers side by side as there are lanes, state by state */
-    while (e + FA_LANES <= o->size && batch_is_row(o->offset + e)) {
-        char *to = o->data + (ptrdiff_t)at * o->stride + o->offset[e];
-        fa_real rows[FA_LANES];
-        fa_transpose(lanes + e, rows);
-        for (size_t w = 0; w < states; w++) {
-            memcpy(to, rows + w, sizeof rows[w]);
-            to += o->stride;
-        }
-        e += FA_LANES;
-    }
-    for (; e < o->size; e++) {
-        char *to = o->data + (ptrdiff_t)at * o->stride + o->offset[e];
-        for (size_t w = 0; w < states; w++) {
-            const double value = lanes[e][w];
-            memcpy(to, &value, sizeof value);
-            to += o->stride;
+    for (; e + 4 <= size; e += 4) {
+        for (int i = 0; i < 4; i++) {
+            sum[i] += 0.0 * x[e + i];
         }
     }
+    for (; e < size; e++) {
+        sum[0] += 0.0 * x[e];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]) != 0.0;
 }
 
 /*
  * Counts the states with a NaN or an infinity among their results, and makes all of
- * their results NaN: 0 x summed over them is zero unless one is not finite.
+ * their results NaN.
  */
 FA_INLINE void batch_count(fa_real *out, int size, size_t at, size_t states,
                            fa_failures *bad)
 {
-    fa_real sum = {0};
-    for (int e = 0; e < size; e++) {
-        sum += 0.0 * out[e];
-    }
-    const fa_mask failed = sum != 0.0;
+    const fa_mask failed = batch_not_finite(out, size);
     if (!fa_any(failed)) {
         return;
     }
@@ -258,15 +352,17 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
     const int n_in = fa_kernel_inputs(kernel);
     const int64_t n_nodes = model->n_nodes;
     const int is_pair = fa_kernel_takes_pair(kernel);
+    const batch_row *row = batch_row_of(model, kernel);
     const fa_operand *out = operands + n_in;
     fa_real *lanes[4];
     fa_failures bad = {0, 0};
-    int sizes[4];
+    int sizes[4], is_row[4];
     fa_call call;
 
     fa_real *next = work;
     for (int i = 0; i <= n_in; i++) {
         sizes[i] = operands[i].size;
+        is_row[i] = count > FA_LANES && batch_is_row(operands[i].offset, sizes[i]);
     }
     for (int i = 0; i <= n_in; i++) {
         const size_t width = batch_width(model, kernel, i, sizes);
@@ -298,14 +394,14 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
             arms->take(arms, at, &call);
         }
         for (int i = 0; i < n_in; i++) {
-            batch_load(operands + i, at, states, lanes[i]);
+            batch_load(operands + i, is_row[i], at, states, lanes[i]);
         }
         if (widened) {
             jf_actuate(model, lanes[2]);
         }
-        batch_row_of(model, kernel)->run(model, &call);
+        row->run(model, &call);
         batch_count(call.out, out->size, at, states, &bad);
-        batch_store(out, at, states, call.out);
+        batch_store(out, is_row[n_in], at, states, call.out);
     }
     return bad;
 }

@@ -100,11 +100,11 @@ static fa_failures map_run(fa_map map, size_t count, const fa_operand *operands,
         const size_t states = count - at < FA_LANES ? count - at : FA_LANES;
         call.states = (int)states;
         for (int i = 0; i < n_in; i++) {
-            batch_load(operands + i, at, states, lanes[i]);
+            batch_load(operands + i, 0, at, states, lanes[i]);
         }
         map_rows[map](&call);
         batch_count(call.out, out->size, at, states, &bad);
-        batch_store(out, at, states, call.out);
+        batch_store(out, 0, at, states, call.out);
     }
     return bad;
 }
