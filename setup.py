@@ -223,7 +223,7 @@ class BuildCore(build_ext):
         objects = self.compile_all(ext.sources, flags, headers)
         path = self.get_ext_fullpath(ext.name)
         Path(path).unlink(missing_ok=True)  # another OpenBLAS has no newer objects
-        link = [*link, "-lm", *shlex.split(os.environ.get("LDFLAGS", ""))]
+        link = [*link, "-lm", "-pthread", *shlex.split(os.environ.get("LDFLAGS", ""))]
         compiler.link_shared_object(
             objects, path, extra_postargs=link, build_temp=self.build_temp
         )

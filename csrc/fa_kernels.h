@@ -15,6 +15,7 @@
 
 #include "fa_maps.h"
 #include "fa_model.h"
+#include "fa_stack.h"
 #include <stdint.h>
 
 /* inputs -> outputs; (n) are numbers of doubles, N the nodes, B the links */
@@ -221,6 +222,15 @@ typedef struct {
     size_t (*ik_work_size)(const fa_model *, const fa_ik *);
     /* nonzero if the callback stopped it, targets that are not done are then left */
     int (*ik)(const fa_model *, const fa_ik *, void *work);
+    /* whether a kernel can be run on a stack */
+    int (*stack_has)(fa_kernel);
+    /* bytes of scratch beside work_size of the model of the stack */
+    size_t (*stack_work_size)(const fa_stack *);
+    /* the same as batch, each state with an arm of its own: `arms` has their numbers */
+    fa_failures (*stack_batch)(const fa_stack *, fa_kernel, size_t count,
+                               const char *arms, ptrdiff_t arms_stride,
+                               const char *index, ptrdiff_t index_stride,
+                               const fa_operand *operands, void *work);
 } fa_kernels;
 
 /* whether a kernel has a meaning for an arm: some need constraints */

@@ -21,6 +21,12 @@
 typedef double fa_real __attribute__((vector_size(FA_LANES * 8)));
 typedef int64_t fa_mask __attribute__((vector_size(FA_LANES * 8))); /* 0 or -1 */
 
+/*
+ * What was stored is loaded again where it is needed: a value that stands in memory
+ * anyway is then not kept in a register, from which it would be spilled a second time.
+ */
+#define FA_RELOAD() __asm__ volatile("" : : : "memory")
+
 /* one number in every lane */
 FA_INLINE fa_real fa_splat(double x)
 {

@@ -9,6 +9,8 @@
 #ifndef FA_LAYOUT_H
 #define FA_LAYOUT_H
 
+#include <stddef.h>
+
 #ifndef fa_constant
 typedef double fa_constant; /* a constant of the model */
 #endif
@@ -159,6 +161,7 @@ typedef struct {
     /* constraints: the rows of all loops, then the couplings sum c_i q_i = constant */
     int n_loops, n_couplings, n_constraints;
     int n_passive; /* forces inside of joints */
+    int n_constants;
     fa_fidelity fidelity;
     fa_constant gravity[3], stabilization;
     const fa_body *bodies;
@@ -166,6 +169,42 @@ typedef struct {
     const fa_loop *loops;
     const fa_constant *couplings; /* [n_couplings][nu + 1] */
     const fa_passive *passive;
+    const fa_constant *constants; /* [n_constants] all that bodies and nodes point to */
 } fa_model;
+
+/*
+ * Run number i of the constants that stand inside the structs: its start, and as result
+ * its length, negative behind the last one.
+ */
+static inline int fa_model_inside(const fa_model *model, int i,
+                                  const fa_constant **from)
+{
+    const size_t own = offsetof(fa_body, modal) - offsetof(fa_body, rot);
+    const size_t base = offsetof(fa_model, bodies) - offsetof(fa_model, gravity);
+    const size_t loop = sizeof(fa_loop) - offsetof(fa_loop, position);
+    const size_t passive = sizeof(fa_passive) - offsetof(fa_passive, ratio);
+    const char *at = (const char *)model + offsetof(fa_model, gravity);
+    size_t size = base;
+
+    if (i >= 1 && i <= 2 * model->n_bodies) {
+        const fa_body *b = model->bodies + (i - 1) / 2;
+        const int fast = (i - 1) % 2;
+        at = (const char *)b + (fast ? offsetof(fa_body, fast) + offsetof(fa_fast, C)
+                                     : offsetof(fa_body, rot));
+        size = !fast ? own : b->fast.W ? sizeof b->fast.C : 0;
+    }
+    i -= 1 + 2 * model->n_bodies;
+    if (i >= 0 && i < model->n_loops) {
+        at = (const char *)(model->loops + i) + offsetof(fa_loop, position);
+        size = loop;
+    }
+    i -= model->n_loops;
+    if (i >= 0 && i < model->n_passive) {
+        at = (const char *)(model->passive + i) + offsetof(fa_passive, ratio);
+        size = passive;
+    }
+    *from = (const fa_constant *)(const void *)at;
+    return i < model->n_passive ? (int)(size / sizeof(fa_constant)) : -1;
+}
 
 #endif

@@ -413,6 +413,27 @@ static double *model_fast(const fa_model *model, fa_body *b, int k, double *cons
     return constants + fa_fast_size(b->n_modes);
 }
 
+/* no constant is zero or follows from others, whatever its value is: what models of one
+ * topology then do depends on their topology alone */
+static void model_generalize(const fa_description *d, fa_model *model, fa_body *bodies,
+                             fa_node *nodes)
+{
+    for (int k = 0; k < d->n_bodies; k++) {
+        fa_body *b = bodies + k;
+        const int n = b->n_modes;
+
+        b->node_is_offset = n > 0;
+        b->F1_is_skew = 0;
+        b->driven.axis = -1;
+        model->any_offset |= b->node_is_offset;
+        if (d->topology[(size_t)k * FA_TOPO_SIZE + FA_TOPO_SECOND]) {
+            for (int j = b->first_node; j < b->first_node + b->n_nodes; j++) {
+                nodes[j].kappa = nodes[j].lambda + 3 * n;
+            }
+        }
+    }
+}
+
 /* joints, nodes and modal integrals of all bodies; returns the first unused constant */
 static double *model_bodies(const fa_description *d, fa_model *model, fa_body *bodies,
                             fa_node *nodes, double *constants, double *scratch)
@@ -466,6 +487,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->n_nodes = (int)n_nodes;
     model->bodies = bodies;
     model->nodes = nodes;
+    model->constants = constants;
+    model->n_constants = (int)n_constants;
     memcpy(model->gravity, d->gravity, sizeof model->gravity);
     model->fidelity = d->fidelity;
     status = model_places(d, model, bodies);
@@ -485,7 +508,10 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->is_rigid =
         model->n_modes == 0 && !model->any_floating && model->n_constraints == 0;
     constants += d->couplings_size;
-    for (int k = 0; k < d->n_bodies && status == FA_OK; k++) {
+    if (status == FA_OK && d->is_general) {
+        model_generalize(d, model, bodies, nodes);
+    }
+    for (int k = 0; k < d->n_bodies && status == FA_OK && !d->is_general; k++) {
         constants = model_fast(model, bodies + k, k, constants);
         if (d->fidelity == FA_FULL && !d->is_general) {
             constants = fa_straight_build(bodies + k, nodes, constants);

@@ -28,8 +28,14 @@ int py_loops_import(void);
  * A gufunc of one kernel bound to one model.
  *   capsule  owner of the model, a new reference is taken
  *   quiet    failed states become NaN without an exception
+ *   threads  most threads of a call
  */
-PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet);
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet, int threads);
+
+/* a gufunc of one kernel bound to a stack, which `capsule` owns; its first operand is the
+ * number of the arm */
+PyObject *py_make_stack_gufunc(const fa_stack *stack, PyObject *capsule,
+                               fa_kernel kernel, int quiet, int threads);
 
 /* a gufunc of one map; quiet as above */
 PyObject *py_make_map(fa_map map, int quiet);
@@ -45,6 +51,16 @@ const char *py_kernel_name(fa_kernel kernel);
 
 fa_model *py_model_of(PyObject *capsule);
 
+/*
+ * Time loop and inverse kinematics on several threads. The tick of `run` is called by
+ * the calling thread alone. Nonzero if it ended early, an exception is set then.
+ *   work  scratch of the calling thread; others get as much as work_size
+ */
+int py_split_rollout(const fa_model *model, const fa_kernels *kernels,
+                     const fa_rollout *run, int threads, void *work, size_t work_size);
+int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *run,
+                int threads, void *work, size_t work_size);
+
 /* method Model.rollout */
 PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs);
 
@@ -52,5 +68,14 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs);
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
 
 int py_add_model_type(PyObject *module);
+
+/* the arrays of a Model as a description, which lives as long as the Model; -1 with an
+ * exception if it is none */
+int py_model_description(PyObject *model, fa_description *description);
+
+/* raises what the refusal of a model says, and returns NULL */
+PyObject *py_model_refuse(fa_status status);
+
+int py_add_stack_type(PyObject *module);
 
 #endif

@@ -75,7 +75,7 @@ static int ik_fill(const fa_model *model, fa_ik *run, PyObject *const *arrays)
 /*
  * inverse_kinematics(target, q, residual, cost, status, iterations, limits, wrench,
  *                    weights, node, place_only, deflection, wrench_in_base, tolerance,
- *                    stationary, damping, max_iterations, monotone)
+ *                    stationary, damping, max_iterations, monotone, threads)
  */
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args)
 {
@@ -84,14 +84,14 @@ PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args)
     double *w = run.weights;
     _Alignas(IK_ALIGN) char stack[IK_STACK];
     char *heap = NULL, *work = stack;
-    int stopped = 0;
+    int stopped = 0, threads;
 
-    if (!PyArg_ParseTuple(args, "OOOOOOOO(dddddd)ipppdddip:inverse_kinematics", arrays,
+    if (!PyArg_ParseTuple(args, "OOOOOOOO(dddddd)ipppdddipi:inverse_kinematics", arrays,
                           arrays + 1, arrays + 2, arrays + 3, arrays + 4, arrays + 5,
                           arrays + 6, arrays + 7, w, w + 1, w + 2, w + 3, w + 4, w + 5,
                           &run.node, &run.place_only, &run.deflection,
                           &run.wrench_in_base, &run.tolerance, &run.stationary,
-                          &run.damping, &run.max_iterations, &run.monotone)) {
+                          &run.damping, &run.max_iterations, &run.monotone, &threads)) {
         return NULL;
     }
     if (run.node < 0 || run.node >= model->n_nodes || !PyArray_Check(arrays[3])) {
@@ -113,7 +113,7 @@ PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args)
     }
     Py_BEGIN_ALLOW_THREADS if (run.count)
     {
-        stopped = kernels->ik(model, &run, work);
+        stopped = py_split_ik(model, kernels, &run, threads, work, size);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(heap);
     if (stopped) {

@@ -5,32 +5,14 @@
  * frozen numbers, "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows
  * output sizes. The loop honours every stride and leaves the batch to fa_kernels.
  */
-#include "py_flexarm.h"
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#define NO_IMPORT_ARRAY
-#include <numpy/ndarrayobject.h>
-#include <numpy/ufuncobject.h>
+#include "py_loops.h"
 
 #include <fenv.h>
+#include <pthread.h>
 #include <stdio.h>
-
-enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64, LOOP_CHUNK = 8192, LOOP_OPERANDS = 5 };
 
 /* offsets that a gufunc keeps ready; those of larger operands are made in each call */
 enum { LOOP_READY = 16384 };
-
-/*
- * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes, B links, C
- * constraints; one
- * letter each, "" for a scalar. Node kernels have an integer operand in front.
- */
-typedef struct {
-    const char *name;
-    int has_index;
-    const char *operands[4]; /* inputs, then the output */
-} loop_row;
 
 static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {"inverse_dynamics", 0, {"Q", "V", "V", "V"}},
@@ -95,33 +77,18 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
 };
 
-/* everything one gufunc needs, in one block that NumPy frees with the gufunc */
-typedef struct {
-    const fa_model *model; /* NULL for a map */
-    loop_row row;
-    int n_in; /* without the node number */
-    fa_kernel kernel;
-    fa_map map;
-    int quiet;
-    int torque_dim; /* place of T among NumPy's core dimensions, or -1 */
-    PyUFuncGenericFunction function[1];
-    void *data[1];
-    char types[LOOP_OPERANDS];
-    char doc[160];
-    ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
-} loop_bound;
-
 const char *py_kernel_name(fa_kernel kernel)
 {
     return loop_rows[kernel].name;
 }
 
-static int loop_dim(const fa_model *model, char letter)
+int py_loop_dim(const fa_model *model, char letter)
 {
     switch (letter) {
     case 'Q':
         return model->nq;
     case 'V':
+    case 'T':
         return model->nv;
     case 'B':
         return model->n_links;
@@ -138,7 +105,7 @@ static int loop_dim(const fa_model *model, char letter)
  * Raises with the GIL held, whatever the caller holds. A batch may come in pieces; where
  * an earlier piece has raised, its exception stays.
  */
-static void loop_raise(const char *class_name, const char *message)
+void py_loop_raise(const char *class_name, const char *message)
 {
     const PyGILState_STATE gil = PyGILState_Ensure();
     if (!PyErr_Occurred()) {
@@ -169,7 +136,7 @@ static struct {
  * Nonzero if Ctrl-C was pressed, now or at an earlier piece of this call. States that
  * failed in an earlier piece stop nothing: the rest is computed.
  */
-static int loop_interrupted(npy_intp states)
+int py_loop_interrupted(npy_intp states)
 {
     PyObject *type, *value, *trace; /* of an earlier piece that failed */
 
@@ -199,13 +166,27 @@ static int loop_interrupted(npy_intp states)
     return loop_main.stopped;
 }
 
+void py_loop_report(const loop_bound *b, fa_failures bad, size_t count)
+{
+    char text[200];
+
+    if (!bad.count || b->quiet) {
+        return;
+    }
+    snprintf(text, sizeof text,
+             "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
+             "at position %zu",
+             b->row.name, bad.count, count, bad.first);
+    py_loop_raise("NotFiniteError", text);
+}
+
 /* doubles of one operand */
 static int loop_size(const loop_bound *b, const char *letters, const npy_intp *dims)
 {
     int size = 1;
     for (int d = 0; letters[d]; d++) {
         size *= letters[d] == 'T' ? (int)dims[1 + b->torque_dim]
-                                  : loop_dim(b->model, letters[d]);
+                                  : py_loop_dim(b->model, letters[d]);
     }
     return size;
 }
@@ -291,30 +272,44 @@ static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
              "last axis of tau has length %zd, expected %d (one force per joint) or %d "
              "(all coordinates)",
              (ssize_t)n, m->n_actuators, m->nv);
-    loop_raise("ArgumentError", text);
+    py_loop_raise("ArgumentError", text);
     return -1;
 }
 
-static int loop_check_index(const loop_bound *b, const char *index, ptrdiff_t stride,
-                            npy_intp count)
+/* refuses numbers that are not below `end` */
+static int loop_check_numbers(const char *index, ptrdiff_t stride, npy_intp count,
+                              int64_t end, const char *what, const char *see)
 {
-    const int64_t n_nodes = b->model->n_nodes;
-    const int64_t end = fa_kernel_takes_pair(b->kernel) ? n_nodes * n_nodes : n_nodes;
-
     for (npy_intp i = 0; i < count; i++) {
-        int64_t node;
-        memcpy(&node, index + i * stride, sizeof node);
-        if (node < 0 || node >= end) {
+        int64_t number;
+        memcpy(&number, index + i * stride, sizeof number);
+        if (number < 0 || number >= end) {
             char text[160];
-            snprintf(
-                text, sizeof text,
-                "node is %lld, expected a number from 0 to %lld; see arm.node_names",
-                (long long)node, (long long)end - 1);
-            loop_raise("ArgumentError", text);
+            snprintf(text, sizeof text,
+                     "%s is %lld, expected a number from 0 to %lld; see %s", what,
+                     (long long)number, (long long)end - 1, see);
+            py_loop_raise("ArgumentError", text);
             return -1;
         }
     }
     return 0;
+}
+
+static int loop_check_index(const loop_bound *b, const loop_index *index,
+                            npy_intp count)
+{
+    if (index->arms &&
+        loop_check_numbers(index->arms, index->arms_stride, count, b->stack->n_arms,
+                           "number of an arm", "len(stack)") < 0) {
+        return -1;
+    }
+    if (!index->nodes) {
+        return 0;
+    }
+    const int64_t n = b->model->n_nodes;
+    return loop_check_numbers(index->nodes, index->nodes_stride, count,
+                              fa_kernel_takes_pair(b->kernel) ? n * n : n, "node",
+                              "arm.node_names");
 }
 
 static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
@@ -325,61 +320,75 @@ static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
     for (int i = 0; i <= b->n_in; i++) {
         sizes[i] = operands[i].size;
     }
-    return b->model ? kernels->work_size(b->model, b->kernel, sizes)
-                    : kernels->map_work_size(b->map);
+    return (b->stack ? kernels->stack_work_size(b->stack) : 0) +
+           (b->model ? kernels->work_size(b->model, b->kernel, sizes)
+                     : kernels->map_work_size(b->map));
+}
+
+fa_failures py_loop_batch(const loop_bound *b, const fa_kernels *kernels, size_t first,
+                          size_t count, const loop_index *index,
+                          const fa_operand *operands, void *work)
+{
+    const ptrdiff_t at = (ptrdiff_t)first;
+    const char *nodes = index->nodes ? index->nodes + at * index->nodes_stride : NULL;
+    fa_operand part[FA_MAP_OPERANDS];
+
+    for (int i = 0; i <= b->n_in; i++) {
+        part[i] = operands[i];
+        part[i].data += at * part[i].stride;
+    }
+    if (b->stack) {
+        return kernels->stack_batch(
+            b->stack, b->kernel, count, index->arms + at * index->arms_stride,
+            index->arms_stride, nodes, index->nodes_stride, part, work);
+    }
+    return b->model ? kernels->batch(b->model, b->kernel, count, nodes,
+                                     index->nodes_stride, part, work)
+                    : kernels->map(b->map, count, part, work);
 }
 
 /* the batch in chunks, with a look for Ctrl-C between two of them */
 static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
-                        const char *index, npy_intp index_stride, fa_operand *operands,
-                        void *work)
+                        const loop_index *index, const fa_operand *operands, void *work)
 {
     fa_failures bad = {0, 0};
 
     for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
         const npy_intp states = count - at < LOOP_CHUNK ? count - at : LOOP_CHUNK;
-        if (loop_interrupted(states)) {
+        if (py_loop_interrupted(states)) {
             return;
         }
-        const fa_failures more =
-            b->model ? kernels->batch(b->model, b->kernel, (size_t)states, index,
-                                      index_stride, operands, work)
-                     : kernels->map(b->map, (size_t)states, operands, work);
+        const fa_failures more = py_loop_batch(b, kernels, (size_t)at, (size_t)states,
+                                               index, operands, work);
         if (more.count) {
             bad.first = bad.count ? bad.first : (size_t)at + more.first;
             bad.count += more.count;
         }
-        for (int i = 0; i <= b->n_in; i++) {
-            operands[i].data += states * operands[i].stride;
-        }
-        if (index) {
-            index += states * index_stride;
-        }
     }
-    if (bad.count && !b->quiet) {
-        char text[200];
-        snprintf(
-            text, sizeof text,
-            "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
-            "at position %zu",
-            b->row.name, bad.count, (size_t)count, bad.first);
-        loop_raise("NotFiniteError", text);
-    }
+    py_loop_report(b, bad, (size_t)count);
 }
 
 static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
                      void *data)
 {
     const loop_bound *b = data;
-    const char *index = b->row.has_index ? args[0] : NULL;
+    loop_index index = {NULL, NULL, 0, 0};
     /* maps share products that a compiler fuses otherwise for another width: one set of
      * kernels for any number of states gives one state the same bits in any batch */
     const fa_kernels *kernels = py_kernels(b->model ? (size_t)dims[0] : SIZE_MAX);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
     fa_operand operands[FA_MAP_OPERANDS];
 
+    if (b->stack) { /* the number of the arm stands before what any gufunc has */
+        index.arms = *args++;
+        index.arms_stride = *steps++;
+    }
+    if (b->row.has_index) {
+        index.nodes = args[0];
+        index.nodes_stride = steps[0];
+    }
     if (dims[0] == 0 || loop_check_torque(b, dims) < 0 ||
-        (index && loop_check_index(b, index, steps[0], dims[0]) < 0)) {
+        loop_check_index(b, &index, dims[0]) < 0) {
         return;
     }
 
@@ -387,12 +396,13 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     const size_t n_offsets = loop_operands(b, args, dims, steps, operands);
     const size_t work_at =
         (n_offsets * sizeof(ptrdiff_t) + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN;
-    const size_t total = work_at + loop_work_size(b, kernels, operands);
+    const size_t work_size = loop_work_size(b, kernels, operands);
+    const size_t total = work_at + work_size;
     char *heap = NULL, *scratch = stack;
     if (total > LOOP_STACK) {
         heap = PyMem_RawMalloc(total + LOOP_ALIGN);
         if (!heap) {
-            loop_raise("FlexarmError", "no memory for the scratch of a batch");
+            py_loop_raise("FlexarmError", "no memory for the scratch of a batch");
             return;
         }
         scratch = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
@@ -400,8 +410,12 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     if (n_offsets) {
         loop_offsets(b, dims, steps, operands, (ptrdiff_t *)(void *)scratch);
     }
-    loop_chunks(b, kernels, dims[0], index, index ? steps[0] : 0, operands,
-                scratch + work_at);
+    if (b->threads > 1) {
+        py_split_states(b, kernels, dims[0], &index, operands, scratch + work_at,
+                        work_size);
+    } else {
+        loop_chunks(b, kernels, dims[0], &index, operands, scratch + work_at);
+    }
     PyMem_RawFree(heap);
 
     /* NaN is counted above; without this NumPy would warn once more, by flags */
@@ -412,13 +426,15 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
 
 /* "(),(7),(7)->(6,7)"; the place of T among the different core dimensions */
 static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
-                          char *text, size_t size, int *torque_dim)
+                          int n_index, char *text, size_t size, int *torque_dim)
 {
     int seen[8], n_seen = 0;
     size_t at = 0;
 
     *torque_dim = -1;
-    at += (size_t)snprintf(text + at, size - at, row->has_index ? "()," : "");
+    for (int i = 0; i < n_index; i++) {
+        at += (size_t)snprintf(text + at, size - at, "(),");
+    }
     for (int i = 0; i <= n_in; i++) {
         const char *letters = row->operands[i];
         at += (size_t)snprintf(text + at, size - at,
@@ -427,7 +443,7 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
                                            : ",(");
         for (int d = 0; letters[d]; d++) {
             const int torque = letters[d] == 'T';
-            const int length = torque ? -1 : loop_dim(model, letters[d]);
+            const int length = torque ? -1 : py_loop_dim(model, letters[d]);
             int k = 0;
             while (k < n_seen && seen[k] != length) {
                 k++;
@@ -455,7 +471,8 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
 static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char *doc)
 {
     const loop_row *row = &like->row;
-    const int n_in = like->n_in + row->has_index;
+    const int n_index = row->has_index + (like->stack != NULL);
+    const int n_in = like->n_in + n_index;
     char signature[160];
 
     /* the largest operand; T is at most V */
@@ -463,7 +480,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     for (int i = 0; i <= like->n_in; i++) {
         int size = 1;
         for (const char *d = row->operands[i]; *d; d++) {
-            size *= *d == 'T' ? 1 : loop_dim(like->model, *d);
+            size *= *d == 'T' ? 1 : py_loop_dim(like->model, *d);
         }
         largest = size > largest ? size : largest;
     }
@@ -478,8 +495,8 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     for (int i = 0; i < largest; i++) {
         b->contiguous[i] = i * (ptrdiff_t)sizeof(double);
     }
-    if (loop_signature(row, like->n_in, like->model, signature, sizeof signature,
-                       &b->torque_dim) < 0) {
+    if (loop_signature(row, like->n_in, like->model, n_index, signature,
+                       sizeof signature, &b->torque_dim) < 0) {
         PyMem_RawFree(b);
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_SystemError, "signature of a gufunc is too long");
@@ -487,7 +504,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
         return NULL;
     }
     for (int i = 0; i <= n_in; i++) {
-        b->types[i] = (char)(row->has_index && i == 0 ? NPY_INT64 : NPY_DOUBLE);
+        b->types[i] = (char)(i < n_index ? NPY_INT64 : NPY_DOUBLE);
     }
     snprintf(b->doc, sizeof b->doc, "%s", doc);
     PyObject *gufunc = PyUFunc_FromFuncAndDataAndSignature(
@@ -500,32 +517,50 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     /* NumPy frees ptr and releases obj with the gufunc, as for np.frompyfunc */
     ((PyUFuncObject *)gufunc)->ptr = b;
     ((PyUFuncObject *)gufunc)->obj = Py_XNewRef(capsule);
+    if (!like->stack) {
+        py_call_attach((PyUFuncObject *)gufunc, b, largest);
+    }
     return gufunc;
 }
 
-PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet)
+static PyObject *loop_make_kernel(const fa_model *model, const fa_stack *stack,
+                                  PyObject *capsule, fa_kernel kernel, int quiet,
+                                  int threads)
 {
     const loop_row *row = loop_rows + kernel;
     char doc[sizeof((loop_bound *)0)->doc];
-    const fa_model *model = py_model_of(capsule);
-    if (!model) {
-        return NULL;
-    }
+
     /* the four forms of a quantity stand side by side; the first has the name */
     const int form =
         kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
             ? ((int)kernel - FA_LINK_VELOCITIES) % 4
             : 0;
-    snprintf(doc, sizeof doc, "See flexarm.%s; bound to one arm.",
+    snprintf(doc, sizeof doc, "See flexarm.%s; bound to %s.",
              fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
                  ? "forward_dynamics"
-                 : loop_rows[(int)kernel - form].name);
+                 : loop_rows[(int)kernel - form].name,
+             stack ? "a stack, the first operand is the number of the arm" : "one arm");
     const loop_bound like = {.model = model,
+                             .stack = stack,
                              .row = *row,
                              .n_in = fa_kernel_inputs(kernel),
                              .kernel = kernel,
-                             .quiet = quiet};
+                             .quiet = quiet,
+                             .threads = threads};
     return loop_make(&like, capsule, doc);
+}
+
+PyObject *py_make_gufunc(PyObject *capsule, fa_kernel kernel, int quiet, int threads)
+{
+    const fa_model *model = py_model_of(capsule);
+    return model ? loop_make_kernel(model, NULL, capsule, kernel, quiet, threads)
+                 : NULL;
+}
+
+PyObject *py_make_stack_gufunc(const fa_stack *stack, PyObject *capsule,
+                               fa_kernel kernel, int quiet, int threads)
+{
+    return loop_make_kernel(stack->model, stack, capsule, kernel, quiet, threads);
 }
 
 PyObject *py_make_map(fa_map map, int quiet)
@@ -543,9 +578,21 @@ PyObject *py_make_map(fa_map map, int quiet)
     return loop_make(&like, NULL, doc);
 }
 
+/* the thread that forked is the main one of the child */
+static void loop_in_child(void)
+{
+    loop_main.thread = PyThread_get_thread_ident();
+    loop_main.states = 0;
+    loop_main.stopped = 0;
+}
+
 int py_loops_import(void)
 {
     import_umath1(-1);
+    if (pthread_atfork(NULL, NULL, loop_in_child) != 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
 
     PyObject *threading = PyImport_ImportModule("threading");
     PyObject *thread =

@@ -81,10 +81,10 @@ static PyObject *model_arrays(PyObject *args)
     return tuple;
 }
 
-static PyObject *model_build(PyObject *arrays)
+/* the arrays as a description; -1 with an exception if their shapes do not fit */
+static int model_describe(PyObject *arrays, fa_description *description)
 {
     PyArrayObject *a[MODEL_ARRAYS];
-    fa_model *model = NULL;
 
     for (int i = 0; i < MODEL_ARRAYS; i++) {
         a[i] = (PyArrayObject *)PyTuple_GET_ITEM(arrays, i);
@@ -102,9 +102,9 @@ static PyObject *model_build(PyObject *arrays)
             PyExc_ValueError,
             "the arrays of a model have the wrong shape or more than %d bodies",
             FA_MAX_BODIES);
-        return NULL;
+        return -1;
     }
-    const fa_description description = {
+    *description = (fa_description){
         .n_bodies = (int)n,
         .topology = PyArray_DATA(a[0]),
         .joints = PyArray_DATA(a[1]),
@@ -124,13 +124,29 @@ static PyObject *model_build(PyObject *arrays)
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
         .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
     };
-    const fa_status status = fa_model_build(&description, &model);
+    return 0;
+}
+
+PyObject *py_model_refuse(fa_status status)
+{
     if (status == FA_NO_MEMORY) {
         return PyErr_NoMemory();
     }
-    if (status != FA_OK) {
-        PyErr_SetString(PyExc_ValueError, model_refusal(status));
+    PyErr_SetString(PyExc_ValueError, model_refusal(status));
+    return NULL;
+}
+
+static PyObject *model_build(PyObject *arrays)
+{
+    fa_description description;
+    fa_model *model = NULL;
+
+    if (model_describe(arrays, &description) < 0) {
         return NULL;
+    }
+    const fa_status status = fa_model_build(&description, &model);
+    if (status != FA_OK) {
+        return py_model_refuse(status);
     }
     PyObject *capsule = PyCapsule_New(model, MODEL_CAPSULE, model_capsule_free);
     if (!capsule) {
@@ -159,7 +175,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         if (!fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
             continue;
         }
-        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0);
+        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0, 1);
         if (!self->gufuncs[i]) {
             Py_DECREF(self);
             return NULL;
@@ -182,27 +198,56 @@ static void model_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
+int py_model_description(PyObject *model, fa_description *description)
+{
+    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
+        PyErr_Format(PyExc_TypeError, "a stack needs Models, not %s",
+                     Py_TYPE(model)->tp_name);
+        return -1;
+    }
+    return model_describe(((model_object *)model)->arrays, description);
+}
+
 static PyObject *model_reduce(PyObject *object, PyObject *unused)
 {
     (void)unused;
     return Py_BuildValue("OO", Py_TYPE(object), ((model_object *)object)->arrays);
 }
 
-static PyObject *model_quiet(PyObject *object, PyObject *name)
+/* a gufunc of the kernel of that name */
+static PyObject *model_variant(PyObject *object, const char *name, int quiet,
+                               int threads)
 {
     const model_object *self = (const model_object *)object;
-    const char *text = PyUnicode_AsUTF8(name);
 
-    for (int i = 0; text && i < FA_N_KERNELS; i++) {
-        if (strcmp(text, py_kernel_name((fa_kernel)i)) == 0 &&
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        if (strcmp(name, py_kernel_name((fa_kernel)i)) == 0 &&
             fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
-            return py_make_gufunc(self->capsule, (fa_kernel)i, 1);
+            return py_make_gufunc(self->capsule, (fa_kernel)i, quiet, threads);
         }
     }
-    if (text) {
-        PyErr_Format(PyExc_KeyError, "no kernel is named %s", text);
-    }
+    PyErr_Format(PyExc_KeyError, "no kernel is named %s", name);
     return NULL;
+}
+
+static PyObject *model_quiet(PyObject *object, PyObject *args)
+{
+    const char *name;
+    int threads = 1;
+
+    return PyArg_ParseTuple(args, "s|i:quiet", &name, &threads)
+               ? model_variant(object, name, 1, threads)
+               : NULL;
+}
+
+static PyObject *model_threaded(PyObject *object, PyObject *args)
+{
+    const char *name;
+    int threads;
+
+    return PyArg_ParseTuple(args, "si:threaded", &name, &threads)
+               ? model_variant(object, name, 0, threads)
+               : NULL;
 }
 
 static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -274,8 +319,11 @@ static PyMemberDef model_members[] = {
 
 static PyMethodDef model_methods[] = {
     {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
-    {"quiet", model_quiet, METH_O,
-     "quiet(name): the gufunc that leaves failed states as NaN and does not raise."},
+    {"quiet", model_quiet, METH_VARARGS,
+     "quiet(name, threads=1): the gufunc that leaves failed states as NaN and does not "
+     "raise."},
+    {"threaded", model_threaded, METH_VARARGS,
+     "threaded(name, threads): the gufunc whose calls take up to so many threads."},
     {"rollout", (PyCFunction)(void (*)(void))model_rollout,
      METH_VARARGS | METH_KEYWORDS,
      "A batch of trajectories by a fixed-step method; see simulate."},

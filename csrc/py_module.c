@@ -137,7 +137,10 @@ static int module_exec(PyObject *module)
     /* a set that is forced runs alone */
     module_kernels_for_few =
         forced && *forced ? module_kernels : fa_kernels_for_few(module_kernels);
-    return py_add_maps(module) < 0 ? -1 : py_add_model_type(module);
+    if (py_add_maps(module) < 0 || py_add_model_type(module) < 0) {
+        return -1;
+    }
+    return py_add_stack_type(module);
 }
 
 /* slots hold functions as void *, which POSIX allows and ISO C does not */
@@ -145,6 +148,13 @@ static int module_exec(PyObject *module)
 #pragma GCC diagnostic ignored "-Wpedantic"
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    /* models never change, scratch belongs to a call, the pool has a lock of its own */
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
     {0, NULL},
 };
 #pragma GCC diagnostic pop

@@ -263,20 +263,21 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
 
 PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"q",       "qd",     "t",    "method",  "substeps",
-                            "tau",     "hold",   "tick", "tau_out", "feedback",
-                            "options", "report", NULL};
+    static char *names[] = {"q",       "qd",     "t",       "method",  "substeps",
+                            "tau",     "hold",   "tick",    "tau_out", "feedback",
+                            "options", "report", "threads", NULL};
     PyObject *q, *qd, *t, *tau, *tick, *tau_out, *feedback = Py_None;
     PyObject *options = Py_None, *report = Py_None;
     const char *method;
-    int substeps, hold;
+    int substeps, hold, threads = 1;
     rollout_context context = {0, 0, 0, 0, NULL, NULL};
     fa_feedback gains = {0};
     fa_rollout run = {.tick = rollout_tick};
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|OOO:rollout", names, &q,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOsiOpOO|OOOi:rollout", names, &q,
                                      &qd, &t, &method, &substeps, &tau, &hold, &tick,
-                                     &tau_out, &feedback, &options, &report)) {
+                                     &tau_out, &feedback, &options, &report,
+                                     &threads)) {
         return NULL;
     }
     PyObject *times = PyArray_FROMANY(t, NPY_DOUBLE, 1, 2, NPY_ARRAY_IN_ARRAY);
@@ -296,7 +297,8 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
         goto fail;
     }
     const fa_kernels *kernels = py_kernels(run.count);
-    work = PyMem_RawMalloc(kernels->rollout_work_size(model, &run) + ROLLOUT_ALIGN);
+    const size_t work_size = kernels->rollout_work_size(model, &run);
+    work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
     if (!work) {
         PyErr_NoMemory();
         goto fail;
@@ -305,7 +307,7 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
     int stopped = 0;
     Py_BEGIN_ALLOW_THREADS if (run.count)
     {
-        stopped = kernels->rollout(model, &run, aligned);
+        stopped = py_split_rollout(model, kernels, &run, threads, aligned, work_size);
     }
     Py_END_ALLOW_THREADS if (stopped)
     {

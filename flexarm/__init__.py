@@ -92,6 +92,7 @@ from .operational_space import operational_space_compliance, operational_space_i
 from .operators import SpatialOperators, operators
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
+from .stacks import ArmStack, stack
 from .statics import (
     Equilibrium,
     InverseStatics,
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "Arm",
+    "ArmStack",
     "ComplexModes",
     "ConvergenceError",
     "CoulombFriction",
@@ -214,6 +216,7 @@ __all__ = [
     "screws",
     "se3",
     "simulate",
+    "stack",
     "static_compliance",
     "static_stiffness",
     "testing",

@@ -92,6 +92,14 @@ screws_bracket: Final[np.ufunc]  # (2,6),(2,6)->(2,6)
 screws_left_jacobian: Final[np.ufunc]  # (2,6)->(2,6,6)
 screws_left_jacobian_inverse: Final[np.ufunc]  # (2,6)->(2,6,6)
 
+class Stack:
+    """Arms of one topology; gufuncs take the number of the arm first."""
+
+    def __init__(self, models: tuple[Model, ...], /) -> None: ...
+    def gufunc(
+        self, name: str, quiet: bool = ..., threads: int = ..., /
+    ) -> np.ufunc: ...
+
 class Model:
     def __init__(
         self,
@@ -159,7 +167,8 @@ class Model:
     constraint_jacobian: Final[np.ufunc]  # (nq)->(m,nv)
     constraint_forces: Final[np.ufunc]  # (nq),(nv),(t)->(m)
 
-    def quiet(self, name: str, /) -> np.ufunc: ...
+    def quiet(self, name: str, threads: int = 1, /) -> np.ufunc: ...
+    def threaded(self, name: str, threads: int, /) -> np.ufunc: ...
     def rollout(
         self,
         q: NDArray[np.float64],
@@ -179,6 +188,7 @@ class Model:
         options: tuple[float, float, float, float] | None = None,
         # (count, 1, 5): steps, rejected, how it ended, when, residual
         report: NDArray[np.float64] | None = None,
+        threads: int = 1,
     ) -> None: ...
     def inverse_kinematics(
         self,
@@ -200,5 +210,6 @@ class Model:
         damping: float,
         max_iterations: int,
         monotone: bool,
+        threads: int,
         /,
     ) -> None: ...

@@ -22,7 +22,9 @@ def check_arm(arm: Any) -> None:
     from .arm import Arm
 
     if not isinstance(arm, Arm):
-        raise ArgumentError(f"arm is {type(arm).__name__}, expected flexarm.Arm")
+        kind = type(arm).__name__
+        hint = ", one of the stack, such as stack[0]" if kind == "ArmStack" else ""
+        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{hint}")
 
 
 def real_array(name: str, value: Any) -> Any:
@@ -159,6 +161,8 @@ def leading(
     arm: Arm, arrays: dict[str, Any], extra: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Batch shape of all arguments; refuses what does not fit."""
+    from .stacks import ArmStack
+
     for name, array in arrays.items():
         fitting = expected(arm, name)
         if array.ndim == 0 or array.shape[-1] not in fitting:
@@ -173,6 +177,8 @@ def leading(
     shapes = {name: array.shape[:-1] for name, array in arrays.items()}
     if extra:
         shapes["node"] = np.shape(extra[0])
+    if isinstance(arm, ArmStack):
+        shapes["stack"] = arm.shape
     return common_batch(shapes)
 
 
@@ -308,8 +314,11 @@ def explain(
     **given : array_like
         The arguments in order, by name.
     """
+    from .stacks import ArmStack
+
+    one: Arm = arm.arms[0] if isinstance(arm, ArmStack) else arm
     try:
-        check_arm(arm)
+        check_arm(one)
         if not isinstance(error, FlexarmError | TypeError | ValueError):
             return error  # no refusal of NumPy or of a kernel, MemoryError for one
         arrays = {name: real_array(name, value) for name, value in given.items()}
@@ -330,4 +339,4 @@ def explain(
     def repeat() -> Any:
         return gufunc(*extra, *arrays.values(), out=out)
 
-    return not_finite(arm, kernel, arrays, core, again or repeat, out)
+    return not_finite(one, kernel, arrays, core, again or repeat, out)

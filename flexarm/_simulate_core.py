@@ -62,6 +62,7 @@ def run_core(
             run.gains,
             options,
             run.report,
+            run.threads,
         )
     finally:
         if bar is not None:

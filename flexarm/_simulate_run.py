@@ -161,6 +161,7 @@ class Run:
 
     def __init__(self, arm: Arm, q0: Array, qd0: Array, t: Array, torque: Any) -> None:
         self.arm, self.t, self.hold = arm, t, False
+        self.threads = 1  # most of them in C
         self.substeps = 0  # of a fixed step, 0: not one
         self.counted = False  # whether `report` has the steps
         self.explain: Callable[[int], str] | None = None  # why a trajectory failed

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._checks import as_array, check_rotation
 from ._description import Description
 from ._explain import explain
+from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -280,14 +281,16 @@ def constraint_names(arm: Arm) -> tuple[str, ...]:
 
 
 def need_constraints(arm: Arm) -> None:
-    if not arm.constraints:
+    if not arm.constraint_names:
         raise ArgumentError(
             f"{arm!r} has no constraints, expected an arm with loops or couplings; "
             "give it some by arm.replace(constraints=[...])"
         )
 
 
-def constraint_violation(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def constraint_violation(
+    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """How far the loops are open: distances in m, angles in rad to first order.
 
     Parameters
@@ -298,6 +301,9 @@ def constraint_violation(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions.
     out : (..., m) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -330,12 +336,15 @@ def constraint_violation(arm: Arm, q: Any, *, out: Any = None) -> Any:
     """
     need_constraints(arm)
     try:
-        return arm._model.constraint_violation(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.constraint_violation(q, out)
     except Exception as error:
         raise explain(arm, "constraint_violation", error, out=out, q=q) from None
 
 
-def constraint_jacobian(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def constraint_jacobian(
+    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Derivative of `constraint_violation` along the velocities.
 
     Parameters
@@ -346,6 +355,9 @@ def constraint_jacobian(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions.
     out : (..., m, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -374,12 +386,15 @@ def constraint_jacobian(arm: Arm, q: Any, *, out: Any = None) -> Any:
     """
     need_constraints(arm)
     try:
-        return arm._model.constraint_jacobian(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.constraint_jacobian(q, out)
     except Exception as error:
         raise explain(arm, "constraint_jacobian", error, out=out, q=q) from None
 
 
-def constraint_forces(arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None) -> Any:
+def constraint_forces(
+    arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Forces on the constraints: what keeps the loops closed.
 
     Parameters
@@ -394,6 +409,9 @@ def constraint_forces(arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None) -
         Forces on the joints, or on all coordinates.
     out : (..., m) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -430,7 +448,8 @@ def constraint_forces(arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None) -
     """
     need_constraints(arm)
     try:
-        return arm._model.constraint_forces(q, qd, tau, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.constraint_forces(q, qd, tau, out)
     except Exception as error:
         raise explain(
             arm, "constraint_forces", error, out=out, q=q, qd=qd, tau=tau

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explain import explain
+from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -31,7 +32,7 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 def inverse_dynamics_derivatives(
-    arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None
+    arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
 ) -> InverseDynamicsDerivatives:
     r"""Exact derivatives of the forces of a motion with respect to q and qd.
 
@@ -54,6 +55,9 @@ def inverse_dynamics_derivatives(
         Velocities and their time derivatives.
     out : (..., 2, nv, nv) ndarray of float, optional
         Where to store both derivatives; they are then views of it.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -118,7 +122,8 @@ def inverse_dynamics_derivatives(
     (100, 6, 6)
     """
     try:
-        both = arm._model.inverse_dynamics_derivatives(q, qd, qdd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        both = model.inverse_dynamics_derivatives(q, qd, qdd, out)
     except Exception as error:
         raise explain(
             arm, "inverse_dynamics_derivatives", error, out=out, q=q, qd=qd, qdd=qdd

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._explain import explain
+from ._threads import ONE, threaded
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 _METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
 
 
-def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) -> Any:
+def inverse_dynamics(
+    arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     r"""Generalized forces that produce a given motion.
 
     Evaluates the equation of motion
@@ -39,6 +42,9 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
         Velocities and their time derivatives.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -80,7 +86,8 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
     (100, 1)
     """
     try:
-        return arm._model.inverse_dynamics(q, qd, qdd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.inverse_dynamics(q, qd, qdd, out)
     except Exception as error:
         raise explain(
             arm, "inverse_dynamics", error, out=out, q=q, qd=qd, qdd=qdd
@@ -88,7 +95,14 @@ def inverse_dynamics(arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None) ->
 
 
 def forward_dynamics(
-    arm: Arm, q: Any, qd: Any, tau: Any, *, method: str = "articulated", out: Any = None
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    *,
+    method: str = "articulated",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     r"""Accelerations that given forces produce.
 
@@ -113,6 +127,9 @@ def forward_dynamics(
         on.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -154,12 +171,13 @@ def forward_dynamics(
     (1000, 1)
     """
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if method == "articulated":
-            return arm._model.forward_dynamics(q, qd, tau, out)
+            return model.forward_dynamics(q, qd, tau, out)
         if method == "basic":
-            return arm._model.forward_dynamics_basic(q, qd, tau, out)
+            return model.forward_dynamics_basic(q, qd, tau, out)
         if method == "composite":
-            return arm._model.forward_dynamics_composite(q, qd, tau, out)
+            return model.forward_dynamics_composite(q, qd, tau, out)
     except Exception as error:
         name = "forward_dynamics" + _METHODS[method]
         raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
@@ -168,7 +186,9 @@ def forward_dynamics(
     )
 
 
-def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+def bias_forces(
+    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
 
     Elastic forces are those of modes and of springs inside joints, stops included.
@@ -185,6 +205,9 @@ def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Velocities: time derivatives of `q` but for joints with poses.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -213,12 +236,13 @@ def bias_forces(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     (3, 1)
     """
     try:
-        return arm._model.bias_forces(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.bias_forces(q, qd, out)
     except Exception as error:
         raise explain(arm, "bias_forces", error, out=out, q=q, qd=qd) from None
 
 
-def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def gravity_forces(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Forces that hold the arm against gravity: gradient of the gravity potential.
 
     Parameters
@@ -229,6 +253,9 @@ def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -257,6 +284,7 @@ def gravity_forces(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (5, 6)
     """
     try:
-        return arm._model.gravity_forces(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.gravity_forces(q, out)
     except Exception as error:
         raise explain(arm, "gravity_forces", error, out=out, q=q) from None

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._explain import explain
+from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
     from .arm import Arm
 
 
-def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+def kinetic_energy(
+    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Kinetic energy in J, half of qd' M qd (Jain and Rodriguez 1996, eq. 23).
 
     Parameters
@@ -25,6 +28,9 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Velocities: time derivatives of `q` but for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -50,12 +56,13 @@ def kinetic_energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     array([0.25, 1.  ])
     """
     try:
-        return arm._model.kinetic_energy(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.kinetic_energy(q, qd, out)
     except Exception as error:
         raise explain(arm, "kinetic_energy", error, out=out, q=q, qd=qd) from None
 
 
-def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def potential_energy(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Potential energy in J: gravity, zero at the origin of the base, and strain.
 
     Parameters
@@ -66,6 +73,9 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (...) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -97,12 +107,15 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (2,)
     """
     try:
-        return arm._model.potential_energy(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.potential_energy(q, out)
     except Exception as error:
         raise explain(arm, "potential_energy", error, out=out, q=q) from None
 
 
-def dissipated_power(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+def dissipated_power(
+    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Power in W that friction, dampers and stops take from an arm.
 
     What the energy of a free motion loses per second: viscous friction of joints and
@@ -118,6 +131,9 @@ def dissipated_power(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Velocities: time derivatives of `q` but for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -149,12 +165,13 @@ def dissipated_power(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     array([0.5, 8. ])
     """
     try:
-        return arm._model.dissipated_power(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.dissipated_power(q, qd, out)
     except Exception as error:
         raise explain(arm, "dissipated_power", error, out=out, q=q, qd=qd) from None
 
 
-def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Total energy in J, kinetic plus potential.
 
     Parameters
@@ -167,6 +184,9 @@ def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Velocities: time derivatives of `q` but for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -197,5 +217,7 @@ def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     >>> fa.energy(arm, [0.0], [[1.0], [2.0]])
     array([0.25, 1.  ])
     """
-    potential = potential_energy(arm, q)  # first: out may be one of the inputs
-    return np.add(kinetic_energy(arm, q, qd, out=out), potential, out=out)
+    # first: out may be one of the inputs
+    potential = potential_energy(arm, q, threads=threads)
+    kinetic = kinetic_energy(arm, q, qd, out=out, threads=threads)
+    return np.add(kinetic, potential, out=out)

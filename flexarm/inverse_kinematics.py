@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import common_batch, leading, positive_number, real_array
+from ._explain import check_arm, common_batch, leading, positive_number, real_array
 from ._motors import rigid_couplings
+from ._threads import ONE, threads_of
 from .drives import motor_positions
 from .errors import ArgumentError, ConvergenceError, FlexarmError, NotFiniteError
 from .kinematics import _check_frame, _node
@@ -89,6 +90,7 @@ def inverse_kinematics(
     max_iterations: int = 100,
     restarts: int = 10,
     rng: Any = None,
+    threads: int = ONE,
 ) -> InverseKinematics:
     r"""Joint positions that bring a node to target poses.
 
@@ -135,6 +137,8 @@ def inverse_kinematics(
     rng : numpy.random.Generator or int, optional
         Of these postures, or its seed; by default always the same, so that results
         repeat.  All targets see the same postures: no result depends on the batch.
+    threads : int
+        Most threads on which the targets of a large batch are computed at once.
 
     Returns
     -------
@@ -189,7 +193,9 @@ def inverse_kinematics(
     >>> found.q.shape, int(found.success.sum())
     ((1000, 7), 999)
     """
+    check_arm(arm)
     job = _Job(arm, node, weights, length, tolerance, max_iterations)
+    job.threads = threads_of(threads)
     T, place_only = _targets(target)
     start = arm.neutral if q0 is None else real_array("q0", q0)
     given = {"q0": start}
@@ -247,6 +253,7 @@ class _Job:
             )
         self.max_iterations = int(max_iterations)
         self.place_only = self.deflected = self.in_base = False
+        self.threads = 1
         self.limits: Array | None = None
         self.wrench: Array | None = None
 
@@ -306,6 +313,7 @@ class _Job:
             _DAMPING,
             self.max_iterations,
             last,
+            self.threads,
         )
         return residual, cost, status, used
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._explain import check_out, explain, real_array
+from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _check_frame(frame: str) -> None:
         )
 
 
-def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def link_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the frame of every body in the base frame.
 
     Parameters
@@ -59,6 +60,9 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., B, 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -86,12 +90,13 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (10, 2, 4, 4)
     """
     try:
-        return arm._model.link_poses(q, out=out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.link_poses(q, out=out)
     except Exception as error:
         raise explain(arm, "link_poses", error, out=out, q=q) from None
 
 
-def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def node_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of every node, deformed, in the base frame.
 
     Parameters
@@ -102,6 +107,9 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., N, 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -130,12 +138,15 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None) -> Any:
     True
     """
     try:
-        return arm._model.node_poses(q, out=out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.node_poses(q, out=out)
     except Exception as error:
         raise explain(arm, "node_poses", error, out=out, q=q) from None
 
 
-def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
+def node_pose(
+    arm: Arm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Pose of chosen nodes in the base frame.
 
     Parameters
@@ -149,6 +160,9 @@ def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
         Numbers broadcast against the leading axes of `q`.
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -177,12 +191,13 @@ def node_pose(arm: Arm, q: Any, node: Any = None, *, out: Any = None) -> Any:
     """
     index = _node(arm, node)
     try:
-        return arm._model.node_pose(index, q, out=out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.node_pose(index, q, out=out)
     except Exception as error:
         raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
 
 
-def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def tip_pose(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the tip (``arm.tip``) in the base frame.
 
     Parameters
@@ -193,6 +208,9 @@ def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -223,11 +241,17 @@ def tip_pose(arm: Arm, q: Any, *, out: Any = None) -> Any:
     >>> fa.tip_pose(arm, [[0.0, 0.0]] * 10).shape
     (10, 4, 4)
     """
-    return node_pose(arm, q, None, out=out)
+    return node_pose(arm, q, None, out=out, threads=threads)
 
 
 def jacobian(
-    arm: Arm, q: Any, node: Any = None, *, frame: str = "node", out: Any = None
+    arm: Arm,
+    q: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Jacobian of a node: its twist is ``J @ qd``.
 
@@ -244,6 +268,9 @@ def jacobian(
         twist) or those of the base (hybrid twist).
     out : (..., 6, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -277,10 +304,11 @@ def jacobian(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.jacobian(index, q, out=out)
-        pose = arm._model.node_pose(index, q)
-        return _stored(_turn(pose, arm._model.jacobian(index, q)), out)
+            return model.jacobian(index, q, out=out)
+        pose = model.node_pose(index, q)
+        return _stored(_turn(pose, model.jacobian(index, q)), out)
     except Exception as error:
 
         def again() -> Any:
@@ -300,6 +328,7 @@ def node_velocity(
     *,
     frame: str = "node",
     out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Twist of a node, without forming its Jacobian.
 
@@ -317,6 +346,9 @@ def node_velocity(
         Axes of the result: those of the node or of the base.
     out : (..., 6) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -346,10 +378,11 @@ def node_velocity(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.node_velocity(index, q, qd, out=out)
-        pose = arm._model.node_pose(index, q)
-        return _stored(_turn(pose, arm._model.node_velocity(index, q, qd), -1), out)
+            return model.node_velocity(index, q, qd, out=out)
+        pose = model.node_pose(index, q)
+        return _stored(_turn(pose, model.node_velocity(index, q, qd), -1), out)
     except Exception as error:
 
         def again() -> Any:
@@ -370,6 +403,7 @@ def wrench_forces(
     *,
     frame: str = "node",
     out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Generalized forces of an external wrench that acts on a node, J' f.
 
@@ -387,6 +421,9 @@ def wrench_forces(
         Axes of the wrench: those of the node or of the base.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -420,10 +457,11 @@ def wrench_forces(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.wrench_forces(index, q, wrench, out=out)
-        turned = _turn_back(arm._model.node_pose(index, q), wrench)
-        return _stored(arm._model.wrench_forces(index, q, turned), out)
+            return model.wrench_forces(index, q, wrench, out=out)
+        turned = _turn_back(model.node_pose(index, q), wrench)
+        return _stored(model.wrench_forces(index, q, turned), out)
     except Exception as error:
 
         def again() -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._explain import explain
+from ._threads import ONE, threaded
 from .twists._forms import check_form, refuse_cut_models
 
 if TYPE_CHECKING:
@@ -25,7 +26,13 @@ def _kernel(arm: Arm, name: str, form: str) -> str:
 
 
 def link_velocities(
-    arm: Arm, q: Any, qd: Any, *, form: str = "body", out: Any = None
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Twists of the frames of all bodies, body-fixed or in another form.
 
@@ -41,6 +48,9 @@ def link_velocities(
         Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -86,13 +96,21 @@ def link_velocities(
     """
     name = _kernel(arm, "link_velocities", form)
     try:
-        return getattr(arm._model, name)(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, qd, out)
     except Exception as error:
         raise explain(arm, name, error, out=out, q=q, qd=qd) from None
 
 
 def link_accelerations(
-    arm: Arm, q: Any, qd: Any, qdd: Any, *, form: str = "body", out: Any = None
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Time derivatives, entry by entry, of the twists of all bodies.
 
@@ -108,6 +126,9 @@ def link_accelerations(
         Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -159,12 +180,15 @@ def link_accelerations(
     """
     name = _kernel(arm, "link_accelerations", form)
     try:
-        return getattr(arm._model, name)(q, qd, qdd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, qd, qdd, out)
     except Exception as error:
         raise explain(arm, name, error, out=out, q=q, qd=qd, qdd=qdd) from None
 
 
-def link_jacobians(arm: Arm, q: Any, *, form: str = "body", out: Any = None) -> Any:
+def link_jacobians(
+    arm: Arm, q: Any, *, form: str = "body", out: Any = None, threads: int = ONE
+) -> Any:
     """Jacobians of all bodies: their twists are ``J @ qd``.
 
     Parameters
@@ -177,6 +201,9 @@ def link_jacobians(arm: Arm, q: Any, *, form: str = "body", out: Any = None) -> 
         Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -220,13 +247,20 @@ def link_jacobians(arm: Arm, q: Any, *, form: str = "body", out: Any = None) -> 
     """
     name = _kernel(arm, "link_jacobians", form)
     try:
-        return getattr(arm._model, name)(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, out)
     except Exception as error:
         raise explain(arm, name, error, out=out, q=q) from None
 
 
 def link_jacobian_rates(
-    arm: Arm, q: Any, qd: Any, *, form: str = "body", out: Any = None
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Time derivatives of the Jacobians of all bodies.
 
@@ -242,6 +276,9 @@ def link_jacobian_rates(
         Point and axes of the twists, see `flexarm.twists`.
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -277,6 +314,7 @@ def link_jacobian_rates(
     """
     name = _kernel(arm, "link_jacobian_rates", form)
     try:
-        return getattr(arm._model, name)(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, qd, out)
     except Exception as error:
         raise explain(arm, name, error, out=out, q=q, qd=qd) from None

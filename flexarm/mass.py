@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explain import explain, refuse_linear
+from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def mass_matrix(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
 
     Parameters
@@ -27,6 +28,9 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -54,12 +58,15 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (2, 6, 6)
     """
     try:
-        return arm._model.mass_matrix(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.mass_matrix(q, out)
     except Exception as error:
         raise explain(arm, "mass_matrix", error, out=out, q=q) from None
 
 
-def mass_matrix_inverse(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def mass_matrix_inverse(
+    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Inverse of the mass matrix, by the innovations factorization, without forming M.
 
     Parameters
@@ -70,6 +77,9 @@ def mass_matrix_inverse(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -102,12 +112,15 @@ def mass_matrix_inverse(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (5, 6, 6)
     """
     try:
-        return arm._model.mass_matrix_inverse(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.mass_matrix_inverse(q, out)
     except Exception as error:
         raise explain(arm, "mass_matrix_inverse", error, out=out, q=q) from None
 
 
-def apply_mass_matrix(arm: Arm, q: Any, x: Any, *, out: Any = None) -> Any:
+def apply_mass_matrix(
+    arm: Arm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Product M x, by inverse dynamics at rest without gravity, O(N).
 
     Parameters
@@ -120,6 +133,9 @@ def apply_mass_matrix(arm: Arm, q: Any, x: Any, *, out: Any = None) -> Any:
         Vector, such as accelerations or rates.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -147,12 +163,15 @@ def apply_mass_matrix(arm: Arm, q: Any, x: Any, *, out: Any = None) -> Any:
     (2, 1)
     """
     try:
-        return arm._model.apply_mass_matrix(q, x, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.apply_mass_matrix(q, x, out)
     except Exception as error:
         raise explain(arm, "apply_mass_matrix", error, out=out, q=q, x=x) from None
 
 
-def apply_mass_matrix_inverse(arm: Arm, q: Any, x: Any, *, out: Any = None) -> Any:
+def apply_mass_matrix_inverse(
+    arm: Arm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Product of the inverse mass matrix and a vector, O(N).
 
     Parameters
@@ -165,6 +184,9 @@ def apply_mass_matrix_inverse(arm: Arm, q: Any, x: Any, *, out: Any = None) -> A
         Vector, such as forces.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -193,12 +215,15 @@ def apply_mass_matrix_inverse(arm: Arm, q: Any, x: Any, *, out: Any = None) -> A
     """
     name = "apply_mass_matrix_inverse"
     try:
-        return arm._model.apply_mass_matrix_inverse(q, x, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.apply_mass_matrix_inverse(q, x, out)
     except Exception as error:
         raise explain(arm, name, error, out=out, q=q, x=x) from None
 
 
-def log_det_mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def log_det_mass_matrix(
+    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Logarithm of the determinant of the mass matrix, O(N).
 
     Parameters
@@ -209,6 +234,9 @@ def log_det_mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     out : (...) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -240,7 +268,8 @@ def log_det_mass_matrix(arm: Arm, q: Any, *, out: Any = None) -> Any:
     (2,)
     """
     try:
-        return arm._model.log_det_mass_matrix(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.log_det_mass_matrix(q, out)
     except Exception as error:
         raise explain(arm, "log_det_mass_matrix", error, out=out, q=q) from None
 
@@ -286,7 +315,7 @@ class InnovationsFactors(NamedTuple):
     order: NDArray[np.intp]
 
 
-def innovations_factors(arm: Arm, q: Any) -> InnovationsFactors:
+def innovations_factors(arm: Arm, q: Any, *, threads: int = ONE) -> InnovationsFactors:
     """Block triangular factors of the mass matrix, without forming it.
 
     Parameters
@@ -295,6 +324,9 @@ def innovations_factors(arm: Arm, q: Any) -> InnovationsFactors:
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -335,13 +367,16 @@ def innovations_factors(arm: Arm, q: Any) -> InnovationsFactors:
     """
     refuse_linear(arm, "innovations factors")
     try:
-        both = arm._model.innovations_factors(q)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        both = model.innovations_factors(q)
     except Exception as error:
         raise explain(arm, "innovations_factors", error, q=q) from None
     return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(arm))
 
 
-def mass_matrix_inverse_blocks(arm: Arm, q: Any) -> dict[str, Array]:
+def mass_matrix_inverse_blocks(
+    arm: Arm, q: Any, *, threads: int = ONE
+) -> dict[str, Array]:
     """Diagonal blocks of the inverse mass matrix by body, without the rest of it.
 
     Parameters
@@ -350,6 +385,9 @@ def mass_matrix_inverse_blocks(arm: Arm, q: Any) -> dict[str, Array]:
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -391,7 +429,8 @@ def mass_matrix_inverse_blocks(arm: Arm, q: Any) -> dict[str, Array]:
     """
     refuse_linear(arm, "blocks by recursion")
     try:
-        whole = arm._model.mass_matrix_inverse_blocks(q)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        whole = model.mass_matrix_inverse_blocks(q)
     except Exception as error:
         raise explain(arm, "mass_matrix_inverse_blocks", error, q=q) from None
     rows = zip(arm.bodies, body_rows(arm), strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._explain import explain
+from ._threads import ONE, threaded
 from .kinematics import _check_frame, _node, _quiet_pose, _stored, _turn
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def node_acceleration(
     *,
     frame: str = "node",
     out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Acceleration of a node, as a point and as a rotating frame.
 
@@ -37,6 +39,9 @@ def node_acceleration(
         Axes of the result: those of the node or of the base.
     out : (..., 6) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -68,10 +73,11 @@ def node_acceleration(
     _check_frame(frame)
     index = _node(arm, node)
     try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
         if frame == "node":
-            return arm._model.node_acceleration(index, q, qd, qdd, out=out)
-        pose = arm._model.node_pose(index, q)
-        a = arm._model.node_acceleration(index, q, qd, qdd)
+            return model.node_acceleration(index, q, qd, qdd, out=out)
+        pose = model.node_pose(index, q)
+        a = model.node_acceleration(index, q, qd, qdd)
         return _stored(_turn(pose, a, -1), out)
     except Exception as error:
 
@@ -85,7 +91,7 @@ def node_acceleration(
         ) from None
 
 
-def momentum(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+def momentum(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Momentum of the arm about the origin of the base, in base axes.
 
     Parameters
@@ -98,6 +104,9 @@ def momentum(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Velocities.
     out : (..., 6) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -125,12 +134,13 @@ def momentum(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     array([ 0. , -1.5,  0. ,  0. ,  0. ,  3. ])
     """
     try:
-        return arm._model.momentum(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.momentum(q, qd, out)
     except Exception as error:
         raise explain(arm, "momentum", error, out=out, q=q, qd=qd) from None
 
 
-def center_of_mass(arm: Arm, q: Any, *, out: Any = None) -> Any:
+def center_of_mass(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Centre of mass of the arm in the base frame.
 
     Parameters
@@ -141,6 +151,9 @@ def center_of_mass(arm: Arm, q: Any, *, out: Any = None) -> Any:
         Positions: rad (revolute), m (prismatic), modal coordinates.
     out : (..., 3) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -166,6 +179,7 @@ def center_of_mass(arm: Arm, q: Any, *, out: Any = None) -> Any:
     array([1., 0., 0.])
     """
     try:
-        return arm._model.center_of_mass(q, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.center_of_mass(q, out)
     except Exception as error:
         raise explain(arm, "center_of_mass", error, out=out, q=q) from None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explain import explain, refuse_linear
+from ._threads import ONE, threaded
 from .errors import ArgumentError, SingularityError
 from .kinematics import _check_frame, _node, _stored, _turn
 
@@ -32,11 +33,14 @@ def _numbers(arm: Arm, nodes: Any) -> list[int]:
     return numbers
 
 
-def _compliance(arm: Arm, q: Any, nodes: list[int], frame: str, quiet: bool) -> Array:
+def _compliance(
+    arm: Arm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
+) -> Array:
     """Blocks of all pairs of nodes, those below the diagonal from those above."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
+    model = arm._model if threads is ONE else threaded(arm, threads)
     block, pose = (
-        arm._model.quiet(name) if quiet else getattr(arm._model, name) for name in names
+        model.quiet(name) if quiet else getattr(model, name) for name in names
     )
     poses = [pose(node, q) for node in nodes] if frame == "base" else []
     result = np.empty((*np.shape(q)[:-1], 6 * m, 6 * m))
@@ -55,7 +59,13 @@ def _compliance(arm: Arm, q: Any, nodes: list[int], frame: str, quiet: bool) -> 
 
 
 def operational_space_compliance(
-    arm: Arm, q: Any, nodes: Any = None, *, frame: str = "node", out: Any = None
+    arm: Arm,
+    q: Any,
+    nodes: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Inverse inertia ``J M^-1 J'`` that wrenches on nodes meet, without forming M.
 
@@ -71,6 +81,9 @@ def operational_space_compliance(
         Axes of twists and wrenches: those of each node, or of the base.
     out : (..., 6 m, 6 m) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -114,18 +127,24 @@ def operational_space_compliance(
     _check_frame(frame)
     numbers = _numbers(arm, nodes)
     try:
-        return _stored(_compliance(arm, q, numbers, frame, quiet=False), out)
+        return _stored(_compliance(arm, q, numbers, frame, False, threads), out)
     except Exception as error:
 
         def again() -> Any:
-            return _compliance(arm, q, numbers, frame, quiet=True)
+            return _compliance(arm, q, numbers, frame, True, threads)
 
         name = "operational_space_compliance"
         raise explain(arm, name, error, again=again, q=q) from None
 
 
 def operational_space_inertia(
-    arm: Arm, q: Any, nodes: Any = None, *, frame: str = "node", out: Any = None
+    arm: Arm,
+    q: Any,
+    nodes: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
 ) -> Any:
     """Inertia that wrenches on nodes meet, ``(J M^-1 J')^-1``.
 
@@ -141,6 +160,9 @@ def operational_space_inertia(
         Axes of twists and wrenches: those of each node, or of the base.
     out : (..., 6 m, 6 m) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -178,7 +200,9 @@ def operational_space_inertia(
     >>> np.round(np.diag(fa.operational_space_inertia(box, box.neutral)), 9)
     array([1., 2., 3., 2., 2., 2.])
     """
-    compliance = operational_space_compliance(arm, q, nodes, frame=frame)
+    compliance = operational_space_compliance(
+        arm, q, nodes, frame=frame, threads=threads
+    )
     names = ("operational_space_inertia", "operational_space_compliance")
     return _stored(_inverse_of(compliance, *names), out)
 

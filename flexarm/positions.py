@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import _core, se3
 from ._explain import check_out, explain, leading, not_finite, real_array
+from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None) -> Any:
+def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None, threads: int = ONE) -> Any:
     r"""Positions after a unit of time at constant velocities.
 
     Parameters
@@ -34,6 +35,9 @@ def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None) -> Any:
         Velocities times their duration: ``qd * dt``.
     out : (..., nq) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -68,12 +72,15 @@ def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None) -> Any:
     array([0.707, 0.   , 0.   , 0.707, 1.   , 1.   , 0.   ])
     """
     try:
-        return arm._model.integrate(q, dq, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.integrate(q, dq, out)
     except Exception as error:
         raise explain(arm, "integrate", error, out=out, q=q, dq=dq) from None
 
 
-def position_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
+def position_rates(
+    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Time derivative of the positions at given velocities.
 
     Parameters
@@ -86,6 +93,9 @@ def position_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
         Velocities.
     out : (..., nq) ndarray of float, optional
         Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
 
     Returns
     -------
@@ -112,7 +122,8 @@ def position_rates(arm: Arm, q: Any, qd: Any, *, out: Any = None) -> Any:
     array([0., 1., 2., 3.])
     """
     try:
-        return arm._model.position_rates(q, qd, out)
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.position_rates(q, qd, out)
     except Exception as error:
         raise explain(arm, "position_rates", error, out=out, q=q, qd=qd) from None
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._explain import check_arm
 from ._simulate_core import run_core
 from ._simulate_events import locate
 from ._simulate_run import Run, Trajectory, check_step, state, times
 from ._simulate_scipy import run_scipy
 from ._stiffening_warning import warn_of_stiffening
+from ._threads import ONE, threads_of
 from .errors import ArgumentError
 from .events import Occurrence, check_events
 
@@ -45,6 +47,7 @@ def simulate(
     spectral_radius: float = 0.9,
     events: Any = (),
     progress: bool | None = None,
+    threads: int = ONE,
 ) -> Trajectory:
     """Motion from an initial state under given forces.
 
@@ -81,6 +84,9 @@ def simulate(
         What to look for; see `flexarm.events`.
     progress : bool, optional
         Progress bar (tqdm); by default for runs of more than two seconds.
+    threads : int
+        Most threads on which the trajectories of a batch are computed in C.  A torque
+        function sees the whole batch, so that with one there is a single thread.
 
     Returns
     -------
@@ -167,6 +173,7 @@ def simulate(
     >>> fa.simulate(arm, [[0.0], [0.1], [0.2]], [0.0], [0.0, 0.01]).q.shape
     (3, 2, 1)
     """
+    check_arm(arm)
     t = times(t)
     _check_method(arm, method)
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
@@ -182,7 +189,9 @@ def simulate(
             "damping of fast modes) to 1 (none)"
         )
     wanted = check_events(arm, events)
+    count = threads_of(threads)
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
+    run.threads = count
     run.hold = interpolation == "hold"
     alone = method not in _CORE or method == "Rodas4P"
     if alone and run.function is not None and run.batch != ():

@@ -27,6 +27,17 @@
                            : FA_HOP_SQUARE_Z) ||                                       \
      ((kind) == FA_HOP_PARALLEL_X && (i) == 0))
 
+/* all kinds of hops with angles, for functions of their own and tables of them */
+#define AXIAL_KINDS(ROW)                                                               \
+    ROW(FA_HOP_PARALLEL_X)                                                             \
+    ROW(FA_HOP_PARALLEL)                                                               \
+    ROW(FA_HOP_SQUARE_O)                                                               \
+    ROW(FA_HOP_SQUARE_X)                                                               \
+    ROW(FA_HOP_SQUARE_Y)                                                               \
+    ROW(FA_HOP_SQUARE_Z)                                                               \
+    ROW(FA_HOP_SQUARE)                                                                 \
+    ROW(FA_HOP_TWISTED)
+
 /* STEP(kind) with the kind as a constant, for hops that have angles */
 #define AXIAL_CASE(kind, STEP)                                                         \
     case kind:                                                                         \
@@ -84,22 +95,22 @@ FA_INLINE void axial_rotate_t(const fa_body *b, const int kind, fa_real s, fa_re
     y[2] = v;
 }
 
-/* y += R x */
-FA_INLINE void axial_rotate_add(const fa_body *b, const int kind, fa_real s, fa_real c,
-                                const fa_real *x, fa_real *restrict y)
+/* y = R x */
+FA_INLINE void axial_rotate(const fa_body *b, const int kind, fa_real s, fa_real c,
+                            const fa_real *x, fa_real *restrict y)
 {
     const fa_real u = s * x[0] + c * x[1];
 
-    y[0] += c * x[0] - s * x[1];
+    y[0] = c * x[0] - s * x[1];
     if (AXIAL_SQUARE(kind)) {
-        y[1] -= x[2];
-        y[2] += u;
+        y[1] = -x[2];
+        y[2] = u;
     } else if (AXIAL_PARALLEL(kind)) {
-        y[1] += u;
-        y[2] += x[2];
+        y[1] = u;
+        y[2] = x[2];
     } else {
-        y[1] += b->alpha[1] * u - b->alpha[0] * x[2];
-        y[2] += b->alpha[0] * u + b->alpha[1] * x[2];
+        y[1] = b->alpha[1] * u - b->alpha[0] * x[2];
+        y[2] = b->alpha[0] * u + b->alpha[1] * x[2];
     }
 }
 
@@ -122,14 +133,13 @@ FA_INLINE void axial_arm_cross_add(const fa_body *b, const int kind, const fa_re
 FA_INLINE void axial_force_add(const fa_body *b, const int kind, fa_real s, fa_real c,
                                const fa_real *f, fa_real *restrict y)
 {
-    fa_real F[3];
+    fa_real F[6];
 
-    fa_zero(F, 3);
-    axial_rotate_add(b, kind, s, c, f + 3, F);
-    axial_rotate_add(b, kind, s, c, f, y);
-    axial_arm_cross_add(b, kind, F, y);
-    for (int i = 0; i < 3; i++) {
-        y[3 + i] += F[i];
+    axial_rotate(b, kind, s, c, f, F);
+    axial_rotate(b, kind, s, c, f + 3, F + 3);
+    axial_arm_cross_add(b, kind, F + 3, F);
+    for (int i = 0; i < 6; i++) {
+        y[i] += F[i];
     }
 }
 
@@ -137,11 +147,12 @@ FA_INLINE void axial_force_add(const fa_body *b, const int kind, fa_real s, fa_r
 FA_INLINE fa_real axial_moment(const fa_body *b, const int kind, fa_real s, fa_real c,
                                const fa_real *f)
 {
-    fa_real y[6];
+    fa_real F[6];
 
-    fa_zero(y, 6);
-    axial_force_add(b, kind, s, c, f, y);
-    return y[2];
+    axial_rotate(b, kind, s, c, f, F);
+    axial_rotate(b, kind, s, c, f + 3, F + 3);
+    axial_arm_cross_add(b, kind, F + 3, F);
+    return F[2];
 }
 
 /* Y = R S R' of a symmetric S; its last row and column are zero if m is 2 (V2) */
@@ -231,57 +242,78 @@ FA_INLINE void axial_rotate_mat(const fa_body *b, const int kind, fa_real s, fa_
 #define AXIAL_ZERO_ROW(kind, i)                                                        \
     ((AXIAL_SQUARE(kind) && (i) == 1) || (AXIAL_PARALLEL(kind) && (i) == 2))
 
-/*
- * P = phi G phi', phi = [[1, r~], [0, 1]]: the inertia G of axial_rotate_sym (m = 2) and
- * axial_rotate_mat, about the child's origin, seen from the parent's.
- */
-FA_INLINE void axial_shift(const fa_body *b, const int kind, const fa_inertia *G,
-                           fa_inertia *restrict P)
+/* entry (i, j) of B + r~ D, all three about the same point */
+FA_INLINE fa_real axial_coupling(const fa_body *b, const int kind, const fa_real *B,
+                                 const fa_real *D, const int i, const int j)
 {
-    for (int j = 0; j < 3; j++) { /* B + r~ D */
-        for (int i = 0; i < 3; i++) {
-            const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-            fa_real sum = {0};
-            int any = 0;
-            if (!AXIAL_ZERO_ROW(kind, i)) {
-                sum = G->B[3 * i + j];
-                any = 1;
-            }
-            if (AXIAL_HAS(kind, i1)) {
-                const fa_real moved = b->arm[i1] * G->D[FA_SYM[i2][j]];
-                sum = any ? sum + moved : moved;
-                any = 1;
-            }
-            if (AXIAL_HAS(kind, i2)) {
-                const fa_real moved = b->arm[i2] * G->D[FA_SYM[i1][j]];
-                sum = any ? sum - moved : -moved;
-            }
-            P->B[3 * i + j] = sum;
-        }
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    fa_real sum = B[3 * i + j];
+
+    if (AXIAL_HAS(kind, i1)) {
+        const fa_real moved = b->arm[i1] * D[FA_SYM[i2][j]];
+        sum = AXIAL_ZERO_ROW(kind, i) ? moved : sum + moved;
     }
-    for (int i = 0; i < 3; i++) { /* A + r~ B' - X r~ with X = B + r~ D */
-        const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-        for (int j = i; j < 3; j++) {
-            const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            fa_real sum = G->A[FA_SYM[i][j]];
-            if (AXIAL_HAS(kind, i1) && !AXIAL_ZERO_ROW(kind, j)) {
-                sum += b->arm[i1] * G->B[3 * j + i2];
-            }
-            if (AXIAL_HAS(kind, i2) && !AXIAL_ZERO_ROW(kind, j)) {
-                sum -= b->arm[i2] * G->B[3 * j + i1];
-            }
-            if (AXIAL_HAS(kind, j1)) {
-                sum += b->arm[j1] * P->B[3 * i + j2];
-            }
-            if (AXIAL_HAS(kind, j2)) {
-                sum -= b->arm[j2] * P->B[3 * i + j1];
-            }
-            P->A[FA_SYM[i][j]] = sum;
-        }
+    if (AXIAL_HAS(kind, i2)) {
+        const fa_real moved = b->arm[i2] * D[FA_SYM[i1][j]];
+        sum = AXIAL_ZERO_ROW(kind, i) && !AXIAL_HAS(kind, i1) ? -moved : sum - moved;
     }
-    for (int i = 0; i < 6; i++) {
-        P->D[i] = G->D[i];
+    return sum;
+}
+
+/* entry (i, j) of A + r~ B' - X r~ */
+FA_INLINE fa_real axial_inertia(const fa_body *b, const int kind, const fa_real *B,
+                                const fa_real *X, const fa_real *A, const int i,
+                                const int j)
+{
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+    fa_real sum = A[FA_SYM[i][j]];
+
+    if (AXIAL_HAS(kind, i1) && !AXIAL_ZERO_ROW(kind, j)) {
+        sum += b->arm[i1] * B[3 * j + i2];
     }
+    if (AXIAL_HAS(kind, i2) && !AXIAL_ZERO_ROW(kind, j)) {
+        sum -= b->arm[i2] * B[3 * j + i1];
+    }
+    if (AXIAL_HAS(kind, j1)) {
+        sum += b->arm[j1] * X[3 * i + j2];
+    }
+    if (AXIAL_HAS(kind, j2)) {
+        sum -= b->arm[j2] * X[3 * i + j1];
+    }
+    return sum;
+}
+
+/*
+ * Off the origin (P = phi G phi', phi = [[1, r~], [0, 1]]): B of axial_rotate_mat and D
+ * about the child's origin give X = B + r~ D. Written out, for compilers that keep
+ * nested loops.
+ */
+FA_INLINE void axial_shift_coupling(const fa_body *b, const int kind, const fa_real *B,
+                                    const fa_real *D, fa_real *restrict X)
+{
+    X[0] = axial_coupling(b, kind, B, D, 0, 0);
+    X[1] = axial_coupling(b, kind, B, D, 0, 1);
+    X[2] = axial_coupling(b, kind, B, D, 0, 2);
+    X[3] = axial_coupling(b, kind, B, D, 1, 0);
+    X[4] = axial_coupling(b, kind, B, D, 1, 1);
+    X[5] = axial_coupling(b, kind, B, D, 1, 2);
+    X[6] = axial_coupling(b, kind, B, D, 2, 0);
+    X[7] = axial_coupling(b, kind, B, D, 2, 1);
+    X[8] = axial_coupling(b, kind, B, D, 2, 2);
+}
+
+/* and A about it gives Y = A + r~ B' - X r~, A of axial_rotate_sym (m = 2) */
+FA_INLINE void axial_shift_inertia(const fa_body *b, const int kind, const fa_real *B,
+                                   const fa_real *X, const fa_real *A,
+                                   fa_real *restrict Y)
+{
+    Y[0] = axial_inertia(b, kind, B, X, A, 0, 0);
+    Y[1] = axial_inertia(b, kind, B, X, A, 0, 1);
+    Y[2] = axial_inertia(b, kind, B, X, A, 0, 2);
+    Y[3] = axial_inertia(b, kind, B, X, A, 1, 1);
+    Y[4] = axial_inertia(b, kind, B, X, A, 1, 2);
+    Y[5] = axial_inertia(b, kind, B, X, A, 2, 2);
 }
 
 #endif

@@ -7,11 +7,20 @@
  */
 #include "joint_forces.h"
 
+/*
+ * What a stack does before a block: `take` puts the constants of the arms of its states
+ * into the lanes of the model.
+ */
+typedef struct batch_arms {
+    void (*take)(struct batch_arms *, size_t at, const fa_call *call);
+} batch_arms;
+
 typedef struct {
     void (*run)(const fa_model *, const fa_call *);
     size_t (*work_size)(const fa_model *); /* in fa_real */
 } batch_row;
 
+#ifndef FA_STACK_LANES
 static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
     [FA_BIAS_FORCES] = {id_bias_forces, id_work},
@@ -93,6 +102,43 @@ static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
     const batch_row *linear = batch_linear_rows + kernel;
     return model->fidelity == FA_LINEAR && linear->run ? linear : batch_rows + kernel;
 }
+#else
+/* of stacks, whose arms are not of linear fidelity */
+static const batch_row batch_rows[FA_N_KERNELS] = {
+    [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
+    [FA_BIAS_FORCES] = {id_bias_forces, id_work},
+    [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
+    [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
+    [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
+    [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},
+    [FA_APPLY_MASS] = {mi_apply, id_work},
+    [FA_APPLY_MASS_INVERSE] = {mi_apply_inverse, mi_work_size},
+    [FA_LOG_DET_MASS] = {mi_log_det, mi_work_size},
+    [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
+    [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
+    [FA_DISSIPATED_POWER] = {en_dissipation, en_no_work},
+    [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
+    [FA_NODE_POSES] = {kin_node_poses, kin_poses_work_size},
+    [FA_NODE_POSE] = {kin_node_pose, kin_node_work_size},
+    [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
+    [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
+    [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
+    [FA_NODE_ACCELERATION] = {mo_node_acceleration, mo_work_size},
+    [FA_MOMENTUM] = {mo_momentum, mo_work_size},
+    [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
+    [FA_INTEGRATE] = {pos_integrate, pos_work_size},
+    [FA_POSITION_RATES] = {pos_position_rates, pos_work_size},
+    [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
+    [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
+    [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
+};
+
+static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
+{
+    (void)model;
+    return batch_rows + kernel;
+}
+#endif
 
 /* lanes of one operand; tau is widened from that of actuators to nv entries */
 static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
@@ -102,7 +148,8 @@ static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
     return (size_t)(widened ? model->nv : sizes[i]);
 }
 
-static size_t batch_work_size(const fa_model *model, fa_kernel kernel, const int *sizes)
+FA_NOINLINE size_t batch_work_size(const fa_model *model, fa_kernel kernel,
+                                   const int *sizes)
 {
     const int n = fa_kernel_inputs(kernel) + 1;
     size_t total = batch_row_of(model, kernel)->work_size(model);
@@ -202,9 +249,11 @@ static int64_t batch_index(const char *index, ptrdiff_t stride, size_t i)
     return value;
 }
 
-static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t count,
-                             const char *index, ptrdiff_t index_stride,
-                             const fa_operand *operands, void *work)
+/* block by block; arms: NULL but for stacks */
+FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
+                                   size_t count, const char *index,
+                                   ptrdiff_t index_stride, const fa_operand *operands,
+                                   void *work, batch_arms *arms)
 {
     const int n_in = fa_kernel_inputs(kernel);
     const int64_t n_nodes = model->n_nodes;
@@ -245,6 +294,9 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
             call.index = is_pair ? (int)(first / n_nodes) : call.second;
         }
         call.states = (int)states;
+        if (arms) {
+            arms->take(arms, at, &call);
+        }
         for (int i = 0; i < n_in; i++) {
             batch_load(operands + i, at, states, lanes[i]);
         }
@@ -257,3 +309,13 @@ static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t cou
     }
     return bad;
 }
+
+#ifndef FA_STACK_LANES
+static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t count,
+                             const char *index, ptrdiff_t index_stride,
+                             const fa_operand *operands, void *work)
+{
+    return batch_blocks(model, kernel, count, index, index_stride, operands, work,
+                        NULL);
+}
+#endif

@@ -250,11 +250,13 @@ FA_NOINLINE void id_run_rigid(const fa_model *model, const double weight,
     id_rigid *bodies = (id_rigid *)work;
 
     for (int k = 0; k < model->n_bodies; k++) {
+        rigid_turn(model->bodies + k, q, &bodies[k].m);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         id_rigid *w = bodies + k;
-        rigid_pose(model, b, q, &w->m, &w->hop);
-        rigid_move(model, b, weight, qd, qdd, &w->hop,
-                   b->parent < 0 ? NULL : &bodies[b->parent].m, &w->m, w->f);
+        rigid_move(model, b, weight, q, qd, qdd,
+                   b->parent < 0 ? NULL : &bodies[b->parent].m, &w->hop, &w->m, w->f);
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;

@@ -21,39 +21,25 @@
 #include "hop.h"
 
 typedef struct {
-    fa_real s, c;                      /* of theta, where the hop has angles */
-    fa_real w[3], wdot[3], a[3], W[9]; /* V4, V5 */
+    fa_real s, c;                /* of theta, where the hop has angles */
+    fa_real w[3], wdot[3], a[3]; /* V5 */
 } rigid_motion;
 
-/* the hop of one body: angles, or R and r */
-FA_INLINE void rigid_pose(const fa_model *model, const fa_body *b, const fa_real *q,
-                          rigid_motion *m, fa_hop *h)
-{
-    if (b->hop_kind == FA_HOP_GENERAL) {
-        fa_turn turn;
-        hop_pose(model, b, 0, q, h, &turn, NULL, NULL);
-    } else if (b->hop_kind == FA_HOP_GROUND) {
-        fa_sincos(q[b->position_at], &m->s, &m->c);
-    } else {
-        axial_turn(b, q, &m->s, &m->c);
-    }
-}
-
 /* W of a body that turns (V4) */
-FA_INLINE void rigid_swing(rigid_motion *m)
+FA_INLINE void rigid_swing(const rigid_motion *m, fa_real *W)
 {
     const fa_real *w = m->w, *wdot = m->wdot;
     const fa_real xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2];
 
-    m->W[0] = -(yy + zz);
-    m->W[4] = -(xx + zz);
-    m->W[8] = -(xx + yy);
-    m->W[1] = w[0] * w[1] - wdot[2];
-    m->W[3] = w[0] * w[1] + wdot[2];
-    m->W[2] = w[0] * w[2] + wdot[1];
-    m->W[6] = w[0] * w[2] - wdot[1];
-    m->W[5] = w[1] * w[2] - wdot[0];
-    m->W[7] = w[1] * w[2] + wdot[0];
+    W[0] = -(yy + zz);
+    W[4] = -(xx + zz);
+    W[8] = -(xx + yy);
+    W[1] = w[0] * w[1] - wdot[2];
+    W[3] = w[0] * w[1] + wdot[2];
+    W[2] = w[0] * w[2] + wdot[1];
+    W[6] = w[0] * w[2] - wdot[1];
+    W[5] = w[1] * w[2] - wdot[0];
+    W[7] = w[1] * w[2] + wdot[0];
 }
 
 /* a revolute joint: adds the rate, and the acceleration unless qdd is NULL (V5) */
@@ -74,13 +60,14 @@ FA_INLINE void rigid_revolve(const fa_body *b, const fa_real *qd, const fa_real 
 FA_INLINE void rigid_carry(const fa_body *b, const int kind, const rigid_motion *p,
                            const fa_real *qd, const fa_real *qdd, rigid_motion *m)
 {
-    fa_real a[3];
+    fa_real a[3], W[9];
 
+    rigid_swing(p, W);
     for (int i = 0; i < 3; i++) {
         a[i] = p->a[i];
         for (int j = 0; j < 3; j++) {
             if (AXIAL_HAS(kind, j)) {
-                a[i] += p->W[3 * i + j] * b->arm[j];
+                a[i] += W[3 * i + j] * b->arm[j];
             }
         }
     }
@@ -88,7 +75,6 @@ FA_INLINE void rigid_carry(const fa_body *b, const int kind, const rigid_motion 
     axial_rotate_t(b, kind, m->s, m->c, p->wdot, m->wdot);
     axial_rotate_t(b, kind, m->s, m->c, a, m->a);
     rigid_revolve(b, qd, qdd, m);
-    rigid_swing(m);
 }
 
 /* body on a revolute joint on the ground; weight times gravity */
@@ -107,10 +93,6 @@ FA_INLINE void rigid_stand(const fa_body *b, const double weight, const fa_real 
     m->a[0] = m->c * x + m->s * y;
     m->a[1] = m->c * y - m->s * x;
     m->a[2] = fa_spread(weight * b->fall[2]);
-    fa_zero(m->W, 9);
-    m->W[1] = -m->wdot[2];
-    m->W[3] = m->wdot[2];
-    m->W[0] = m->W[4] = -(m->w[2] * m->w[2]);
 }
 
 /* body on any hop, out of line; p NULL: the ground (V5) */
@@ -127,7 +109,9 @@ FA_NOINLINE void rigid_carry_any(const fa_model *model, const fa_body *b,
         a[i] = fa_spread(-weight * model->gravity[i]);
     }
     if (p) {
-        fa_rotate(a, p->W, h->r);
+        fa_real W[9];
+        rigid_swing(p, W);
+        fa_rotate(a, W, h->r);
         for (int i = 0; i < 3; i++) {
             a[i] += p->a[i];
         }
@@ -158,14 +142,16 @@ FA_NOINLINE void rigid_carry_any(const fa_model *model, const fa_body *b,
         m->a[i] += accelerations[3 + i];
     }
     fa_cross_add(m->a, both, s + 3);
-    rigid_swing(m);
 }
 
 /* force of one body (V3) */
 FA_INLINE void rigid_force(const fa_body *b, const rigid_motion *m, fa_real *f)
 {
     const fa_constant *E = b->E0, *mp = b->mp0;
-    const fa_real *W = m->W, *a = m->a;
+    const fa_real *a = m->a;
+    fa_real W[9];
+
+    rigid_swing(m, W);
     const fa_real xx = W[4] - W[0], yy = W[8] - W[4], zz = W[0] - W[8];
 
     f[0] = W[7] * E[3] - W[5] * E[5] + W[6] * E[1] - W[3] * E[2] + yy * E[4] +
@@ -186,29 +172,61 @@ FA_INLINE fa_real rigid_standing_moment(const fa_body *b, const rigid_motion *m)
     return b->J0[5] * m->wdot[2] + b->mp0[0] * m->a[1] - b->mp0[1] * m->a[0];
 }
 
+/* sine and cosine, first and for all bodies: their long chains overlap */
+FA_INLINE void rigid_turn(const fa_body *b, const fa_real *q, rigid_motion *m)
+{
+    if (b->hop_kind != FA_HOP_GENERAL) {
+        axial_turn(b, q, &m->s, &m->c);
+    }
+}
+
 /*
- * Motion and force of one body (V3 to V5).
- *   weight  times gravity; qdd  [nv], or NULL for zero
- *   m, h    with the pose; p the motion of the parent, NULL on the ground
+ * Motion and force of one body on a hop with angles (V3 to V5).
+ *   p     motion of the parent
+ *   qdd   [nv], or NULL for zero
+ *   m, f  [6]  results
+ */
+typedef void rigid_step(const fa_body *b, const fa_real *qd, const fa_real *qdd,
+                        const rigid_motion *p, rigid_motion *m, fa_real *f);
+
+/* a function for each kind: in one function compilers would share what is alike, for
+ * which they run out of registers */
+#define RIGID_MOVE(kind)                                                               \
+    FA_NOINLINE void rigid_move_##kind(const fa_body *b, const fa_real *qd,            \
+                                       const fa_real *qdd, const rigid_motion *p,      \
+                                       rigid_motion *m, fa_real *f)                    \
+    {                                                                                  \
+        rigid_carry(b, kind, p, qd, qdd, m);                                           \
+        rigid_force(b, m, f);                                                          \
+    }
+AXIAL_KINDS(RIGID_MOVE)
+
+#define RIGID_ROW(kind) [kind] = rigid_move_##kind,
+static rigid_step *const rigid_move_of[] = {AXIAL_KINDS(RIGID_ROW)};
+
+/*
+ * The same on any hop.
+ *   weight  times gravity
+ *   p       motion of the parent, NULL on the ground
+ *   h       R and r of a general hop
  *   f       [6]  of a body on a joint on the ground the moment f[2], the others zero
  */
 FA_INLINE void rigid_move(const fa_model *model, const fa_body *b, const double weight,
-                          const fa_real *qd, const fa_real *qdd, const fa_hop *h,
-                          const rigid_motion *p, rigid_motion *m, fa_real *f)
+                          const fa_real *q, const fa_real *qd, const fa_real *qdd,
+                          const rigid_motion *p, fa_hop *h, rigid_motion *m, fa_real *f)
 {
-    if (b->hop_kind == FA_HOP_GROUND) {
+    if (axial_is(b)) {
+        rigid_move_of[b->hop_kind](b, qd, qdd, p, m, f);
+    } else if (b->hop_kind == FA_HOP_GROUND) {
         rigid_stand(b, weight, qd, qdd, m);
         fa_zero(f, 6);
         f[2] = rigid_standing_moment(b, m);
-        return;
-    }
-    if (b->hop_kind == FA_HOP_GENERAL) {
-        rigid_carry_any(model, b, weight, p, h, qd, qdd, m);
     } else {
-#define RIGID_CARRY(kind) rigid_carry(b, kind, p, qd, qdd, m)
-        AXIAL_SWITCH(b, RIGID_CARRY)
+        fa_turn turn;
+        hop_pose(model, b, 0, q, h, &turn, NULL, NULL);
+        rigid_carry_any(model, b, weight, p, h, qd, qdd, m);
+        rigid_force(b, m, f);
     }
-    rigid_force(b, m, f);
 }
 
 #endif

@@ -55,28 +55,6 @@ FA_INLINE fa_real rf_force(const fa_body *b, const fa_real *qd, const fa_real *t
     return tau[b->joint_at] - b->damping[0] * qd[b->joint_at] - z;
 }
 
-/*
- * Frees a joint with angles: P becomes P+, z+ is written (V6). G' (0, 0, 1, 0, 0, 0)' = 1
- * is not stored.
- */
-FA_INLINE void rf_free(const fa_body *b, const fa_real *qd, const fa_real *tau,
-                       fd_body *self, fa_inertia *P, fa_real *z)
-{
-    const fa_real U[6] = {P->A[2], P->A[4], P->A[5], P->B[6], P->B[7], P->B[8]};
-    const fa_real inverse = fa_pivot(U[2]);
-    const fa_real eps = rf_force(b, qd, tau, self->z[2]);
-
-    for (int i = 0; i < 6; i++) {
-        if (i != 2) {
-            self->G[i] = U[i] * inverse;
-            z[i] = self->z[i] + self->G[i] * eps;
-        }
-    }
-    z[2] = self->z[2] + eps;
-    self->nu = inverse * eps;
-    fd_free_joint(P, 2, U, self->G);
-}
-
 FA_NOINLINE void rf_add(fa_inertia *P, const fa_inertia *Q)
 {
     for (int i = 0; i < 6; i++) {
@@ -88,33 +66,103 @@ FA_NOINLINE void rf_add(fa_inertia *P, const fa_inertia *Q)
     }
 }
 
+/* gains, and z+ handed to the parent (V6); G_2 = 1 is not stored. */
+FA_INLINE void rf_gains(const fa_body *b, const fa_real *U, const fa_real *qd,
+                        const fa_real *tau, fd_body *self, fa_real *z)
+{
+    const fa_real inverse = fa_pivot(U[2]);
+    const fa_real eps = rf_force(b, qd, tau, self->z[2]);
+
+    for (int i = 0; i < 6; i++) {
+        if (i != 2) {
+            self->G[i] = U[i] * inverse;
+            z[i] = self->z[i] + self->G[i] * eps;
+        }
+    }
+    z[2] = self->z[2] + eps;
+    self->nu = inverse * eps;
+}
+
 /*
- * Frees the joint of a body on a hop with angles and hands the rest to its parent, of
- * which only the moment about z counts if it stands on the ground (V6).
+ * Frees the joint of a body on a hop with angles and hands P+ and z+ to its parent (V6).
+ *   on_ground  a constant: the parent stands on the ground, where only the moment about
+ *              z counts
+ *   is_only    the parent has no other child
+ * From stage to stage the compiler may keep little: P alone is more than all registers.
  */
 FA_INLINE void rf_inward(const fa_body *b, const int kind, const int on_ground,
                          const int is_only, const fa_real *qd, const fa_real *tau,
                          const rigid_motion *m, fd_body *self, fd_body *parent)
 {
-    fa_inertia P, turned, moved, *to = is_only && !on_ground ? &parent->P : &moved;
-    fa_real z[6];
+    const fa_inertia *P = &self->P;
+    const fa_real *G = self->G, s = m->s, c = m->c;
+    fa_inertia moved, *to = is_only && !on_ground ? &parent->P : &moved;
+    fa_real z[6], freed[6];
+    fa_inertia turned;
 
-    rf_inertia(b, self, &P);
-    rf_free(b, qd, tau, self, &P, z);
-    axial_rotate_sym(b, kind, m->s, m->c, P.A, 2, turned.A);
-    axial_rotate_mat(b, kind, m->s, m->c, P.B, turned.B);
-    axial_rotate_sym(b, kind, m->s, m->c, P.D, 3, turned.D);
-    axial_shift(b, kind, &turned, to);
+    const fa_real U[6] = {P->A[2] + b->J0[2],  P->A[4] + b->J0[4],  P->A[5] + b->J0[5],
+                          P->B[6] - b->mp0[1], P->B[7] + b->mp0[0], P->B[8]};
+    rf_gains(b, U, qd, tau, self, z);
     if (on_ground) {
-        parent->z[2] += axial_moment(b, kind, m->s, m->c, z);
-        parent->P.A[5] = moved.A[5] + (is_only ? (fa_real){0} : parent->P.A[5]);
-        return;
+        parent->z[2] += axial_moment(b, kind, s, c, z);
+    } else {
+        axial_force_add(b, kind, s, c, z, parent->z);
     }
-    axial_force_add(b, kind, m->s, m->c, z, parent->z);
-    if (!is_only) {
+    FA_RELOAD();
+    for (int i = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++) {
+            freed[FA_SYM[i][j]] = P->D[FA_SYM[i][j]] - U[3 + i] * G[3 + j];
+        }
+        freed[FA_SYM[i][i]] += b->mass;
+    }
+    axial_rotate_sym(b, kind, s, c, freed, 3, to->D);
+    FA_RELOAD();
+    fa_real rows[6];
+    for (int i = 0; i < 6; i++) {
+        rows[i] = P->B[i] - U[i / 3] * G[3 + i % 3];
+    }
+    rows[1] -= b->mp0[2];
+    rows[2] += b->mp0[1];
+    rows[3] += b->mp0[2];
+    rows[5] -= b->mp0[0];
+    axial_rotate_mat(b, kind, s, c, rows, turned.B);
+    axial_shift_coupling(b, kind, turned.B, to->D, to->B);
+    freed[0] = P->A[0] + b->J0[0] - U[0] * G[0];
+    freed[1] = P->A[1] + b->J0[1] - U[0] * G[1];
+    freed[3] = P->A[3] + b->J0[3] - U[1] * G[1];
+    axial_rotate_sym(b, kind, s, c, freed, 2, turned.A);
+    axial_shift_inertia(b, kind, turned.B, to->B, turned.A, to->A);
+    if (on_ground) {
+        parent->P.A[5] = is_only ? moved.A[5] : moved.A[5] + parent->P.A[5];
+    } else if (!is_only) {
         rf_add(&parent->P, &moved);
     }
 }
+
+/* a function for each kind, as in rigid.h */
+typedef void rf_step(const fa_body *b, int is_only, const fa_real *qd,
+                     const fa_real *tau, const rigid_motion *m, fd_body *self,
+                     fd_body *parent);
+
+#define RF_INWARD(kind)                                                                \
+    FA_NOINLINE void rf_inward_##kind(                                                 \
+        const fa_body *b, int is_only, const fa_real *qd, const fa_real *tau,          \
+        const rigid_motion *m, fd_body *self, fd_body *parent)                         \
+    {                                                                                  \
+        rf_inward(b, kind, 0, is_only, qd, tau, m, self, parent);                      \
+    }                                                                                  \
+    FA_NOINLINE void rf_last_##kind(const fa_body *b, int is_only, const fa_real *qd,  \
+                                    const fa_real *tau, const rigid_motion *m,         \
+                                    fd_body *self, fd_body *parent)                    \
+    {                                                                                  \
+        rf_inward(b, kind, 1, is_only, qd, tau, m, self, parent);                      \
+    }
+AXIAL_KINDS(RF_INWARD)
+
+#define RF_INWARD_ROW(kind) [kind] = rf_inward_##kind,
+#define RF_LAST_ROW(kind) [kind] = rf_last_##kind,
+static rf_step *const rf_inward_of[] = {AXIAL_KINDS(RF_INWARD_ROW)};
+static rf_step *const rf_last_of[] = {AXIAL_KINDS(RF_LAST_ROW)};
 
 /* the same for any joint and hop, out of line */
 FA_NOINLINE void rf_inward_any(const fa_model *model, const fa_body *b,
@@ -170,9 +218,8 @@ FA_INLINE void rf_outward(const fa_model *model, const fa_body *b, const fa_real
                           const fa_real *qd, const fd_work *w, rigid_motion *m,
                           fd_body *self)
 {
-    rigid_pose(model, b, q, m, &self->hop);
-    rigid_move(model, b, 1.0, qd, NULL, &self->hop,
-               b->parent < 0 ? NULL : w->motion + b->parent, m, self->z);
+    rigid_move(model, b, 1.0, q, qd, NULL, b->parent < 0 ? NULL : w->motion + b->parent,
+               &self->hop, m, self->z);
     if (b->n_children != 1) {
         rf_clear(&self->P);
     }
@@ -190,14 +237,10 @@ FA_INLINE void rf_inward_one(const fa_model *model, const fa_body *b, const fa_r
         self->nu = fa_pivot(self->P.A[5] + b->J0[5]) * rf_force(b, qd, tau, self->z[2]);
     } else if (b->hop_kind == FA_HOP_GENERAL) {
         rf_inward_any(model, b, qd, tau, w, self);
-    } else if (bp->hop_kind == FA_HOP_GROUND) {
-#define RF_LAST(kind)                                                                  \
-    rf_inward(b, kind, 1, bp->n_children == 1, qd, tau, m, self, parent)
-        AXIAL_SWITCH(b, RF_LAST)
     } else {
-#define RF_INWARD(kind)                                                                \
-    rf_inward(b, kind, 0, bp->n_children == 1, qd, tau, m, self, parent)
-        AXIAL_SWITCH(b, RF_INWARD)
+        rf_step *const *step =
+            bp->hop_kind == FA_HOP_GROUND ? rf_last_of : rf_inward_of;
+        step[b->hop_kind](b, bp->n_children == 1, qd, tau, m, self, parent);
     }
 }
 
@@ -206,6 +249,9 @@ FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *
 {
     const fa_real still[6] = {{0}};
 
+    for (int k = 0; k < model->n_bodies; k++) {
+        rigid_turn(model->bodies + k, q, w->motion + k);
+    }
     for (int k = 0; k < model->n_bodies; k++) {
         rf_outward(model, model->bodies + k, q, qd, w, w->motion + k, w->body + k);
     }

@@ -48,9 +48,9 @@ find_wheel='import scipy_openblas32 as w; print(w.get_lib_dir(), w.get_library()
 if found=$("${PYTHON:-python3}" -c "$find_wheel" 2>/dev/null); then
     read -r directory library <<<"$found"
     flags+=(-DFA_BLAS_PREFIX=scipy_)
-    link=("-L$directory" "-l$library" "-Wl,-rpath,$directory" -lm)
+    link=("-L$directory" "-l$library" "-Wl,-rpath,$directory" -lm -pthread)
 elif found=$(pkg-config --libs openblas 2>/dev/null); then
-    read -ra link <<<"$found -lm"
+    read -ra link <<<"$found -lm -pthread"
 else
     echo "run.sh: no OpenBLAS; install scipy-openblas32 for ${PYTHON:-python3}" >&2
     exit 2

@@ -1,0 +1,88 @@
+"""Sweeps: states of many arms beside the same states of one arm.
+
+A sweep of payloads and states may cost at most 1.5 times the same states with one arm,
+whichever of arm and state varies fastest, and so may many arms with one state each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from chains import spatial_chain, states
+from races import SMOKE, Contender
+
+import flexarm as fa
+
+Contest = Callable[[str, list[Contender]], Any]
+
+ARMS, STATES = (8, 12) if SMOKE else (100, 100)
+
+CHAINS = {
+    "iiwa14": fa.library.iiwa14,
+    "7 links x 0 modes": lambda: spatial_chain(7, 0),
+    "2 links x 2 modes": lambda: spatial_chain(2, 2),
+    "2 links x 4 modes": lambda: spatial_chain(2, 4),
+    "7 links x 4 modes": lambda: spatial_chain(7, 4),
+    "2 links x 5 modes": lambda: spatial_chain(2, 5),
+}
+
+
+def with_payload(arm: fa.Arm, mass: float) -> fa.Arm:
+    """The arm with a mass fixed to its tip."""
+    last = arm.bodies[-1]
+    on = fa.Joint("fixed", parent=last.name, node=last.node_names[-1])
+    payload = fa.RigidBody("payload", on, mass=mass, com=(0.02, 0.0, 0.01))
+    changed: fa.Arm = arm.replace(bodies=[*arm.bodies, payload])
+    return changed
+
+
+def longer(arm: fa.Arm, scale: float) -> fa.Arm:
+    """The arm with all of its joints further out: other constants in every body."""
+    bodies = [
+        body.replace(
+            joint=body.joint.replace(position=scale * body.joint.position),
+            **(
+                {
+                    "node_mass": scale * body.node_mass,
+                    "stiffness": body.stiffness / scale,
+                }
+                if body.n_modes
+                else {"mass": scale * body.mass, "inertia": scale * body.inertia}
+            ),
+        )
+        for body in arm.bodies
+    ]
+    changed: fa.Arm = arm.replace(bodies=bodies)
+    return changed
+
+
+@pytest.mark.parametrize("kind", ["forward", "inverse"])
+@pytest.mark.parametrize("name", CHAINS)
+def test_sweep(contest: Contest, name: str, kind: str) -> None:
+    arm = CHAINS[name]()
+    loads = np.linspace(0.1, 5.0, ARMS)
+    sweep = fa.stack([with_payload(arm, mass) for mass in loads])
+    lengths = fa.stack([longer(sweep[0], 1.0 + 0.01 * i) for i in range(ARMS)])
+    function = getattr(fa, f"{kind}_dynamics")
+    one = sweep[0]
+    batch = [x.reshape(ARMS, STATES, -1) for x in states(one, ARMS * STATES)]
+    few = [x[0] for x in batch]
+    each = [x[:, 0] for x in batch]
+    n = ARMS * STATES
+    expected = function(sweep[:, None], *batch)
+    got = [function(sweep[i], *(x[i] for x in batch)) for i in range(3)]
+    np.testing.assert_allclose(expected[:3], got, rtol=1e-9, atol=1e-9)
+    turned = [np.swapaxes(x, 0, 1) for x in batch]
+    contest(
+        f"{kind} dynamics of {name}",
+        [
+            Contender("one arm", lambda: function(one, *batch), n),
+            Contender("sweep", lambda: function(sweep[:, None], *few), n),
+            Contender("arms fastest", lambda: function(sweep, *turned), n),
+            Contender("one state each", lambda: function(sweep, *each), ARMS),
+            Contender("lengths, arms fastest", lambda: function(lengths, *turned), n),
+        ],
+    )

@@ -1,0 +1,249 @@
+"""Rigid arms whose joint axes are parallel, square or skew, beside twin and Pinocchio.
+
+The model turns the axes of bodies about their joints and knows right angles, parallel
+axes, joints on an axis of the parent (V1): each of these has code of its own.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import flexarm as fa
+from flexarm.reference import twin
+
+Array = NDArray[np.float64]
+
+RTOL = 1e-12
+ANGLES = {"0": 0, "90": 1, "180": 2, "-90": 3}  # quarter turns, exact
+PLACES = {
+    "none": (0, 0, 0),
+    "x": (0.4, 0, 0),
+    "y": (0, -0.3, 0),
+    "z": (0, 0, 0.5),
+    "xy": (0.4, 0.2, 0),
+    "xz": (-0.1, 0, 0.3),
+    "xyz": (0.1, -0.2, 0.3),
+}
+
+
+def quarter(axis: int, quarters: int) -> Array:
+    """Rotation about a coordinate axis by exact quarter turns."""
+    c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    R = np.eye(3)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    R[i, i] = R[j, j] = c
+    R[i, j], R[j, i] = -s, s
+    return R
+
+
+def about(axis: int, angle: float) -> Array:
+    c, s = np.cos(angle), np.sin(angle)
+    R = np.eye(3)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    R[i, i] = R[j, j] = c
+    R[i, j], R[j, i] = -s, s
+    return R
+
+
+def body(rng: np.random.Generator, k: int, joint: fa.Joint) -> fa.RigidBody:
+    half = rng.normal(size=(3, 3))
+    inertia = half @ half.T
+    inertia = 0.5 * np.trace(inertia) * np.eye(3) - 0.3 * inertia
+    return fa.RigidBody(
+        f"b{k}",
+        joint,
+        mass=rng.uniform(0.5, 2.0),
+        com=rng.uniform(-0.3, 0.3, 3),
+        inertia=inertia,
+        nodes={"tip": rng.uniform(-0.2, 0.2, 3)},
+    )
+
+
+def assert_dynamics(arm: fa.Arm, seed: int = 0) -> None:
+    """Inverse and forward dynamics equal the twin, which knows no special hop."""
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        q, qd, x = rng.uniform(-3, 3, (3, arm.nv))
+        tau = twin.inverse_dynamics(arm, q, qd, x)
+        scale = np.abs(tau).max()
+        assert np.abs(fa.inverse_dynamics(arm, q, qd, x) - tau).max() <= RTOL * scale
+        bias = twin.inverse_dynamics(arm, q, qd, np.zeros(arm.nv))
+        assert np.abs(fa.bias_forces(arm, q, qd) - bias).max() <= RTOL * scale
+        qdd = fa.forward_dynamics(arm, q, qd, tau)
+        condition = np.linalg.cond(twin.mass_matrix(arm, q))
+        error = RTOL * condition * np.abs(x).max()
+        assert np.abs(qdd - x).max() <= error
+        # kernels that see R and r of the same hops
+        M = twin.mass_matrix(arm, q)
+        assert np.abs(fa.mass_matrix(arm, q) - M).max() <= RTOL * np.abs(M).max()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("angle", ANGLES)
+def test_exact_angles_and_places(angle: str, place: str) -> None:
+    """Four joints, each the quarter turns about x from the one before."""
+    rng = np.random.default_rng(3)
+    R = quarter(0, ANGLES[angle])
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    joints += [fa.Joint(rotation=R, position=PLACES[place]) for _ in range(3)]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("place", ["x", "y", "z", "xyz"])
+def test_turns_before_and_behind_the_angle(before: int, turn: int, place: str) -> None:
+    """The parent takes the first angle, sine and cosine of the joint take the last."""
+    rng = np.random.default_rng(4)
+    R = quarter(2, before) @ quarter(0, 1) @ quarter(2, turn)
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    joints += [fa.Joint(rotation=R, position=PLACES[place]) for _ in range(3)]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize("alpha", [1e-16, 1e-12, 1e-6, 0.3, 2.0, np.pi - 1e-9, np.pi])
+def test_any_angle(alpha: float) -> None:
+    rng = np.random.default_rng(5)
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    for k in range(4):
+        R = about(2, 0.7 * k) @ about(0, alpha) @ about(2, 1.0 - k)
+        joints.append(fa.Joint(rotation=R, position=rng.uniform(-0.4, 0.4, 3)))
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize("first", ["x", "y", "z", "-x", "-y", "-z", "skew"])
+def test_joint_axes_in_all_directions(first: str) -> None:
+    """The same joint frames with axes given in the frames of the bodies."""
+    rng = np.random.default_rng(6)
+    axes = {c: np.eye(3)["xyz".index(c)] for c in "xyz"}
+    axes |= {"-" + c: -axis for c, axis in axes.items()}
+    axes["skew"] = np.array([0.3, -0.5, 0.8])
+    joints = [
+        fa.Joint(axis=axes[first]),
+        *(fa.Joint(axis=a, position=(0.2, 0, 0.3)) for a in axes.values()),
+    ]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [*product(("revolute", "prismatic", "fixed", "helical"), repeat=2)],
+    ids=str,
+)
+def test_trees_with_several_children(kinds: tuple[str, str]) -> None:
+    """The second child of a body has a general hop, and so have other joints."""
+    rng = np.random.default_rng(7)
+    at = [PLACES["x"], PLACES["z"], PLACES["xyz"]]
+    pitch = [{"pitch": 0.1} if kind == "helical" else {} for kind in kinds]
+    joints = [
+        fa.Joint(axis=(0, 0, 1)),
+        fa.Joint(axis=(0, 1, 0), parent="b0", position=at[0]),
+        fa.Joint(axis=(0, 1, 0), parent="b0", position=at[1]),
+        fa.Joint(kinds[0], axis=(1, 0, 0), parent="b1", position=at[2], **pitch[0]),
+        fa.Joint(axis=(1, 0, 0), parent="b1", position=at[2]),
+        fa.Joint(kinds[1], axis=(0, 0, 1), parent="b2", position=at[0], **pitch[1]),
+        fa.Joint(axis=(0, 1, 0), parent="b3", position=at[1]),
+        fa.Joint(axis=(0, 1, 0), parent="b5", position=at[1]),
+        fa.Joint(axis=(1, 0, 0), parent="b7", position=at[1]),
+    ]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize("kind", ["prismatic", "fixed", "revolute"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_short_arms_on_any_first_joint(kind: str, count: int) -> None:
+    rng = np.random.default_rng(8)
+    first = fa.Joint(kind, axis=(0.6, 0, 0.8), position=(0.1, 0.2, 0.3))
+    rest = [
+        fa.Joint(axis=((0, 1, 0), (1, 0, 0))[k % 2], position=(0.1, 0, 0.4))
+        for k in range(count)
+    ]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate([first, *rest])])
+    assert_dynamics(arm)
+
+
+def test_two_arms_on_one_ground() -> None:
+    rng = np.random.default_rng(9)
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    joints += [fa.Joint(axis=(0, 1, 0), position=(0.3, 0, 0))]
+    joints += [fa.Joint(axis=(1, 0, 0), parent="ground", position=(0, 1, 0))]
+    joints += [fa.Joint(axis=(0, 1, 0), position=(0.3, 0, 0))]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_planar_arms_stay_in_their_plane(quarters: int) -> None:
+    """Without a force across it, exactly: zeros of the model are zeros of the result.
+
+    The last joint, across the plane, moves only if something leaves the plane.
+    """
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    joints += [
+        fa.Joint(position=(0.5, 0, 0), rotation=quarter(2, quarters)) for _ in range(3)
+    ]
+    joints += [fa.Joint(axis=(1, 0, 0), position=(0.5, 0, 0))]
+    bodies = [
+        fa.RigidBody(
+            f"b{k}",
+            joint,
+            mass=1.0,
+            com=(0.25, 0, 0),
+            inertia=(0.01, 0.03, 0.03),
+            nodes={"tip": (0, 0, 0)},
+        )
+        for k, joint in enumerate(joints)
+    ]
+    arm = fa.Arm(bodies, gravity=(0, -9.81, 0))
+    rng = np.random.default_rng(10)
+    q, qd, tau = rng.uniform(-3, 3, (3, 20, 5))
+    q[:, 4] = qd[:, 4] = tau[:, 4] = 0.0
+    assert (fa.inverse_dynamics(arm, q, qd, tau)[:, 4] == 0.0).all()
+    assert (fa.forward_dynamics(arm, q, qd, tau)[:, 4] == 0.0).all()
+
+
+def test_rotations_orthogonal_to_a_tolerance_are_kept() -> None:
+    """Frames need be orthogonal to 1e-9 only: the result is that of the given one."""
+    rng = np.random.default_rng(11)
+    R = about(0, 0.5) @ about(2, 0.3) + rng.uniform(-2e-10, 2e-10, (3, 3))
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    joints += [fa.Joint(rotation=R, position=(0.1, 0.2, 0.3)) for _ in range(3)]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pinocchio_agrees_on_industrial_arms(seed: int) -> None:
+    """Axes along those of the body before, six joints, any masses."""
+    pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
+    from pinocchio_models import to_pinocchio
+
+    rng = np.random.default_rng(seed)
+    places = list(PLACES.values())
+    joints = [
+        fa.Joint(
+            axis=rng.choice([-1, 1]) * np.eye(3)[rng.integers(3)],
+            position=places[rng.integers(len(places))],
+            rotation=quarter(rng.integers(3), rng.integers(4)),
+        )
+        for _ in range(6)
+    ]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    other = to_pinocchio(arm)
+    q, qd, x = rng.uniform(-3, 3, (3, 6))
+    tau = other.inverse_dynamics(q, qd, x)
+    error = np.abs(fa.inverse_dynamics(arm, q, qd, x) - tau).max()
+    assert error <= RTOL * np.abs(tau).max()
+    qdd = other.forward_dynamics(q, qd, tau)
+    condition = np.linalg.cond(other.mass_matrix(q))
+    error = np.abs(fa.forward_dynamics(arm, q, qd, tau) - qdd).max()
+    assert error <= RTOL * condition * np.abs(qdd).max()

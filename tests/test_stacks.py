@@ -1,0 +1,392 @@
+"""Stacks of arms: a loop over the arms in every pattern of broadcasting."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from trees import SEVERAL, random_state
+
+import flexarm as fa
+from flexarm import ArgumentError, FlexibleBody, NotFiniteError
+from flexarm.arm import Arm
+from flexarm.library import random_tree
+
+# functions of states, and which arguments they take
+VECTORS = {
+    "forward_dynamics": "q qd tau",
+    "inverse_dynamics": "q qd qdd",
+    "bias_forces": "q qd",
+    "gravity_forces": "q",
+    "mass_matrix": "q",
+    "mass_matrix_inverse": "q",
+    "apply_mass_matrix": "q qd",
+    "apply_mass_matrix_inverse": "q qd",
+    "log_det_mass_matrix": "q",
+    "kinetic_energy": "q qd",
+    "potential_energy": "q",
+    "dissipated_power": "q qd",
+    "energy": "q qd",
+    "link_poses": "q",
+    "node_poses": "q",
+    "node_pose": "q",
+    "tip_pose": "q",
+    "jacobian": "q",
+    "node_velocity": "q qd",
+    "wrench_forces": "q wrench",
+    "node_acceleration": "q qd qdd",
+    "momentum": "q qd",
+    "center_of_mass": "q",
+    "integrate": "q qd",
+    "position_rates": "q qd",
+}
+
+
+def changed(arm: Arm, rng: np.random.Generator) -> Arm:
+    """The arm with other masses, sizes, stiffness, damping and gravity."""
+    bodies = []
+    for body in arm.bodies:
+        scale = rng.uniform(0.7, 1.4, 4)
+        joint = body.joint.replace(
+            position=scale[0] * body.joint.position,
+            damping=scale[1] * np.asarray(body.joint.damping),
+        )
+        if isinstance(body, FlexibleBody):
+            if body.integrals is None:
+                body = body.replace(
+                    node_mass=scale[2] * body.node_mass,
+                    node_inertia=scale[2] * body.node_inertia,
+                )
+            body = body.replace(
+                stiffness=scale[3] * body.stiffness, damping=scale[1] * body.damping
+            )
+        else:
+            body = body.replace(
+                mass=scale[2] * body.mass, inertia=scale[2] * body.inertia
+            )
+        bodies.append(body.replace(joint=joint))
+    gravity = rng.normal(size=3) * 9.81
+    return arm.replace(bodies=bodies, gravity=gravity, check_units=False)
+
+
+def sweep(arm: Arm, seed: int, n: int) -> fa.ArmStack:
+    """A stack of `n` arms like the given one, which is the first."""
+    rng = np.random.default_rng(seed)
+    return fa.stack([arm, *(changed(arm, rng) for _ in range(n - 1))])
+
+
+def states(arm: Arm, seed: int, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Arguments of all functions, of any batch shape."""
+    rng = np.random.default_rng(seed)
+    made = [random_state(rng, arm) for _ in range(int(np.prod(shape)))]
+    sizes = {"q": arm.nq, "qd": arm.nv, "qdd": arm.nv}
+    result = {
+        name: np.array([state[i] for state in made]).reshape(*shape, size)
+        for i, (name, size) in enumerate(sizes.items())
+    }
+    result["tau"] = rng.normal(size=(*shape, arm.nv))
+    result["wrench"] = rng.normal(size=(*shape, 6))
+    return result
+
+
+def looped(stack: fa.ArmStack, name: str, *args: Any) -> Any:
+    """What the function gives state by state, each with its own arm alone."""
+    batch = np.broadcast_shapes(stack.shape, *(a.shape[:-1] for a in args))
+    index = np.broadcast_to(stack.index, batch)
+    args = tuple(np.broadcast_to(a, (*batch, a.shape[-1])) for a in args)
+    function = getattr(fa, name)
+    results = [
+        function(stack.arms[index[at]], *(a[at] for a in args))
+        for at in np.ndindex(*batch)
+    ]
+    return np.reshape(results, (*batch, *np.shape(results[0])))
+
+
+def assert_equal(got: Any, expected: Any) -> None:
+    scale = np.abs(expected).max(initial=1.0)
+    assert got.shape == expected.shape
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11 * scale)
+
+
+def tree(seed: int) -> Arm:
+    """A tree with joints of all kinds, rigid, flexible and floating bodies."""
+    return random_tree(seed, 5, max_modes=3, joints=SEVERAL, gravity=True)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
+    arms = sweep(tree(seed), seed, 5)
+    given = states(arms.arms[0], seed, (5,))
+    args = [given[key] for key in VECTORS[name].split()]
+    assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+    assert_equal(
+        getattr(fa, name)(arms[:, None], *args), looped(arms[:, None], name, *args)
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_dynamics_of_many_trees(seed: int) -> None:
+    arms = sweep(tree(100 + seed), seed, 3)
+    given = states(arms.arms[0], seed, (2, 1))
+    q, qd, tau = given["q"], given["qd"], given["tau"]
+    qdd = fa.forward_dynamics(arms, q, qd, tau)
+    assert_equal(qdd, looped(arms, "forward_dynamics", q, qd, tau))
+    assert_equal(fa.inverse_dynamics(arms, q, qd, qdd), np.broadcast_to(tau, qdd.shape))
+
+
+@pytest.mark.parametrize("fidelity", ["full", "ruthless"])
+@pytest.mark.parametrize("modes", [1, 2, 4, 5, 8, 14])
+def test_any_number_of_modes(modes: int, fidelity: str) -> None:
+    rng = np.random.default_rng(modes)
+    arm = random_tree(modes, 3, max_modes=modes, n_nodes=6).replace(fidelity=fidelity)
+    arms = fa.stack([arm, *(changed(arm, rng) for _ in range(4))])
+    given = states(arm, modes, (5,))
+    args = given["q"], given["qd"], given["tau"]
+    assert_equal(
+        fa.forward_dynamics(arms, *args), looped(arms, "forward_dynamics", *args)
+    )
+    assert_equal(fa.mass_matrix(arms, args[0]), looped(arms, "mass_matrix", args[0]))
+
+
+PATTERNS: dict[str, tuple[Callable[[fa.ArmStack], fa.ArmStack], tuple[int, ...]]] = {
+    "one state each": (lambda s: s, (6,)),
+    "all states of each": (lambda s: s[:, None], (7,)),
+    "arms vary fastest": (lambda s: s, (7, 1)),
+    "three axes": (lambda s: s[:, None, None], (2, 3)),
+    "one state": (lambda s: s, ()),
+    "one arm of a slice": (lambda s: s[2:3], (5,)),
+    "some arms, some twice": (lambda s: s[[5, 0, 0, -1]], (4,)),
+    "a table of arms": (lambda s: s[np.array([[0, 1, 2], [3, 4, 5]])], (2, 3)),
+    "a mask": (lambda s: s[np.array([1, 0, 0, 1, 1, 0], dtype=bool)], (3,)),
+    "backwards": (lambda s: s[::-1], (6,)),
+    "no arms": (lambda s: s[:0], (0,)),
+    "no states": (lambda s: s[:, None], (0,)),
+    "a block and a bit": (lambda s: s[np.arange(17) % 6], (17,)),
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns(pattern: str) -> None:
+    view, shape = PATTERNS[pattern]
+    arms = view(sweep(tree(3), 3, 6))
+    given = states(arms.arms[0], 3, shape)
+    q, qd, tau = given["q"], given["qd"], given["tau"]
+    got = fa.forward_dynamics(arms, q, qd, tau)
+    if got.size:
+        assert_equal(got, looped(arms, "forward_dynamics", q, qd, tau))
+    batch = np.broadcast_shapes(arms.shape, shape)
+    assert got.shape == (*batch, arms.nv)
+    # into a part of a larger array, over an input, and from reversed inputs
+    room = np.full((*batch, 2 * arms.nv), 7.0)
+    fa.forward_dynamics(arms, q, qd, tau, out=room[..., ::2])
+    assert np.array_equal(room[..., ::2], got)
+    assert np.all(room[..., 1::2] == 7.0)
+    over = np.broadcast_to(tau, got.shape).copy()
+    fa.forward_dynamics(arms, q, qd, over, out=over)
+    assert np.array_equal(over, got)
+    strided = np.repeat(q, 2, axis=-1)[..., ::2]
+    assert np.array_equal(fa.forward_dynamics(arms, strided, qd, tau), got)
+
+
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics", "node_poses"])
+def test_a_result_does_not_depend_on_its_neighbours(name: str) -> None:
+    arms = sweep(tree(1), 1, 9)
+    given = states(arms.arms[0], 1, (9,))
+    args = [given[key] for key in VECTORS[name].split()]
+    function = getattr(fa, name)
+    whole = function(arms, *args)
+    for i in range(9):
+        alone = function(arms[i : i + 1], *(a[i : i + 1] for a in args))
+        assert np.array_equal(alone[0], whole[i])
+    order = np.random.default_rng(0).permutation(9)
+    assert np.array_equal(
+        function(arms[order], *(a[order] for a in args)), whole[order]
+    )
+    # other arms beside it, which do not differ in the same numbers
+    two = fa.stack([arms[4], arms[4], arms[0]])
+    pair = function(two[:1], *(a[4:5] for a in args))
+    assert_equal(pair, whole[4:5])
+    assert np.array_equal(function(arms, *args, threads=2), whole)
+
+
+def test_nodes_broadcast_too() -> None:
+    arms = sweep(tree(2), 2, 4)
+    n = arms.n_nodes
+    q = states(arms.arms[0], 2, (4,))["q"]
+    nodes = np.arange(n)[:, None]
+    got = fa.node_pose(arms, q, nodes)
+    expected = np.stack([looped(arms, "node_poses", q)[:, j] for j in range(n)])
+    assert_equal(got, expected)
+    shuffled = np.array([n - 1, 0, 2, 0])
+    J = fa.jacobian(arms, q, shuffled, frame="base")
+    for i, j in enumerate(shuffled):
+        assert_equal(J[i], fa.jacobian(arms[i], q[i], int(j), frame="base"))
+
+
+def test_arms_of_different_structure() -> None:
+    """Offset masses and angles between joints in some of the arms alone."""
+    rng = np.random.default_rng(5)
+    base = fa.library.de_luca_siciliano()
+    link = base.bodies[0]
+    c = rng.normal(scale=0.01, size=link.node_position.shape)
+    about = (c**2).sum(axis=1)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None]
+    heavy = link.replace(
+        node_com=c,
+        node_inertia=link.node_inertia + link.node_mass[:, None, None] * about,
+    )
+    turned = base.bodies[1].joint.replace(axis=(0.1, 0.2, 1.0))
+    arms = fa.stack(
+        [
+            base,
+            base.replace(bodies=[heavy, base.bodies[1]]),
+            base.replace(bodies=[base.bodies[0], base.bodies[1].replace(joint=turned)]),
+        ]
+    )
+    given = states(base, 5, (3,))
+    for name, keys in VECTORS.items():
+        args = [given[key] for key in keys.split()]
+        assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+
+
+def test_loops_and_couplings() -> None:
+    base = random_tree(7, 4, max_modes=2, gravity=True)
+    names = [b.name for b in base.bodies]
+    loop = fa.Loop((names[-1], "tip"), "ground", directions=("x", "y"))
+    held = base.replace(constraints=[loop])
+    arms = sweep(held, 7, 5)
+    given = states(held, 7, (5,))
+    q, qd, tau = given["q"], given["qd"], given["tau"]
+    for name, args in {
+        "forward_dynamics": (q, qd, tau),
+        "constraint_violation": (q,),
+        "constraint_jacobian": (q,),
+        "constraint_forces": (q, qd, tau),
+    }.items():
+        assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+
+
+def test_drives_and_forces_inside_joints() -> None:
+    def arm(stiffness: float, friction: float) -> Arm:
+        drive = fa.Drive(stiffness=stiffness, rotor_inertia=2e-4, gear_ratio=80.0)
+        joint = fa.Joint("revolute", axis=(0, 1, 0), drive=drive)
+        rod = fa.RigidBody("rod", joint, mass=2.0, com=(0.3, 0, 0))
+        hinge = fa.Joint(
+            "revolute", axis=(0, 1, 0), position=(0.6, 0, 0), damping=friction
+        )
+        return fa.Arm([rod, fa.RigidBody("end", hinge, mass=1.0, com=(0.2, 0, 0))])
+
+    arms = fa.stack([arm(900.0, 0.1), arm(400.0, 0.3), arm(2000.0, 0.0)])
+    given = states(arms.arms[0], 8, (3,))
+    q, qd = given["q"], given["qd"]
+    for tau in (given["tau"], given["tau"][:, : arms.nu]):
+        assert_equal(
+            fa.forward_dynamics(arms, q, qd, tau),
+            looped(arms, "forward_dynamics", q, qd, tau),
+        )
+    assert_equal(fa.potential_energy(arms, q), looped(arms, "potential_energy", q))
+
+
+def test_equal_arms() -> None:
+    arm = fa.library.de_luca_siciliano()
+    arms = fa.stack([arm, arm, arm])
+    given = states(arm, 0, (3,))
+    args = given["q"], given["qd"], given["tau"]
+    assert_equal(fa.forward_dynamics(arms, *args), fa.forward_dynamics(arm, *args))
+
+
+def test_as_a_sequence() -> None:
+    arms = sweep(tree(0), 0, 4)
+    assert (len(arms), arms.shape, arms.ndim) == (4, (4,), 1)
+    assert arms[1] is arms.arms[1] and arms[-1] is arms.arms[3]
+    assert list(arms) == list(arms.arms)
+    assert arms[:, None].shape == (4, 1)
+    assert len(arms[1:3]) == 2 and arms[1:3][0] is arms.arms[1]
+    assert arms.coordinate_names == arms.arms[0].coordinate_names
+    assert arms.nv == arms.arms[0].nv
+    assert "4 arms of 5 bodies" in repr(arms) and "4 x 1 arms" in repr(arms[:, None])
+    with pytest.raises(IndexError):
+        arms[4]
+    with pytest.raises(AttributeError, match="not have in common"):
+        arms.gravity  # noqa: B018
+    q = states(arms.arms[0], 0, (4,))["q"]
+    assert np.array_equal(arms.mass_matrix(q), fa.mass_matrix(arms, q))
+
+
+def test_pickle() -> None:
+    arms = sweep(tree(1), 1, 3)[::-1]
+    again = pickle.loads(pickle.dumps(arms))
+    given = states(arms.arms[0], 1, (3,))
+    args = given["q"], given["qd"], given["tau"]
+    assert np.array_equal(
+        fa.forward_dynamics(again, *args), fa.forward_dynamics(arms, *args)
+    )
+
+
+def test_gufuncs_outlive_the_stack() -> None:
+    arms = sweep(tree(2), 2, 3)
+    q = states(arms.arms[0], 2, (3,))["q"]
+    expected = fa.mass_matrix(arms, q)
+    gufunc = arms._model.quiet("mass_matrix")
+    del arms
+    assert np.array_equal(gufunc(q), expected)
+
+
+def test_arms_that_do_not_stack() -> None:
+    arm = tree(0)
+    bodies = list(arm.bodies)
+    renamed = arm.replace(
+        bodies=[*bodies[:-1], bodies[-1].replace(name="other")], tip=None
+    )
+    with pytest.raises(ArgumentError, match="stack has no arms"):
+        fa.stack([])
+    with pytest.raises(ArgumentError, match="arm 1 of the stack is int"):
+        fa.stack([arm, 3])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="arm 2 of the stack has 'other' in place"):
+        fa.stack([arm, arm, renamed])
+    with pytest.raises(ArgumentError, match="in place of 5"):
+        fa.stack([arm, fa.library.pendulum()])
+    linear = fa.library.de_luca_siciliano().replace(fidelity="linear")
+    with pytest.raises(ArgumentError, match="linear fidelity do not stack"):
+        fa.stack([linear, linear])
+    base = fa.library.de_luca_siciliano()
+    with pytest.raises(ArgumentError, match="'ruthless' in place of 'full'"):
+        fa.stack([base, base.replace(fidelity="ruthless")])
+    base = fa.library.planar_chain(2, n_modes=2, bending_stiffness=4.0)
+    flat = base.bodies[1].replace(node_foreshortening=None)
+    with pytest.raises(ArgumentError, match="another structure"):
+        fa.stack([base, base.replace(bodies=[base.bodies[0], flat])])
+
+
+def test_refusals_of_a_call() -> None:
+    arms = sweep(tree(0), 0, 4)
+    given = states(arms.arms[0], 0, (4,))
+    q, qd, tau = given["q"], given["qd"], given["tau"]
+    with pytest.raises(ArgumentError, match=r"stack \(4,\), expected equal lengths"):
+        fa.forward_dynamics(arms, q[:3], qd[:3], tau[:3])
+    with pytest.raises(ArgumentError, match="q has a last axis of length"):
+        fa.forward_dynamics(arms, q[:, 1:], qd, tau)
+    with pytest.raises(ArgumentError, match="out has shape"):
+        fa.forward_dynamics(arms, q, qd, tau, out=np.zeros((3, arms.nv)))
+    with pytest.raises(ArgumentError, match="does not compute link_jacobians"):
+        fa.link_jacobians(arms, q)
+    with pytest.raises(ArgumentError, match="does not compute inverse_dynamics_deriv"):
+        fa.inverse_dynamics_derivatives(arms, q, qd, tau)
+    with pytest.raises(ArgumentError, match="ArmStack, expected"):
+        fa.simulate(arms, q, qd, [0.0, 1.0])  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="ArmStack, expected"):
+        fa.inverse_kinematics(arms, np.eye(4))  # type: ignore[arg-type]
+    bad = qd.copy()
+    bad[2, 0] = np.nan
+    with pytest.raises(NotFiniteError, match=r"qd\[2, 0\] is nan") as caught:
+        fa.forward_dynamics(arms, q, bad, tau)
+    assert caught.value.index == (2,)
+    kept = [0, 1, 3]
+    assert_equal(caught.value.result[kept], fa.forward_dynamics(arms, q, qd, tau)[kept])
+    gufunc = arms._shared[0].gufunc("mass_matrix")
+    for number in (-1, 4):
+        with pytest.raises(ArgumentError, match=f"number of an arm is {number}"):
+            gufunc(number, q)
