@@ -59,9 +59,11 @@ def spoiled(body, node=None):
 def arm_of(kind, axis, change=lambda body: body):
     """A tree: a straight link on another one, a slide at its middle, a ball on its tip."""
     first = link("first", kind, fa.Joint(axis=axis, damping=0.1))
-    tilted = fa.Joint(axis=(0, 1, 0), node=-1, position=(0.1, 0.2, -0.1))
+    tilted = fa.Joint(axis=(0, 1, 0), position=(0.1, 0.2, -0.1))
     second = link("second", kind, tilted.replace(rotation=turn(0.3)))
-    slide = fa.Joint("prismatic", (1, 2, 3), position=(0, 0.1, 0), node=2)
+    slide = fa.Joint(
+        "prismatic", (1, 2, 3), parent="first", node=2, position=(0, 0.1, 0)
+    )
     ball = fa.Joint("spherical")
     size = {"mass": 0.7, "com": (0.1, 0.2, 0.05), "inertia": (0.02, 0.03, 0.04)}
     hub = fa.RigidBody("hub", fa.Joint(axis=(1, 1, 0)), 1.0, inertia=(1, 1, 1))
@@ -71,7 +73,7 @@ def arm_of(kind, axis, change=lambda body: body):
             change(first),
             change(second),
             fa.RigidBody("ball", ball, **size),
-            fa.RigidBody("slider", slide, parent="first", **size),
+            fa.RigidBody("slider", slide, **size),
         ],
         gravity=(1.0, -2.0, -9.0),
     )
