@@ -115,19 +115,6 @@ FA_INLINE void fd_body_start(const fa_model *model, const fa_body *b, const int 
     fd_body_inertia(b, n, &shape, w, self);
 }
 
-/* the same of a straight body */
-FA_INLINE void fd_body_start_straight(const fa_body *b, const straight_size z,
-                                      const fa_real *q, const fa_real *qd,
-                                      const fd_work *w, fd_body *self)
-{
-    straight_shape shape;
-
-    straight_deform(b, z, q + b->eta_at, &shape);
-    straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, NULL, 0, self->V, NULL,
-                   w->z_f + b->own_at, self->z);
-    straight_inertia(b, z, &shape, &self->P, w->Y + 6 * b->own_at, w->L + b->tri_at);
-}
-
 /* kinematics of one body; np modes of its parent (K1 to K7) */
 FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
                           const fa_real *q, const fa_real *qd, const fd_work *w,
@@ -147,26 +134,6 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
             g[i] = p ? p->g[i] : fa_spread(model->gravity[i]);
         }
         fa_rotate_t(self->g, self->hop.R, g);
-    }
-}
-
-/* fd_outward on a straight parent */
-FA_INLINE void fd_outward_straight(const fa_model *model, const fa_body *b,
-                                   const straight_size z, const fa_real *q,
-                                   const fa_real *qd, const fd_work *w, fd_body *self)
-{
-    const fa_body *on = model->bodies + b->parent;
-    const fd_body *p = w->body + b->parent;
-    fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * on->n_modes;
-    fa_real *bent = w->bent + b->hop_at;
-    fa_turn turn;
-
-    straight_pose(model, on, b, z, q, &self->hop, &turn, &self->node, bent);
-    straight_velocity(model, on, b, z, &self->hop, &turn, &self->node, bent, qd, p->V,
-                      0, NULL, NULL, self->V, self->c);
-    straight_columns(on, model->nodes + b->attach, z, &self->node, bent, slope, shift);
-    if (model->any_offset) {
-        fa_rotate_t(self->g, self->hop.R, p->g);
     }
 }
 
@@ -372,27 +339,6 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                   w->z_f + bp->own_at);
 }
 
-/* fd_inward to a straight parent */
-FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
-                                  const straight_size z, const fd_work *w,
-                                  fd_body *self)
-{
-    const fa_body *on = model->bodies + b->parent;
-    fd_body *parent = w->body + b->parent;
-    const fa_real *R = self->hop.R, *r = self->hop.r, *bent = w->bent + b->hop_at;
-    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
-    fa_inertia gamma;
-
-    fa_rotate_sym(gamma.A, R, self->P.A, m);
-    fa_rotate_mat(gamma.B, R, self->P.B, m);
-    fa_rotate_sym(gamma.D, R, self->P.D, 3);
-    fa_inertia_shift_add(&parent->P, &gamma, r);
-    straight_inertia_add(on, model->nodes + b->attach, z, &self->node, bent, &gamma, r,
-                         w->L + on->tri_at, w->Y + 6 * on->own_at);
-    straight_force_add(model, on, b, z, &self->hop, &self->node, bent, self->z,
-                       parent->z, w->z_f + on->own_at);
-}
-
 /* accelerations of n eliminated rows, that of the frame given: L'^-1 D^-1 (e - Y a) */
 FA_INLINE void fd_accelerate_rows(const int n, int at, int tri, const fd_work *w,
                                   const fa_real *a, fa_real *qdd)
@@ -426,15 +372,10 @@ FA_NOINLINE void fd_accelerate_wide(const fa_body *b, const fd_work *w, fd_body 
     }
 }
 
-/* acceleration of one body and its joint, that of the base given (A9, first half) */
-FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
-                             const fd_work *w, fd_body *self, fa_real *qdd)
+/* acceleration of the joint of one body, that without it given, and c (A9) */
+FA_INLINE void fd_accelerate_joint(const fa_body *b, const fd_work *w, fd_body *self,
+                                   fa_real *qdd)
 {
-    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-
-    hop_motion(&self->hop, np, slope, shift,
-               b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
-               self->a);
     if (b->wide) {
         fd_accelerate_wide(b, w, self, qdd + b->joint_at);
     } else if (b->joint_at >= 0) {
@@ -449,6 +390,20 @@ FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base
         self->a[i] += self->c[i];
     }
 }
+
+/* acceleration of one body and its joint, that of the base given (A9, first half) */
+FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
+                             const fd_work *w, fd_body *self, fa_real *qdd)
+{
+    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
+
+    hop_motion(&self->hop, np, slope, shift,
+               b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
+               self->a);
+    fd_accelerate_joint(b, w, self, qdd);
+}
+
+#include "forward_straight.h"
 
 /* modal accelerations of one body (A9, second half) */
 FA_INLINE void fd_accelerate_modes(const fa_body *b, const int n, const fd_work *w,
@@ -467,15 +422,87 @@ FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
 FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
                                  const fd_body *self, fa_real *etadd);
 
-/* whether the node that carries a body belongs to a straight one (M5 to M7) */
-FA_INLINE int fd_on_straight(const fa_model *model, const fa_body *b)
-{
-    return b->parent_modes > 0 && model->nodes[b->attach].straight != NULL;
-}
-
 /* the recursion of arms without modes: rigid_forward.c */
 FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *qd,
                         const fa_real *tau, const fd_work *w, fa_real *qdd);
+
+/* outward: poses, twists, inertia and velocity force of each body */
+FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
+                              const fa_real *qd, const fd_work *w)
+{
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, w, w->body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, w, w->body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+        }
+        if (b->straight.kind > 0) {
+#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, w, w->body + k)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_START(n) fd_body_start(model, b, n, q, qd, w, w->body + k)
+            FA_SWITCH_MODES(b->n_modes, FD_START)
+        }
+    }
+}
+
+/* inward: eliminate modes, then the joint, hand the rest to the parent */
+FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_real *qd,
+                             const fa_real *tau, const fd_work *w)
+{
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, w, w->body + k)
+        if (b->fast.W) {
+            fast_eliminate(model, b, q, tau + b->mode_at, w, w->body + k);
+        } else {
+            FA_SWITCH_MODES(b->n_modes, FD_MODES)
+        }
+        fd_eliminate_joint(b, qd, tau, w, w->body + k);
+        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
+            continue;
+        }
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, w, w->body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_INWARD(np) fd_inward(model, b, np, w, w->body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
+        }
+    }
+}
+
+/* outward: accelerations */
+FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_real *qdd)
+{
+    fa_real base[6] = {{0}};
+    for (int i = 0; i < 3; i++) {
+        base[3 + i] = fa_spread(-model->gravity[i]);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_accelerate_straight(model, b, z, w, w->body + k, qdd)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_ACCELERATE(np) fd_accelerate(b, np, base, w, w->body + k, qdd)
+            FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
+        }
+#define FD_RATES(n) fd_accelerate_modes(b, n, w, w->body + k, qdd + b->mode_at)
+        if (b->fast.W) {
+            fast_accelerate(b, w, w->body + k, qdd + b->mode_at);
+        } else {
+            FA_SWITCH_MODES(b->n_modes, FD_RATES)
+        }
+    }
+}
 
 /*
  * Accelerations of FA_LANES states.
@@ -496,65 +523,7 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
         rf_run(model, q, qd, tau, &w, qdd);
         return;
     }
-
-    /* outward: poses, twists, inertia and velocity force of each body */
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-        if (fd_on_straight(model, b)) {
-#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, &w, w.body + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
-            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
-        }
-        if (b->straight.kind > 0) {
-#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, &w, w.body + k)
-            FA_SWITCH_STRAIGHT(b)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_START(n) fd_body_start(model, b, n, q, qd, &w, w.body + k)
-            FA_SWITCH_MODES(b->n_modes, FD_START)
-        }
-    }
-
-    /* inward: eliminate modes, then the joint, hand the rest to the parent */
-    for (int k = model->n_bodies - 1; k >= 0; k--) {
-        const fa_body *b = model->bodies + k;
-#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, &w, w.body + k)
-        if (b->fast.W) {
-            fast_eliminate(model, b, q, tau + b->mode_at, &w, w.body + k);
-        } else {
-            FA_SWITCH_MODES(b->n_modes, FD_MODES)
-        }
-        fd_eliminate_joint(b, qd, tau, &w, w.body + k);
-        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
-            continue;
-        }
-        if (fd_on_straight(model, b)) {
-#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, &w, w.body + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
-            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
-        }
-    }
-
-    /* outward: accelerations */
-    fa_real base[6] = {{0}};
-    for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_spread(-model->gravity[i]);
-    }
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-#define FD_ACCELERATE(np) fd_accelerate(b, np, base, &w, w.body + k, qdd)
-        FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
-#define FD_RATES(n) fd_accelerate_modes(b, n, &w, w.body + k, qdd + b->mode_at)
-        if (b->fast.W) {
-            fast_accelerate(b, &w, w.body + k, qdd + b->mode_at);
-        } else {
-            FA_SWITCH_MODES(b->n_modes, FD_RATES)
-        }
-    }
+    fd_outward_all(model, q, qd, &w);
+    fd_inward_all(model, q, qd, tau, &w);
+    fd_accelerate_all(model, &w, qdd);
 }

@@ -162,6 +162,27 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
     hop_joint(model, b, t, NULL, qd, V, a);
 }
 
+/* hop_motion with etadd, by M6 */
+FA_INLINE void straight_accelerate(const fa_model *model, const fa_body *p,
+                                   const fa_body *b, const straight_size z,
+                                   const fa_hop *h, const straight_node *s,
+                                   const fa_real *bent, const fa_real *ap,
+                                   const fa_real *etadd, fa_real *a)
+{
+    fa_real theta[3], turn[3], y[6];
+
+    straight_gather(p, model->nodes + b->attach, z, etadd, bent, theta, y + 3);
+    fa_rotate(turn, s->J, theta);
+    fa_cross_add(y + 3, turn, s->x);
+    fa_cross_add(y + 3, ap, h->r);
+    for (int i = 0; i < 3; i++) {
+        y[i] = ap[i] + turn[i];
+        y[3 + i] += ap[3 + i];
+    }
+    fa_rotate_t(a, h->R, y);
+    fa_rotate_t(a + 3, h->R, y + 3);
+}
+
 /* hop_force_add by M7 */
 FA_INLINE void straight_force_add(const fa_model *model, const fa_body *p,
                                   const fa_body *b, const straight_size z,
