@@ -36,6 +36,7 @@ import peers_machine  # noqa: E402
 import peers_rigid  # noqa: E402
 import peers_runs  # noqa: E402
 import peers_sets  # noqa: E402
+import peers_stack  # noqa: E402
 import peers_symbolic  # noqa: E402
 from peers_jobs import FULL, QUICK, TINY, Case, Sizes  # noqa: E402
 from peers_report import markdown, record  # noqa: E402
@@ -47,6 +48,7 @@ MODULES = (
     peers_flexible,
     peers_body,
     peers_runs,
+    peers_stack,
     peers_sets,
 )
 

@@ -30,7 +30,7 @@ from races import Contender
 import flexarm as fa
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # meshes
-from meshes import block  # noqa: E402
+from meshes import block
 
 Array = NDArray[np.float64]
 
@@ -134,9 +134,7 @@ class ExudynBody:
         return np.array(self.mbs.systemData.GetODE2Coordinates())[-8:]
 
 
-def simulate(
-    steps: int, runs: int = 1, step: float = STEP, method: str = "rk4"
-) -> Any:
+def simulate(steps: int, runs: int = 1, step: float = STEP, method: str = "rk4") -> Any:
     """The same steps by flexarm."""
     q, qd = start()
     many = q if runs == 1 else np.tile(q, (runs, 1))

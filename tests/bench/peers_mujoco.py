@@ -132,7 +132,8 @@ class MujocoPeer:
     def results(self, job: str, count: int) -> Array:
         """Results of the first states in the order of flexarm."""
         x, call = self.states, self.call(job)
-        rows = zip(x.q[:count], x.qd[:count], self.last_operand(job)[:count])
+        arrays = (x.q[:count], x.qd[:count], self.last_operand(job)[:count])
+        rows = zip(*arrays, strict=True)
         found = np.array([np.array(call(*row)) for row in rows])
         return self.ours(job, found)
 

@@ -118,7 +118,8 @@ class PinocchioPeer:
     def results(self, job: str, count: int) -> Array:
         """Results of the first states in the order of flexarm."""
         x, call = self.states, self.call(job)
-        rows = zip(x.q[:count], x.qd[:count], self.last_operand(job)[:count])
+        arrays = (x.q[:count], x.qd[:count], self.last_operand(job)[:count])
+        rows = zip(*arrays, strict=True)
         return np.array([self._ours(job, call(*row)) for row in rows])
 
     def _ours(self, job: str, found: Any) -> Array:

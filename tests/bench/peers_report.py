@@ -97,8 +97,8 @@ def head(place: Record, sizes: str) -> list[str]:
         "Contenders took turns on the same states and agreed before they were timed. "
         "A ratio is the time of a contender divided by that of the first row, median "
         "and quartiles over the rounds: above one, flexarm is faster.  Results go to "
-        "arrays that are there before; sines and cosines are included.  \"Python less "
-        "one joint\" is a loop of calls from Python less the same calls on an arm of "
+        'arrays that are there before; sines and cosines are included.  "Python less '
+        'one joint" is a loop of calls from Python less the same calls on an arm of '
         "one joint, so that the binding is not counted; the work for one joint is "
         "subtracted, too, in favour of Pinocchio.",
     ]
@@ -120,7 +120,7 @@ def markdown(
         "## What must hold",
         "",
         "Times are asked for with AVX-512. Where this machine has less, a row that "
-        "fails \"needs AVX-512\" if it would hold at the ratio that is asked of the "
+        'fails "needs AVX-512" if it would hold at the ratio that is asked of the '
         "instruction sets, AVX2 at 60 % of the throughput; if not even then, it is "
         "not met.",
         "",

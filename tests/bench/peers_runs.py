@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 NAME = "7 joints"
 STEP = 1e-3  # s, classical Runge-Kutta
-RUNS = 256  # trajectories of a batch
+RUNS = 64  # trajectories of a batch
 BODY_STEP = 1e-4  # s, of the body of eight modes, as in Exudyn's test
 
 

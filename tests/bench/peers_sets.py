@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from peers_jobs import CHECKED, FORWARD, INVERSE, MASS, Case, Race, Sizes, agree
 from races import Contender
 
@@ -26,19 +25,18 @@ _NAMES = ("avx512", "avx2", "base")
 class Worker:
     """A process with one instruction set that computes on request."""
 
-    def __init__(self, isa: str, job: str, count: int) -> None:
+    def __init__(self, isa: str, count: int) -> None:
         environment = {**os.environ, "FLEXARM_ISA": isa}
         here = [str(Path(__file__).parent), str(Path(fa.__file__).parents[1])]
         old = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = os.pathsep.join([*here, *([old] if old else [])])
         self.process = subprocess.Popen(
-            [sys.executable, __file__, job, str(count)],
+            [sys.executable, __file__, str(count)],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.first = self._answer()
 
     def _answer(self) -> Any:
         assert self.process.stdout is not None
@@ -46,11 +44,11 @@ class Worker:
         assert line, "a process with another instruction set has ended"
         return json.loads(line)
 
-    def turn(self, clock: str) -> float:
-        """Seconds of one call."""
+    def ask(self, job: str, what: str) -> Any:
+        """Seconds of one call by a clock, or results of the first states."""
         assert self.process.stdin is not None
-        print(clock, file=self.process.stdin, flush=True)
-        return float(self._answer())
+        print(json.dumps([job, what]), file=self.process.stdin, flush=True)
+        return self._answer()
 
     def __del__(self) -> None:
         if self.process.stdin is not None:
@@ -60,46 +58,50 @@ class Worker:
         self.process.wait(timeout=10)
 
 
-def races(job: str, sizes: Sizes) -> Sequence[Race]:
-    """One job with all instruction sets of this machine."""
+def races(sizes: Sizes) -> Sequence[Race]:
+    """The jobs of the targets with all instruction sets of this machine."""
     count = sizes.batches[1]
     names = [name for name in _NAMES if name in fa.build_info()["available"]]
-    workers = {name: Worker(name, job, count) for name in names}
+    workers = {name: Worker(name, count) for name in names}
     clock = "cpu" if sizes.cpu_time else "wall"
-    contenders = []
-    for name, worker in workers.items():
-        agree(f"set {name}", worker.first, workers[names[0]].first, 1e-10)
-        action = partial(worker.turn, clock)
-        contenders.append(
-            Contender(f"flexarm, {name}", action, count, own_clock=True)
-        )
     note = "one process for each instruction set of this machine"
-    return [Race("sets", SETS, job, count, contenders, notes=(note,))]
+    found = []
+    for job in (FORWARD, INVERSE, MASS):
+        right = workers[names[0]].ask(job, "results")
+        contenders = []
+        for name, worker in workers.items():
+            agree(f"set {name}", worker.ask(job, "results"), right, 1e-10)
+            action = partial(worker.ask, job, clock)
+            contenders.append(
+                Contender(f"flexarm, {name}", action, count, own_clock=True)
+            )
+        found.append(Race("sets", SETS, job, count, contenders, notes=(note,)))
+    return found
 
 
 def cases() -> list[Case]:
-    """The three jobs of the targets."""
-    return [
-        Case(f"sets, {SETS}, {job}", partial(races, job))
-        for job in (FORWARD, INVERSE, MASS)
-    ]
+    """All instruction sets of this machine."""
+    return [Case(f"sets, {SETS}", races)]
 
 
-def _serve(job: str, count: int) -> None:
+def _serve(count: int) -> None:
     """Compute once for each line of input."""
     from peers_arms import states
     from peers_rigid import arm_of, flexarm_calls
 
     arm = arm_of("7 joints")
-    call, out, _ = flexarm_calls(arm, job, states(arm, count))
-    call()
-    print(json.dumps(np.asarray(out[:CHECKED]).tolist()), flush=True)
+    x = states(arm, count)
+    calls = {job: flexarm_calls(arm, job, x)[:2] for job in (FORWARD, INVERSE, MASS)}
     for line in sys.stdin:
-        clock = time.thread_time if line.strip() == "cpu" else time.perf_counter
+        job, what = json.loads(line)
+        call, out = calls[job]
+        clock = time.thread_time if what == "cpu" else time.perf_counter
         start = clock()
         call()
-        print(clock() - start, flush=True)
+        seconds = clock() - start
+        answer = out[:CHECKED].tolist() if what == "results" else seconds
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], int(sys.argv[2]))
+    _serve(int(sys.argv[1]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,7 @@ class Angle:
         return type("Angle", (sympy.Symbol,), methods)(name, real=True)
 
 
+@cache
 def _symbols(n: int) -> tuple[list[Any], list[Any], list[Any]]:
     import sympy
 
@@ -76,11 +77,13 @@ def _symbols(n: int) -> tuple[list[Any], list[Any], list[Any]]:
     return q, v, x
 
 
-def two_rods(arm: fa.Arm) -> tuple[Any, Any]:
+@cache
+def two_rods() -> tuple[Any, Any]:
     """Mass matrix and bias forces of the rigid arm, from its Lagrangian."""
     import sympy as sp
 
     q, v, _ = _symbols(2)
+    arm = arm_of("2 joints")
     first, second = arm.bodies
     length = float(np.array(first.node_position)[-1][0])
     turns = [sp.rot_ccw_axis3(q[0]), None]
@@ -96,11 +99,11 @@ def two_rods(arm: fa.Arm) -> tuple[Any, Any]:
         T += (body.mass * rate.dot(rate) + omega.dot(inertia * omega)) / 2
         V -= body.mass * sp.Matrix(np.array(arm.gravity).tolist()).dot(where)
         origin = R * sp.Matrix([length, 0, 0])
-    T = sp.simplify(sp.expand(T))
+    T = sp.trigsimp(sp.expand(T))
     M = sp.hessian(T, v)
     momentum = M * sp.Matrix(v)
     bias = momentum.jacobian(q) * sp.Matrix(v) - sp.Matrix([(T - V).diff(x) for x in q])
-    return M, sp.simplify(bias)
+    return M, bias
 
 
 def closed_form() -> tuple[Any, Any]:
@@ -133,7 +136,9 @@ def c_source(M: Any, bias: Any, job: str) -> str:
     import sympy as sp
 
     n = len(bias)
-    names = [f"        const double {s}{i} = {s}[{i}];" for s in "qvx" for i in range(n)]
+    names = [
+        f"        const double {s}{i} = {s}[{i}];" for s in "qvx" for i in range(n)
+    ]
     x = sp.Matrix(_symbols(n)[2])
     text = [f"#define N {n}", HEADER, *names]
     if job == INVERSE:
@@ -150,17 +155,25 @@ def c_source(M: Any, bias: Any, job: str) -> str:
     return "\n".join([*text, "    }", "}", ""])
 
 
-def _native(source: str, name: str, x: tuple[Array, ...]) -> list[tuple[str, Any, Any]]:
-    """The loop, compiled in two ways: name, action, results."""
-    path, found = folder() / f"{name}.c", []
+@cache
+def _library(source: str, level: str) -> Any:
+    """The loop, compiled; None without a compiler."""
+    name = f"sympy_{abs(hash((source, level)))}"
+    path = folder() / f"{name}.c"
     path.write_text(source)
+    return build(path, name, ["-lm"], (level, "-march=native"))
+
+
+def _native(source: str, x: tuple[Array, ...]) -> list[tuple[str, Any, Any]]:
+    """The loop, compiled in two ways: name, action, results."""
+    found = []
     for title, level in ((C_STRICT, "-O3"), (C_FAST, "-Ofast")):
-        library = build(path, name + level, ["-lm"], (level, "-march=native"))
+        library = _library(source, level)
         if library is None:
             return []
         out = np.empty_like(x[0])
         places = [pointer(y) for y in (*x, out)]
-        action = held(partial(library.run, len(out), *places), x, out, library)
+        action = held(partial(library.run, len(out), *places), x, out)
         found.append((title, action, out))
     return found
 
@@ -183,7 +196,8 @@ def _lambdified(M: Any, bias: Any, job: str, x: tuple[Array, ...]) -> Callable[[
 def rigid(job: str, sizes: Sizes) -> Sequence[Race]:
     """The rigid arm of two joints."""
     arm, found = arm_of("2 joints"), []
-    M, bias = two_rods(arm)
+    M, bias = two_rods()
+    source = c_source(M, bias, job)
     for count in sizes.batches:
         if count == 1:
             continue
@@ -192,8 +206,7 @@ def rigid(job: str, sizes: Sizes) -> Sequence[Race]:
         call()
         own = (x.q, x.qd, x.tau if job == FORWARD else x.qdd)
         contenders = [Contender("flexarm", call, count)]
-        name = f"two_rods_{job[:3]}_{count}"
-        for title, action, out in _native(c_source(M, bias, job), name, own):
+        for title, action, out in _native(source, own):
             action()
             agree(title, out, right, 1e-9)
             contenders.append(Contender(title, action, count))
@@ -234,7 +247,7 @@ def flexible(sizes: Sizes) -> Sequence[Race]:
         contenders = [Contender("flexarm", call, count)]
         right = paper.forward_dynamics(constants, x.q, x.qd, x.tau[:, :2])
         own = (x.q, x.qd, x.tau)
-        for title, action, out in _native(source, f"de_luca_{count}", own):
+        for title, action, out in _native(source, own):
             action()
             agree(title, out[:CHECKED], right[:CHECKED], 1e-8)
             contenders.append(Contender(title, action, count))

@@ -73,7 +73,7 @@ def _fastest(found: dict[str, Record], names: Sequence[str]) -> Record | None:
 
 
 def _cpp(found: dict[str, Record]) -> Record | None:
-    """Pinocchio's C++: the faster of its batch and a loop, or calls less the binding."""
+    """Pinocchio's C++: the faster of batch and loop, or calls less the binding."""
     direct = _fastest(found, (PIN_LOOP, PIN_BATCH))
     return direct if direct is not None else found.get(PIN_LESS)
 
@@ -110,9 +110,8 @@ def _flexible(table: Table) -> list[Row]:
 def _sets(table: Table) -> list[Row]:
     """Throughput of narrower instruction sets."""
     rows = []
-    for job, found in (
-        (job, table.contenders(SETS, job, BATCH)) for job in (FORWARD, INVERSE)
-    ):
+    for job in (FORWARD, INVERSE):
+        found = table.contenders(SETS, job, BATCH)
         times = {name.split()[-1]: one["ns"] for name, one in found.items()}
         for name, limit, goal in (
             ("avx2", 1.0 / AVX2_SHARE, "at least 60 % of AVX-512"),
@@ -147,8 +146,21 @@ def _threads(table: Table) -> list[Row]:
     return rows
 
 
+def _sweep(table: Table) -> list[Row]:
+    rows = []
+    for key, found in table.records.items():
+        for one in found["contenders"]:
+            if found["group"] != "sweep" or "stack" not in one["name"]:
+                continue
+            what = f"{key[0]}, {one['name'].split(', ', 1)[1]}: beside one arm"
+            verdict = "met" if one["ratio"] <= 1.5 else "**not met**"
+            rows.append((what, "at most 1.5 times", f"{one['ratio']:.3g}", verdict))
+    return rows
+
+
 def verdicts(records: Sequence[Record], isa: str) -> list[Row]:
     """What is asked for, the target, what was measured, whether it is met."""
     table = Table(records, isa)
-    rows = [*_rigid(table), *_flexible(table), *_sets(table), *_threads(table)]
+    rows = [*_rigid(table), *_flexible(table), *_sets(table)]
+    rows += [*_threads(table), *_sweep(table)]
     return [row for row in rows if row[3] != "unknown"]

@@ -33,13 +33,13 @@ def test_contenders_agree(case: Any) -> None:
 
 @pytest.mark.filterwarnings("default")
 def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--smoke", "--output", str(tmp_path), "--cases", "7 joints, forward"]
+    words = ["--smoke", "--output", str(tmp_path), "--cases", "rigid, 7 joints, forw"]
     assert peers.main(words) == 0
     text = (tmp_path / "peers.md").read_text()
     assert "What must hold" in text
     numbers = json.loads((tmp_path / "peers.json").read_text())
     assert numbers["machine"]["instruction set"]
-    assert {r["job"] for r in numbers["races"]} == {"forward dynamics"}
+    assert {r["arm"] for r in numbers["races"]} == {"7 joints"}
     if importlib.util.find_spec("matplotlib"):
         assert (tmp_path / "peers.png").stat().st_size > 0
     for line in numbers["missing"]:
