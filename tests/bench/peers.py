@@ -64,7 +64,10 @@ def all_cases(words: Sequence[str] = ()) -> list[Case]:
 def measure(
     cases: Sequence[Case], sizes: Sizes, verbose: bool = True
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Records of all races, and what contenders did not agree on."""
+    """Records of all races, and what contenders did not agree on.
+
+    Ctrl-C ends it with what there is until then.
+    """
     records, failures = [], []
     for number, case in enumerate(cases, start=1):
         if verbose:
@@ -74,6 +77,9 @@ def measure(
                 records.append(record(race, race.run(sizes)))
         except AssertionError as error:
             failures.append(f"{case.name}: {error}")
+        except KeyboardInterrupt:
+            failures.append(f"stopped at {case.name}: what follows is not there")
+            break
     return records, failures
 
 
@@ -116,7 +122,7 @@ def main(words: Sequence[str] | None = None) -> int:
     rows = verdicts(records, place["instruction set"])
     text = markdown(place, said, absent, rows, records)
     if failures:
-        text += "\n## Contenders that do not agree\n\n" + "\n".join(failures) + "\n"
+        text += "\n## What went wrong\n\n" + "\n".join(failures) + "\n"
     if options.output is None:
         print(text)
     else:
