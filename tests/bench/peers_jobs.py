@@ -58,9 +58,7 @@ class Sizes:
 
 
 FULL = Sizes()
-QUICK = Sizes(
-    batches=(1, 1000), rounds=7, rounds_large=3, looped=200, seconds=0.2
-)
+QUICK = Sizes(batches=(1, 1000), rounds=7, rounds_large=3, looped=200, seconds=0.2)
 TINY = Sizes(
     batches=(1, 9), rounds=1, rounds_large=1, looped=5, seconds=0.004
 )  # each case once, for CI
