@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ KINDS = (
     ("MuJoCo", "MuJoCo in C", "#2f6f9f"),
     ("Exudyn", "Exudyn", "#7a5195"),
     ("SymPy, loop", "SymPy's C", "#4f9d69"),
-    ("SymPy", "SymPy's NumPy", "#a8d5b5"),
+    ("SymPy", "closed form in NumPy", "#a8d5b5"),
     ("the paper", "closed form in NumPy", "#a8d5b5"),
 )
 SHORT = {
@@ -57,13 +58,27 @@ def _bars(found: Record) -> list[tuple[str, str, Record]]:
     return list(best.values())
 
 
+def _lines(label: str, found: Record) -> list[str]:
+    """Lines of a label, the time of flexarm last."""
+    return [*textwrap.wrap(label, 26), duration(found["contenders"][0]["ns"])]
+
+
+def _height(label: str, found: Record) -> float:
+    """Room of a group of bars and its label, in bars."""
+    return max(len(_bars(found)) + 0.9, 1.05 * len(_lines(label, found)))
+
+
 def _draw(axes: Axes, title: str, rows: Sequence[tuple[str, Record]]) -> None:
     """Groups of bars, one for each record, from top to bottom."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     at, ticks, labels, ends = 0.0, [], [], []
     for label, found in rows:
         bars = _bars(found)
         if not bars:
             continue
+        room = (_height(label, found) - len(bars)) / 2.0
+        at += room
         start = at
         for _, colour, one in bars:
             low, high = one["ratio quartiles"]
@@ -84,16 +99,18 @@ def _draw(axes: Axes, title: str, rows: Sequence[tuple[str, Record]]) -> None:
             )
             at += 1.0
         ticks.append((start + at - 1.0) / 2.0)
-        labels.append(f"{label}\n{duration(found['contenders'][0]['ns'])}")
-        at += 0.9
+        labels.append("\n".join(_lines(label, found)))
+        at += room
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.axvline(1.0, color="#303030", linewidth=1.0)
     axes.set_yticks(ticks, labels, fontsize=8)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=8)
     axes.set_ylim(at - 0.4, -1.0)
-    axes.set_xlim(right=2.0 * max(ends, default=10.0))
+    axes.set_xlim(right=1.6 * max(ends, default=10.0))
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="x", which="major", color="#d8d8d8", linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right", "left"):
@@ -112,19 +129,17 @@ def _panels(records: Sequence[Record]) -> list[tuple[str, list[tuple[str, Record
         arm, job = found["arm"], SHORT.get(found["job"], found["job"])
         group, count = found["group"], found["count"]
         if group == "rigid" and count == largest:
-            panels.setdefault(f"Rigid, {arm}, batch of {count:,}", []).append(
-                (job, found)
-            )
+            panels.setdefault(f"Rigid arms, {arm}", []).append((job, found))
         elif group == "flexible" and count == largest and found["job"] == FORWARD:
-            title = f"Flexible chains, {FORWARD}, batch of {count:,}"
+            title = f"Flexible chains, {FORWARD}"
             panels.setdefault(title, []).append((arm, found))
         elif group in ("body", "run"):
             runs = f" ({count} runs)" if count > 1 else ""
             title = "Body of 8 modes, and runs"
-            panels.setdefault(title, []).append((f"{arm}:\n{job}{runs}", found))
+            panels.setdefault(title, []).append((f"{arm}, {job}{runs}", found))
         elif group == "symbolic" and count == largest:
-            title = f"Arms of two links from SymPy, batch of {count:,}"
-            panels.setdefault(title, []).append((f"{arm}:\n{job}", found))
+            title = "Arms of two links from SymPy"
+            panels.setdefault(title, []).append((f"{arm}, {job}", found))
     return [(title, rows) for title, rows in panels.items() if rows]
 
 
@@ -137,7 +152,7 @@ def draw(records: Sequence[Record], caption: str) -> Figure:
     from matplotlib.patches import Patch
 
     panels = _panels(records)
-    heights = [sum(len(_bars(r)) + 0.9 for _, r in rows) + 3.0 for _, rows in panels]
+    heights = [sum(_height(*row) for row in rows) + 3.5 for _, rows in panels]
     columns: list[list[int]] = [[], []]
     for i, height in enumerate(heights):
         totals = [sum(heights[j] for j in column) for column in columns]
@@ -158,8 +173,8 @@ def draw(records: Sequence[Record], caption: str) -> Figure:
             used |= {k: c for _, r in panels[j][1] for k, c, _ in _bars(r)}
         axes[-1, 0].set_xlabel("time of the peer / time of flexarm", fontsize=9)
     figure.suptitle(
-        "How many times as long as flexarm (one thread; under each label flexarm's "
-        f"time)\n{caption}",
+        "How many times as long as flexarm on one thread, batches of 1,000 states "
+        f"(under each label flexarm's time for one)\n{caption}",
         fontsize=11,
     )
     figure.legend(

@@ -83,7 +83,8 @@ def tables(records: Sequence[Record]) -> list[str]:
 def head(place: Record, sizes: str) -> list[str]:
     """What was measured, where, with what."""
     programs = ", ".join(f"{k} {v}" for k, v in place["versions"].items())
-    load = ", ".join(f"{x:g}" for x in place["load at the start"]) or "unknown"
+    loads = [place[f"load at the {when}"][:1] for when in ("start", "end")]
+    load = " to ".join(f"{x[0]:g}" for x in loads if x) or "unknown"
     return [
         "# flexarm beside its peers",
         "",
@@ -92,12 +93,12 @@ def head(place: Record, sizes: str) -> list[str]:
         f"has {', '.join(place['instruction sets that would run'])}), built by "
         f"{place['compiler of flexarm']}",
         f"- {programs}",
-        f"- load at the start {load}; one thread unless a row says otherwise; {sizes}",
+        f"- load of the machine {load}; one thread unless a row says more; {sizes}",
         "",
         "Contenders took turns on the same states and agreed before they were timed. "
         "A ratio is the time of a contender divided by that of the first row, median "
-        "and quartiles over the rounds: above one, flexarm is faster.  Results go to "
-        'arrays that are there before; sines and cosines are included.  "Python less '
+        "and quartiles over the rounds: above one, flexarm is faster. Results go to "
+        'arrays that are there before; sines and cosines are included. "Python less '
         'one joint" is a loop of calls from Python less the same calls on an arm of '
         "one joint, so that the binding is not counted; the work for one joint is "
         "subtracted, too, in favour of Pinocchio.",
