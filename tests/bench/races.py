@@ -31,11 +31,17 @@ class Contender:
         Does the work once.
     states : int
         How many states (or evaluations, or steps) that is.
+    own_clock : bool
+        The action returns the seconds that count, a part of those that it takes.
+    parallel : bool
+        It uses several threads, so that only the clock on the wall tells its time.
     """
 
     name: str
     action: Callable[[], Any]
     states: int = 1
+    own_clock: bool = False
+    parallel: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,24 +85,53 @@ class Result:
         return lines
 
 
-class Turn:
-    """Repeats an action long enough for the clock; keeps the time of a state."""
+@dataclass(frozen=True)
+class Difference:
+    """A time that no contender shows alone.
 
-    def __init__(self, contender: Contender) -> None:
+    Attributes
+    ----------
+    name : str
+        What the table calls it.
+    of, less : str
+        Contenders: the time of the first less that of the second, round by round.
+    """
+
+    name: str
+    of: str
+    less: str
+
+
+class Turn:
+    """Repeats an action long enough for the clock; keeps the time of a state.
+
+    The clock is that on the wall, or the time that this thread had on a core, which a
+    busy machine does not spoil.
+    """
+
+    def __init__(self, contender: Contender, cpu_time: bool = False) -> None:
         self.contender = contender
         self.times: list[float] = []
+        alone = cpu_time and not contender.parallel
+        self.clock = time.thread_time if alone else time.perf_counter
+        start = self.clock()
         contender.action()  # caches, lazy imports
-        start = time.perf_counter()
-        contender.action()
-        once = time.perf_counter() - start
+        once = self.clock() - start
+        if once < 20.0 * TURN:
+            start = self.clock()
+            contender.action()
+            once = self.clock() - start
         self.repeats = max(1, int(np.ceil(TURN / max(once, 1e-7))))
 
     def __call__(self) -> None:
         action, repeats = self.contender.action, self.repeats
-        start = time.perf_counter()
-        for _ in range(repeats):
-            action()
-        seconds = time.perf_counter() - start
+        if self.contender.own_clock:
+            seconds = sum(action() for _ in range(repeats))
+        else:
+            start = self.clock()
+            for _ in range(repeats):
+                action()
+            seconds = self.clock() - start
         self.times.append(seconds / (repeats * self.contender.states))
 
 
@@ -113,9 +148,7 @@ def race(benchmark: Any, title: str, contenders: Sequence[Contender]) -> Result:
             other()
 
     benchmark.pedantic(first, setup=setup, rounds=ROUNDS, warmup_rounds=1)
-    rounds = min(len(turn.times) for turn in (first, *others))
-    times = np.array([turn.times[-rounds:] for turn in (first, *others)]).T
-    result = Result(title, tuple(c.name for c in contenders), times)
+    result = _result(title, (first, *others))
     benchmark.group = title
     benchmark.extra_info["repeats_of_a_round"] = first.repeats
     for i, name in enumerate(result.names):
@@ -124,3 +157,31 @@ def race(benchmark: Any, title: str, contenders: Sequence[Contender]) -> Result:
             "ratio": float(result.ratios[1, i]),
         }
     return result
+
+
+def compete(
+    title: str,
+    contenders: Sequence[Contender],
+    differences: Sequence[Difference] = (),
+    rounds: int = ROUNDS,
+    cpu_time: bool = False,
+) -> Result:
+    """Let the contenders take turns, without pytest; differences come last."""
+    turns = [Turn(contender, cpu_time) for contender in contenders]
+    for _ in range(rounds):
+        for turn in turns:
+            turn()
+    result = _result(title, turns)
+    at = result.names.index
+    columns = [
+        result.times[:, at(d.of)] - result.times[:, at(d.less)] for d in differences
+    ]
+    names = (*result.names, *(d.name for d in differences))
+    return Result(title, names, np.column_stack([result.times, *columns]))
+
+
+def _result(title: str, turns: Sequence[Turn]) -> Result:
+    """Times of the last rounds that all of them had."""
+    rounds = min(len(turn.times) for turn in turns)
+    times = np.array([turn.times[-rounds:] for turn in turns]).T
+    return Result(title, tuple(turn.contender.name for turn in turns), times)

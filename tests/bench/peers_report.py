@@ -1,0 +1,136 @@
+"""Tables of the races: as records for JSON, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from peers_jobs import Race
+from races import Result
+
+Record = dict[str, Any]
+
+
+def record(race: Race, result: Result) -> Record:
+    """What a race has shown."""
+    quartiles = np.percentile(result.times, (25, 50, 75), axis=0)
+    low, middle, high = result.ratios
+    return {
+        "group": race.group,
+        "arm": race.arm,
+        "job": race.job,
+        "count": race.count,
+        "unit": race.unit,
+        "rounds": len(result.times),
+        "notes": list(race.notes),
+        "contenders": [
+            {
+                "name": name,
+                "ns": 1e9 * float(quartiles[1, i]),
+                "ns quartiles": [1e9 * float(quartiles[k, i]) for k in (0, 2)],
+                "ratio": float(middle[i]),
+                "ratio quartiles": [float(low[i]), float(high[i])],
+                "shown": name not in race.hidden,
+            }
+            for i, name in enumerate(result.names)
+        ],
+    }
+
+
+def duration(ns: float) -> str:
+    """A time with its unit, three digits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if abs(ns) >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
+def _size(found: Record) -> str:
+    count, unit = found["count"], found["unit"]
+    if unit != "state":
+        return f"{count} {unit}s" if count > 1 else f"one {unit}"
+    return f"batch of {count:,}" if count > 1 else "one state a call, from Python"
+
+
+def _row(one: Record) -> str:
+    low, high = one["ratio quartiles"]
+    return (
+        f"| {one['name']} | {duration(one['ns'])} | {one['ratio']:.3g} "
+        f"| {low:.3g} to {high:.3g} |"
+    )
+
+
+def tables(records: Sequence[Record]) -> list[str]:
+    """One table of each arm and job: contenders at all sizes."""
+    lines, seen = [], None
+    for found in records:
+        title = (found["group"], found["arm"], found["job"])
+        if title != seen:
+            lines += ["", f"### {found['arm']}: {found['job']}"]
+            seen = title
+        for note in found["notes"]:
+            lines += ["", f"{note}."]
+        lines += [
+            "",
+            f"| {_size(found)} | median per {found['unit']} | ratio | quartiles |",
+            "|---|---:|---:|---|",
+            *(_row(one) for one in found["contenders"]),
+        ]
+    return lines
+
+
+def head(place: Record, sizes: str) -> list[str]:
+    """What was measured, where, with what."""
+    programs = ", ".join(f"{k} {v}" for k, v in place["versions"].items())
+    loads = [place[f"load at the {when}"][:1] for when in ("start", "end")]
+    load = " to ".join(f"{x[0]:g}" for x in loads if x) or "unknown"
+    return [
+        "# flexarm beside its peers",
+        "",
+        f"- {place['date']}, {place['cpu']}, {place['cores']} cores, {place['system']}",
+        f"- kernels {place['instruction set']}, {place['lanes']} lanes (this machine "
+        f"has {', '.join(place['instruction sets that would run'])}), built by "
+        f"{place['compiler of flexarm']}",
+        f"- {programs}",
+        f"- load of the machine {load}; one thread unless a row says more; {sizes}",
+        "",
+        "Contenders took turns on the same states and agreed before they were timed. "
+        "A ratio is the time of a contender divided by that of the first row, median "
+        "and quartiles over the rounds: above one, flexarm is faster. Results go to "
+        'arrays that are there before; sines and cosines are included. "Python less '
+        'one joint" is a loop of calls from Python less the same calls on an arm of '
+        "one joint, so that the binding is not counted; the work for one joint is "
+        "subtracted, too, in favour of Pinocchio.",
+    ]
+
+
+def markdown(
+    place: Record,
+    sizes: str,
+    absent: Sequence[str],
+    verdicts: Sequence[Sequence[str]],
+    records: Sequence[Record],
+) -> str:
+    """The whole report."""
+    lines = head(place, sizes)
+    if absent:
+        lines += ["", *(f"- {line}" for line in absent)]
+    lines += [
+        "",
+        "## What must hold",
+        "",
+        "Times are asked for with AVX-512. Where this machine has less, a row that "
+        'fails "needs AVX-512" if it would hold at the ratio that is asked of the '
+        "instruction sets, AVX2 at 60 % of the throughput; if not even then, it is "
+        "not met.",
+        "",
+        "| | target | measured | |",
+        "|---|---|---|---|",
+        *("| " + " | ".join(row) + " |" for row in verdicts),
+        "",
+        "## Times",
+        *tables(records),
+        "",
+    ]
+    return "\n".join(lines)

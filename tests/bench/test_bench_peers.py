@@ -1,0 +1,46 @@
+"""Each case of the command ``tests/bench/peers.py`` once, with tiny sizes.
+
+    FLEXARM_BENCH_SMOKE=1 python3 -m pytest tests/bench/test_bench_peers.py
+
+The contenders that are installed have to agree; times are for the command to take.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import peers
+import pytest
+from peers_jobs import TINY
+from races import SMOKE
+
+pytestmark = pytest.mark.skipif(
+    not SMOKE, reason="a command of its own: python3 tests/bench/peers.py"
+)
+
+
+@pytest.mark.parametrize("case", peers.all_cases(), ids=lambda case: case.name)
+@pytest.mark.filterwarnings("default")  # those of the peers are theirs
+def test_contenders_agree(case: Any) -> None:
+    records, failures = peers.measure([case], TINY, verbose=False)
+    assert not failures
+    assert records
+    assert all(one["ns"] > 0.0 for r in records for one in r["contenders"][:1])
+
+
+@pytest.mark.filterwarnings("default")
+def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--smoke", "--output", str(tmp_path), "--cases", "rigid, 7 joints, forw"]
+    assert peers.main(words) == 0
+    text = (tmp_path / "peers.md").read_text()
+    assert "What must hold" in text
+    numbers = json.loads((tmp_path / "peers.json").read_text())
+    assert numbers["machine"]["instruction set"]
+    assert {r["arm"] for r in numbers["races"]} == {"7 joints"}
+    if importlib.util.find_spec("matplotlib"):
+        assert (tmp_path / "peers.png").stat().st_size > 0
+    said = capsys.readouterr().err
+    assert all(line in said for line in numbers["missing"])
