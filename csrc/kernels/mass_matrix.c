@@ -292,8 +292,7 @@ FA_INLINE void mm_inward_axial(const fa_body *b, const int kind, const mm_body *
 {
     fa_real h[3], J[6], moved[3], product[3], twice = {0};
 
-    fa_zero(h, 3);
-    axial_rotate_add(b, kind, self->s, self->c, self->h, h);
+    axial_rotate(b, kind, self->s, self->c, self->h, h);
     axial_rotate_sym(b, kind, self->s, self->c, self->J, 3, J);
     for (int i = 0; i < 3; i++) {
         moved[i] = h[i];
