@@ -14,7 +14,8 @@
  *             lower triangle is computed, and mirrored.
  * Cost        O(bodies^2 * modes^2).
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 47 and 50.
- * Checked by  tests/test_dynamics.py: Lagrangian, twin, ID with unit accelerations.
+ * Checked by  tests/test_dynamics.py: Lagrangian, twin; tests/test_mass_matrix.py: ID with
+ *             unit accelerations, trees, bases far away.
  */
 #include "axial.h"
 #include "body.h"
@@ -292,8 +293,7 @@ FA_INLINE void mm_inward_axial(const fa_body *b, const int kind, const mm_body *
 {
     fa_real h[3], J[6], moved[3], product[3], twice = {0};
 
-    fa_zero(h, 3);
-    axial_rotate_add(b, kind, self->s, self->c, self->h, h);
+    axial_rotate(b, kind, self->s, self->c, self->h, h);
     axial_rotate_sym(b, kind, self->s, self->c, self->J, 3, J);
     for (int i = 0; i < 3; i++) {
         moved[i] = h[i];
