@@ -25,6 +25,7 @@
 #define FA_NOINLINE static __attribute__((noinline, unused))
 #define FA_SWITCH_MODES(n, STEP) STEP(n);
 #define FA_SWITCH_RIGID(n, STEP) STEP(n);
+#define FA_UNROLL
 
 typedef double complex fa_real;
 

@@ -29,6 +29,7 @@
 #include "hop.h"
 #include "joint_forces.h"
 #include "rigid.h"
+#include "straight_hop.h"
 
 typedef struct {
     fa_hop hop;
@@ -36,6 +37,7 @@ typedef struct {
     fa_real a[6];              /* acceleration */
     fa_real z[6], g[3];        /* residual force, gravity */
     fa_real G[6], nu, inverse; /* gain of the joint, nu_R, D_R^-1 */
+    straight_node node;        /* where the parent is straight */
     fa_inertia P;
 } fd_body;
 
@@ -47,6 +49,7 @@ typedef struct {
     fa_real *pivot;       /* [n_rows]  D^-1 */
     fa_real *Y;           /* [6 n_rows]  P_rf row by row, then Y */
     fa_real *L;           /* [sum_triangles]  P_ff, then L */
+    fa_real *bent;        /* [sum_parent_modes]  kappa eta on straight bodies */
     fa_real *rest;        /* [nv]  tau less the passive forces, if there are any */
     rigid_motion *motion; /* of arms without modes */
 } fd_work;
@@ -54,7 +57,7 @@ typedef struct {
 static size_t fd_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
-           6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
+           7 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
            (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0) +
            (model->is_rigid ? (size_t)model->n_bodies : 0) *
                (sizeof(rigid_motion) / sizeof(fa_real));
@@ -69,7 +72,8 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     w.pivot = w.z_f + model->n_rows;
     w.Y = w.pivot + model->n_rows;
     w.L = w.Y + 6 * model->n_rows;
-    w.rest = w.L + model->sum_triangles;
+    w.bent = w.L + model->sum_triangles;
+    w.rest = w.bent + model->sum_parent_modes;
     w.motion = (rigid_motion *)(w.rest + (model->n_passive ? model->nv : 0));
     return w;
 }
@@ -368,15 +372,10 @@ FA_NOINLINE void fd_accelerate_wide(const fa_body *b, const fd_work *w, fd_body 
     }
 }
 
-/* acceleration of one body and its joint, that of the base given (A9, first half) */
-FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
-                             const fd_work *w, fd_body *self, fa_real *qdd)
+/* acceleration of the joint of one body, that without it given, and c (A9) */
+FA_INLINE void fd_accelerate_joint(const fa_body *b, const fd_work *w, fd_body *self,
+                                   fa_real *qdd)
 {
-    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-
-    hop_motion(&self->hop, np, slope, shift,
-               b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
-               self->a);
     if (b->wide) {
         fd_accelerate_wide(b, w, self, qdd + b->joint_at);
     } else if (b->joint_at >= 0) {
@@ -391,6 +390,20 @@ FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base
         self->a[i] += self->c[i];
     }
 }
+
+/* acceleration of one body and its joint, that of the base given (A9, first half) */
+FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
+                             const fd_work *w, fd_body *self, fa_real *qdd)
+{
+    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
+
+    hop_motion(&self->hop, np, slope, shift,
+               b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
+               self->a);
+    fd_accelerate_joint(b, w, self, qdd);
+}
+
+#include "forward_straight.h"
 
 /* modal accelerations of one body (A9, second half) */
 FA_INLINE void fd_accelerate_modes(const fa_body *b, const int n, const fd_work *w,
@@ -413,6 +426,84 @@ FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
 FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *qd,
                         const fa_real *tau, const fd_work *w, fa_real *qdd);
 
+/* outward: poses, twists, inertia and velocity force of each body */
+FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
+                              const fa_real *qd, const fd_work *w)
+{
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, w, w->body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, w, w->body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+        }
+        if (b->straight.kind > 0) {
+#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, w, w->body + k)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_START(n) fd_body_start(model, b, n, q, qd, w, w->body + k)
+            FA_SWITCH_MODES(b->n_modes, FD_START)
+        }
+    }
+}
+
+/* inward: eliminate modes, then the joint, hand the rest to the parent */
+FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_real *qd,
+                             const fa_real *tau, const fd_work *w)
+{
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, w, w->body + k)
+        if (b->fast.W) {
+            fast_eliminate(model, b, q, tau + b->mode_at, w, w->body + k);
+        } else {
+            FA_SWITCH_MODES(b->n_modes, FD_MODES)
+        }
+        fd_eliminate_joint(b, qd, tau, w, w->body + k);
+        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
+            continue;
+        }
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, w, w->body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_INWARD(np) fd_inward(model, b, np, w, w->body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
+        }
+    }
+}
+
+/* outward: accelerations */
+FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_real *qdd)
+{
+    fa_real base[6] = {{0}};
+    for (int i = 0; i < 3; i++) {
+        base[3 + i] = fa_spread(-model->gravity[i]);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_accelerate_straight(model, b, z, w, w->body + k, qdd)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_ACCELERATE(np) fd_accelerate(b, np, base, w, w->body + k, qdd)
+            FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
+        }
+#define FD_RATES(n) fd_accelerate_modes(b, n, w, w->body + k, qdd + b->mode_at)
+        if (b->fast.W) {
+            fast_accelerate(b, w, w->body + k, qdd + b->mode_at);
+        } else {
+            FA_SWITCH_MODES(b->n_modes, FD_RATES)
+        }
+    }
+}
+
 /*
  * Accelerations of FA_LANES states.
  *
@@ -432,46 +523,7 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
         rf_run(model, q, qd, tau, &w, qdd);
         return;
     }
-
-    /* outward: poses, twists, inertia and velocity force of each body */
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
-        FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
-#define FD_START(n) fd_body_start(model, b, n, q, qd, &w, w.body + k)
-        FA_SWITCH_MODES(b->n_modes, FD_START)
-    }
-
-    /* inward: eliminate modes, then the joint, hand the rest to the parent */
-    for (int k = model->n_bodies - 1; k >= 0; k--) {
-        const fa_body *b = model->bodies + k;
-#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, &w, w.body + k)
-        if (b->fast.W) {
-            fast_eliminate(model, b, q, tau + b->mode_at, &w, w.body + k);
-        } else {
-            FA_SWITCH_MODES(b->n_modes, FD_MODES)
-        }
-        fd_eliminate_joint(b, qd, tau, &w, w.body + k);
-        if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
-#define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
-            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
-        }
-    }
-
-    /* outward: accelerations */
-    fa_real base[6] = {{0}};
-    for (int i = 0; i < 3; i++) {
-        base[3 + i] = fa_spread(-model->gravity[i]);
-    }
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-#define FD_ACCELERATE(np) fd_accelerate(b, np, base, &w, w.body + k, qdd)
-        FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
-#define FD_RATES(n) fd_accelerate_modes(b, n, &w, w.body + k, qdd + b->mode_at)
-        if (b->fast.W) {
-            fast_accelerate(b, &w, w.body + k, qdd + b->mode_at);
-        } else {
-            FA_SWITCH_MODES(b->n_modes, FD_RATES)
-        }
-    }
+    fd_outward_all(model, q, qd, &w);
+    fd_inward_all(model, q, qd, tau, &w);
+    fd_accelerate_all(model, &w, qdd);
 }
