@@ -89,25 +89,15 @@ static void axes_snap(double *sine, double *cosine)
     }
 }
 
-/* sine and cosine of the angles a, alpha, delta of a joint frame; a = 0 if axes agree */
-static void axes_angles(const double *R, double *a, double *alpha, double *delta)
+/* sine and cosine of the angle a of a joint frame, 0 where the axes agree */
+static void axes_first(const double *R, double *a)
 {
-    alpha[0] = hypot(R[2], R[5]);
-    alpha[1] = R[8];
+    double alpha[2] = {hypot(R[2], R[5]), R[8]};
+
     axes_snap(alpha, alpha + 1);
-    if (alpha[0] > 0.0) {
-        a[0] = R[2];
-        a[1] = -R[5];
-        delta[0] = R[6];
-        delta[1] = R[7];
-    } else {
-        a[0] = 0.0;
-        a[1] = 1.0;
-        delta[0] = -R[1];
-        delta[1] = R[0];
-    }
+    a[0] = alpha[0] > 0.0 ? R[2] : 0.0;
+    a[1] = alpha[0] > 0.0 ? -R[5] : 1.0;
     axes_snap(a, a + 1);
-    axes_snap(delta, delta + 1);
 }
 
 /* whether the hop to b may have angles, and its parent turn for it */
@@ -119,12 +109,18 @@ static int axes_is_axial(const fa_body *bodies, const fa_body *b)
            p->joint <= FA_JOINT_PRISMATIC;
 }
 
-/* the angles of a hop, unless they fail to give its rotation, which is then no good one */
+/*
+ * The angles of a hop whose parent has its turn, R_f = rot_x(alpha) rot_z(delta), unless
+ * they fail to give R_f, which is then none to rounding.
+ */
 static void axes_axial(fa_body *b)
 {
-    double a[2];
-
-    axes_angles(b->rot, a, b->alpha, b->delta);
+    b->alpha[0] = -b->rot[5];
+    b->alpha[1] = b->rot[8];
+    b->delta[0] = -b->rot[1];
+    b->delta[1] = b->rot[0];
+    axes_snap(b->alpha, b->alpha + 1);
+    axes_snap(b->delta, b->delta + 1);
     const double sa = b->alpha[0], ca = b->alpha[1];
     const double sd = b->delta[0], cd = b->delta[1];
     const double R[9] = {cd,       0.0 - sd, 0.0,     ca * sd, ca * cd,
@@ -140,7 +136,7 @@ static void axes_axial(fa_body *b)
 
 void fa_axes_turn(const fa_description *d, fa_body *bodies)
 {
-    double a[2], alpha[2], delta[2];
+    double a[2];
 
     for (int k = 0; k < d->n_bodies; k++) {
         fa_body *b = bodies + k, *p = b->parent < 0 ? NULL : bodies + b->parent;
@@ -150,7 +146,7 @@ void fa_axes_turn(const fa_description *d, fa_body *bodies)
         axes_joint(joint, p, b);
         if (p && p->n_children++ == 0 && axes_is_axial(bodies, b)) {
             b->hop_kind = FA_HOP_TWISTED;
-            axes_angles(b->rot, a, alpha, delta);
+            axes_first(b->rot, a);
             for (int i = 0; i < 3; i++) { /* frame rot_z(a) */
                 double *row = p->frame + 3 * i;
                 const double x = row[0] * a[1] + row[1] * a[0];

@@ -9,7 +9,8 @@
  *             qdd = eps / D - G' a+,  a = a+ + S qdd, none on the ground        (V7)
  *             c of A7 and A9 is in f: nothing but P and sums of forces goes inward.
  * Frames      as in forward_dynamics.c, whose fd_body this fills.
- * Cost        O(bodies), about 230 multiplications and as many additions in a body.
+ * Cost        O(bodies): 165 multiplications and 178 additions in a body whose axis is
+ *             parallel to that of its parent, sine and cosine included.
  * Source      R. Featherstone, Rigid Body Dynamics Algorithms, 2008, sec. 7.3, at the
  *             motion without qdd; Jain and Rodriguez, eqs. 63, 64.
  * Checked by  tests/test_axial_hops.py, tests/test_pinocchio.py, tests/test_dynamics.py.

@@ -78,8 +78,9 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
                                const fa_real *eta, straight_shape *s)
 {
     const fa_constant *body = b->straight.constants;
-    fa_real zeta[2] = {{0}}, across[2], slanted = {0}, stretched = {0};
+    fa_real zeta[2], across[2], slanted = {0}, stretched = {0};
 
+    fa_zero(zeta, 2);
     for (int i = 0; i < 6; i++) {
         s->J[i] = fa_spread(body[FA_STRAIGHT_J0 + i]);
     }
@@ -294,10 +295,13 @@ FA_INLINE void straight_force(const fa_body *b, const straight_size z,
 {
     const int axis[3] = {b->straight.axis, DRIVEN_AXES[b->straight.axis].b,
                          DRIVEN_AXES[b->straight.axis].c};
-    straight_motion v = {eta, etad, etadd, {{0}}, {{0}}, {{0}}};
+    straight_motion v;
     straight_sums sum;
     fa_real zetad[2], force[2], cross[3], n[3], t[3];
 
+    v.eta = eta;
+    v.etad = etad;
+    v.etadd = etadd;
     fa_zero(&sum.h[0], 3);
     fa_zero(&sum.h2[0], 3);
     fa_zero(&sum.d[0], 3);

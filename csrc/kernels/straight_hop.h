@@ -37,8 +37,9 @@ FA_INLINE void straight_gather(const fa_body *b, const fa_node *node,
                                const fa_real *bent, fa_real *turn, fa_real *shift)
 {
     const driven_axes next = DRIVEN_AXES[b->straight.axis];
-    fa_real t[3] = {{0}}, s[3] = {{0}};
+    fa_real t[3], s[3];
 
+    fa_zero(s, 3);
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], at = b->straight.at[d];
@@ -235,13 +236,14 @@ FA_INLINE straight_column straight_column_at(const fa_body *p, const fa_node *no
                                              const int d, const int r)
 {
     const fa_constant *c = straight_lever(node, z, d);
-    straight_column y = {p->straight.at[d] + r,
-                         d == 2 ? 0 : 2 - d,
-                         d == 2 ? 0 : 1 + d,
-                         fa_spread(c[FA_NODE_SLOPE + r]),
-                         {0},
-                         {0}};
+    straight_column y;
 
+    y.at = p->straight.at[d] + r;
+    y.about = d == 2 ? 0 : 2 - d;
+    y.along = d == 2 ? 0 : 1 + d;
+    y.turn = fa_spread(c[FA_NODE_SLOPE + r]);
+    fa_zero(&y.shift, 1);
+    fa_zero(&y.bent, 1);
     if (d < 2) {
         y.shift = fa_spread(c[FA_NODE_SHIFT(z.bends[d]) + r]);
         if (z.driven) {

@@ -23,6 +23,7 @@ static const axes_case cases[] = {
     {{1.0, 0.0}, {0.6, 0.8}, {0.1, 0.2, 0.3}, FA_HOP_SQUARE},
     {{0.0, -1.0}, {0.0, 1.0}, {0.3, 0.0, 0.0}, FA_HOP_TWISTED},
     {{0.6, 0.8}, {0.8, -0.6}, {0.1, 0.2, 0.3}, FA_HOP_TWISTED},
+    {{1e-9, 1.0}, {0.8, 0.6}, {0.1, 0.2, 0.3}, FA_HOP_TWISTED},
 };
 
 /* rot_z rot_x rot_z, the angle of both turns about z the same */
