@@ -45,6 +45,13 @@ typedef double fa_constant;
 #define fa_spread(constant) fa_splat(constant)
 #endif
 
+/* before a loop of a few turns, known when it is compiled: no loop remains */
+#if defined(__clang__)
+#define FA_UNROLL _Pragma("unroll")
+#else
+#define FA_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 /* lane by lane: a where the mask is set, b elsewhere */
 FA_INLINE fa_real fa_select(fa_mask mask, fa_real a, fa_real b)
 {

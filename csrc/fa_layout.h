@@ -66,6 +66,15 @@ typedef struct {
     fa_constant C[36]; /* [6][6] lower triangle */
 } fa_fast;
 
+/* modes along the two axes next to `axis`, or about it, see fa_straight.h */
+typedef struct {
+    int kind;            /* of FA_STRAIGHT_KINDS, or 0: a body of any kind */
+    int axis;            /* 0 to 2 */
+    int at[3], count[3]; /* first mode and number of those along b, along c, twisting */
+    int size;            /* number of constants */
+    const fa_constant *constants;
+} fa_straight;
+
 typedef struct {
     int parent;       /* body, or -1 for the ground */
     int link;         /* number among the bodies of the user, -1 for a carrier */
@@ -108,6 +117,7 @@ typedef struct {
     fa_modal modal;
     fa_driven driven;
     fa_fast fast; /* of bodies with many modes and one child at most */
+    fa_straight straight;
 } fa_body;
 
 typedef struct {
@@ -116,6 +126,7 @@ typedef struct {
     const fa_constant *gamma;    /* [n][3], mode by mode */
     const fa_constant *lambda;   /* [n][3] */
     const fa_constant *kappa;    /* [n][n][3], symmetric in the modes, or NULL */
+    const fa_constant *straight; /* node of a straight body, or NULL: of any kind */
 } fa_node;
 
 typedef struct {

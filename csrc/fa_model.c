@@ -7,6 +7,7 @@
 #include "fa_fast.h"
 #include "fa_axes.h"
 #include "fa_motors.h"
+#include "fa_straight.h"
 #include "fa_turn.h"
 
 #include <math.h>
@@ -124,6 +125,8 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         modal_size += 2 * (size_t)(n * n);
         modal_size += model_given_size(t) + model_driven_size(t);
         *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
+        *constants += fa_straight_size(n);
+        *constants += (size_t)t[FA_TOPO_NODES] * fa_straight_node_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
         *constants += model_driven_size(t) + fa_driven_axial_size(n, t[FA_TOPO_SHAPES]);
         *constants += t[FA_TOPO_SECOND]
@@ -288,7 +291,7 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
             }
         }
         constants = lambda + 3 * n;
-        out[j] = (fa_node){k, position, gamma, lambda, NULL};
+        out[j] = (fa_node){k, position, gamma, lambda, NULL, NULL};
         if (t[FA_TOPO_SECOND]) {
             out[j].kappa = model_kappa(n, b->frame, node + FA_NODE_SIZE(n), &constants);
         }
@@ -510,6 +513,9 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     }
     for (int k = 0; k < d->n_bodies && status == FA_OK && !d->is_general; k++) {
         constants = model_fast(model, bodies + k, k, constants);
+        if (d->fidelity == FA_FULL && !d->is_general) {
+            constants = fa_straight_build(bodies + k, nodes, constants);
+        }
     }
     if (status != FA_OK) {
         free(block);

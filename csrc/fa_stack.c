@@ -8,12 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* whether nothing is known of two bodies, or the same */
+static int stack_straight_fits(const fa_straight *a, const fa_straight *b)
+{
+    const size_t size = offsetof(fa_straight, size) + sizeof a->size;
+    return a->kind == b->kind && (a->kind == 0 || memcmp(a, b, size) == 0);
+}
+
 /* whether two bodies have the same places and the same structure */
 static int stack_body_fits(const fa_body *a, const fa_body *b)
 {
     return memcmp(a, b, offsetof(fa_body, rot)) == 0 && a->driven.n == b->driven.n &&
            a->driven.axis == b->driven.axis && a->fast.child == b->fast.child &&
-           a->fast.is_diagonal == b->fast.is_diagonal && !a->fast.W == !b->fast.W;
+           a->fast.is_diagonal == b->fast.is_diagonal && !a->fast.W == !b->fast.W &&
+           stack_straight_fits(&a->straight, &b->straight);
 }
 
 /* whether two loops have the same nodes and lock the same directions */
@@ -45,7 +53,8 @@ static int stack_fits(const fa_model *a, const fa_model *b)
     }
     for (int j = 0; fits && j < a->n_nodes; j++) {
         fits = a->nodes[j].body == b->nodes[j].body &&
-               !a->nodes[j].kappa == !b->nodes[j].kappa;
+               !a->nodes[j].kappa == !b->nodes[j].kappa &&
+               !a->nodes[j].straight == !b->nodes[j].straight;
     }
     for (int i = 0; fits && i < a->n_loops; i++) {
         fits = stack_loop_fits(a->loops + i, b->loops + i);

@@ -14,6 +14,7 @@
 #define FA_STACK_LANES
 #include "fa_lane.h"
 
+typedef fa_straight fa_straight_one;
 typedef fa_body fa_body_one;
 typedef fa_node fa_node_one;
 typedef fa_loop fa_loop_one;
@@ -23,6 +24,7 @@ typedef fa_model fa_model_one;
 #define fa_modal fa_modal_lanes
 #define fa_driven fa_driven_lanes
 #define fa_fast fa_fast_lanes
+#define fa_straight fa_straight_lanes
 #define fa_body fa_body_lanes
 #define fa_node fa_node_lanes
 #define fa_loop fa_loop_lanes

@@ -281,7 +281,7 @@ def constraint_names(arm: Arm) -> tuple[str, ...]:
 
 
 def need_constraints(arm: Arm) -> None:
-    if not arm.constraints:
+    if not arm.constraint_names:
         raise ArgumentError(
             f"{arm!r} has no constraints, expected an arm with loops or couplings; "
             "give it some by arm.replace(constraints=[...])"

@@ -226,9 +226,13 @@ FA_INLINE void body_rigid_inertia(const fa_body *b, const fa_shape *s, fa_inerti
     const fa_real B[9] = {zero,      -s->mp[2], s->mp[1], s->mp[2], zero,
                           -s->mp[0], -s->mp[1], s->mp[0], zero};
     const fa_real D[6] = {m, zero, zero, m, zero, m};
-    memcpy(P->A, s->J, sizeof P->A);
-    memcpy(P->B, B, sizeof B);
-    memcpy(P->D, D, sizeof D);
+    for (int i = 0; i < 6; i++) {
+        P->A[i] = s->J[i];
+        P->D[i] = D[i];
+    }
+    for (int i = 0; i < 9; i++) {
+        P->B[i] = B[i];
+    }
 }
 
 #endif

@@ -29,6 +29,7 @@
 #include "hop.h"
 #include "joint_forces.h"
 #include "rigid.h"
+#include "straight_hop.h"
 
 typedef struct {
     fa_hop hop;
@@ -36,6 +37,7 @@ typedef struct {
     fa_real a[6];              /* acceleration */
     fa_real z[6], g[3];        /* residual force, gravity */
     fa_real G[6], nu, inverse; /* gain of the joint, nu_R, D_R^-1 */
+    straight_node node;        /* where the parent is straight */
     fa_inertia P;
 } fd_body;
 
@@ -47,6 +49,7 @@ typedef struct {
     fa_real *pivot;       /* [n_rows]  D^-1 */
     fa_real *Y;           /* [6 n_rows]  P_rf row by row, then Y */
     fa_real *L;           /* [sum_triangles]  P_ff, then L */
+    fa_real *bent;        /* [sum_parent_modes]  kappa eta on straight bodies */
     fa_real *rest;        /* [nv]  tau less the passive forces, if there are any */
     rigid_motion *motion; /* of arms without modes */
 } fd_work;
@@ -54,7 +57,7 @@ typedef struct {
 static size_t fd_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
-           6 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
+           7 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
            (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0) +
            (model->is_rigid ? (size_t)model->n_bodies : 0) *
                (sizeof(rigid_motion) / sizeof(fa_real));
@@ -69,7 +72,8 @@ static fd_work fd_split(const fa_model *model, fa_real *work)
     w.pivot = w.z_f + model->n_rows;
     w.Y = w.pivot + model->n_rows;
     w.L = w.Y + 6 * model->n_rows;
-    w.rest = w.L + model->sum_triangles;
+    w.bent = w.L + model->sum_triangles;
+    w.rest = w.bent + model->sum_parent_modes;
     w.motion = (rigid_motion *)(w.rest + (model->n_passive ? model->nv : 0));
     return w;
 }
@@ -111,6 +115,19 @@ FA_INLINE void fd_body_start(const fa_model *model, const fa_body *b, const int 
     fd_body_inertia(b, n, &shape, w, self);
 }
 
+/* the same of a straight body */
+FA_INLINE void fd_body_start_straight(const fa_body *b, const straight_size z,
+                                      const fa_real *q, const fa_real *qd,
+                                      const fd_work *w, fd_body *self)
+{
+    straight_shape shape;
+
+    straight_deform(b, z, q + b->eta_at, &shape);
+    straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, NULL, 0, self->V, NULL,
+                   w->z_f + b->own_at, self->z);
+    straight_inertia(b, z, &shape, &self->P, w->Y + 6 * b->own_at, w->L + b->tri_at);
+}
+
 /* kinematics of one body; np modes of its parent (K1 to K7) */
 FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
                           const fa_real *q, const fa_real *qd, const fd_work *w,
@@ -130,6 +147,26 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
             g[i] = p ? p->g[i] : fa_spread(model->gravity[i]);
         }
         fa_rotate_t(self->g, self->hop.R, g);
+    }
+}
+
+/* fd_outward on a straight parent */
+FA_INLINE void fd_outward_straight(const fa_model *model, const fa_body *b,
+                                   const straight_size z, const fa_real *q,
+                                   const fa_real *qd, const fd_work *w, fd_body *self)
+{
+    const fa_body *on = model->bodies + b->parent;
+    const fd_body *p = w->body + b->parent;
+    fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * on->n_modes;
+    fa_real *bent = w->bent + b->hop_at;
+    fa_turn turn;
+
+    straight_pose(model, on, b, z, q, &self->hop, &turn, &self->node, bent);
+    straight_velocity(model, on, b, z, &self->hop, &turn, &self->node, bent, qd, p->V,
+                      0, NULL, NULL, self->V, self->c);
+    straight_columns(on, model->nodes + b->attach, z, &self->node, bent, slope, shift);
+    if (model->any_offset) {
+        fa_rotate_t(self->g, self->hop.R, p->g);
     }
 }
 
@@ -335,6 +372,27 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                   w->z_f + bp->own_at);
 }
 
+/* fd_inward to a straight parent */
+FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
+                                  const straight_size z, const fd_work *w,
+                                  fd_body *self)
+{
+    const fa_body *on = model->bodies + b->parent;
+    fd_body *parent = w->body + b->parent;
+    const fa_real *R = self->hop.R, *r = self->hop.r, *bent = w->bent + b->hop_at;
+    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    fa_inertia gamma;
+
+    fa_rotate_sym(gamma.A, R, self->P.A, m);
+    fa_rotate_mat(gamma.B, R, self->P.B, m);
+    fa_rotate_sym(gamma.D, R, self->P.D, 3);
+    fa_inertia_shift_add(&parent->P, &gamma, r);
+    straight_inertia_add(on, model->nodes + b->attach, z, &self->node, bent, &gamma, r,
+                         w->L + on->tri_at, w->Y + 6 * on->own_at);
+    straight_force_add(model, on, b, z, &self->hop, &self->node, bent, self->z,
+                       parent->z, w->z_f + on->own_at);
+}
+
 /* accelerations of n eliminated rows, that of the frame given: L'^-1 D^-1 (e - Y a) */
 FA_INLINE void fd_accelerate_rows(const int n, int at, int tri, const fd_work *w,
                                   const fa_real *a, fa_real *qdd)
@@ -409,6 +467,12 @@ FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
 FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
                                  const fd_body *self, fa_real *etadd);
 
+/* whether the node that carries a body belongs to a straight one (M5 to M7) */
+FA_INLINE int fd_on_straight(const fa_model *model, const fa_body *b)
+{
+    return b->parent_modes > 0 && model->nodes[b->attach].straight != NULL;
+}
+
 /* the recursion of arms without modes: rigid_forward.c */
 FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *qd,
                         const fa_real *tau, const fd_work *w, fa_real *qdd);
@@ -436,10 +500,22 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
     /* outward: poses, twists, inertia and velocity force of each body */
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
 #define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, &w, w.body + k)
-        FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+        }
+        if (b->straight.kind > 0) {
+#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+        } else {
 #define FD_START(n) fd_body_start(model, b, n, q, qd, &w, w.body + k)
-        FA_SWITCH_MODES(b->n_modes, FD_START)
+            FA_SWITCH_MODES(b->n_modes, FD_START)
+        }
     }
 
     /* inward: eliminate modes, then the joint, hand the rest to the parent */
@@ -452,7 +528,14 @@ FA_NOINLINE void fd_run(const fa_model *model, const fa_real *q, const fa_real *
             FA_SWITCH_MODES(b->n_modes, FD_MODES)
         }
         fd_eliminate_joint(b, qd, tau, &w, w.body + k);
-        if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
+        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
+            continue;
+        }
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, &w, w.body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
 #define FD_INWARD(np) fd_inward(model, b, np, &w, w.body + k)
             FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
         }

@@ -28,6 +28,43 @@
 #include "floating.h"
 #include "joint.h"
 
+/* from the node to the origin of a body, in the axes of the node: x_f and the way of the
+ * joint (K2) */
+FA_INLINE void hop_arm(const fa_body *b, const fa_real *q, fa_real *arm)
+{
+    for (int i = 0; i < 3; i++) {
+        arm[i] = fa_spread(b->pos[i]);
+    }
+    if (b->joint == FA_JOINT_PRISMATIC) {
+        for (int i = 0; i < 3; i++) {
+            arm[i] += b->rot[3 * i + 2] * q[b->position_at];
+        }
+    } else if (b->wide) {
+        joint_displace(b, q, arm);
+    }
+}
+
+/* R = base times the rotation of the joint (K2) */
+FA_INLINE void hop_turn(const fa_body *b, const fa_real *q, const fa_real *base,
+                        fa_real *R)
+{
+    if (b->joint == FA_JOINT_REVOLUTE) {
+        fa_real s, c;
+        fa_sincos(q[b->position_at], &s, &c);
+        for (int i = 0; i < 3; i++) {
+            R[3 * i] = base[3 * i] * c + base[3 * i + 1] * s;
+            R[3 * i + 1] = base[3 * i + 1] * c - base[3 * i] * s;
+            R[3 * i + 2] = base[3 * i + 2];
+        }
+    } else if (b->wide) {
+        joint_turn(b, q, base, R);
+    } else {
+        for (int i = 0; i < 9; i++) {
+            R[i] = base[i];
+        }
+    }
+}
+
 /*
  * Pose of a body in its parent (K1 to K3).
  *
@@ -49,16 +86,7 @@ FA_INLINE void hop_pose_of(const fa_model *model, const fa_body *b, const int np
         floating_pose(model, b, eta_of_own, h, t, slope);
         return;
     }
-    for (int i = 0; i < 3; i++) {
-        arm[i] = fa_spread(b->pos[i]);
-    }
-    if (b->joint == FA_JOINT_PRISMATIC) {
-        for (int i = 0; i < 3; i++) {
-            arm[i] += b->rot[3 * i + 2] * q[b->position_at];
-        }
-    } else if (b->wide) {
-        joint_displace(b, q, arm);
-    }
+    hop_arm(b, q, arm);
     if (np > 0) {
         const fa_node *node = model->nodes + b->attach;
         fa_real Rn[9];
@@ -79,19 +107,7 @@ FA_INLINE void hop_pose_of(const fa_model *model, const fa_body *b, const int np
             base[i] = fa_spread(b->rot[i]);
         }
     }
-    if (b->joint == FA_JOINT_REVOLUTE) {
-        fa_real s, c;
-        fa_sincos(q[b->position_at], &s, &c);
-        for (int i = 0; i < 3; i++) {
-            h->R[3 * i] = base[3 * i] * c + base[3 * i + 1] * s;
-            h->R[3 * i + 1] = base[3 * i + 1] * c - base[3 * i] * s;
-            h->R[3 * i + 2] = base[3 * i + 2];
-        }
-    } else if (b->wide) {
-        joint_turn(b, q, base, h->R);
-    } else {
-        memcpy(h->R, base, sizeof base);
-    }
+    hop_turn(b, q, base, h->R);
 }
 
 /* the same at q, undeformed in a ruthless model */

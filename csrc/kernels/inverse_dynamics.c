@@ -16,13 +16,21 @@
 #include "hop.h"
 #include "joint_forces.h"
 #include "rigid.h"
+#include "straight_hop.h"
 
 /* what acts besides gravity: velocities and elastic forces, accelerations */
-enum { ID_GRAVITY_ONLY = 0, ID_MOTION = 1, ID_ACCELERATION = 2, ID_NO_GRAVITY = 4 };
+enum {
+    ID_GRAVITY_ONLY = 0,
+    ID_MOTION = 1,
+    ID_ACCELERATION = 2,
+    ID_NO_GRAVITY = 4,
+    ID_COLUMNS = 8 /* Lambda and U of all hops are asked for */
+};
 
 typedef struct {
     fa_hop hop;
     fa_real V[6], a[6], f[6], g[3];
+    straight_node node; /* where the parent is straight */
 } id_body;
 
 /* a body of an arm without modes */
@@ -98,6 +106,35 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     }
 }
 
+/* whether the node that carries a body belongs to a straight one (M5 to M7) */
+FA_INLINE int id_on_straight(const fa_model *model, const fa_body *b, const int what)
+{
+    return (what & ID_MOTION) && !(what & ID_COLUMNS) && b->parent_modes > 0 &&
+           model->nodes[b->attach].straight != NULL;
+}
+
+/* id_outward on a straight parent */
+FA_INLINE void id_outward_straight(const fa_model *model, const fa_body *b,
+                                   const straight_size z, const int what,
+                                   const fa_real *q, const fa_real *qd,
+                                   const fa_real *qdd, fa_real *bent, const id_body *p,
+                                   id_body *w)
+{
+    const fa_body *on = model->bodies + b->parent;
+    const fa_real *etadd = what & ID_ACCELERATION ? qdd + on->mode_at : node_rest;
+    fa_turn turn;
+
+    straight_pose(model, on, b, z, q, &w->hop, &turn, &w->node, bent);
+    straight_velocity(model, on, b, z, &w->hop, &turn, &w->node, bent, qd, p->V, 1,
+                      p->a, etadd, w->V, w->a);
+    if (what & ID_ACCELERATION) {
+        id_joint_accelerate(b, NULL, qdd, w->a);
+    }
+    if (model->any_offset) {
+        fa_rotate_t(w->g, w->hop.R, p->g);
+    }
+}
+
 /* f_m of one body with n modes, before its children add theirs (B5) */
 FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
                         const int what, const fa_real *q, const fa_real *qd,
@@ -123,6 +160,20 @@ FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
     if (b->node_is_offset) {
         body_offset_gravity_add(b, n, node_eta(model, q, b->eta_at), w->g, w->f);
     }
+}
+
+/* the same of a straight body that moves */
+FA_INLINE void id_force_straight(const fa_model *model, const fa_body *b,
+                                 const straight_size z, const fa_real *q,
+                                 const fa_real *qd, const fa_real *etadd, id_body *w,
+                                 fa_real *z_f)
+{
+    straight_shape shape;
+
+    (void)model;
+    straight_deform(b, z, q + b->eta_at, &shape);
+    straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, etadd, 1, w->V, w->a,
+                   z_f, w->f);
 }
 
 /* S'f + d qd of the joint, and the modal rows (I3) */
@@ -153,8 +204,24 @@ FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_
         const fa_body *b = model->bodies + k;
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
         fa_real *at = columns + 6 * b->hop_at;
+        if (id_on_straight(model, b, what)) {
+#define STRAIGHT_STEP(z)                                                               \
+    id_outward_straight(model, b, z, what, q, qd, qdd, at, p, bodies + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
 #define ID_OUTWARD(np) id_outward(model, b, np, what, q, qd, qdd, at, p, bodies + k)
-        FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
+            FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
+        }
+        if (b->straight.kind > 0 && (what & ID_MOTION)) {
+            const fa_real *etadd =
+                what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
+#define STRAIGHT_STEP(z)                                                               \
+    id_force_straight(model, b, z, q, qd, etadd, bodies + k, z_f + b->own_at)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+            continue;
+        }
 #define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
         FA_SWITCH_MODES(b->n_modes, ID_FORCE)
     }
@@ -230,9 +297,18 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
 
         id_project(b, what, qd, slope, w, z_f + b->own_at, tau);
         if (b->parent >= 0) {
+            const fa_body *p = model->bodies + b->parent;
             const int np = b->parent_modes;
-            hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f, bodies[b->parent].f,
-                          z_f + model->bodies[b->parent].own_at);
+            if (id_on_straight(model, b, what)) {
+#define STRAIGHT_STEP(z)                                                               \
+    straight_force_add(model, p, b, z, &w->hop, &w->node, slope, w->f,                 \
+                       bodies[b->parent].f, z_f + p->own_at)
+                FA_SWITCH_STRAIGHT(p)
+#undef STRAIGHT_STEP
+            } else {
+                hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f,
+                              bodies[b->parent].f, z_f + p->own_at);
+            }
         }
     }
     if (model->n_passive > 0 && (what & ID_MOTION)) {

@@ -36,9 +36,9 @@ typedef struct {
 
 /* rotation of a node, and what its rates need of it */
 typedef struct {
-    fa_real x[3];           /* from the node to the origin of the child, parent axes */
-    fa_real phi[3];         /* rotation vector of the node */
-    fa_real c2, c3, c4, c5; /* Stumpff functions of phi.phi */
+    fa_real x[3];   /* from the node to the origin of the child, parent axes */
+    fa_real phi[3]; /* rotation vector of the node */
+    fa_real c1, c2, c3, c4, c5; /* Stumpff functions of phi.phi */
 } fa_turn;
 
 /* y = c2 phi x a + c3 phi x (phi x a) + a, the left Jacobian of SO(3) on a vector */
@@ -50,6 +50,23 @@ FA_INLINE void node_left_jacobian(const fa_turn *t, const fa_real *a, fa_real *y
     for (int i = 0; i < 3; i++) {
         y[i] = a[i] + t->c2 * once[i] + t->c3 * twice[i];
     }
+}
+
+/* the left Jacobian itself, c1 + c2 phi~ + c3 phi phi' */
+FA_INLINE void node_jacobian(const fa_turn *t, fa_real *J)
+{
+    const fa_real *p = t->phi;
+    const fa_real z = t->c3 * p[2], xy = t->c3 * p[0] * p[1];
+
+    J[0] = t->c1 + t->c3 * p[0] * p[0];
+    J[4] = t->c1 + t->c3 * p[1] * p[1];
+    J[8] = t->c1 + z * p[2];
+    J[1] = xy - t->c2 * p[2];
+    J[3] = xy + t->c2 * p[2];
+    J[2] = z * p[0] + t->c2 * p[1];
+    J[6] = z * p[0] - t->c2 * p[1];
+    J[5] = z * p[1] - t->c2 * p[0];
+    J[7] = z * p[1] + t->c2 * p[0];
 }
 
 /* R_n = exp(phi~), and the functions that its Jacobian needs (K1) */
@@ -69,6 +86,7 @@ FA_INLINE void node_turn(fa_turn *t, fa_real *Rn)
     Rn[6] = xz - f.c1 * p[1];
     Rn[5] = yz - f.c1 * p[0];
     Rn[7] = yz + f.c1 * p[0];
+    t->c1 = f.c1;
     t->c2 = f.c2;
     t->c3 = f.c3;
     t->c4 = f.c4;
@@ -139,12 +157,14 @@ FA_INLINE void node_columns(const fa_node *node, const int n, const fa_real *eta
                             const fa_turn *t, const fa_real *x, fa_real *slope,
                             fa_real *shift)
 {
+    fa_real J[9];
+
+    node_jacobian(t, J);
     for (int s = 0; s < n; s++) {
-        const fa_real lambda[3] = {fa_spread(node->lambda[3 * s]),
-                                   fa_spread(node->lambda[3 * s + 1]),
-                                   fa_spread(node->lambda[3 * s + 2])};
-        node_left_jacobian(t, lambda, slope + 3 * s);
+        const fa_constant *lambda = node->lambda + 3 * s;
         for (int i = 0; i < 3; i++) {
+            slope[3 * s + i] = J[3 * i] * lambda[0] + J[3 * i + 1] * lambda[1] +
+                               J[3 * i + 2] * lambda[2];
             shift[3 * s + i] = fa_spread(node->gamma[3 * s + i]);
         }
         if (x) {
@@ -187,15 +207,15 @@ FA_INLINE void node_left_jacobian_rate(const fa_turn *t, const fa_real *phid,
 /* wdot: angular acceleration of the node at constant rates etad (K6) */
 FA_INLINE void node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
 {
-    fa_real c2_dot, c3_dot, once[3], twice[3], turn[3];
+    fa_real c2_dot, c3_dot, once[3], arm[3];
 
     node_stumpff_rates(t, phid, &c2_dot, &c3_dot);
     fa_cross(once, t->phi, phid);
-    fa_cross(twice, t->phi, once);
-    fa_cross(turn, phid, once);
     for (int i = 0; i < 3; i++) {
-        wdot[i] = c2_dot * once[i] + c3_dot * twice[i] + t->c3 * turn[i];
+        arm[i] = c3_dot * t->phi[i] + t->c3 * phid[i];
+        wdot[i] = c2_dot * once[i];
     }
+    fa_cross_add(wdot, arm, once);
 }
 
 #endif

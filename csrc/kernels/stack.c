@@ -91,6 +91,8 @@ static void sk_body(const sk_lanes *l, const fa_body_one *from, fa_body *to)
     SK_POINT(fast.W);
     SK_POINT(fast.E);
     SK_POINT(fast.h);
+    memcpy(&to->straight, &from->straight, offsetof(fa_straight_one, constants));
+    SK_POINT(straight.constants);
 }
 
 static void sk_node(const sk_lanes *l, const fa_node_one *from, fa_node *to)
@@ -100,6 +102,7 @@ static void sk_node(const sk_lanes *l, const fa_node_one *from, fa_node *to)
     SK_POINT(gamma);
     SK_POINT(lambda);
     SK_POINT(kappa);
+    SK_POINT(straight);
 }
 
 /* cuts the block into the parts of a model, with all that is no constant */
