@@ -67,7 +67,7 @@ def in_chunks(
                 check_out(out, (), batch + state)
             first = False
         # a result of the user may have more axes in front
-        at = (..., *part, *(slice(None),) * len(state))
+        at = (..., *part, *(slice(None),) * (len(batch) - len(part) + len(state)))
         np.copyto(result[at], value, casting="same_kind")
     return result
 

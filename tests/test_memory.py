@@ -165,7 +165,14 @@ def test_parts_have_the_bits_of_single_states(
 
     options = {} if function == "energy" else {"frame": "base"}
     names = FUNCTIONS[function]
-    for batches in [((7,),) * 2, ((5, 1), (4,)), ((2, 1, 3), (5, 1)), ((1,), (9, 2))]:
+    for batches in [
+        ((7,),) * 2,
+        ((6, 2),) * 2,
+        ((4, 1), (4, 1, 2)),
+        ((5, 1), (4,)),
+        ((2, 1, 3), (5, 1)),
+        ((1,), (9, 2)),
+    ]:
         given = [draw(name, batch) for name, batch in zip(names, batches, strict=False)]
         expected = getattr(fa, function)(arm, *given, **options)
         monkeypatch.setattr(_chunks, "STATES", 3)
