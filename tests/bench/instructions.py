@@ -26,9 +26,10 @@ from measuring import ARMS, ROOT, MeasureError
 
 BASELINE = Path(__file__).with_suffix(".txt")
 ISA = "avx2"
-# a change elsewhere in the file, which moves registers, stays below 1 %; an operation
-# more in each hop of an arm is 1 to 3 %
-TOLERANCE = 0.02
+# choices of the compiler, which an unrelated change may turn, move most counts by less
+# than 1 %: without one optimization of gcc (-fno-gcse) the median moved by 0.3 %, the
+# rigid inverse dynamics by 2.5 %
+TOLERANCE = 0.03
 LONE = ("iiwa14", "chain_2x4")  # arms whose single states are counted, too
 TIMED = ("forward_dynamics", "inverse_dynamics", "mass_matrix")
 Counts = dict[tuple[str, str], float]  # by arm and kernel: instructions of one state

@@ -1,8 +1,9 @@
 """Share of the limits of one core that each kernel reaches: a roofline table.
 
-    python3 tests/bench/roofline.py                 the table of csrc/README.md
-    python3 tests/bench/roofline.py --all           every kernel on these arms
-    python3 tests/bench/roofline.py --isa base      another instruction set
+    python3 tests/bench/roofline.py              the table of csrc/README.md
+    python3 tests/bench/roofline.py --write      the same, written to it
+    python3 tests/bench/roofline.py --all        every kernel on these arms
+    python3 tests/bench/roofline.py --isa base   another instruction set
 
 Operations are counted, not estimated: callgrind tells how often each instruction of the
 AVX2 kernels runs, the disassembly what it does (the kernels of AVX-512 have the same
@@ -35,6 +36,8 @@ ROWS = (
     "inverse_dynamics_derivatives",
 )
 COLUMNS = ("iiwa14", "de_luca", "chain_2x4", "chain_7x4")
+README = measuring.CSRC / "README.md"
+MARKS = "<!-- roofline.py --write -->\n", "<!-- end of roofline.py -->"
 SPACE = 1 << 17  # bytes of inputs and outputs of a timed batch, in the second cache
 ROUNDS = 15
 
@@ -167,14 +170,8 @@ def processor() -> str:
     return found[1] if found else "unknown processor"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print limits and table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--all", action="store_true", help="every kernel")
-    parser.add_argument("--isa", help="instruction set; the widest one")
-    options = parser.parse_args(arguments)
-    program = measuring.program()
-    isa = options.isa or measuring.available()[0]
+def limits(program: Path, isa: str) -> str:
+    """What the core can do, in a sentence."""
     run = subprocess.run(
         [str(program), isa, "bandwidth"],
         capture_output=True,
@@ -185,14 +182,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = measuring.jobs(COLUMNS[:1], ROWS[:1], loops=False)
     [(_, _, turns)] = measuring.times(program, isa, text, ROUNDS)
     compiler = measuring.compiler_of(measuring.objects(), isa)[0]
-    print(f"{processor()}, {isa}, {compiler}, one core; peaks:")
-    print(f"- fused {max(t.fused for t in turns):.1f} GFlop/s", end=", ")
-    print(f"unfused {max(t.plain for t in turns):.1f} GFlop/s")
+    moved = []
     for line in run.stdout.splitlines():
         size, loads, stores = map(float, line.split())
-        print(f"- {size / 1024:.0f} KiB: {loads} GB/s loads, {stores} GB/s stores")
-    print(f"\n{HEADER}")
-    print("\n".join(table(program, isa, None if options.all else ROWS)))
+        moved.append(f"{loads:.0f} and {stores:.0f} in {size / 1024:.0f} KiB")
+    return (
+        f"One core of {processor()}, {isa}, {compiler}. Peaks: "
+        f"{max(t.fused for t in turns):.1f} GFlop/s fused, "
+        f"{max(t.plain for t in turns):.1f} unfused; GB/s of loads and stores: "
+        f"{', '.join(moved)}."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print limits and table, or write them to the map of the C code."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="every kernel")
+    parser.add_argument("--isa", help="instruction set; the widest one")
+    parser.add_argument("--write", action="store_true", help="write csrc/README.md")
+    options = parser.parse_args(arguments)
+    program = measuring.program()
+    isa = options.isa or measuring.available()[0]
+    rows = table(program, isa, None if options.all else ROWS)
+    text = "\n".join([limits(program, isa), "", HEADER, *rows, ""])
+    if not options.write:
+        print(text)
+        return
+    before, rest = README.read_text().split(MARKS[0])
+    README.write_text(before + MARKS[0] + text + MARKS[1] + rest.split(MARKS[1])[1])
 
 
 if __name__ == "__main__":
