@@ -22,7 +22,7 @@ DERIVATIVES = "derivatives of inverse dynamics"
 JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES)
 
 CHECKED = 4  # states that contenders must agree on before they race
-LARGEST = 400e6  # bytes of results beyond which a batch is not tried
+LARGEST = 200e6  # bytes of results beyond which a batch is not tried
 
 
 @dataclass(frozen=True)

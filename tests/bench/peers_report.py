@@ -68,9 +68,8 @@ def tables(records: Sequence[Record]) -> list[str]:
         title = (found["group"], found["arm"], found["job"])
         if title != seen:
             lines += ["", f"### {found['arm']}: {found['job']}"]
+            lines += [line for note in found["notes"] for line in ("", f"{note}.")]
             seen = title
-        for note in found["notes"]:
-            lines += ["", f"{note}."]
         lines += [
             "",
             f"| {_size(found)} | median per {found['unit']} | ratio | quartiles |",

@@ -69,12 +69,12 @@ class MujocoRun:
         self.model = mujoco_model(NAME)
         self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
         self.model.opt.timestep = STEP
-        self.datas = [mujoco.MjData(self.model) for _ in range(threads())]
+        self.rooms = [mujoco.MjData(self.model) for _ in range(threads())]
         self.q, self.v = _start()
 
     def loop(self) -> Array:
         """A loop in Python over its steps."""
-        model, data, step = self.model, self.datas[0], self.mujoco.mj_step
+        model, data, step = self.model, self.rooms[0], self.mujoco.mj_step
         data.qpos[:], data.qvel[:] = self.q, self.v
         for _ in range(self.steps):
             step(model, data)
@@ -84,7 +84,7 @@ class MujocoRun:
         """Its own loop in C over `runs` trajectories."""
         state = np.tile(np.r_[0.0, self.q, self.v], (runs, 1))
         room = np.empty((runs, self.steps, state.shape[1]))
-        data = self.datas[:cores]
+        data = self.rooms[:cores]
 
         def action() -> Array:
             self.rollout.rollout(
