@@ -26,6 +26,8 @@ KINDS = {
     "one-none": (1, 0, True),
 }
 AXES = [(0, 0, 1), (0, -1, 0), (1, 0, 0)]
+# internal axes of a link on a joint about y turn y into z: no kind of these has that
+FIRST_ONLY = ("two-linear", "one-none")
 
 
 def link(name, kind, joint):
@@ -109,6 +111,8 @@ def test_equal_to_a_body_of_any_kind(kind, axis):
         size = np.linalg.cond(M) if name == "forward" else 20.0
         atol = 2e-15 * size * np.abs(value).max()
         assert_allclose(found[name], value, rtol=0, atol=atol, err_msg=name)
+    if kind in FIRST_ONLY and axis == (0, -1, 0):
+        return
     for name in ("inverse", "bias", "forward"):
         assert (found[name] != expected[name]).any(), name
 
