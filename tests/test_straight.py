@@ -59,7 +59,7 @@ def spoiled(body, node=None):
 
 
 def arm_of(kind, axis, change=lambda body: body):
-    """A tree: a straight link on another one, a slide at its middle, a ball on its tip."""
+    """A straight link on another one, with a slide at its middle, a ball on top."""
     first = link("first", kind, fa.Joint(axis=axis, damping=0.1))
     tilted = fa.Joint(axis=(0, 1, 0), position=(0.1, 0.2, -0.1))
     second = link("second", kind, tilted.replace(rotation=turn(0.3)))
