@@ -26,6 +26,8 @@ KINDS = {
     "one-none": (1, 0, True),
 }
 AXES = [(0, 0, 1), (0, -1, 0), (1, 0, 0)]
+# internal axes of a link on a joint about y turn y into z: no kind of these has that
+FIRST_ONLY = ("two-linear", "one-none")
 
 
 def link(name, kind, joint):
@@ -57,7 +59,7 @@ def spoiled(body, node=None):
 
 
 def arm_of(kind, axis, change=lambda body: body):
-    """A tree: a straight link on another one, a slide at its middle, a ball on its tip."""
+    """A straight link on another one, with a slide at its middle, a ball on top."""
     first = link("first", kind, fa.Joint(axis=axis, damping=0.1))
     tilted = fa.Joint(axis=(0, 1, 0), position=(0.1, 0.2, -0.1))
     second = link("second", kind, tilted.replace(rotation=turn(0.3)))
@@ -109,6 +111,8 @@ def test_equal_to_a_body_of_any_kind(kind, axis):
         size = np.linalg.cond(M) if name == "forward" else 20.0
         atol = 2e-15 * size * np.abs(value).max()
         assert_allclose(found[name], value, rtol=0, atol=atol, err_msg=name)
+    if kind in FIRST_ONLY and axis == (0, -1, 0):
+        return
     for name in ("inverse", "bias", "forward"):
         assert (found[name] != expected[name]).any(), name
 

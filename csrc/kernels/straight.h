@@ -73,6 +73,24 @@ FA_INLINE const fa_constant *straight_twist(const fa_body *b, const straight_siz
     return straight_bend(b, z, 1) + FA_BEND_SIZE(z.bends[1], z.bends[0]);
 }
 
+/* U_r of all modes (M2) */
+FA_INLINE void straight_slopes(const straight_size z, const fa_real *zeta,
+                               straight_shape *s)
+{
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        const int n = z.bends[d];
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            s->of[d].U[r] = (fa_real){0};
+            FA_UNROLL
+            for (int k = 0; k < z.driven; k++) {
+                s->of[d].U[r] += s->of[d].c[FA_BEND_U(n) + k * n + r] * zeta[k];
+            }
+        }
+    }
+}
+
 /* mass distribution of the deformed body (M2) */
 FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
                                const fa_real *eta, straight_shape *s)
@@ -123,18 +141,7 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
         s->J[1] -= s->of[0].W[k] * zeta[k];
         s->J[2] -= s->of[1].W[k] * zeta[k];
     }
-    FA_UNROLL
-    for (int d = 0; d < 2; d++) {
-        const int n = z.bends[d];
-        FA_UNROLL
-        for (int r = 0; r < n; r++) {
-            s->of[d].U[r] = (fa_real){0};
-            FA_UNROLL
-            for (int k = 0; k < z.driven; k++) {
-                s->of[d].U[r] += s->of[d].c[FA_BEND_U(n) + k * n + r] * zeta[k];
-            }
-        }
-    }
+    straight_slopes(z, zeta, s);
     s->J[0] += across[0] + across[1];
     s->J[3] += across[1] + stretched;
     s->J[4] -= slanted;
@@ -340,6 +347,38 @@ FA_INLINE void straight_force(const fa_body *b, const straight_size z,
     }
 }
 
+/* M_ff between the two directions, and all rows of the twisting modes */
+FA_INLINE void straight_inertia_rest(const fa_body *b, const straight_size z,
+                                     const straight_shape *s, const int axis,
+                                     fa_real *Y, fa_real *L)
+{
+    FA_UNROLL
+    for (int r = 0; r < z.bends[0]; r++) {
+        FA_UNROLL
+        for (int t = 0; t < z.bends[1]; t++) {
+            const int i = b->straight.at[0] + r, j = b->straight.at[1] + t;
+            fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
+            FA_UNROLL
+            for (int k = 0; k < z.driven; k++) {
+                *entry +=
+                    s->of[0].N[k * z.bends[0] + r] * s->of[1].N[k * z.bends[1] + t];
+            }
+        }
+    }
+    FA_UNROLL
+    for (int r = 0; r < z.twists; r++) {
+        const int at = b->straight.at[2];
+        const fa_constant *c = straight_twist(b, z);
+        fa_zero(Y + 6 * (at + r), 6);
+        Y[6 * (at + r) + axis] = fa_spread(c[FA_TWIST_F0 + r]);
+        FA_UNROLL
+        for (int t = 0; t <= r; t++) {
+            L[fa_tri(at + r, at + t)] =
+                fa_spread(c[FA_TWIST_G(z.twists) + r * z.twists + t]);
+        }
+    }
+}
+
 /* M_rr, M_fr row by row (angular; linear) [n][6] and the triangle of M_ff (B2, B6) */
 FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
                                 const straight_shape *s, fa_inertia *P, fa_real *Y,
@@ -393,31 +432,7 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
             }
         }
     }
-    FA_UNROLL
-    for (int r = 0; r < z.bends[0]; r++) {
-        FA_UNROLL
-        for (int t = 0; t < z.bends[1]; t++) {
-            const int i = b->straight.at[0] + r, j = b->straight.at[1] + t;
-            fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
-            FA_UNROLL
-            for (int k = 0; k < z.driven; k++) {
-                *entry +=
-                    s->of[0].N[k * z.bends[0] + r] * s->of[1].N[k * z.bends[1] + t];
-            }
-        }
-    }
-    FA_UNROLL
-    for (int r = 0; r < z.twists; r++) {
-        const int at = b->straight.at[2];
-        const fa_constant *c = straight_twist(b, z);
-        fa_zero(Y + 6 * (at + r), 6);
-        Y[6 * (at + r) + axis[0]] = fa_spread(c[FA_TWIST_F0 + r]);
-        FA_UNROLL
-        for (int t = 0; t <= r; t++) {
-            L[fa_tri(at + r, at + t)] =
-                fa_spread(c[FA_TWIST_G(z.twists) + r * z.twists + t]);
-        }
-    }
+    straight_inertia_rest(b, z, s, axis[0], Y, L);
 }
 
 /* calls STEP(size) for a straight body, with its sizes as compile-time constants */

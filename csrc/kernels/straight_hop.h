@@ -268,22 +268,16 @@ FA_INLINE fa_real straight_meet(const straight_size z, const int d,
 }
 
 /*
- * Adds the inertia of a child to M_ff and M_fr of the straight body p by M7.
- *   gamma  inertia of the child about its origin, axes of p;  r  that origin
- *   L, Y   triangle and rows of p
+ * What a child answers to unit turnings of its node (those in `turns`) and unit shifts, on
+ * a, b, c: forces on the frame of the straight body, and T' Gamma T (M7).
  */
-FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
-                                    const straight_size z, const straight_node *s,
-                                    const fa_real *bent, const fa_inertia *gamma,
-                                    const fa_real *r, fa_real *L, fa_real *Y)
+FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
+                                    const straight_node *s, const fa_inertia *gamma,
+                                    const fa_real *r, fa_real (*force)[6],
+                                    fa_real (*gram)[6])
 {
-    const int a = p->straight.axis;
-    const int axis[3] = {a, DRIVEN_AXES[a].b, DRIVEN_AXES[a].c};
-    const int count[3] = {z.bends[0], z.bends[1], z.twists};
-    const int turns[3] = {z.twists > 0, z.bends[1] > 0, z.bends[0] > 0};
-    fa_real screw[3][6], force[6][6], gram[6][6];
+    fa_real screw[3][6];
 
-    /* forces of unit turning and unit shift of the node */
     for (int i = 0; i < 3; i++) {
         fa_real *unit = force[3 + i];
         for (int j = 0; j < 3; j++) {
@@ -308,6 +302,25 @@ FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
         }
         fa_cross_add(unit, r, unit + 3);
     }
+}
+
+/*
+ * Adds the inertia of a child to M_ff and M_fr of the straight body p by M7.
+ *   gamma  inertia of the child about its origin, axes of p;  r  that origin
+ *   L, Y   triangle and rows of p
+ */
+FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
+                                    const straight_size z, const straight_node *s,
+                                    const fa_real *bent, const fa_inertia *gamma,
+                                    const fa_real *r, fa_real *L, fa_real *Y)
+{
+    const int a = p->straight.axis;
+    const int axis[3] = {a, DRIVEN_AXES[a].b, DRIVEN_AXES[a].c};
+    const int count[3] = {z.bends[0], z.bends[1], z.twists};
+    const int turns[3] = {z.twists > 0, z.bends[1] > 0, z.bends[0] > 0};
+    fa_real force[6][6], gram[6][6];
+
+    straight_unit_forces(axis, turns, s, gamma, r, force, gram);
     FA_UNROLL
     for (int d = 0; d < 3; d++) {
         FA_UNROLL
