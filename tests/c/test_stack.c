@@ -53,8 +53,8 @@ static void free_models(void)
 
 /* a kernel of a stack on contiguous states, scratch of the exact size */
 static fa_failures run(const fa_stack *stack, fa_kernel kernel, size_t count,
-                       const int64_t *arms, const int64_t *nodes,
-                       double *const *arrays, const int *sizes)
+                       const int64_t *arms, const int64_t *nodes, double *const *arrays,
+                       const int *sizes)
 {
     const fa_kernels *kernels = test_kernels();
     const int n = fa_kernel_inputs(kernel) + 1;
@@ -73,9 +73,9 @@ static fa_failures run(const fa_stack *stack, fa_kernel kernel, size_t count,
     const size_t size = kernels->work_size(stack->model, kernel, sizes) +
                         kernels->stack_work_size(stack);
     void *work = aligned_alloc(64, (size + 63) / 64 * 64);
-    const fa_failures bad = kernels->stack_batch(
-        stack, kernel, count, (const char *)arms, sizeof *arms, (const char *)nodes,
-        sizeof *nodes, operands, work);
+    const fa_failures bad =
+        kernels->stack_batch(stack, kernel, count, (const char *)arms, sizeof *arms,
+                             (const char *)nodes, sizeof *nodes, operands, work);
     free(work);
     for (int i = 0; i < n; i++) {
         free(offsets[i]);
