@@ -90,6 +90,9 @@ void py_loop_raise(const char *class_name, const char *message);
  */
 int py_loop_interrupted(npy_intp states);
 
+/* learns which thread is the main one; -1 with an exception set on failure */
+int py_threads_import(void);
+
 /* states between two looks for Ctrl-C */
 enum { LOOP_CHUNK = 8192 };
 
