@@ -42,7 +42,9 @@ typedef struct {
 
 static size_t id_work(const fa_model *model)
 {
-    const size_t size = model->is_rigid ? sizeof(id_rigid) : sizeof(id_body);
+    /* gravity alone takes rigid arms the general way, too */
+    const size_t size =
+        sizeof(id_rigid) > sizeof(id_body) ? sizeof(id_rigid) : sizeof(id_body);
     return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
 }
