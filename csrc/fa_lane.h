@@ -120,9 +120,7 @@ FA_INLINE void fa_transpose(const fa_real *x, fa_real *y)
 /* true if the mask, 0 or -1 in each lane, is set in any lane */
 FA_INLINE int fa_any(fa_mask mask)
 {
-#if defined(__x86_64__) && FA_LANES == 2
-    return __builtin_ia32_movmskpd((fa_real)mask) != 0;
-#elif defined(__x86_64__) && FA_LANES == 4
+#if defined(__x86_64__) && FA_LANES == 4
     return __builtin_ia32_movmskpd256((fa_real)mask) != 0;
 #elif defined(__x86_64__) && FA_LANES == 8
     return __builtin_ia32_cvtq2mask512((fa_words)mask) != 0;
