@@ -17,8 +17,9 @@ def test_code_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
+    names: dict[str, object] = {}  # later blocks go on where earlier ones end
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, "README.md", "exec"), names)
     matplotlib.pyplot.close("all")
     drawn = (tmp_path / "arm.svg").read_text(encoding="utf-8")
     assert drawn.rstrip().endswith("</svg>")
