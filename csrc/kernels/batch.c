@@ -326,8 +326,10 @@ FA_INLINE void batch_count(fa_real *out, int size, size_t at, size_t states,
     if (!fa_any(failed)) {
         return;
     }
+    /* added, not selected, which gcc 12 cannot compile for two lanes; -0 changes no bit */
+    const fa_real spoil = fa_select(failed, fa_splat((double)NAN), fa_splat(-0.0));
     for (int e = 0; e < size; e++) {
-        out[e] = fa_select(failed, fa_splat((double)NAN), out[e]);
+        out[e] += spoil;
     }
     for (size_t w = 0; w < states; w++) {
         if (failed[w]) {
