@@ -472,8 +472,8 @@ static void tg_tree(const fa_model *model, const fa_real *q, const fa_real *qd,
 
     fa_zero(dq, model->nv * model->nv);
     fa_zero(dqd, model->nv * model->nv);
-    id_outward_all(model, ID_MOTION | ID_ACCELERATION | ID_COLUMNS, q, qd, qdd, w.motion, w.columns,
-                   w.z_f);
+    id_outward_all(model, ID_MOTION | ID_ACCELERATION | ID_COLUMNS, q, qd, qdd,
+                   w.motion, w.columns, w.z_f);
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         const id_body *of = w.motion + k;
