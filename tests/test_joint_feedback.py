@@ -52,7 +52,7 @@ def test_equals_the_same_law_in_python(method: str, coupled: bool) -> None:
     # samples make it the longest step; corners make the choice of the adaptive solver
     # sensitive to rounding, so its tolerance is what both share
     options: Any = {"method": method, "max_step": float(np.diff(T).max())}
-    options |= {"rtol": 1e-12, "atol": 1e-13}
+    options |= {"rtol": 1e-13, "atol": 1e-14}
     python = fa.simulate(ARM, Z, Z, T, torque=function(False), **options)
     run = fa.simulate(ARM, Z, Z, T, torque=law, **options)
     assert run.success
