@@ -162,7 +162,8 @@ void fa_axes_turn(const fa_description *d, fa_body *bodies)
                    b->parent < 0 ? NULL : bodies + b->parent, b);
         if (b->hop_kind == FA_HOP_TWISTED) {
             axes_axial(b);
-            b->is_turned = d->is_general || b->delta[1] != 1.0;
+            /* the sine: cosines of angles below 1e-8 are one */
+            b->is_turned = d->is_general || b->delta[0] != 0.0 || b->delta[1] != 1.0;
         }
     }
 }

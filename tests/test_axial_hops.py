@@ -118,6 +118,18 @@ def test_any_angle(alpha: float) -> None:
     assert_dynamics(arm)
 
 
+@pytest.mark.parametrize("delta", [1e-9, -1e-12, 1.4e-8, 1e-7, np.pi + 1e-9])
+@pytest.mark.parametrize("alpha", [0.0, 0.5 * np.pi, 0.3])
+def test_small_angles_behind_that_of_the_axes(alpha: float, delta: float) -> None:
+    """Their cosine is one to rounding, they themselves are no rounding."""
+    rng = np.random.default_rng(12)
+    R = about(0, alpha) @ about(2, delta)
+    joints = [fa.Joint(axis=(0, 0, 1))]
+    joints += [fa.Joint(rotation=R, position=(0.2, 0.1, 0.3)) for _ in range(3)]
+    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    assert_dynamics(arm)
+
+
 @pytest.mark.parametrize("first", ["x", "y", "z", "-x", "-y", "-z", "skew"])
 def test_joint_axes_in_all_directions(first: str) -> None:
     """The same joint frames with axes given in the frames of the bodies."""
