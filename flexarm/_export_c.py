@@ -38,10 +38,11 @@ def export_c(arm: Arm, file: str | os.PathLike[str], *, name: str = "arm") -> No
     file : str or path
         Where to write the header; what is there is replaced.
     name : str
-        Name of the description in C, a C identifier.  Its capitals begin the sizes:
-        ``ARM_NQ`` positions, ``ARM_NV`` velocities, ``ARM_N_ACTUATORS``,
-        ``ARM_N_NODES``, ``ARM_TIP_NODE``, and ``ARM_Q``, the initializer of
-        neutral positions.
+        Name of the description in C: an identifier that begins neither with an
+        underscore, as names of the compiler do, nor with ``fa_``, as those of the
+        library do.  Its capitals begin the sizes: ``ARM_NQ`` positions, ``ARM_NV``
+        velocities, ``ARM_N_ACTUATORS``, ``ARM_N_NODES``, ``ARM_TIP_NODE``, and
+        ``ARM_Q``, the initializer of neutral positions.
 
     Raises
     ------
@@ -74,9 +75,12 @@ def export_c(arm: Arm, file: str | os.PathLike[str], *, name: str = "arm") -> No
     True
     """
     check_arm(arm)
-    valid = isinstance(name, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
+    valid = isinstance(name, str) and re.fullmatch(r"(?!fa_)[A-Za-z]\w*", name, re.A)
     if not valid or name in _KEYWORDS.split():
-        raise ArgumentError(f"name is {name!r}, expected a name of a variable in C")
+        raise ArgumentError(
+            f"name is {name!r}, expected a name of a variable in C, such as 'arm'; "
+            "those with '_' or 'fa_' in front belong to the compiler and the library"
+        )
     Path(file).write_text(_header(arm, name), encoding="ascii")
 
 
@@ -116,15 +120,9 @@ def _comment(label: str, names: Iterable[str]) -> list[str]:
     return [f" * {label}", *plain] if lines else []
 
 
-def _header(arm: Arm, name: str) -> str:
-    packed, upper = arm.pack(), name.upper()
-    sizes = {
-        "NQ": arm.nq,
-        "NV": arm.nv,
-        "N_ACTUATORS": arm.nu,
-        "N_NODES": arm.n_nodes,
-        "TIP_NODE": arm.tip_node,
-    }
+def _description(arm: Arm, name: str) -> list[str]:
+    """Definitions of the arrays of an arm and of the description of them."""
+    packed = arm.pack()
     arrays = {key: np.asarray(value) for key, value in packed._asdict().items()}
     constants = arrays.pop("constants")
     arrays["gravity"] = constants[:3]
@@ -143,6 +141,23 @@ def _header(arm: Arm, name: str) -> str:
         f"    .stabilization = {_number(constants[3])},",
         f"    .fidelity = FA_{arm.fidelity.upper()},",
     ]
+    return [
+        *(line for key, a in arrays.items() for line in _array(f"{name}_{key}", a)),
+        f"static const fa_description {name} = {{",
+        *fields,
+        "};",
+    ]
+
+
+def _header(arm: Arm, name: str) -> str:
+    upper = name.upper()
+    sizes = {
+        "NQ": arm.nq,
+        "NV": arm.nv,
+        "N_ACTUATORS": arm.nu,
+        "N_NODES": arm.n_nodes,
+        "TIP_NODE": arm.tip_node,
+    }
     guard = f"FLEXARM_{upper}_H"
     return "\n".join(
         [
@@ -168,10 +183,7 @@ def _header(arm: Arm, name: str) -> str:
             *(f"{line} \\" for line in _filled(map(_number, arm.neutral), " " * 8)),
             "    }",
             "",
-            *(line for key, a in arrays.items() for line in _array(f"{name}_{key}", a)),
-            f"static const fa_description {name} = {{",
-            *fields,
-            "};",
+            *_description(arm, name),
             "",
             "#endif",
             "",

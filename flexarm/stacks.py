@@ -36,8 +36,8 @@ _COMMON = (
     "node_names",
     "body_index",
     "node",
+    "neutral",
 )
-
 
 # what all views of a stack share: the C part, and the gufuncs that it has made
 _Shared = tuple[Stack, dict[Any, Any]]
@@ -197,6 +197,11 @@ def _told(what: str, first: Any, other: Any) -> str:
     return ""
 
 
+def _told_one(what: str, first: Any, other: Any) -> str:
+    """The difference of two values in words, or nothing."""
+    return "" if first == other else f"{other!r} in place of {first!r} as {what}"
+
+
 def _topology(arm: Arm) -> tuple[Any, ...]:
     """What arms of a stack have in common, in numbers."""
     packed: Any = arm._model.__reduce__()[1]
@@ -221,8 +226,8 @@ def _difference(first: Arm, other: Arm) -> str:
         or _told("coordinates", first.coordinate_names, other.coordinate_names)
         or _told("nodes", first.node_names, other.node_names)
         or _told("constraints", first.constraint_names, other.constraint_names)
-        or _told("fidelities", [first.fidelity], [other.fidelity])
-        or _told("tips", [first.tip_node], [other.tip_node])
+        or _told_one("fidelity", first.fidelity, other.fidelity)
+        or _told_one("node at its tip", first.tip_node, other.tip_node)
         or (
             "another structure: attachments, foreshortening, integrals, drives or "
             "passive forces are there in one of them alone"
@@ -260,7 +265,10 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     Raises
     ------
     ArgumentError
-        If there is no arm, something is no arm, or arms differ in more than numbers.
+        If there is no arm, something is no arm, arms differ in more than numbers, or
+        they are of linear fidelity.
+    ModelError
+        If arms differ in more than numbers in a way that has no words here.
 
     See Also
     --------
@@ -293,6 +301,11 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     >>> fa.gravity_forces(stack[:, None], q).shape
     (2, 100, 1)
     """
+    if isinstance(arms, Arm) or not isinstance(arms, Iterable):
+        raise ArgumentError(
+            f"arms is {type(arms).__name__}, expected a sequence of flexarm.Arm, such "
+            "as [arm]"
+        )
     arms = tuple(arms)
     if not arms:
         raise ArgumentError("stack has no arms, expected one at least")

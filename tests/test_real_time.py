@@ -324,7 +324,7 @@ def test_names_of_bodies_cannot_end_the_comment(tmp_path: Path) -> None:
 
 def test_refusals(tmp_path: Path) -> None:
     arm = fa.library.pendulum()
-    for name in ("", "2x", "a-b", "double", "a b", 3, None, "\u00e9"):
+    for name in ("", "2x", "a-b", "double", "a b", "_x", "fa_model", 3, None, "\u00e9"):
         with pytest.raises(fa.ArgumentError, match="expected a name of a variable"):
             arm.export_c(tmp_path / "x.h", name=name)  # type: ignore[arg-type]
     with pytest.raises(fa.ArgumentError, match=r"expected flexarm\.Arm"):

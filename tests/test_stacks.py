@@ -306,6 +306,7 @@ def test_as_a_sequence() -> None:
     assert arms[:, None].shape == (4, 1)
     assert len(arms[1:3]) == 2 and arms[1:3][0] is arms.arms[1]
     assert arms.coordinate_names == arms.arms[0].coordinate_names
+    assert_equal(arms.neutral, arms.arms[0].neutral)
     assert arms.nv == arms.arms[0].nv
     assert "4 arms of 5 bodies" in repr(arms) and "4 x 1 arms" in repr(arms[:, None])
     with pytest.raises(IndexError):
@@ -343,6 +344,10 @@ def test_arms_that_do_not_stack() -> None:
     )
     with pytest.raises(ArgumentError, match="stack has no arms"):
         fa.stack([])
+    with pytest.raises(ArgumentError, match="arms is Arm, expected a sequence"):
+        fa.stack(arm)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="arms is NoneType, expected a sequence"):
+        fa.stack(None)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="arm 1 of the stack is int"):
         fa.stack([arm, 3])  # type: ignore[list-item]
     with pytest.raises(ArgumentError, match="arm 2 of the stack has 'other' in place"):

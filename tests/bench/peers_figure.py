@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from peers_jobs import DERIVATIVES, FORWARD, INVERSE, JACOBIAN, MASS
-from peers_report import duration
+from peers_report import digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def _bars(found: Record) -> list[tuple[str, str, Record]]:
             continue
         if kind[0] not in best or one["ratio"] < best[kind[0]][2]["ratio"]:
             best[kind[0]] = (*kind, one)
-    return list(best.values())
+    order = dict.fromkeys(kind[1] for kind in KINDS)
+    return [best[name] for name in order if name in best]
 
 
 def _lines(label: str, found: Record) -> list[str]:
@@ -89,7 +90,7 @@ def _draw(axes: Axes, title: str, rows: Sequence[tuple[str, Record]]) -> None:
             place = max(high, ratio, 1.0)
             ends.append(place)
             axes.annotate(
-                f"{ratio:.3g}",
+                digits(ratio),
                 (place, at),
                 xytext=(3, 0),
                 textcoords="offset points",
@@ -118,12 +119,16 @@ def _draw(axes: Axes, title: str, rows: Sequence[tuple[str, Record]]) -> None:
     axes.set_title(title, fontsize=10, loc="left", fontweight="bold")
 
 
+def _states(records: Sequence[Record]) -> int:
+    """Size of the batches that are shown: the largest of at most 1000 states."""
+    groups = ("rigid", "flexible", "symbolic")
+    counts = {r["count"] for r in records if r["group"] in groups}
+    return max((count for count in counts if count <= 1000), default=1)
+
+
 def _panels(records: Sequence[Record]) -> list[tuple[str, list[tuple[str, Record]]]]:
     """Titles and rows of the axes, in the order of reading."""
-    largest = max(
-        (r["count"] for r in records if r["group"] == "rigid" and r["count"] <= 1000),
-        default=1,
-    )
+    largest = _states(records)
     panels: dict[str, list[tuple[str, Record]]] = {}
     for found in records:
         arm, job = found["arm"], SHORT.get(found["job"], found["job"])
@@ -173,8 +178,9 @@ def draw(records: Sequence[Record], caption: str) -> Figure:
             used |= {k: c for _, r in panels[j][1] for k, c, _ in _bars(r)}
         axes[-1, 0].set_xlabel("time of the peer / time of flexarm", fontsize=9)
     figure.suptitle(
-        "How many times as long as flexarm on one thread, batches of 1,000 states "
-        f"(under each label flexarm's time for one)\n{caption}",
+        "How many times as long as flexarm on one thread, batches of "
+        f"{_states(records):,} states (under each label flexarm's time for one)\n"
+        f"{caption}",
         fontsize=11,
     )
     figure.legend(

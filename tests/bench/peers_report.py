@@ -38,12 +38,17 @@ def record(race: Race, result: Result) -> Record:
     }
 
 
+def digits(x: float) -> str:
+    """A number with three digits, or all of those before the point."""
+    return f"{x:.0f}" if abs(x) >= 999.5 else f"{x:.3g}"
+
+
 def duration(ns: float) -> str:
     """A time with its unit, three digits."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if abs(ns) >= size:
-            return f"{ns / size:.3g} {unit}"
-    return f"{ns:.3g} ns"
+        if abs(ns) >= 0.9995 * size:
+            return f"{digits(ns / size)} {unit}"
+    return f"{digits(ns)} ns"
 
 
 def _size(found: Record) -> str:
@@ -56,8 +61,8 @@ def _size(found: Record) -> str:
 def _row(one: Record) -> str:
     low, high = one["ratio quartiles"]
     return (
-        f"| {one['name']} | {duration(one['ns'])} | {one['ratio']:.3g} "
-        f"| {low:.3g} to {high:.3g} |"
+        f"| {one['name']} | {duration(one['ns'])} "
+        f"| {digits(one['ratio'])} | {digits(low)} to {digits(high)} |"
     )
 
 

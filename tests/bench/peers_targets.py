@@ -8,7 +8,7 @@ from typing import Any
 from peers_body import BODY
 from peers_flexible import name_of
 from peers_jobs import FORWARD, INVERSE, MASS
-from peers_report import duration
+from peers_report import digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP, PIN_PYTHON
 from peers_sets import SETS
 
@@ -61,7 +61,8 @@ class Table:
         if one is None:
             return what, goal, "not measured", "unknown"
         low, high = one["ratio quartiles"]
-        measured = f"{one['ratio']:.3g} ({low:.3g} to {high:.3g}), {one['name']}"
+        measured = f"{digits(one['ratio'])} ({digits(low)} to {digits(high)})"
+        measured += f", {one['name']}"
         holds = one["ratio"] >= limit
         shared = one["ratio"] / AVX2_SHARE >= limit
         return what, goal, measured, self.verdict(holds, shared)
