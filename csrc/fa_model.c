@@ -301,7 +301,9 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
         model_given_integrals(modal + 2 * n * n, constants, b);
     }
     constants += fa_modal_size(n);
-    memcpy(constants - 2 * n * n, modal, 2 * (size_t)(n * n) * sizeof(double));
+    if (n > 0) { /* rigid arms may come without the array */
+        memcpy(constants - 2 * n * n, modal, 2 * (size_t)(n * n) * sizeof(double));
+    }
     return fa_driven_build(n, t[FA_TOPO_SHAPES], b->frame,
                            modal + 2 * n * n + model_given_size(t), constants,
                            &b->driven);
