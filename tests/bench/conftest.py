@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # pinocchio_models
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before OpenBLAS comes: one core
 
 from grids import Cells, draw, rows
+from peers_machine import cpu
 from races import BATCH, ROUNDS, SMOKE, Contender, Result, race
 
 from flexarm import build_info
@@ -73,15 +74,6 @@ def table(pytestconfig: pytest.Config) -> Callable[[Sequence[str]], None]:
     return pytestconfig.stash[_LINES].extend
 
 
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
-    return names[0] if names else platform.machine()
-
-
 def _versions() -> str:
     found = []
     for name in ("flexarm", "numpy", "scipy", "pin", "roboticstoolbox-python"):
@@ -99,7 +91,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     info, write = build_info(), terminalreporter.write_line
     terminalreporter.section("time of a state and ratio to flexarm")
-    write(f"{_cpu()}, one core; kernels {info['isa']}, {info['lanes']} lanes")
+    write(f"{cpu()}, one core; kernels {info['isa']}, {info['lanes']} lanes")
     write(f"{_versions()}; flexarm built by {info['compiler']}")
     write(f"batch {BATCH}, medians of {ROUNDS} rounds in turns{' (smoke)' * SMOKE}")
     write(f"  {'':44}{'ns':>12}{'ratio':>9}   quartiles")

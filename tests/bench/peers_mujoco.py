@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 from peers_arms import States, for_mujoco, joint_order, urdf_text
+from peers_calls import PeerCalls
 from peers_jobs import DERIVATIVES, FORWARD, INVERSE, JACOBIAN, JOBS, MASS
 from peers_native import held, mujoco_loop, pointer
 from scipy.spatial.transform import Rotation
@@ -31,7 +32,7 @@ def mujoco_model(name: str) -> Any:
     return model
 
 
-class MujocoPeer:
+class MujocoPeer(PeerCalls):
     """An arm in MuJoCo.
 
     Attributes
@@ -96,22 +97,6 @@ class MujocoPeer:
 
         calls = {FORWARD: forward, INVERSE: inverse, MASS: mass, JACOBIAN: jacobian}
         return calls[job]
-
-    def last_operand(self, job: str) -> Array:
-        """Forces or accelerations, whatever comes last."""
-        return self.states.tau if job == FORWARD else self.states.qdd
-
-    def loop(self, job: str, count: int) -> Callable[[], None]:
-        """Loop in Python over the first states."""
-        call, x = self.call(job), self.states
-        arrays = (x.q[:count], x.qd[:count], self.last_operand(job)[:count])
-        rows = list(zip(*(list(array) for array in arrays), strict=True))
-
-        def action() -> None:
-            for q, v, last in rows:
-                call(q, v, last)
-
-        return action
 
     def native(self, job: str) -> tuple[Callable[[], Any], Array] | None:
         """A loop of C, and where the results go."""

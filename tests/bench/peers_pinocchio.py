@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 from peers_arms import States, for_pinocchio, joint_order, urdf_text
+from peers_calls import PeerCalls
 from peers_jobs import DERIVATIVES, FORWARD, INVERSE, JACOBIAN, JOBS, MASS
 from peers_native import held, pinocchio_loop, pointer
 
@@ -19,7 +20,7 @@ import flexarm as fa
 Array = NDArray[np.float64]
 
 
-class PinocchioPeer:
+class PinocchioPeer(PeerCalls):
     """An arm in Pinocchio.
 
     Attributes
@@ -54,22 +55,6 @@ class PinocchioPeer:
             JACOBIAN: lambda q, v, x: jacobian(model, data, q, last),
             DERIVATIVES: lambda q, v, x: derivatives(model, data, q, v, x),
         }[job]
-
-    def last_operand(self, job: str) -> Array:
-        """Forces or accelerations, whatever comes last."""
-        return self.states.tau if job == FORWARD else self.states.qdd
-
-    def loop(self, job: str, count: int) -> Callable[[], None]:
-        """Loop in Python over the first states."""
-        call, x = self.call(job), self.states
-        arrays = (x.q[:count], x.qd[:count], self.last_operand(job)[:count])
-        rows = list(zip(*(list(array) for array in arrays), strict=True))
-
-        def action() -> None:
-            for q, v, last in rows:
-                call(q, v, last)
-
-        return action
 
     def batch(self, job: str, threads: int) -> tuple[Callable[[], Any], Array] | None:
         """Its own batch in C++, and where the results go, one column a state."""

@@ -244,6 +244,21 @@ static inline const fa_kernels *test_kernels(void)
     return name && *name ? fa_kernels_named(name) : fa_kernels_best();
 }
 
+/* contiguous states of sizes[i] doubles in each of n arrays; offsets are to be freed */
+static inline void test_operands(int n, double *const *arrays, const int *sizes,
+                                 ptrdiff_t **offsets, fa_operand *operands)
+{
+    for (int i = 0; i < n; i++) {
+        offsets[i] = malloc((size_t)sizes[i] * sizeof(ptrdiff_t));
+        for (int e = 0; e < sizes[i]; e++) {
+            offsets[i][e] = e * (ptrdiff_t)sizeof(double);
+        }
+        operands[i] =
+            (fa_operand){(char *)arrays[i], sizes[i] * (ptrdiff_t)sizeof(double),
+                         sizes[i], offsets[i]};
+    }
+}
+
 /*
  * Runs a kernel on contiguous states: inputs of sizes[i] doubles, then the output.
  * Scratch is allocated to the exact size, so that sanitizers see every overrun.
@@ -258,15 +273,7 @@ static inline fa_failures test_batch(const fa_model *model, fa_kernel kernel,
     ptrdiff_t *offsets[4];
     fa_failures bad;
 
-    for (int i = 0; i < n; i++) {
-        offsets[i] = malloc((size_t)sizes[i] * sizeof(ptrdiff_t));
-        for (int e = 0; e < sizes[i]; e++) {
-            offsets[i][e] = e * (ptrdiff_t)sizeof(double);
-        }
-        operands[i] =
-            (fa_operand){(char *)arrays[i], sizes[i] * (ptrdiff_t)sizeof(double),
-                         sizes[i], offsets[i]};
-    }
+    test_operands(n, arrays, sizes, offsets, operands);
     void *work =
         aligned_alloc(64, (kernels->work_size(model, kernel, sizes) + 63) / 64 * 64);
     bad = kernels->batch(model, kernel, count, (const char *)index, sizeof *index,

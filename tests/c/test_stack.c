@@ -61,15 +61,7 @@ static fa_failures run(const fa_stack *stack, fa_kernel kernel, size_t count,
     fa_operand operands[4];
     ptrdiff_t *offsets[4];
 
-    for (int i = 0; i < n; i++) {
-        offsets[i] = malloc((size_t)sizes[i] * sizeof(ptrdiff_t));
-        for (int e = 0; e < sizes[i]; e++) {
-            offsets[i][e] = e * (ptrdiff_t)sizeof(double);
-        }
-        operands[i] =
-            (fa_operand){(char *)arrays[i], sizes[i] * (ptrdiff_t)sizeof(double),
-                         sizes[i], offsets[i]};
-    }
+    test_operands(n, arrays, sizes, offsets, operands);
     const size_t size = kernels->work_size(stack->model, kernel, sizes) +
                         kernels->stack_work_size(stack);
     void *work = aligned_alloc(64, (size + 63) / 64 * 64);

@@ -1,0 +1,46 @@
+"""What peers that are called state by state have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from peers_arms import States
+from peers_jobs import FORWARD
+
+Array = NDArray[np.float64]
+
+
+class PeerCalls(ABC):
+    """An arm of another program.
+
+    Attributes
+    ----------
+    states : States
+        Those of the race, in the order of that program.
+    """
+
+    states: States
+
+    @abstractmethod
+    def call(self, job: str) -> Callable[[Array, Array, Array], Any]:
+        """One state, called from Python."""
+
+    def last_operand(self, job: str) -> Array:
+        """Forces or accelerations, whatever comes last."""
+        return self.states.tau if job == FORWARD else self.states.qdd
+
+    def loop(self, job: str, count: int) -> Callable[[], None]:
+        """Loop in Python over the first states."""
+        call, x = self.call(job), self.states
+        arrays = (x.q[:count], x.qd[:count], self.last_operand(job)[:count])
+        rows = list(zip(*(list(array) for array in arrays), strict=True))
+
+        def action() -> None:
+            for q, v, last in rows:
+                call(q, v, last)
+
+        return action
