@@ -261,7 +261,36 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     return rollout_times(run, t);
 }
 
-PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
+/* the numbers of the arms of all trajectories */
+static int rollout_arms(const fa_stack *stack, fa_rollout *run, PyObject *arms)
+{
+    PyArrayObject *a = (PyArrayObject *)arms;
+
+    if (!stack) {
+        return 0;
+    }
+    if (!PyArray_Check(arms) || PyArray_TYPE(a) != NPY_INT64 ||
+        !PyArray_ISCARRAY_RO(a) || (size_t)PyArray_SIZE(a) != run->count) {
+        PyErr_SetString(PyExc_TypeError,
+                        "arms must be an int64 array, one number for each trajectory");
+        return -1;
+    }
+    run->arms = PyArray_DATA(a);
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->arms[i] < 0 || run->arms[i] >= stack->n_arms) {
+            PyErr_SetString(PyExc_ValueError, "a rollout has an arm that is not there");
+            return -1;
+        }
+    }
+    if (!fa_stack_integrates(run->method)) {
+        PyErr_SetString(PyExc_ValueError, "no method of a rollout of stacks");
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,
+                     PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"q",       "qd",     "t",       "method",  "substeps",
                             "tau",     "hold",   "tick",    "tau_out", "feedback",
@@ -293,11 +322,13 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
         rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
                      tau_out) < 0 ||
         rollout_feedback(model, &run, &gains, feedback) < 0 ||
-        rollout_options(&run, options, report) < 0) {
+        rollout_options(&run, options, report) < 0 ||
+        rollout_arms(stack, &run, arms) < 0) {
         goto fail;
     }
     const fa_kernels *kernels = py_kernels(run.count);
-    const size_t work_size = kernels->rollout_work_size(model, &run);
+    const size_t work_size = kernels->rollout_work_size(model, &run) +
+                             (stack ? kernels->stack_work_size(stack) : 0);
     work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
     if (!work) {
         PyErr_NoMemory();
@@ -307,7 +338,7 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
     int stopped = 0;
     Py_BEGIN_ALLOW_THREADS if (run.count)
     {
-        stopped = py_split_rollout(model, kernels, &run, threads, aligned, work_size);
+        stopped = py_split_rollout(model, stack, kernels, &run, threads, aligned, work_size);
     }
     Py_END_ALLOW_THREADS if (stopped)
     {

@@ -12,17 +12,17 @@ from ._explain import explain, refuse_linear
 from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
 
-def mass_matrix(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -65,13 +65,13 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any
 
 
 def mass_matrix_inverse(
-    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Inverse of the mass matrix, by the innovations factorization, without forming M.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -119,13 +119,13 @@ def mass_matrix_inverse(
 
 
 def apply_mass_matrix(
-    arm: Arm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Product M x, by inverse dynamics at rest without gravity, O(N).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -170,13 +170,13 @@ def apply_mass_matrix(
 
 
 def apply_mass_matrix_inverse(
-    arm: Arm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Product of the inverse mass matrix and a vector, O(N).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -222,13 +222,13 @@ def apply_mass_matrix_inverse(
 
 
 def log_det_mass_matrix(
-    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Logarithm of the determinant of the mass matrix, O(N).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -274,7 +274,7 @@ def log_det_mass_matrix(
         raise explain(arm, "log_det_mass_matrix", error, out=out, q=q) from None
 
 
-def body_rows(arm: Arm) -> tuple[slice, ...]:
+def body_rows(arm: AnyArm) -> tuple[slice, ...]:
     """Rows of each body (modes, joint) where these stay together, base to tip."""
     ends = [0]
     for body in arm.bodies:
@@ -282,7 +282,7 @@ def body_rows(arm: Arm) -> tuple[slice, ...]:
     return tuple(slice(a, b) for a, b in pairwise(ends))
 
 
-def body_order(arm: Arm) -> NDArray[np.intp]:
+def body_order(arm: AnyArm) -> NDArray[np.intp]:
     """Coordinate of the arm that belongs to each of the rows of all bodies, (nv,)."""
     coordinates = np.arange(arm.nv)
     slices = [
@@ -315,12 +315,14 @@ class InnovationsFactors(NamedTuple):
     order: NDArray[np.intp]
 
 
-def innovations_factors(arm: Arm, q: Any, *, threads: int = ONE) -> InnovationsFactors:
+def innovations_factors(
+    arm: AnyArm, q: Any, *, threads: int = ONE
+) -> InnovationsFactors:
     """Block triangular factors of the mass matrix, without forming it.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -375,13 +377,13 @@ def innovations_factors(arm: Arm, q: Any, *, threads: int = ONE) -> InnovationsF
 
 
 def mass_matrix_inverse_blocks(
-    arm: Arm, q: Any, *, threads: int = ONE
+    arm: AnyArm, q: Any, *, threads: int = ONE
 ) -> dict[str, Array]:
     """Diagonal blocks of the inverse mass matrix by body, without the rest of it.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.

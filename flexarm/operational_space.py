@@ -14,12 +14,12 @@ from .errors import ArgumentError, SingularityError
 from .kinematics import _check_frame, _node, _turn
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
 
-def _numbers(arm: Arm, nodes: Any) -> list[int]:
+def _numbers(arm: AnyArm, nodes: Any) -> list[int]:
     """Node numbers of one node or of a list of them."""
     given = nodes if isinstance(nodes, list) else [nodes]
     numbers = [int(n) for each in given for n in np.ravel(_node(arm, each))]
@@ -35,7 +35,7 @@ def _numbers(arm: Arm, nodes: Any) -> list[int]:
 
 
 def _compliance(
-    arm: Arm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
+    arm: AnyArm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
 ) -> Array:
     """Blocks of all pairs of nodes, those below the diagonal from those above."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
@@ -60,7 +60,7 @@ def _compliance(
 
 
 def operational_space_compliance(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     nodes: Any = None,
     *,
@@ -72,7 +72,7 @@ def operational_space_compliance(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -143,7 +143,7 @@ def operational_space_compliance(
 
 
 def operational_space_inertia(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     nodes: Any = None,
     *,
@@ -155,7 +155,7 @@ def operational_space_inertia(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
