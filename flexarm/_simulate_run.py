@@ -115,9 +115,10 @@ class Trajectory:
     def __repr__(self) -> str:
         batch = " x ".join(map(str, self.q.shape[:-2]))
         many = f"{batch} trajectories" if batch else "one trajectory"
+        name = any_of(self.arm).name
         return (
-            f"<Trajectory of {any_of(self.arm).name!r}: {many}, {len(self.t)} times from "
-            f"{self.t[0]:g} to {self.t[-1]:g} s, {self.method}; {self.message}>"
+            f"<Trajectory of {name!r}: {many}, {len(self.t)} times from {self.t[0]:g} "
+            f"to {self.t[-1]:g} s, {self.method}; {self.message}>"
         )
 
 

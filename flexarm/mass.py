@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import explain, refuse_linear
+from ._explain import any_of, explain, refuse_linear
 from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
+    from .arm import Arm
     from .stacks import AnyArm
 
 Array = NDArray[np.float64]
@@ -274,7 +275,7 @@ def log_det_mass_matrix(
         raise explain(arm, "log_det_mass_matrix", error, out=out, q=q) from None
 
 
-def body_rows(arm: AnyArm) -> tuple[slice, ...]:
+def body_rows(arm: Arm) -> tuple[slice, ...]:
     """Rows of each body (modes, joint) where these stay together, base to tip."""
     ends = [0]
     for body in arm.bodies:
@@ -282,7 +283,7 @@ def body_rows(arm: AnyArm) -> tuple[slice, ...]:
     return tuple(slice(a, b) for a, b in pairwise(ends))
 
 
-def body_order(arm: AnyArm) -> NDArray[np.intp]:
+def body_order(arm: Arm) -> NDArray[np.intp]:
     """Coordinate of the arm that belongs to each of the rows of all bodies, (nv,)."""
     coordinates = np.arange(arm.nv)
     slices = [
@@ -367,13 +368,14 @@ def innovations_factors(
     >>> np.allclose(L @ D @ np.swapaxes(L, 1, 2), M)
     True
     """
-    refuse_linear(arm, "innovations factors")
+    one = any_of(arm)
+    refuse_linear(one, "innovations factors")
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         both = model.innovations_factors(q)
     except Exception as error:
         raise explain(arm, "innovations_factors", error, q=q) from None
-    return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(arm))
+    return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(one))
 
 
 def mass_matrix_inverse_blocks(
@@ -429,13 +431,14 @@ def mass_matrix_inverse_blocks(
     >>> np.allclose(blocks["link2"][0, 2, 2], inverse[1, 1])
     True
     """
-    refuse_linear(arm, "blocks by recursion")
+    one = any_of(arm)
+    refuse_linear(one, "blocks by recursion")
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         whole = model.mass_matrix_inverse_blocks(q)
     except Exception as error:
         raise explain(arm, "mass_matrix_inverse_blocks", error, q=q) from None
-    rows = zip(arm.bodies, body_rows(arm), strict=True)
+    rows = zip(one.bodies, body_rows(one), strict=True)
     blocks = {body.name: whole[..., at, at] for body, at in rows}
     for i in range(arm.motor_slice.start, arm.motor_slice.stop):
         row = i + arm.nv - arm.motor_slice.stop  # after those of all bodies

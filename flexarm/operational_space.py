@@ -44,7 +44,7 @@ def _compliance(
         model.quiet(name) if quiet else getattr(model, name) for name in names
     )
     poses = [pose(node, q) for node in nodes] if frame == "base" else []
-    result = np.empty((*np.shape(q)[:-1], 6 * m, 6 * m))
+    result = np.empty(0)
     for i in range(m):
         for j in range(i, m):
             both = block(nodes[i] * arm.n_nodes + nodes[j], q)
@@ -53,6 +53,8 @@ def _compliance(
                 both = np.swapaxes(_turn(poses[j], both), -2, -1)
             if poses and i == j:  # symmetric bit for bit, as without the turn
                 both = 0.5 * (both + np.swapaxes(both, -2, -1))
+            if not i and not j:
+                result = np.empty((*both.shape[:-2], 6 * m, 6 * m))
             at, across = slice(6 * i, 6 * i + 6), slice(6 * j, 6 * j + 6)
             result[..., at, across] = both
             result[..., across, at] = np.swapaxes(both, -2, -1)
