@@ -346,11 +346,13 @@ static size_t tg_work_size(const fa_model *model)
                                         : tg_tree_work_size(model);
 }
 
-FA_NOINLINE void tg_run(const fa_model *model, const fa_real *q, const fa_real *qd,
-                        const fa_real *qdd, fa_real *work, fa_real *dq, fa_real *dqd)
+/* of linear models those of `states` states alone */
+FA_NOINLINE void tg_run(const fa_model *model, int states, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *dq, fa_real *dqd)
 {
     if (model->fidelity == FA_LINEAR) {
-        li_tangents(model, FA_LANES, q, qd, qdd, work, dq, dqd);
+        li_tangents(model, states, q, qd, qdd, work, dq, dqd);
     } else {
         tg_tree(model, q, qd, qdd, work, dq, dqd);
     }
@@ -360,14 +362,6 @@ FA_NOINLINE void tg_run(const fa_model *model, const fa_real *q, const fa_real *
 /* d tau / d q, then d tau / d qd: output [2][nv][nv] */
 static void tg_derivatives(const fa_model *model, const fa_call *call)
 {
-    fa_real *dqd = call->out + model->nv * model->nv;
-
-    if (model->fidelity == FA_LINEAR) {
-        li_tangents(model, call->states, call->in[0], call->in[1], call->in[2],
-                    call->work, call->out, dqd);
-    } else {
-        tg_tree(model, call->in[0], call->in[1], call->in[2], call->work, call->out,
-                dqd);
-    }
-    jf_derivatives_add(model, call->in[0], call->in[1], call->out, dqd);
+    tg_run(model, call->states, call->in[0], call->in[1], call->in[2], call->work,
+           call->out, call->out + model->nv * model->nv);
 }
