@@ -22,7 +22,6 @@
 typedef struct {
     fa_real *qdd, *x;   /* [nv] */
     fa_real *K, *C, *M; /* [nv][nv] */
-    fa_real *W;         /* [nv][nv]  of linear models M^-1 */
     fa_real *rest;      /* of other kernels */
 } ft_work;
 
@@ -37,7 +36,7 @@ static size_t ft_work_size(const fa_model *model)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         most = sizes[i] > most ? sizes[i] : most;
     }
-    return 2 * nv + 4 * nv * nv + most;
+    return 2 * nv + 3 * nv * nv + most;
 }
 
 static ft_work ft_split(const fa_model *model, fa_real *work)
@@ -48,23 +47,10 @@ static ft_work ft_split(const fa_model *model, fa_real *work)
                      .K = work + 2 * nv,
                      .C = work + 2 * nv + size,
                      .M = work + 2 * nv + 2 * size,
-                     .W = work + 2 * nv + 3 * size,
-                     .rest = work + 2 * nv + 4 * size};
+                     .rest = work + 2 * nv + 3 * size};
 }
 
-/* accelerations of an arm without constraints */
-static void ft_forward(const fa_model *model, const fa_call *call, const ft_work *w)
-{
-    const fa_real *q = call->in[0], *qd = call->in[1], *tau = call->in[2];
-
-    if (model->fidelity == FA_LINEAR) {
-        li_forward(model, call->states, q, qd, tau, w->rest, w->qdd);
-    } else {
-        fd_run(model, q, qd, tau, w->rest, w->qdd);
-    }
-}
-
-/* M; of linear models M^-1 if that is asked for */
+/* M, or of linear models M^-1 */
 static void ft_mass(const fa_model *model, const fa_call *call, int inverse,
                     const ft_work *w, fa_real *M)
 {
@@ -77,6 +63,29 @@ static void ft_mass(const fa_model *model, const fa_call *call, int inverse,
         li_mass_inverse(model, &own);
     } else {
         li_mass_matrix(model, &own);
+    }
+}
+
+/* K and C at the accelerations of forward dynamics, and the factors of M, or of linear
+ * models M^-1 */
+static void ft_prepare(const fa_model *model, const fa_call *call, const ft_work *w)
+{
+    const fa_real *q = call->in[0], *qd = call->in[1], *tau = call->in[2];
+
+    if (rt_knows(model)) {
+        rt_forward(model, q, qd, tau, w->rest, w->M, w->K, w->C);
+        jf_derivatives_add(model, q, qd, w->K, w->C);
+        return;
+    }
+    if (model->fidelity == FA_LINEAR) {
+        li_forward(model, call->states, q, qd, tau, w->rest, w->qdd);
+    } else {
+        fd_run(model, q, qd, tau, w->rest, w->qdd);
+    }
+    tg_run(model, call->states, q, qd, w->qdd, w->rest, w->K, w->C);
+    ft_mass(model, call, 1, w, w->M);
+    if (model->fidelity != FA_LINEAR) {
+        ldl_factor(model->nv, w->M);
     }
 }
 
@@ -172,22 +181,18 @@ FA_INLINE void ft_add(int n, const double sign, const int transposed,
     }
 }
 
-/* x becomes M^-1 x, at the state of the call */
-static void ft_solve(const fa_model *model, const fa_call *call, const ft_work *w,
-                     fa_real *x)
+/* x becomes M^-1 x, after ft_prepare */
+static void ft_solve(const fa_model *model, const ft_work *w, fa_real *x)
 {
     const int nv = model->nv;
 
     if (model->fidelity != FA_LINEAR) {
-        ft_mass(model, call, 0, w, w->M);
-        ldl_factor(nv, w->M);
         ldl_solve(nv, w->M, x);
         return;
     }
-    ft_mass(model, call, 1, w, w->W);
-    memcpy(w->M, x, (size_t)nv * sizeof *x);
+    memcpy(w->x, x, (size_t)nv * sizeof *x);
     fa_zero(x, nv);
-    ft_add(nv, 1.0, 0, w->W, w->M, x);
+    ft_add(nv, 1.0, 0, w->M, w->x, x);
 }
 
 /* dqdd/dq, dqdd/dqd, dqdd/dtau: output [3][nv][nv] (G1) */
@@ -197,13 +202,10 @@ static void ft_derivatives(const fa_model *model, const fa_call *call)
     const int nv = model->nv, size = nv * nv;
     fa_real *inverse = call->out + 2 * size;
 
-    ft_forward(model, call, &w);
-    tg_run(model, call->states, call->in[0], call->in[1], w.qdd, w.rest, w.K, w.C);
+    ft_prepare(model, call, &w);
     if (model->fidelity == FA_LINEAR) {
-        ft_mass(model, call, 1, &w, inverse);
+        memcpy(inverse, w.M, (size_t)size * sizeof *inverse);
     } else {
-        ft_mass(model, call, 0, &w, w.M);
-        ldl_factor(nv, w.M);
         ft_inverse(nv, w.M, inverse);
     }
     ft_multiply(nv, inverse, w.K, call->out);
@@ -246,12 +248,11 @@ static void ft_forward_jvp(const fa_model *model, const fa_call *call)
     const ft_work w = ft_split(model, call->work);
     const int nv = model->nv;
 
-    ft_forward(model, call, &w);
-    tg_run(model, call->states, call->in[0], call->in[1], w.qdd, w.rest, w.K, w.C);
+    ft_prepare(model, call, &w);
     memcpy(call->out, call->in[5], (size_t)nv * sizeof(fa_real));
     ft_add(nv, -1.0, 0, w.K, call->in[3], call->out);
     ft_add(nv, -1.0, 0, w.C, call->in[4], call->out);
-    ft_solve(model, call, &w, call->out);
+    ft_solve(model, &w, call->out);
 }
 
 /* its adjoint: output [3][nv] (G3) */
@@ -261,10 +262,9 @@ static void ft_forward_vjp(const fa_model *model, const fa_call *call)
     const int nv = model->nv;
     fa_real *lambda = call->out + 2 * nv;
 
-    ft_forward(model, call, &w);
-    tg_run(model, call->states, call->in[0], call->in[1], w.qdd, w.rest, w.K, w.C);
+    ft_prepare(model, call, &w);
     memcpy(lambda, call->in[3], (size_t)nv * sizeof(fa_real));
-    ft_solve(model, call, &w, lambda);
+    ft_solve(model, &w, lambda);
     fa_zero(call->out, 2 * nv);
     ft_add(nv, -1.0, 1, w.K, lambda, call->out);
     ft_add(nv, -1.0, 1, w.C, lambda, call->out + nv);

@@ -343,6 +343,7 @@ static void li_tangents(const fa_model *model, int states, const fa_real *q,
 static size_t tg_work_size(const fa_model *model)
 {
     return model->fidelity == FA_LINEAR ? li_tangents_work_size(model)
+           : rt_knows(model)            ? rt_work_size(model)
                                         : tg_tree_work_size(model);
 }
 
@@ -353,6 +354,8 @@ FA_NOINLINE void tg_run(const fa_model *model, int states, const fa_real *q,
 {
     if (model->fidelity == FA_LINEAR) {
         li_tangents(model, states, q, qd, qdd, work, dq, dqd);
+    } else if (rt_knows(model)) {
+        rt_tangents(model, q, qd, qdd, work, dq, dqd);
     } else {
         tg_tree(model, q, qd, qdd, work, dq, dqd);
     }
