@@ -65,9 +65,6 @@ int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
         kernel == FA_FORWARD_VJP) {
         return model->n_constraints == 0;
     }
-    if (kernel == FA_JACOBIAN_TANGENTS || kernel == FA_ENERGY_TANGENTS) {
-        return 0;
-    }
     return model->n_constraints > 0 || kernel < FA_CONSTRAINT_VIOLATION ||
            kernel > FA_CONSTRAINT_FORCES;
 }

@@ -56,6 +56,9 @@ static inline int call_inputs(const loop_bound *b, PyObject *const *given,
             operands[i].data = PyArray_DATA((PyArrayObject *)given[i]);
             if (shape->takes_tau) {
                 operands[i].size = (int)PyArray_DIM((PyArrayObject *)given[i], 0);
+                if (i > 2 && operands[i].size != operands[2].size) {
+                    return 0; /* tau and its change have one length */
+                }
             }
         } else if (shape->n_dims == 0 && PyFloat_CheckExact(given[i])) {
             scalars[i] = PyFloat_AS_DOUBLE(given[i]);

@@ -25,16 +25,19 @@ from .constraints import (
     redundant_constraints,
 )
 from .derivatives import (
+    EnergyDerivatives,
     ForwardDynamicsDerivatives,
     ForwardDynamicsGradients,
     InverseDynamicsDerivatives,
     InverseDynamicsGradients,
+    energy_derivatives,
     forward_dynamics_derivatives,
     forward_dynamics_jvp,
     forward_dynamics_vjp,
     inverse_dynamics_derivatives,
     inverse_dynamics_jvp,
     inverse_dynamics_vjp,
+    jacobian_derivatives,
 )
 from .drives import (
     CoulombFriction,
@@ -146,6 +149,7 @@ __all__ = [
     "CoulombFriction",
     "Coupling",
     "Drive",
+    "EnergyDerivatives",
     "Equilibrium",
     "Event",
     "FlexarmError",
@@ -191,6 +195,7 @@ __all__ = [
     "difference",
     "dissipated_power",
     "energy",
+    "energy_derivatives",
     "equilibrium",
     "events",
     "export_c",
@@ -211,6 +216,7 @@ __all__ = [
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",
+    "jacobian_derivatives",
     "joint_grid",
     "kinetic_energy",
     "library",

@@ -126,6 +126,8 @@ class Model:
     forward_dynamics_derivatives: Final[np.ufunc]
     forward_dynamics_jvp: Final[np.ufunc]  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
     forward_dynamics_vjp: Final[np.ufunc]  # (nq),(nv),(t),(nv)->(3,nv)
+    jacobian_derivatives: Final[np.ufunc]  # (),(nq)->(6,nv,nv)
+    energy_derivatives: Final[np.ufunc]  # (nq),(nv)->(2,nv)
     forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
     forward_dynamics_basic: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)

@@ -498,6 +498,8 @@ class Arm(Description):
     inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp
     forward_dynamics_jvp = derivatives.forward_dynamics_jvp
     forward_dynamics_vjp = derivatives.forward_dynamics_vjp
+    jacobian_derivatives = derivatives.jacobian_derivatives
+    energy_derivatives = derivatives.energy_derivatives
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix

@@ -77,6 +77,8 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_FORWARD_JVP] = {ft_forward_jvp, ft_work_size},
     [FA_INVERSE_VJP] = {ft_inverse_vjp, ft_work_size},
     [FA_FORWARD_VJP] = {ft_forward_vjp, ft_work_size},
+    [FA_JACOBIAN_TANGENTS] = {jt_run, jt_work_size},
+    [FA_ENERGY_TANGENTS] = {et_energy, et_work_size},
 };
 
 /* of arms with linear fidelity, where it makes a difference */
@@ -100,6 +102,7 @@ static const batch_row batch_linear_rows[FA_N_KERNELS] = {
     [FA_LINK_ACCELERATIONS] = {li_link_accelerations, li_links_work_size},
     [FA_LINK_JACOBIANS] = {li_link_jacobians, li_links_work_size},
     [FA_LINK_JACOBIAN_RATES] = {li_link_jacobian_rates, li_links_work_size},
+    [FA_JACOBIAN_TANGENTS] = {li_jacobian_tangents, li_jacobian_tangents_work_size},
 };
 
 static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)

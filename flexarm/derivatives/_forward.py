@@ -37,7 +37,9 @@ class ForwardDynamicsDerivatives(NamedTuple):
 
 def refuse_constraints(arm: Arm, error: Exception, what: str) -> Exception:
     """What to raise for an arm whose model does not have a derivative."""
-    if isinstance(error, AttributeError) and getattr(arm, "constraints", None):
+    if isinstance(error, AttributeError | KeyError) and getattr(
+        arm, "constraints", None
+    ):
         return ModelError(
             f"{what} is not known for an arm with constraints, of which this one has "
             f"{len(arm.constraints)}; expected an arm without, such as "
