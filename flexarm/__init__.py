@@ -78,6 +78,15 @@ from .models import FlexibleBody, RigidBody
 from .motion import center_of_mass, momentum, node_acceleration
 from .operational_space import operational_space_compliance, operational_space_inertia
 from .operators import SpatialOperators, operators
+from .parameters import (
+    BaseParameters,
+    InertialParameters,
+    base_parameters,
+    energy_regressor,
+    inertial_parameters,
+    inertial_regressor,
+    with_inertial_parameters,
+)
 from .positions import difference, integrate, position_rates
 from .simulate import Trajectory, simulate
 from .stacks import ArmStack, stack
@@ -130,6 +139,7 @@ __all__ = [
     "ArgumentError",
     "Arm",
     "ArmStack",
+    "BaseParameters",
     "ComplexModes",
     "ConvergenceError",
     "CoulombFriction",
@@ -139,6 +149,7 @@ __all__ = [
     "Event",
     "FlexarmError",
     "FlexibleBody",
+    "InertialParameters",
     "InnovationsFactors",
     "InverseDynamicsDerivatives",
     "InverseKinematics",
@@ -161,6 +172,7 @@ __all__ = [
     "__version__",
     "apply_mass_matrix",
     "apply_mass_matrix_inverse",
+    "base_parameters",
     "beams",
     "bias_forces",
     "build_info",
@@ -177,6 +189,7 @@ __all__ = [
     "difference",
     "dissipated_power",
     "energy",
+    "energy_regressor",
     "equilibrium",
     "events",
     "export_c",
@@ -185,6 +198,8 @@ __all__ = [
     "free_motors",
     "gravity_forces",
     "holding_forces",
+    "inertial_parameters",
+    "inertial_regressor",
     "innovations_factors",
     "integrate",
     "inverse_dynamics",
@@ -234,6 +249,7 @@ __all__ = [
     "twists",
     "urdf",
     "vibration_modes",
+    "with_inertial_parameters",
     "workspace_map",
     "wrench_forces",
 ]

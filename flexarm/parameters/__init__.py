@@ -1,0 +1,22 @@
+"""Parameters of an arm: regressor, base parameters, derivatives by parameters."""
+
+from __future__ import annotations
+
+from ._base import BaseParameters, base_parameters
+from ._rebuilt import with_inertial_parameters
+from ._regressor import (
+    InertialParameters,
+    energy_regressor,
+    inertial_parameters,
+    inertial_regressor,
+)
+
+__all__ = [
+    "BaseParameters",
+    "InertialParameters",
+    "base_parameters",
+    "energy_regressor",
+    "inertial_parameters",
+    "inertial_regressor",
+    "with_inertial_parameters",
+]
