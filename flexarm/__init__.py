@@ -81,10 +81,12 @@ from .operators import SpatialOperators, operators
 from .parameters import (
     BaseParameters,
     InertialParameters,
+    ParameterDerivatives,
     base_parameters,
     energy_regressor,
     inertial_parameters,
     inertial_regressor,
+    parameter_derivatives,
     with_inertial_parameters,
 )
 from .positions import difference, integrate, position_rates
@@ -161,6 +163,7 @@ __all__ = [
     "ModelError",
     "NotFiniteError",
     "Occurrence",
+    "ParameterDerivatives",
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
@@ -233,6 +236,7 @@ __all__ = [
     "operational_space_compliance",
     "operational_space_inertia",
     "operators",
+    "parameter_derivatives",
     "plotting",
     "position_rates",
     "potential_energy",

@@ -159,9 +159,11 @@ def pack(arm: Arm, *, integrals: bool = False) -> Packed:
         own = body.attachment_node
         rows = _joint_rows(joint, own is not None)
         joint_at[len(place)] = len(topology)
-        moments, shapes = merged(arm, len(place)), _driven(body)
-        if integrals and moments is None and body.integrals is None:
-            moments = modal_integrals(body).pack()
+        moments, own_integrals = merged(arm, len(place)), None
+        if integrals and moments is None:
+            own_integrals = modal_integrals(body)
+            moments = own_integrals.pack()
+        shapes = _driven(body) if own_integrals is None else own_integrals.driven
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)

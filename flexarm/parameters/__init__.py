@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._base import BaseParameters, base_parameters
+from ._directional import ParameterDerivatives, parameter_derivatives
 from ._rebuilt import with_inertial_parameters
 from ._regressor import (
     InertialParameters,
@@ -14,9 +15,11 @@ from ._regressor import (
 __all__ = [
     "BaseParameters",
     "InertialParameters",
+    "ParameterDerivatives",
     "base_parameters",
     "energy_regressor",
     "inertial_parameters",
     "inertial_regressor",
+    "parameter_derivatives",
     "with_inertial_parameters",
 ]

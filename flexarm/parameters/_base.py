@@ -170,7 +170,7 @@ def base_parameters(
     p = len(made.places)
     states = max(8, -(-3 * p // arm.nv))
     operands = random_motion(arm, states, seed)
-    columns = made("inverse_dynamics", (states,), operands, None, 1)
+    columns = made("inverse_dynamics", (states,), operands)
     W = np.ascontiguousarray(columns.reshape(p, -1).T)
     # rows in units of the forces that the parameters give, then columns of length one
     rows = np.sqrt((W.reshape(states, arm.nv, p) ** 2).mean(axis=(0, 2)))

@@ -364,33 +364,48 @@ def parameters_of(arm: Arm) -> tuple[Packed, list[Place]]:
     return walk.packed, found
 
 
-def geometry(packed: Packed, places: list[Place]) -> Packed:
-    """The arrays with all these parameters zero."""
-    arrays = {name: np.array(getattr(packed, name)) for name in _LINEAR}
-    arrays["modal"][_linear_modal(packed)] = 0.0
-    arrays["joints"][:, 15:21] = 0.0
-    for place in places:
-        for name, i, _ in place.at:
-            arrays[name].flat[i] = 0.0
+def geometry(packed: Packed) -> Packed:
+    """The arrays with all constants zero in which forces are linear."""
+    arrays = {name: np.array(getattr(packed, name)) for name in LINEAR}
+    for name, mask in linear_masks(packed).items():
+        arrays[name][mask] = 0.0
     return packed._replace(**arrays)
 
 
-_LINEAR = ("joints", "modal", "passive")
+LINEAR = ("joints", "modal", "passive")
+
+# columns of a row of passive forces that are factors: of springs, friction, stops
+_FACTORS = {_SPRING: (4, 6), _FRICTION: (4,), _STOP: (6,)}
 
 
-def _linear_modal(packed: Packed) -> NDArray[np.intp]:
-    """Places of the modal array that are no geometry: all but driven amplitudes."""
-    found, at = [], 0
-    for _, _, _, n, _, _, given, _, p, _ in packed.topology:
-        size = 2 * n * n + (given * given_size(n))
-        found.append(at + np.arange(size))
-        at += size + p * n * n
+def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
+    """Where the arrays hold constants in which forces are linear."""
+    joints = np.zeros(packed.joints.shape, dtype=bool)
+    joints[:, 15:21] = True
+    passive = np.zeros(packed.passive.shape, dtype=bool)
+    for i, row in enumerate(packed.passive):
+        passive[i, list(_FACTORS[int(row[0])])] = True
+    return {"joints": joints, "modal": _linear_modal(packed), "passive": passive}
+
+
+def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
+    """Where driven shapes start in the modal array, their number, and that of modes."""
+    result, at = [], 0
+    for _, _, _, n, _, _, given, _, p, _ in packed.topology.tolist():
+        at += 2 * n * n + given * given_size(n)
         if p:
-            size = driven_size(n, p)
-            found.append(at + np.arange(size))
-            at += size
+            result.append((at, p, n))
+            at += p * n * n + driven_size(n, p)
     assert at == len(packed.modal)
-    return np.concatenate(found)
+    return result
+
+
+def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
+    """All of the modal array but how amplitudes of driven shapes follow."""
+    result = np.ones(len(packed.modal), dtype=bool)
+    for at, p, n in driven_places(packed):
+        result[at : at + p * n * n] = False
+    return result
 
 
 def given_size(n: int) -> int:
@@ -405,7 +420,7 @@ def driven_size(n: int, p: int) -> int:
 
 def with_values(base: Packed, places: list[Place], values: Array) -> Packed:
     """Arrays of geometry with parameters of these values."""
-    arrays = {name: np.array(getattr(base, name)) for name in _LINEAR}
+    arrays = {name: np.array(getattr(base, name)) for name in LINEAR}
     for place, value in zip(places, values, strict=True):
         for name, i, weight in place.at:
             arrays[name].flat[i] += weight * value

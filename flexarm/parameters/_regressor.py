@@ -12,7 +12,7 @@ from .._core import Model, Stack
 from .._description import Description, table
 from .._explain import check_arm, check_out, explain, leading, real_array
 from .._threads import ONE, threads_of
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ModelError
 from ._layout import (
     Place,
     chosen_bodies,
@@ -75,30 +75,34 @@ class InertialParameters(Description):
         return "\n".join(table(rows))
 
 
-class Regressor:
-    """The arms whose one parameter is one, as a stack where they stack."""
+class Models:
+    """Models of one topology, as a stack where they stack."""
 
-    def __init__(self, arm: Arm, bodies: Any, families: tuple[str, ...]) -> None:
-        packed, every = parameters_of(arm)
-        chosen = [x for x in every if x.body in bodies and x.family in families]
-        if not chosen:
-            raise ArgumentError(
-                "these bodies have no parameters of these families, expected some; see "
-                "inertial_parameters(arm)"
-            )
-        self.arm, self.places = arm, chosen
-        base = geometry(packed, every)
-        self._models = [Model(*with_values(base, [x], np.ones(1))) for x in chosen]
-        self._stack: Stack | None = None
+    def __init__(self, models: list[Model], fidelity: str) -> None:
+        self._models, self._stack = models, None
         self._gufuncs: dict[tuple[str, int], Any] = {}
-        if arm.fidelity != "linear":
-            self._stack = Stack(tuple(self._models))
+        if fidelity != "linear":
+            try:
+                self._stack = Stack(tuple(models))
+            except ValueError as error:
+                raise ModelError(
+                    f"the arms do not have one topology ({error}), expected arms that "
+                    "differ in numbers alone"
+                ) from None
+
+    def __len__(self) -> int:
+        return len(self._models)
 
     def __call__(
-        self, kernel: str, batch: tuple[int, ...], operands: Any, out: Any, threads: int
+        self,
+        kernel: str,
+        batch: tuple[int, ...],
+        operands: Any,
+        out: Any = None,
+        threads: int = ONE,
     ) -> Array:
-        """All columns, the axis of parameters first."""
-        n = len(self.places)
+        """What a kernel computes, the axis of models first."""
+        n = len(self)
         if self._stack is None:
             columns = [getattr(m, kernel)(*operands) for m in self._models]
             result = np.stack(columns)
@@ -113,12 +117,30 @@ class Regressor:
         return np.asarray(gufunc(index, *operands, out=out))
 
 
+class Regressor(Models):
+    """The arms whose one parameter is one."""
+
+    def __init__(self, arm: Arm, bodies: Any, families: tuple[str, ...]) -> None:
+        packed, every = parameters_of(arm)
+        chosen = [x for x in every if x.body in bodies and x.family in families]
+        if not chosen:
+            raise ArgumentError(
+                "these bodies have no parameters of these families, expected some; see "
+                "inertial_parameters(arm)"
+            )
+        self.arm, self.places = arm, chosen
+        base = geometry(packed)
+        models = [Model(*with_values(base, [x], np.ones(1))) for x in chosen]
+        super().__init__(models, arm.fidelity)
+
+
 def regressor_of(arm: Arm, bodies: Any, families: Any) -> Regressor:
     """The arms of unit parameters, which the arm keeps like its other kernels."""
     check_arm(arm)
     key = chosen_bodies(arm, bodies), chosen_families(families)
     kept: dict[Any, Regressor] = vars(arm).setdefault("_regressors", {})
-    return kept.get(key) or kept.setdefault(key, Regressor(arm, *key))
+    made = kept.get(key)
+    return kept.setdefault(key, Regressor(arm, *key)) if made is None else made
 
 
 def described(arm: Arm, places: list[Place]) -> InertialParameters:
