@@ -11,15 +11,25 @@ from ._regressor import (
     inertial_parameters,
     inertial_regressor,
 )
+from ._sensitivities import (
+    TrajectoryChange,
+    TrajectoryGradient,
+    TrajectorySensitivities,
+    trajectory_sensitivities,
+)
 
 __all__ = [
     "BaseParameters",
     "InertialParameters",
     "ParameterDerivatives",
+    "TrajectoryChange",
+    "TrajectoryGradient",
+    "TrajectorySensitivities",
     "base_parameters",
     "energy_regressor",
     "inertial_parameters",
     "inertial_regressor",
     "parameter_derivatives",
+    "trajectory_sensitivities",
     "with_inertial_parameters",
 ]
