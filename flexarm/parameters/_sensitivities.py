@@ -18,13 +18,23 @@ from .._simulate_run import Trajectory, times
 from .._threads import ONE
 from ..errors import ArgumentError, NotFiniteError, StiffeningWarning
 from ..simulate import simulate
-from ._steps import Steps, runge_kutta_steps
+from ._steps import (
+    Differentiated,
+    Steps,
+    Weights,
+    first_state,
+    newmark_steps,
+    runge_kutta_steps,
+    weights_of,
+)
 from ._tangent import ArmTangent
 
 if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[np.float64]
+
+_METHODS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 _AT_ONCE = 1024  # steps whose stages are in memory
 
@@ -140,9 +150,10 @@ class TrajectorySensitivities:
         """
         B, n, nv, m, k = self._sizes
         parts = [self._given("q", q, (n, nv)), self._given("qd", qd, (n, nv))]
-        cost = np.concatenate(parts, axis=-1)
         s = self._steps
-        N = s.state.shape[1]
+        N, size = s.state.shape[1:3]
+        cost = np.zeros((B, n, size))
+        cost[..., : 2 * nv] = np.concatenate(parts, axis=-1)
         tau, dp = np.zeros((B, N + 1, m)), np.zeros((B, k))
         back = cost[:, -1]
         for i in reversed(range(N)):
@@ -153,9 +164,12 @@ class TrajectorySensitivities:
             back = (row @ s.state[:, i])[:, 0]
             if i % self._substeps == 0:
                 back = back + cost[:, i // self._substeps]
+        back = (back[:, np.newaxis] @ s.first)[:, 0]
+        tau[:, 0] += back[:, 2 * nv : 2 * nv + m]
+        dp += back[:, 2 * nv + m :]
         batch = self.trajectory.q.shape[:-2]
         samples = gathered(tau, self._substeps, self._hold)
-        shapes = (back[:, :nv], back[:, nv:], samples, dp)
+        shapes = (back[:, :nv], back[:, nv : 2 * nv], samples, dp)
         return TrajectoryGradient(*(x.reshape(*batch, *x.shape[1:]) for x in shapes))
 
     @property
@@ -188,11 +202,17 @@ class TrajectorySensitivities:
         """Trajectories, samples, velocities, forces, parameters."""
         s = self._steps
         n = len(self.trajectory.t)
-        return len(s.state), n, s.state.shape[-1] // 2, s.before.shape[-1], len(self.p)
+        return len(s.state), n, self.trajectory.arm.nv, s.before.shape[-1], len(self.p)
 
     def _run(self, x: Array, tau: Array | None, dp: Array | None) -> Array:
         """States (B, n, 2 nv, c) of the linear recursion."""
         s, each = self._steps, self._substeps
+        _, _, nv, m, _ = self._sizes
+        x = s.first[..., : 2 * nv] @ x
+        if tau is not None:
+            x = x + s.first[..., 2 * nv : 2 * nv + m] @ tau[:, 0]
+        if dp is not None:
+            x = x + s.first[..., 2 * nv + m :] @ dp
         result = [x]
         for i in range(s.state.shape[1]):
             x = s.state[:, i] @ x
@@ -202,7 +222,7 @@ class TrajectorySensitivities:
                 x = x + s.parameters[:, i] @ dp
             if (i + 1) % each == 0:
                 result.append(x)
-        return np.stack(result, axis=1)
+        return np.stack(result, axis=1)[..., : 2 * nv, :]
 
     def _given(self, name: str, value: Any, core: tuple[int, ...]) -> Array:
         batch = self.trajectory.q.shape[:-2]
@@ -229,6 +249,7 @@ def trajectory_sensitivities(
     interpolation: str = "linear",
     method: str = "rk4",
     max_step: float | None = None,
+    spectral_radius: float = 0.9,
     make_arm: Callable[[Array], Arm] | None = None,
     p: Any = None,
     scale: Any = None,
@@ -248,10 +269,12 @@ def trajectory_sensitivities(
         Samples of the forces; none by default.
     interpolation : {"linear", "hold"}
         Of the forces between samples, as in `simulate`.
-    method : {"rk4"}
-        Classical Runge-Kutta.
+    method : {"rk4", "newmark", "linear-acceleration", "generalized-alpha"}
+        Methods with a fixed step, as in `simulate`.
     max_step : float, optional
         Longest step in s; by default one from sample to sample.
+    spectral_radius : float
+        Of ``"generalized-alpha"``, as in `simulate`.
     make_arm : callable, optional
         ``make_arm(p)`` returns the arm of parameters (k,), that at `p` is `arm`; see
         `parameter_derivatives`.
@@ -281,18 +304,19 @@ def trajectory_sensitivities(
 
     Notes
     -----
-    These are the exact derivatives of the numbers that ``"rk4"`` computes, not of the
+    These are the exact derivatives of the numbers that a method computes, not of the
     solution that they approximate: the gradient of a cost is that of the cost as it is
-    computed, for any step.  The states of all stages are computed again, those of all
-    steps and trajectories in one call, and with them the derivatives of forward
-    dynamics; a product of the matrices of all steps remains.  Derivatives by parameters
-    are as good as those of `parameter_derivatives`.  Quaternions are changed by local
+    computed, for any step.  The states of the stages of Runge-Kutta are computed again,
+    those of all steps and trajectories in one call, and with them the derivatives of
+    forward dynamics; a product of the matrices of all steps remains.  Steps of the
+    implicit methods are differentiated as equations that their ends solve, to which
+    Newton's iteration brings them to some 1e-9.  Derivatives by parameters are as good
+    as those of `parameter_derivatives`.  Quaternions are changed by local
     displacements, as in `integrate`: ``q0`` moves along nv directions.
 
-    Memory is 8 (2 nv) (2 nv + 2 nu + k) bytes for each step, and some times that while
-    they are computed; `torque` as a whole matrix grows with the square of n.  The other
-    integrators choose their steps by the solution or solve equations within them, and
-    are refused.
+    Memory is 8 (2 nv) (2 nv + 2 nu + k) bytes for each step, 4 nv in place of 2 nv for
+    the implicit methods; `torque` as a whole matrix grows with the square of n.
+    Integrators that choose their steps by the solution, and ROS34PW2, are refused.
 
     References
     ----------
@@ -338,7 +362,12 @@ def trajectory_sensitivities(
             )
     elif p is not None:
         raise ArgumentError("p is given without make_arm, expected both or neither")
-    options: dict[str, Any] = {"interpolation": interpolation, "threads": threads}
+    options: dict[str, Any] = {
+        "interpolation": interpolation,
+        "method": method,
+        "spectral_radius": spectral_radius,
+        "threads": threads,
+    }
     run = simulate(
         arm, q0, qd0, t, torque=torque, max_step=max_step, progress=False, **options
     )
@@ -360,7 +389,9 @@ def trajectory_sensitivities(
             fine = simulate(arm, q0, qd0, grid, torque=full, progress=False, **options)
         q, qd = fine.q, fine.qd
     start = q.reshape(count, -1, arm.nq), qd.reshape(count, -1, arm.nv)
-    steps = steps_of(arm, start, tau, np.diff(grid), hold, tangent)
+    of = Differentiated(arm, tau.shape[-1], tangent)
+    weights = None if method == "rk4" else weights_of(method, float(spectral_radius))
+    steps = steps_of(of, start, tau, np.diff(grid), hold, weights)
     values = np.zeros(0) if tangent is None else tangent.p
     return TrajectorySensitivities(run, values, steps, each, hold)
 
@@ -399,38 +430,48 @@ def gathered(fine: Array, each: int, hold: bool) -> Array:
 
 
 def steps_of(
-    arm: Arm,
-    start: tuple[Array, Array],
+    of: Differentiated,
+    states: tuple[Array, Array],
     tau: Array,
     h: Array,
     hold: bool,
-    tangent: ArmTangent | None,
+    weights: Weights | None,
 ) -> Steps:
-    """Derivatives of all steps of all trajectories, some at a time."""
+    """Derivatives of all steps of all trajectories, some at a time.
+
+    Runge-Kutta if there are no weights of an implicit method.
+    """
     B, N = len(tau), len(h)
-    q, qd = (x[:, :-1].reshape(B * N, x.shape[-1]) for x in start)
-    ends = [x.reshape(B * N, x.shape[-1]) for x in (tau[:, :-1], tau[:, 1:])]
-    lengths = np.tile(h, B)
-    parts = [
-        runge_kutta_steps(
-            arm,
-            (q[some], qd[some]),
-            (ends[0][some], ends[1][some]),
-            lengths[some],
-            hold,
-            tangent,
-        )
-        for some in (slice(i, i + _AT_ONCE) for i in range(0, max(B * N, 1), _AT_ONCE))
-    ]
-    joined = (np.concatenate(x) for x in zip(*parts, strict=True))
-    return Steps(*(x.reshape(B, N, *x.shape[1:]) for x in joined))
+
+    def flat(x: Array, last: bool) -> Array:
+        part = x[:, 1:] if last else x[:, :-1]
+        return part.reshape(B * N, x.shape[-1])
+
+    start, end = (tuple(flat(x, last) for x in states) for last in (False, True))
+    forces, lengths = (flat(tau, False), flat(tau, True)), np.tile(h, B)
+    parts = []
+    for i in range(0, max(B * N, 1), _AT_ONCE):
+        some = slice(i, i + _AT_ONCE)
+        own = (start[0][some], start[1][some])
+        ends = (forces[0][some], forces[1][some])
+        if weights is None:
+            parts.append(runge_kutta_steps(of, own, ends, lengths[some], hold))
+        else:
+            after = (end[0][some], end[1][some])
+            made = newmark_steps(of, own, after, ends, lengths[some], hold, weights)
+            parts.append(made)
+    joined = [np.concatenate(x) for x in zip(*parts, strict=True)]
+    begin = (states[0][:, 0], states[1][:, 0])
+    first = first_state(of, begin, tau[:, 0], weights is not None)
+    by_step = [x.reshape(B, N, *x.shape[1:]) for x in joined]
+    return Steps(by_step[0], by_step[1], by_step[2], by_step[3], first)
 
 
 def _refuse(arm: Arm, method: str, torque: Any, interpolation: str) -> None:
-    if method != "rk4":
+    if method not in _METHODS:
         raise ArgumentError(
             f"method is {method!r}, whose steps are not differentiated here; expected "
-            "'rk4', with a max_step that resolves the fastest mode"
+            f"{', '.join(map(repr, _METHODS[:-1]))} or {_METHODS[-1]!r}"
         )
     if callable(torque) or isinstance(torque, JointFeedback):
         raise ArgumentError(
