@@ -151,6 +151,23 @@ def test_de_luca_constants() -> None:
     np.testing.assert_allclose(K, c.stiffness[2:], rtol=1e-9)
 
 
+def test_de_luca_coefficients_are_base_parameters() -> None:
+    """His b_111, b_112, b_121, b_122, b_151, ... of (32), by what can be identified."""
+    p = paper.Parameters()
+    b = paper.coefficients(p, *paper.paper_modes(p)).b
+    base = fa.base_parameters(fa.library.de_luca_siciliano())
+    value = dict(zip(base.names, base.values, strict=True))
+    outer, length = value["link2.Izz"], p.length[0]
+    expected = [
+        *(value["link1.Izz + 0.25 link2.m"] + outer, 2 * length * value["link2.mx"]),
+        *(outer, length * value["link2.mx"]),
+    ]
+    for mode in ("bending y 1", "bending y 2"):
+        expected += [value[f"link2.F0[z,{mode}]"], length * value[f"link2.E[y,{mode}]"]]
+    got = [*b[1, 1][:2], *b[1, 2][:2], *b[1, 5][:2], *b[1, 6][:2]]
+    np.testing.assert_allclose(got, expected, rtol=1e-10)
+
+
 def test_base_parameters_of_textbooks() -> None:
     """Two links that turn about parallel axes, Khalil and Dombre, section 9.4."""
     level = fa.Joint(axis=(0, 0, 1), position=(0, 0, 0))

@@ -133,6 +133,17 @@ def parameter_derivatives(
     >>> float(rates.forces[0, 0].round(9))
     21.62
 
+    Changed copies of bodies make arms, here with the bending stiffness of both links
+    as a factor: forces of the modes change by ``K eta``, 18.7 N/m times 0.1 m,
+
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> def make_arm(p):
+    ...     bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in arm.bodies]
+    ...     return arm.replace(bodies=bodies)
+    >>> q, rest = [0, 0, 0, 0, 0.1, 0], [0.0] * 6
+    >>> fa.parameter_derivatives(make_arm, [1.0], q, rest, rest).forces[4].round(3)
+    array([1.873])
+
     Mass and length, forces given, at a hundred states:
 
     >>> def make_arm(p):
