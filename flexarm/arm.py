@@ -20,6 +20,7 @@ from . import (
     links,
     mass,
     motion,
+    parameters,
     positions,
     statics,
     vibration,
@@ -500,6 +501,11 @@ class Arm(Description):
     forward_dynamics_vjp = derivatives.forward_dynamics_vjp
     jacobian_derivatives = derivatives.jacobian_derivatives
     energy_derivatives = derivatives.energy_derivatives
+    inertial_parameters = parameters.inertial_parameters
+    inertial_regressor = parameters.inertial_regressor
+    energy_regressor = parameters.energy_regressor
+    base_parameters = parameters.base_parameters
+    with_inertial_parameters = parameters.with_inertial_parameters
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix
