@@ -374,6 +374,21 @@ def test_a_batch_is_the_models_one_by_one() -> None:
                 )
 
 
+def test_a_stack_is_its_arms_one_by_one() -> None:
+    arms = [fa.library.de_luca_siciliano(payload_mass=m) for m in (0.05, 0.1, 0.3)]
+    q = np.zeros((2, 6))
+    q[:, 1] = 0.3, 1.1
+    signals = {"outputs": ["joints", "tip xy"], "inputs": "tip force xy"}
+    many = fa.stack(arms)[:, np.newaxis].linearize(q, **signals)
+    assert many.batch == (3, 2)
+    for i, arm in enumerate(arms):
+        one = fa.linearize(arm, q, **signals)
+        for name in ("A", "B", "C", "D", "q", "tau", "drift"):
+            assert_allclose(getattr(many[i], name), getattr(one, name), rtol=1e-12)
+    with pytest.raises(fa.ArgumentError, match=r"do not broadcast: q .2,., stack .3,."):
+        fa.linearize(fa.stack(arms), q)
+
+
 # forces, loads, couplings
 
 

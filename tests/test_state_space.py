@@ -400,6 +400,43 @@ def test_free_response() -> None:
     assert_allclose(found.x[:, 1], x0 @ expm(0.7 * model.A).T, rtol=1e-10)
 
 
+# connections
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_models_act_on_each_other(seed: int) -> None:
+    control = pytest.importorskip("control")
+    plant, law = random_model(seed), random_model(seed + 10, n=3)
+    law = law.replace(B=0.1 * law.B, D=0.1 * law.D)
+    w = np.array([0.2, 3.0])
+    for found, expected in (
+        (plant.series(law), law.to_control() * plant.to_control()),
+        (plant.feedback(law), control.feedback(plant.to_control(), law.to_control())),
+        (
+            plant.feedback(law.D, sign=1.0),
+            control.feedback(plant.to_control(), control.ss([], [], [], law.D), 1),
+        ),
+    ):
+        G = np.moveaxis(expected(1j * w), -1, 0)
+        assert_allclose(found.frequency_response(w), G, rtol=1e-9)
+    many = plant.feedback(np.stack([law.D, 2.0 * law.D]))
+    assert_allclose(many[1].A, plant.feedback(2.0 * law.D).A, rtol=1e-12)
+
+
+def test_connections_that_do_not_fit() -> None:
+    model = random_model(0)
+    with pytest.raises(fa.ArgumentError, match=r"sample times None and 0.1"):
+        model.series(model.discretize(0.1))
+    with pytest.raises(fa.ArgumentError, match="2 outputs and the second 1 inputs"):
+        model.series(model.select(inputs=0))
+    with pytest.raises(fa.ArgumentError, match=r"controller has shape \(3,\)"):
+        model.feedback(np.zeros(3))
+    with pytest.raises(fa.ArgumentError, match="controller has 2 inputs and 1 outputs"):
+        model.feedback(model.select(outputs=0))
+    with pytest.raises(fa.SingularityError, match="makes the loop singular"):
+        model.replace(D=np.eye(2)).feedback(-np.eye(2))
+
+
 # reduction
 
 
