@@ -271,7 +271,10 @@ class _Basis:
                 "that satisfy them, such as those of close_loops(arm, q)"
             )
         rows = constraint_jacobian(arm, arm.neutral)
-        _, R, order = qr(rows, pivoting=True)
+        # motors rather than joints follow from others
+        weight = np.ones(arm.nv)
+        weight[arm.motor_slice] = 1e6
+        _, R, order = qr(rows * weight, pivoting=True)
         size = np.abs(np.diag(R))
         rank = int((size > 1e-12 * size.max(initial=0.0)).sum())
         tied, kept = np.sort(order[:rank]), np.sort(order[rank:])

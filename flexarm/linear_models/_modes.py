@@ -52,12 +52,15 @@ class Poles:
         Names of the states.
     shares : (..., n, n) ndarray of float
         Part of each state in each mode, rows for poles; rows add up to one.
+    dt : float or None
+        Sample time of a discrete model.
     """
 
     values: Complex
     rates: Complex
     states: tuple[str, ...]
     shares: Array
+    dt: float | None = None
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.values, dtype=dtype)
@@ -113,17 +116,21 @@ class Poles:
             )
         rows = [("pole", "Hz", "damping", "in")]
         for i, (value, f) in enumerate(zip(self.values, self.frequencies, strict=True)):
-            if value.imag < 0.0:
+            still = bool(self.at_zero[i])
+            if value.imag < 0.0 and not still:
                 continue
             ratio, size = self.damping_ratios[i], max(abs(value), 1.0)
             real = value.real if abs(value.real) > 1e-12 * size else 0.0
-            kind = " at zero" if self.at_zero[i] else ""
+            if still:
+                real = 0.0 if self.dt is None else 1.0
+            kind = " at zero" if still else ""
             kind = " grows" if self.unstable[i] else kind
-            pair = f" +- {value.imag:.5g}i" if value.imag > 0.0 else ""
+            turns = value.imag > 0.0 and not still
+            pair = f" +- {value.imag:.5g}i" if turns else ""
             rows.append(
                 (
                     f"{real + 0.0:.5g}{pair}",
-                    f"{0.0 if self.at_zero[i] else f:.5g}{kind}",
+                    f"{0.0 if still else f:.5g}{kind}",
                     "" if np.isnan(ratio) else f"{np.round(ratio, 12) + 0.0:.4g}",
                     _listed(self.states, self.shares[i], percent=True),
                 )
@@ -205,6 +212,7 @@ def poles(model: StateSpace) -> Poles:
         _rates(all_values, model.dt),
         model.states,
         gather(model.batch, shares, (n, n)),
+        model.dt,
     )
 
 
