@@ -164,7 +164,7 @@ def linearize(
                 one, **states, **options, settle=settle, node=node, frame=frame
             )
 
-        given = {"q": q, "qd": qd, "tau": tau, "wrench": wrench}
+        given = {"q": q, "qd": qd, "tau": tau, "wrench": wrench, "node": node}
         return linearize_stack(arm, given, one_arm)
     read_arm(arm, "a linear model")
     drives, signals = read_inputs(arm, inputs), read_outputs(arm, outputs)

@@ -27,7 +27,7 @@ def _separated(A: Array, first: Any) -> tuple[Array, Array, int]:
     """
     from scipy.linalg import schur, solve_sylvester
 
-    S, Z, k = schur(A, output="real", sort=lambda re, im: first(complex(re, im)))
+    S, Z, k = schur(A, output="real", sort=lambda re, im=0.0: first(complex(re, im)))
     k = int(k)
     X = solve_sylvester(S[:k, :k], -S[k:, k:], -S[:k, k:])
     T = Z.copy()
@@ -68,10 +68,7 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
 def _transformed(model: StateSpace, F: Any, T: Any, states: Any) -> StateSpace:
     """The model in states z with x = T z."""
     B = np.linalg.solve(T, model.B)
-    drift = None
-    if model.drift is not None:
-        drift = np.linalg.solve(T, model.drift[..., np.newaxis])[..., 0]
-    return model.replace(A=F, B=B, C=model.C @ T, states=states, drift=drift)
+    return model.replace(A=F, B=B, C=model.C @ T, states=states, drift=None)
 
 
 def modal_form(model: StateSpace) -> StateSpace:
@@ -210,7 +207,6 @@ def modal_truncation(
         C=modal.C[:, slow],
         D=D,
         states=tuple(modal.states[i] for i in slow),
-        drift=None if modal.drift is None else modal.drift[slow],
     )
 
 

@@ -25,11 +25,18 @@ def linearize_stack(
     stack : ArmStack
         The arms.
     given : dict
-        Arguments q, qd, tau and wrench with one state in their last axes, or None.
+        Arguments q, qd, tau, wrench, and node, or None.
     function : callable
         What linearizes one arm.
     """
-    arrays = {k: real_array(k, x) for k, x in given.items() if x is not None}
+    if isinstance(given["node"], list):
+        raise ArgumentError(
+            "node is a list of nodes of a stack, expected one node with one wrench; "
+            "linearize the arms one by one"
+        )
+    arrays = {
+        k: real_array(k, x) for k, x in given.items() if x is not None and k != "node"
+    }
     leading(stack.arms[0], arrays, ())
     shapes = {name: x.shape[:-1] for name, x in arrays.items()}
     batch = common_batch({**shapes, "stack": stack.shape})

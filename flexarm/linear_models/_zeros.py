@@ -108,7 +108,7 @@ def zeros(model: StateSpace) -> Zeros:
     The tip of a flexible link that is driven at its base has zeros in the right half
     plane, in pairs ``+- z``; for a uniform beam without hub and payload the first at
     ``2 b^2 sqrt(EI / rho A) / L^2``, with ``tan b = -tanh b``, 11.187 of these units.
-    With m modes there are as many as m of them, the largest ones of no meaning.
+    With m modes there are 2 m zeros, the largest of which mean nothing.
 
     Examples
     --------
