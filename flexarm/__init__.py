@@ -71,6 +71,7 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
+from .linear_models import StateSpace, inputs, linearize, outputs
 from .links import (
     link_accelerations,
     link_jacobian_rates,
@@ -189,6 +190,7 @@ __all__ = [
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
+    "StateSpace",
     "StiffeningWarning",
     "Stops",
     "Trajectory",
@@ -233,6 +235,7 @@ __all__ = [
     "inertial_parameters",
     "inertial_regressor",
     "innovations_factors",
+    "inputs",
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
@@ -245,6 +248,7 @@ __all__ = [
     "joint_grid",
     "kinetic_energy",
     "library",
+    "linearize",
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",
@@ -268,6 +272,7 @@ __all__ = [
     "operational_space_compliance",
     "operational_space_inertia",
     "operators",
+    "outputs",
     "parameter_derivatives",
     "plotting",
     "position_rates",

@@ -277,6 +277,7 @@ class ArmStack:
     constraint_violation = Arm.constraint_violation
     constraint_jacobian = Arm.constraint_jacobian
     constraint_forces = Arm.constraint_forces
+    linearize = Arm.linearize
 
 
 # what functions take that compute each state with an arm of its own
