@@ -23,6 +23,13 @@ from ._manipulator import ControlStep, ManipulatorController
 from ._motion import Motion, RestToRest, Sensed, node_deformations
 from ._run import ControlRun
 from ._simulated_plant import JointSensors, SimulatedPlant
+from .input_shaping import (
+    Shaper,
+    extra_insensitive,
+    zero_vibration,
+    zero_vibration_derivative,
+)
+from .regulation import SetPointPD, actuator_stiffness
 
 __all__ = [
     "Comparison",
@@ -35,6 +42,12 @@ __all__ = [
     "Motion",
     "RestToRest",
     "Sensed",
+    "SetPointPD",
+    "Shaper",
     "SimulatedPlant",
+    "actuator_stiffness",
+    "extra_insensitive",
     "node_deformations",
+    "zero_vibration",
+    "zero_vibration_derivative",
 ]
