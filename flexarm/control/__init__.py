@@ -12,6 +12,8 @@ show [1]_; numbers in parentheses are those of the figures:
 5. conversion of the corrected forces to servo commands (146), sent at once or stored.
 
 `JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
+`simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
+limits, noise and rounding; of a `LinearController` the whole loop runs in C.
 
 .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
    Embodying the Invention", claims 1, 6, 7, 16 and 31.
@@ -19,9 +21,12 @@ show [1]_; numbers in parentheses are those of the figures:
 
 from .._joint_feedback import JointFeedback
 from ._force_correction import Comparison, ComputedTorque
+from ._linear_controller import LinearController
+from ._loop_run import LoopRun
 from ._manipulator import ControlStep, ManipulatorController
 from ._motion import Motion, RestToRest, Sensed, node_deformations
 from ._run import ControlRun
+from ._sampled_loop import simulate_loop
 from ._simulated_plant import JointSensors, SimulatedPlant
 from .input_shaping import (
     Shaper,
@@ -38,6 +43,8 @@ __all__ = [
     "ControlStep",
     "JointFeedback",
     "JointSensors",
+    "LinearController",
+    "LoopRun",
     "ManipulatorController",
     "Motion",
     "RestToRest",
@@ -48,6 +55,7 @@ __all__ = [
     "actuator_stiffness",
     "extra_insensitive",
     "node_deformations",
+    "simulate_loop",
     "zero_vibration",
     "zero_vibration_derivative",
 ]
