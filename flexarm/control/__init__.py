@@ -34,6 +34,15 @@ from .input_shaping import (
     zero_vibration,
     zero_vibration_derivative,
 )
+from .kalman import (
+    KalmanFilter,
+    KalmanUpdate,
+    kalman_filter,
+    kalman_predict,
+    kalman_update,
+    lqg,
+)
+from .linear_quadratic import StateFeedback, lqr, quadratic_weights
 from .regulation import SetPointPD, actuator_stiffness
 
 __all__ = [
@@ -43,6 +52,8 @@ __all__ = [
     "ControlStep",
     "JointFeedback",
     "JointSensors",
+    "KalmanFilter",
+    "KalmanUpdate",
     "LinearController",
     "LoopRun",
     "ManipulatorController",
@@ -52,9 +63,16 @@ __all__ = [
     "SetPointPD",
     "Shaper",
     "SimulatedPlant",
+    "StateFeedback",
     "actuator_stiffness",
     "extra_insensitive",
+    "kalman_filter",
+    "kalman_predict",
+    "kalman_update",
+    "lqg",
+    "lqr",
     "node_deformations",
+    "quadratic_weights",
     "simulate_loop",
     "zero_vibration",
     "zero_vibration_derivative",
