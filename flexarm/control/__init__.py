@@ -28,6 +28,7 @@ from ._motion import Motion, RestToRest, Sensed, node_deformations
 from ._run import ControlRun
 from ._sampled_loop import simulate_loop
 from ._simulated_plant import JointSensors, SimulatedPlant
+from .composite import CompositeControl, TimeScales, fast_subsystem
 from .input_shaping import (
     Shaper,
     extra_insensitive,
@@ -42,11 +43,12 @@ from .kalman import (
     kalman_update,
     lqg,
 )
-from .linear_quadratic import StateFeedback, lqr, quadratic_weights
+from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
 from .regulation import SetPointPD, actuator_stiffness
 
 __all__ = [
     "Comparison",
+    "CompositeControl",
     "ComputedTorque",
     "ControlRun",
     "ControlStep",
@@ -64,8 +66,11 @@ __all__ = [
     "Shaper",
     "SimulatedPlant",
     "StateFeedback",
+    "TimeScales",
     "actuator_stiffness",
+    "energy_weight",
     "extra_insensitive",
+    "fast_subsystem",
     "kalman_filter",
     "kalman_predict",
     "kalman_update",

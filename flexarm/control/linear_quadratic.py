@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceError
 from ..linear_models import StateSpace
+from ..mass import mass_matrix
 from ..positions import quiet_difference
+from ._law import gains, refuse_poses
 from ._linear_controller import LinearController
 
 if TYPE_CHECKING:
@@ -96,6 +98,64 @@ def quadratic_weights(
         C = model.C
         Q = Q + np.swapaxes(C, -1, -2) @ (seen[:, np.newaxis] * C)
     return Q, np.diag(weights("inputs", inputs, model.inputs))
+
+
+def energy_weight(
+    arm: Arm, q: Any, *, joint_stiffness: Any = 1.0, fast: bool = False
+) -> Array:
+    r"""Weight of states that is twice the energy of small motions.
+
+    .. math:: x' Q x = \dot q^T M \dot q + \eta^T K \eta + k\, \delta q_j^2
+
+    Each mode then counts by its energy, whatever its normalization.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm without quaternions.
+    q : (..., nq) array_like of float
+        Postures.
+    joint_stiffness : float or (nu,) array_like of float
+        k in N m/rad or N/m, of springs that draw the actuators to the point; without
+        one their position has no energy.
+    fast : bool
+        Of the states of `fast_subsystem` in place of all: modes with free joints.
+
+    Returns
+    -------
+    Q : (..., n, n) ndarray of float
+        For `lqr`; R is then in W per (N m)^2, and one over it a bandwidth.
+
+    Raises
+    ------
+    ArgumentError
+        If a value does not fit.
+
+    Examples
+    --------
+    A mass of 2 kg at 0.5 m:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> fa.control.energy_weight(arm, [0.0], joint_stiffness=3.0).round(12)
+    array([[3. , 0. ],
+           [0. , 0.5]])
+    """
+    refuse_poses(arm, "energy_weight")
+    M = np.asarray(mass_matrix(arm, q))
+    K = np.array(arm.stiffness_matrix)
+    n = arm.nu
+    if fast:
+        jj, jf = M[..., :n, :n], M[..., :n, n:]
+        M = M[..., n:, n:] - np.swapaxes(jf, -1, -2) @ np.linalg.solve(jj, jf)
+        K = K[n:, n:]
+    else:
+        at = arm.actuator_indices
+        K[at, at] += gains("joint_stiffness", joint_stiffness, n)
+    k = K.shape[-1]
+    Q = np.zeros((*M.shape[:-2], 2 * k, 2 * k))
+    Q[..., :k, :k], Q[..., k:, k:] = K, M
+    return Q
 
 
 @dataclass(frozen=True, eq=False)
