@@ -181,7 +181,12 @@ def simulate(
     """
     one = any_of(arm)
     t = times(t)
-    _check_method(one, method, arm is not one and callable(torque))
+    check_method(one, method, _METHODS)
+    if method in _IMPLICIT and arm is not one and callable(torque):
+        raise ArgumentError(
+            f"method {method!r} runs a stack arm by arm, but a torque function sees "
+            "all trajectories at once, expected method 'rk4' or 'ROS34PW2', or samples"
+        )
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -244,13 +249,9 @@ def _integrator(
     return integrate
 
 
-def _check_method(arm: Arm, method: str, is_seen_whole: bool) -> None:
-    _check_choice("method", method, _METHODS)
-    if method in _IMPLICIT and is_seen_whole:
-        raise ArgumentError(
-            f"method {method!r} runs a stack arm by arm, but a torque function sees "
-            "all trajectories at once, expected method 'rk4' or 'ROS34PW2', or samples"
-        )
+def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:
+    """Refuse what is none of the methods, or does not know what the arm has."""
+    _check_choice("method", method, methods)
     if method in _CORE[1:] and arm.constraints:
         raise ArgumentError(
             f"method {method!r} does not keep constraints and the arm has "
