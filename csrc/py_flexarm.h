@@ -66,8 +66,9 @@ int py_split_rollout(const fa_model *model, const fa_kernels *kernels,
 int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *run,
                 int threads, void *work, size_t work_size);
 
-/* method Model.rollout */
+/* methods Model.rollout and Model.sampled_loop */
 PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs);
+PyObject *py_sampled_loop(const fa_model *model, PyObject *args);
 
 /* method Model.inverse_kinematics */
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
