@@ -57,6 +57,7 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
+from .linear_models import StateSpace, inputs, linearize, outputs
 from .links import (
     link_accelerations,
     link_jacobian_rates,
@@ -153,6 +154,7 @@ __all__ = [
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
+    "StateSpace",
     "StiffeningWarning",
     "Stops",
     "Trajectory",
@@ -186,6 +188,7 @@ __all__ = [
     "gravity_forces",
     "holding_forces",
     "innovations_factors",
+    "inputs",
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
@@ -195,6 +198,7 @@ __all__ = [
     "joint_grid",
     "kinetic_energy",
     "library",
+    "linearize",
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",
@@ -218,6 +222,7 @@ __all__ = [
     "operational_space_compliance",
     "operational_space_inertia",
     "operators",
+    "outputs",
     "plotting",
     "position_rates",
     "potential_energy",
