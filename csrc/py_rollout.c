@@ -326,14 +326,12 @@ fail:
     return NULL;
 }
 
-/* arrays of one law, of so many numbers a trajectory; None: not there */
+/* an array of so many numbers a trajectory */
 static int rollout_each(PyObject *object, const char *what, npy_intp count,
                         npy_intp row, fa_each *each)
 {
-    if (object != Py_None) {
-        each->at = rollout_rows(object, what, count, row, &each->stride);
-    }
-    return object == Py_None || each->at ? 0 : -1;
+    each->at = rollout_rows(object, what, count, row, &each->stride);
+    return each->at ? 0 : -1;
 }
 
 /* a shared array of so many numbers */
@@ -433,7 +431,8 @@ static int sampled_law(const fa_model *model, fa_rollout *run, fa_sampled *law,
                    rollout_each(B, "B", count, m * p, &law->B) == 0 &&
                    rollout_each(C, "C", count, nu * m, &law->C) == 0 &&
                    rollout_each(D, "D", count, nu * p, &law->D) == 0 &&
-                   rollout_each(E, "E", count, m * nu, &law->E) == 0 &&
+                   (E == Py_None ||
+                    rollout_each(E, "E", count, m * nu, &law->E) == 0) &&
                    rollout_each(z0, "z0", count, m, &law->z0) == 0 &&
                    rollout_each(reference, "reference", count, n_r * p,
                                 &law->reference) == 0 &&

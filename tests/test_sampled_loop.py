@@ -74,12 +74,15 @@ def test_references_and_first_states() -> None:
         assert_allclose(run.states[k], z, rtol=0, atol=1e-12)
         assert_allclose(run.u[k], law.output(z, e, law.feedforward), rtol=0, atol=1e-12)
         z = law.next_state(z, e)
+    # a loop taken up again where another one was
     late = simulate_loop(
         PLANT, dynamic_law(x0=run.states[20]), run.q[20], run.qd[20], TIMES[:31]
     )
-    on = simulate_loop(PLANT, dynamic_law(), run.q[0], run.qd[0], TIMES)
-    assert_allclose(late.states[0], run.states[20], rtol=0, atol=0)
+    on = simulate_loop(PLANT, dynamic_law(), run.q[20], run.qd[20], TIMES[:31])
+    assert np.array_equal(late.states[0], run.states[20])
     assert not on.states[0].any()
+    shift = late.u[0] - on.u[0]
+    assert_allclose(shift, dynamic_law().C @ run.states[20], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("limit", [np.inf, 3.0])

@@ -31,7 +31,7 @@ class _Plant:
     def advance(self, span: Any, substeps: int, tau: Array) -> None:
         """Move all members to the end of a span; NaN what diverges."""
         loop, arm = self.loop, self.loop.arm
-        lost = ~(_finite(self.q) & _finite(self.qd) & _finite(tau))
+        lost = ~(is_ordinary(self.q, self.qd) & _finite(tau))
         self._q[:, 0], self._qd[:, 0] = self.q, self.qd
         self._tau[:] = tau[:, np.newaxis]
         if lost.any():  # they rest meanwhile, so that they stop nobody
@@ -55,7 +55,7 @@ class _Plant:
         self.q, self.qd = self._q[:, 1].copy(), self._qd[:, 1].copy()
         failed = self._report[:, 0, 2] != 0.0
         loop.report[failed & ~lost] = self._report[failed & ~lost]
-        lost |= failed
+        lost |= failed | ~is_ordinary(self.q, self.qd)
         self.q[lost] = self.qd[lost] = np.nan
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._explain import check_arm, positive_number
 from .._simulate_run import check_step, state, times
+from .._stiffening_warning import warn_of_stiffening
 from .._threads import ONE, threads_of
 from ..errors import ArgumentError
 from ..simulate import check_method
@@ -212,7 +213,9 @@ def simulate_loop(
     except Exception as error:
         error.run = loop.result("stopped by an exception")
         raise
-    return loop.result(note)
+    run = loop.result(note)
+    warn_of_stiffening(arm, run.q, run.qd)
+    return run
 
 
 def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
