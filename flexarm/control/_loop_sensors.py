@@ -56,7 +56,7 @@ def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Senso
     if isinstance(given, str) and given == "actuators":
         return _actuators(arm)
     if is_named(given):
-        return _named(arm, given)
+        return _known(arm, tuple(given) if isinstance(given, list) else given)
     rows = real_array("sensors", given)
     if rows.ndim != 2 or rows.shape[-1] != 2 * nv:
         raise ArgumentError(
@@ -85,6 +85,23 @@ def _actuators(arm: Arm) -> Sensors:
     names = [arm.coordinate_names[i] for i in at]
     rows = np.eye(2 * arm.nv)[np.concatenate([at, arm.nv + at])]
     return Sensors((*names, *(f"{name} rate" for name in names)), rows)
+
+
+def _known(arm: Arm, given: Any) -> Sensors:
+    """Outputs of `linearize`; those told in words are found once."""
+    words = (str, int, float)
+    if not all(isinstance(x, words) for x in _flat(given)):
+        return _named(arm, given)
+    known: dict[Any, Sensors] = vars(arm).setdefault("_loop_sensors", {})
+    if given not in known:
+        known[given] = _named(arm, given)
+    return known[given]
+
+
+def _flat(given: Any) -> list[Any]:
+    if not isinstance(given, tuple):
+        return [given]
+    return [x for item in given for x in _flat(item)]
 
 
 def _named(arm: Arm, given: Any) -> Sensors:
