@@ -4,8 +4,8 @@
 
 One loop is 0.2 s of motion sampled at 500 Hz with a delay of 0.3 ms, Runge-Kutta with
 steps of at most 1 ms.  The plant is the same kernels in both; one loop at a time shows
-what a call of Python per sample costs, a batch what is left of it.  Loops per second are
-printed.
+what a call of Python per sample costs, a batch what is left of that.  Loops per second
+are printed.
 """
 
 from __future__ import annotations
