@@ -151,6 +151,44 @@ typedef struct {
     size_t kp_stride, kd_stride, reference_stride, rates_stride;
 } fa_feedback;
 
+/* numbers of all trajectories, or shared by them: `stride` doubles apart, or 0 */
+typedef struct {
+    const double *at;
+    size_t stride;
+} fa_each;
+
+/*
+ * A linear law at samples, whose forces are held from a delay after each sample until
+ * the next ones arrive (kernels/sampled_loop.c). It takes the place of the forces of a
+ * time loop, whose `n_samples` are then the times of the result; of all methods but
+ * the last, where every joint position has one velocity (no poses).
+ */
+typedef struct {
+    size_t n_knots;        /* times between which forces are held */
+    const double *knots;   /* [n_knots] increasing */
+    const int *substeps;   /* [n_knots - 1] integration steps to the next knot */
+    size_t n_steps;        /* their sum */
+    size_t n_samples;      /* evaluations of the law */
+    size_t n_changes;      /* of the forces, n_samples at most */
+    const size_t *samples; /* [n_samples] knot of each, not decreasing */
+    const size_t *changes; /* [n_changes] knot from which the forces of a sample act */
+    const size_t *outputs; /* knot of each time of the result */
+    int n_outputs, n_states; /* p measured ones, m of the law */
+    const double *rows;      /* [p][2 nv] of (q, qd) */
+    fa_each A, B, C, D, E;   /* [m][m], [m][p], [nu][m], [nu][p], [m][nu] or NULL */
+    fa_each z0;              /* [m] first state of the law */
+    fa_each reference;       /* [n_reference][p] */
+    fa_each feedforward;     /* [n_feedforward][nu] */
+    size_t n_reference, n_feedforward; /* 1, or n_samples */
+    fa_each held;                      /* [nu] forces before the first ones arrive */
+    const double *resolution;          /* [p] of the measured outputs, 0: exact */
+    const double *step;                /* [nu] of the forces, 0: exact */
+    const double *limits;              /* [2][nu] least and largest forces */
+    /* [count][n_samples][...]; y [p] holds the noise before, u and w [nu], z [m] */
+    double *y, *u, *w, *z;
+    double *tau; /* [count][fa_rollout.n_samples][nu] forces from each time on */
+} fa_sampled;
+
 typedef struct {
     fa_method method;
     size_t count;     /* trajectories */
@@ -165,6 +203,7 @@ typedef struct {
     const double *tau;           /* [count or 1][n_samples][n_tau] */
     size_t tau_stride;           /* doubles between two trajectories, 0: shared */
     const fa_feedback *feedback; /* or NULL; with held or linear tau of actuators */
+    const fa_sampled *sampled;   /* or NULL; with no other forces */
     fa_torque_call call;
     fa_tick tick;
     void *context;

@@ -72,6 +72,9 @@ int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *r
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,
                      PyObject *args, PyObject *kwargs);
 
+/* method Model.sampled_loop */
+PyObject *py_sampled_loop(const fa_model *model, PyObject *args);
+
 /* method Model.inverse_kinematics */
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
 

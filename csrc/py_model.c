@@ -277,6 +277,12 @@ static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwarg
     return py_rollout(py_model_of(self->capsule), NULL, NULL, args, kwargs);
 }
 
+static PyObject *model_sampled_loop(PyObject *object, PyObject *args)
+{
+    const model_object *self = (const model_object *)object;
+    return py_sampled_loop(py_model_of(self->capsule), args);
+}
+
 static PyObject *model_inverse_kinematics(PyObject *object, PyObject *args)
 {
     const model_object *self = (const model_object *)object;
@@ -357,6 +363,8 @@ static PyMethodDef model_methods[] = {
     {"rollout", (PyCFunction)(void (*)(void))model_rollout,
      METH_VARARGS | METH_KEYWORDS,
      "A batch of trajectories by a fixed-step method; see simulate."},
+    {"sampled_loop", model_sampled_loop, METH_VARARGS,
+     "A batch of loops of a linear law at samples; see control.simulate_loop."},
     {"inverse_kinematics", model_inverse_kinematics, METH_VARARGS,
      "Joint positions of many target poses; see inverse_kinematics."},
     {NULL, NULL, 0, NULL},

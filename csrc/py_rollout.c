@@ -289,6 +289,29 @@ static int rollout_arms(const fa_stack *stack, fa_rollout *run, PyObject *arms)
     return 0;
 }
 
+/* the time loop without the GIL; -1 with an exception set */
+static int rollout_run(const fa_model *model, const fa_stack *stack,
+                       const fa_rollout *run, int threads)
+{
+    const fa_kernels *kernels = py_kernels(run->count);
+    const size_t work_size = kernels->rollout_work_size(model, run) +
+                             (stack ? kernels->stack_work_size(stack) : 0);
+    char *work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
+    if (!work) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
+    int stopped = 0;
+    Py_BEGIN_ALLOW_THREADS if (run->count)
+    {
+        stopped =
+            py_split_rollout(model, stack, kernels, run, threads, aligned, work_size);
+    }
+    Py_END_ALLOW_THREADS PyMem_RawFree(work);
+    return stopped ? -1 : 0;
+}
+
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,
                      PyObject *args, PyObject *kwargs)
 {
@@ -317,7 +340,6 @@ PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arm
     run.kind = hold ? FA_TORQUE_HOLD : FA_TORQUE_LINEAR;
     run.substeps = substeps < 1 ? 1 : substeps;
     run.context = &context;
-    char *work = NULL;
     if (rollout_method(model, &run, method) < 0 ||
         rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
                      tau_out) < 0 ||
@@ -326,30 +348,218 @@ PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arm
         rollout_arms(stack, &run, arms) < 0) {
         goto fail;
     }
-    const fa_kernels *kernels = py_kernels(run.count);
-    const size_t work_size = kernels->rollout_work_size(model, &run) +
-                             (stack ? kernels->stack_work_size(stack) : 0);
-    work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
-    if (!work) {
-        PyErr_NoMemory();
-        goto fail;
-    }
-    char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
-    int stopped = 0;
-    Py_BEGIN_ALLOW_THREADS if (run.count)
-    {
-        stopped = py_split_rollout(model, stack, kernels, &run, threads, aligned, work_size);
-    }
-    Py_END_ALLOW_THREADS if (stopped)
-    {
+    if (rollout_run(model, stack, &run, threads) < 0) {
         goto fail; /* the exception of the callback is set */
     }
-    PyMem_RawFree(work);
     Py_DECREF(times);
     Py_RETURN_NONE;
 
 fail:
-    PyMem_RawFree(work);
     Py_DECREF(times);
     return NULL;
+}
+
+/* an array of so many numbers a trajectory */
+static int rollout_each(PyObject *object, const char *what, npy_intp count,
+                        npy_intp row, fa_each *each)
+{
+    each->at = rollout_rows(object, what, count, row, &each->stride);
+    return each->at ? 0 : -1;
+}
+
+/* a shared array of so many numbers */
+static const double *rollout_shared(PyObject *object, const char *what, npy_intp size)
+{
+    size_t stride;
+    PyArrayObject *a = (PyArrayObject *)object;
+    if (PyArray_Check(object) && PyArray_SIZE(a) != size) {
+        PyErr_Format(PyExc_ValueError, "%s of a rollout has the wrong shape", what);
+        return NULL;
+    }
+    const npy_intp rows =
+        PyArray_Check(object) && PyArray_NDIM(a) > 0 ? PyArray_DIM(a, 0) : 1;
+    return rollout_rows(object, what, rows, rows ? size / rows : 0, &stride);
+}
+
+/* an array of indices or of numbers of steps, of any length if that is negative */
+static const void *rollout_whole(PyObject *object, const char *what, int type,
+                                 npy_intp size, npy_intp *length)
+{
+    PyArrayObject *a = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || PyArray_TYPE(a) != type || PyArray_NDIM(a) != 1 ||
+        !PyArray_ISCARRAY_RO(a) || (size >= 0 && PyArray_SIZE(a) != size)) {
+        PyErr_Format(PyExc_ValueError, "%s of a rollout has the wrong type or length",
+                     what);
+        return NULL;
+    }
+    *length = PyArray_SIZE(a);
+    return PyArray_DATA(a);
+}
+
+/* grid (knots, substeps, samples, changes, outputs) */
+static int sampled_grid(fa_rollout *run, fa_sampled *law, PyObject *grid)
+{
+    PyObject *knots, *substeps, *samples, *changes, *outputs;
+    npy_intp n, n_samples, n_changes;
+
+    if (!PyArg_ParseTuple(grid, "OOOOO", &knots, &substeps, &samples, &changes,
+                          &outputs)) {
+        return -1;
+    }
+    law->knots = rollout_whole(knots, "knots", NPY_DOUBLE, -1, &n);
+    if (!law->knots) {
+        return -1;
+    }
+    law->n_knots = (size_t)n;
+    law->substeps = rollout_whole(substeps, "substeps", NPY_INT, n > 0 ? n - 1 : 0, &n);
+    law->samples = rollout_whole(samples, "samples", NPY_UINTP, -1, &n_samples);
+    law->changes = rollout_whole(changes, "changes", NPY_UINTP, -1, &n_changes);
+    law->outputs =
+        rollout_whole(outputs, "outputs", NPY_UINTP, (npy_intp)run->n_samples, &n);
+    if (!law->substeps || !law->samples || !law->changes || !law->outputs) {
+        return -1;
+    }
+    law->n_samples = (size_t)n_samples;
+    law->n_changes = (size_t)n_changes;
+    for (size_t i = 0; i + 1 < law->n_knots; i++) {
+        law->n_steps += law->substeps[i] > 0 ? (size_t)law->substeps[i] : 0;
+    }
+    run->t = law->knots;
+    if (law->n_knots < 1 || n_changes > n_samples) {
+        PyErr_SetString(PyExc_ValueError, "the grid of a sampled loop does not fit");
+        return -1;
+    }
+    return 0;
+}
+
+/* law (rows, A, B, C, D, E or None, z0, reference, feedforward) */
+static int sampled_law(const fa_model *model, fa_rollout *run, fa_sampled *law,
+                       PyObject *given)
+{
+    PyObject *rows, *A, *B, *C, *D, *E, *z0, *reference, *feedforward;
+
+    if (!PyArg_ParseTuple(given, "OOOOOOOOO", &rows, &A, &B, &C, &D, &E, &z0,
+                          &reference, &feedforward)) {
+        return -1;
+    }
+    if (!PyArray_Check(reference) || !PyArray_Check(feedforward) ||
+        PyArray_NDIM((PyArrayObject *)reference) != 3 ||
+        PyArray_NDIM((PyArrayObject *)feedforward) != 3) {
+        PyErr_SetString(PyExc_ValueError, "references must be arrays of three axes");
+        return -1;
+    }
+    const npy_intp count = (npy_intp)run->count, nu = model->n_actuators;
+    const npy_intp p = law->n_outputs, m = law->n_states;
+    const npy_intp n_r = PyArray_DIM((PyArrayObject *)reference, 1);
+    const npy_intp n_f = PyArray_DIM((PyArrayObject *)feedforward, 1);
+    law->n_reference = (size_t)n_r;
+    law->n_feedforward = (size_t)n_f;
+    if ((n_r != 1 && law->n_reference != law->n_samples) ||
+        (n_f != 1 && law->n_feedforward != law->n_samples)) {
+        PyErr_SetString(PyExc_ValueError, "references need one row, or one per sample");
+        return -1;
+    }
+    law->rows = rollout_shared(rows, "rows", p * 2 * model->nv);
+    return law->rows && rollout_each(A, "A", count, m * m, &law->A) == 0 &&
+                   rollout_each(B, "B", count, m * p, &law->B) == 0 &&
+                   rollout_each(C, "C", count, nu * m, &law->C) == 0 &&
+                   rollout_each(D, "D", count, nu * p, &law->D) == 0 &&
+                   (E == Py_None ||
+                    rollout_each(E, "E", count, m * nu, &law->E) == 0) &&
+                   rollout_each(z0, "z0", count, m, &law->z0) == 0 &&
+                   rollout_each(reference, "reference", count, n_r * p,
+                                &law->reference) == 0 &&
+                   rollout_each(feedforward, "feedforward", count, n_f * nu,
+                                &law->feedforward) == 0
+               ? 0
+               : -1;
+}
+
+/* samples (y, u, w, z), then actuators (held, resolution, step, limits) */
+static int sampled_arrays(const fa_model *model, fa_rollout *run, fa_sampled *law,
+                          PyObject *samples, PyObject *actuators)
+{
+    PyObject *given[4], *held, *resolution, *step, *limits;
+    double **const arrays[4] = {&law->y, &law->u, &law->w, &law->z};
+    npy_intp shape[4][3];
+
+    if (!PyArg_ParseTuple(samples, "OOOO", given, given + 1, given + 2, given + 3) ||
+        !PyArg_ParseTuple(actuators, "OOOO", &held, &resolution, &step, &limits)) {
+        return -1;
+    }
+    const npy_intp nu = model->n_actuators;
+    for (int i = 0; i < 4; i++) {
+        *arrays[i] = rollout_data(given[i], "samples", 1, shape[i]);
+        if (!*arrays[i]) {
+            return -1;
+        }
+        if (shape[i][0] != (npy_intp)run->count ||
+            shape[i][1] != (npy_intp)law->n_samples ||
+            ((i == 1 || i == 2) && shape[i][2] != nu)) {
+            PyErr_SetString(PyExc_ValueError, "samples of a loop do not fit together");
+            return -1;
+        }
+    }
+    law->n_outputs = (int)shape[0][2];
+    law->n_states = (int)shape[3][2];
+    law->resolution = rollout_shared(resolution, "resolution", shape[0][2]);
+    law->step = law->resolution ? rollout_shared(step, "step", nu) : NULL;
+    law->limits = law->step ? rollout_shared(limits, "limits", 2 * nu) : NULL;
+    return law->limits &&
+                   rollout_each(held, "held", (npy_intp)run->count, nu, &law->held) == 0
+               ? 0
+               : -1;
+}
+
+PyObject *py_sampled_loop(const fa_model *model, PyObject *args)
+{
+    PyObject *q, *qd, *tau, *grid, *law_of, *samples, *actuators, *options, *report;
+    PyObject *tick;
+    const char *method;
+    int threads;
+    rollout_context context = {0, 0, 0, 0, NULL, NULL};
+    fa_sampled law = {0};
+    fa_rollout run = {.tick = rollout_tick, .substeps = 1};
+    npy_intp shape[3], rates[3], forces[3];
+
+    if (!PyArg_ParseTuple(args, "OOOO!sO!O!O!OOOi:sampled_loop", &q, &qd, &tau,
+                          &PyTuple_Type, &grid, &method, &PyTuple_Type, &law_of,
+                          &PyTuple_Type, &samples, &PyTuple_Type, &actuators, &options,
+                          &report, &tick, &threads)) {
+        return NULL;
+    }
+    context.tick = tick == Py_None ? NULL : tick;
+    if (rollout_method(model, &run, method) < 0) {
+        return NULL;
+    }
+    if (run.method == FA_RODAS4P || model->nq != model->nv) {
+        PyErr_SetString(PyExc_ValueError,
+                        "a sampled loop needs fixed steps and no poses");
+        return NULL;
+    }
+    run.q = rollout_data(q, "q", 1, shape);
+    run.qd = run.q ? rollout_data(qd, "qd", 1, rates) : NULL;
+    law.tau = run.qd ? rollout_data(tau, "tau", 1, forces) : NULL;
+    if (!law.tau) {
+        return NULL;
+    }
+    if (shape[2] != model->nq || rates[2] != model->nv || shape[1] < 1 ||
+        forces[2] != model->n_actuators || rates[0] != shape[0] ||
+        rates[1] != shape[1] || forces[0] != shape[0] || forces[1] != shape[1]) {
+        PyErr_SetString(PyExc_ValueError, "arrays of a rollout do not fit together");
+        return NULL;
+    }
+    run.count = (size_t)shape[0];
+    run.n_samples = (size_t)shape[1];
+    run.n_tau = model->n_actuators;
+    run.context = &context;
+    run.sampled = &law;
+    if (sampled_grid(&run, &law, grid) < 0 ||
+        sampled_arrays(model, &run, &law, samples, actuators) < 0 ||
+        sampled_law(model, &run, &law, law_of) < 0 ||
+        rollout_options(&run, options, report) < 0 ||
+        rollout_run(model, NULL, &run, threads) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
 }

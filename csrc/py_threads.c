@@ -242,6 +242,31 @@ static int split_roll(const split_runs *c, const fa_rollout *run, void *work)
                     : c->kernels->rollout(c->model, run, work);
 }
 
+static fa_each split_each(fa_each x, size_t first)
+{
+    x.at = x.at ? x.at + first * x.stride : NULL;
+    return x;
+}
+
+/* a law at samples for some trajectories */
+static fa_sampled split_law(const fa_model *model, const fa_rollout *run, size_t first)
+{
+    const size_t nu = (size_t)model->n_actuators;
+    fa_sampled law = *run->sampled;
+    fa_each *each[] = {&law.A,  &law.B,         &law.C,           &law.D,   &law.E,
+                       &law.z0, &law.reference, &law.feedforward, &law.held};
+
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        *each[i] = split_each(*each[i], first);
+    }
+    law.y += first * law.n_samples * (size_t)law.n_outputs;
+    law.u += first * law.n_samples * nu;
+    law.w += first * law.n_samples * nu;
+    law.z += first * law.n_samples * (size_t)law.n_states;
+    law.tau += first * run->n_samples * nu;
+    return law;
+}
+
 /* some trajectories of a rollout, as one of their own */
 static int split_rollout_part(void *context, int slot, size_t first, size_t count)
 {
@@ -252,6 +277,7 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
     split_part part = {.runs = c, .slot = slot};
     fa_rollout run = *all;
     fa_feedback gains;
+    fa_sampled law;
 
     run.count = count;
     run.t += first * all->t_stride;
@@ -269,6 +295,10 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
         gains.rates = gains.rates ? gains.rates + first * gains.rates_stride : NULL;
         run.feedback = &gains;
     }
+    if (all->sampled) {
+        law = split_law(c->model, all, first);
+        run.sampled = &law;
+    }
     run.tick = split_tick;
     run.context = &part;
     if (split_roll(c, &run, split_work(&c->scratch, slot, c->work))) {
@@ -278,7 +308,8 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
     const size_t lanes = (size_t)c->kernels->lanes,
                  blocks = (count + lanes - 1) / lanes;
     const size_t each = run.method == FA_RODAS4P ? 1 : (size_t)run.substeps;
-    atomic_fetch_add(&c->done, blocks * (n - 1) * each - part.told);
+    const size_t steps = run.sampled ? run.sampled->n_steps : (n - 1) * each;
+    atomic_fetch_add(&c->done, blocks * steps - part.told);
     return 0;
 }
 
@@ -325,12 +356,14 @@ int py_split_rollout(const fa_model *model, const fa_stack *stack,
                     .rollout = run,
                     .work = work};
     /* four forward dynamics at 20 ns for each coordinate */
-    const double step = 80e-9 * model->nv, steps = (double)run->substeps;
+    const double step = 80e-9 * model->nv;
+    const double steps = run->sampled ? (double)run->sampled->n_steps
+                                      : (double)run->substeps * (double)run->n_samples;
     fa_split split = {.threads = threads,
                       .count = run->count,
                       .grain = (size_t)kernels->lanes,
                       .most = run->count,
-                      .seconds = step * steps * (double)run->n_samples,
+                      .seconds = step * steps,
                       .task = split_rollout_part};
 
     if (threads == 1 || run->kind == FA_TORQUE_CALL) { /* a function sees all of them */

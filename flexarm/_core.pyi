@@ -200,6 +200,26 @@ class Model:
         report: NDArray[np.float64] | None = None,
         threads: int = 1,
     ) -> None: ...
+    def sampled_loop(
+        self,
+        q: NDArray[np.float64],
+        qd: NDArray[np.float64],
+        tau: NDArray[np.float64],
+        # knots, substeps, knots of samples, of changes and of outputs
+        grid: tuple[Any, ...],
+        method: str,
+        # rows, A, B, C, D, E or None, first state, reference, feedforward
+        law: tuple[Any, ...],
+        # y with the noise, u, applied, states
+        samples: tuple[Any, Any, Any, Any],
+        # held, resolution, step, limits
+        actuators: tuple[Any, Any, Any, Any],
+        options: tuple[float, float, float, float] | None,
+        report: NDArray[np.float64] | None,
+        tick: Callable[[int], Any] | None,
+        threads: int,
+        /,
+    ) -> None: ...
     def inverse_kinematics(
         self,
         target: NDArray[np.float64],

@@ -1,13 +1,18 @@
-"""What the tests of sampled loops share: a linear plant, its exact loop, a NumPy twin."""
+"""What the tests of sampled loops share: a linear plant and its exact loop."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
+import pytest
+from scipy.linalg import expm, solve_discrete_are
+from scipy.signal import cont2discrete
 
 import flexarm as fa
+from flexarm.control import _loop_callback, _sampled_loop
 
 
 def masses(n: int = 2, stiffness: float = 40.0) -> fa.Arm:
@@ -92,3 +97,21 @@ def exact_loop(
         x = before[0] @ x + before[1] @ sent[-2 - whole]
         x = after[0] @ x + after[1] @ sent[-1 - whole]
     return {name: np.array(value) for name, value in told.items()}
+
+
+def discrete_lqr(arm: fa.Arm, q: Any, T: float) -> tuple[Any, Any, Any]:
+    """Gain of the whole state for held forces, and the discrete model, at rest in q."""
+    ss = fa.linearize(arm, q, outputs="state")
+    A, B, *_ = cont2discrete((ss.A, ss.B, ss.C, ss.D), T)
+    n = arm.nv
+    Q = np.diag([*[100.0] * n, *[1.0] * n])
+    P = solve_discrete_are(A, B, Q, 0.01 * np.eye(arm.nu))
+    return np.linalg.solve(0.01 * np.eye(arm.nu) + B.T @ P @ B, B.T @ P @ A), A, B
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Loops of linear laws by the way of functions, not in C."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_sampled_loop, "run_core", _loop_callback.run_callback)
+        yield

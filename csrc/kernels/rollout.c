@@ -43,15 +43,17 @@ static size_t roll_block_size(const fa_model *model, const fa_rollout *run)
            roll_method_of(run)->own_size(model);
 }
 
-/* in bytes: dynamics, states, block headers, a sample, arrays for the callback */
+/* in bytes: dynamics, states, block headers, a sample, arrays for the callback or of a
+ * law at samples */
 static size_t roll_work_size(const fa_model *model, const fa_rollout *run)
 {
     const size_t n = roll_together(run), nq = (size_t)model->nq;
     const size_t called = run->kind == FA_TORQUE_CALL ? n * 3 * nq : 0;
     const size_t headers =
         (n * sizeof(roll_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
+    const size_t law = run->sampled ? sl_size(model, run->sampled) : 0;
     return (roll_method_of(run)->kernel_size(model) + n * roll_block_size(model, run) +
-            headers + nq + called) *
+            headers + nq + called + law) *
            sizeof(fa_real);
 }
 
@@ -204,6 +206,7 @@ static int roll_run_of(const fa_model *model, const fa_rollout *run, batch_arms 
     next += (together * sizeof(roll_block) + sizeof(fa_real) - 1) / sizeof(fa_real);
     g.sample = next;
     next += nq;
+    g.law = next;
     g.call_q = (double *)next;
     g.call_qd = g.call_q + together * FA_LANES * nq;
     g.call_tau = g.call_qd + together * FA_LANES * nq;
@@ -220,7 +223,10 @@ static int roll_run_of(const fa_model *model, const fa_rollout *run, batch_arms 
         fa_zero(g.blocks[b].tau, (int)nq);
     }
     for (g.first = 0; g.first < roll_blocks(run); g.first += together) {
-        if (method->block_run ? method->block_run(&g) : roll_group_run(&g)) {
+        const int stopped = run->sampled        ? sl_run(&g)
+                            : method->block_run ? method->block_run(&g)
+                                                : roll_group_run(&g);
+        if (stopped) {
             return 1;
         }
     }

@@ -35,6 +35,7 @@ typedef struct {
     size_t done, since;     /* steps of one block: in all, since the last tick */
     double *call_q, *call_qd, *call_tau;
     fa_real *sample;  /* [nv] */
+    fa_real *law;     /* of a law at samples, if there is one */
     batch_arms *arms; /* NULL but for stacks */
 } roll_group;
 
@@ -315,5 +316,9 @@ static fa_real roll_sample_time(const roll_group *g, size_t k)
     }
     return t;
 }
+
+/* a law at samples (sampled_loop.c): scratch in fa_real, all times of one block */
+static size_t sl_size(const fa_model *model, const fa_sampled *law);
+static int sl_run(roll_group *g);
 
 #endif

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._description import Description
 from .._explain import check_numbers, common_batch, positive_number, real_array
 from ..errors import ArgumentError
+from ._loop_sensors import JOINTS, is_named
 
 Array = NDArray[np.float64]
 
@@ -43,11 +44,9 @@ class LinearController(Description):
         with those of the initial states: a thousand controllers are one call.
     dt : float
         Sample time in s.
-    sensors : str, sequence of str, (p, 2 nv) array_like, or callable
-        What y is, as in `simulate_loop`: ``"joints"`` (positions, then velocities),
-        ``"actuators"`` (the same of motors where joints have them), ``"state"`` (all
-        positions, all velocities), names of outputs, rows that multiply (q, qd), or a
-        function ``measure(t, q, qd)``.
+    sensors : str, Output, list of these, (p, 2 nv) array_like, or callable
+        What y is, as in `simulate_loop`; by default positions of the joints, then their
+        velocities.
     reference : (p,) or (..., n, p) array_like of float, or callable, optional
         One r for all samples, one for each of the `n` samples, or a function of the
         time in s; by default zero.  One row, (..., 1, p), stands for all samples.
@@ -102,7 +101,7 @@ class LinearController(Description):
         C: Any,
         D: Any,
         dt: float,
-        sensors: Any = "joints",
+        sensors: Any = JOINTS,
         reference: Any = None,
         feedforward: Any = None,
         anti_windup: Any = None,
@@ -318,10 +317,12 @@ def _check_core(name: str, array: Array, core: tuple[int, ...], counted: str) ->
 
 def _sensors(given: Any, p: int) -> Any:
     """Sensors that can be compared: names as a tuple, rows as an array."""
-    if given is None or isinstance(given, str) or callable(given):
-        return "joints" if given is None else given
-    if all(isinstance(name, str) for name in given):
+    if given is None:
+        return JOINTS
+    if isinstance(given, list) and is_named(given):
         return tuple(given)
+    if callable(given) or is_named(given):
+        return given
     rows = _array("sensors", given, 2)
     if rows.ndim != 2 or len(rows) != p:
         raise ArgumentError(

@@ -31,7 +31,7 @@ class _Plant:
     def advance(self, span: Any, substeps: int, tau: Array) -> None:
         """Move all members to the end of a span; NaN what diverges."""
         loop, arm = self.loop, self.loop.arm
-        lost = ~(_finite(self.q) & _finite(self.qd) & _finite(tau))
+        lost = ~(is_ordinary(self.q, self.qd) & _finite(tau))
         self._q[:, 0], self._qd[:, 0] = self.q, self.qd
         self._tau[:] = tau[:, np.newaxis]
         if lost.any():  # they rest meanwhile, so that they stop nobody
@@ -55,7 +55,7 @@ class _Plant:
         self.q, self.qd = self._q[:, 1].copy(), self._qd[:, 1].copy()
         failed = self._report[:, 0, 2] != 0.0
         loop.report[failed & ~lost] = self._report[failed & ~lost]
-        lost |= failed
+        lost |= failed | ~is_ordinary(self.q, self.qd)
         self.q[lost] = self.qd[lost] = np.nan
 
 
@@ -73,7 +73,7 @@ def run_callback(loop: Loop) -> None:
     )
     for i, time in enumerate(grid.knots.tolist()):
         for k in range(samples[i], samples[i + 1]):
-            law.sample(k, plant.q, plant.qd)
+            law.sample(k, plant.q, plant.qd, tau)
         for k in range(changes[i], changes[i + 1]):
             tau = loop.applied[:, k]
         for k in range(outputs[i], outputs[i + 1]):
@@ -89,12 +89,12 @@ class _Law:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
 
-    def read(self, k: int, q: Array, qd: Array) -> Any:
+    def read(self, k: int, q: Array, qd: Array, tau: Array) -> Any:
         """Return y, or (q, qd), with the batch axes of the user; y is stored."""
         loop = self.loop
         t = float(loop.grid.times[k])
         noise = None if loop.flaws.noise is None else loop.shaped(loop.y[:, k].copy())
-        state = loop.shaped(q.copy()), loop.shaped(qd.copy())
+        state = loop.shaped(q.copy()), loop.shaped(qd.copy()), loop.shaped(tau)
         y = loop.flaws.read(loop.arm, loop.sensors, t, state, noise)
         if loop.sensors.is_state:
             at = loop.arm.nv
@@ -134,10 +134,10 @@ class _Linear(_Law):
         if law.x0 is not None:
             self.z[...] = law.x0
 
-    def sample(self, k: int, q: Array, qd: Array) -> None:
+    def sample(self, k: int, q: Array, qd: Array, tau: Array) -> None:
         """Measure and compute sample k."""
         loop, law = self.loop, self.law
-        y = self.read(k, q, qd)
+        y = self.read(k, q, qd, tau)
         error = y - loop.reference[..., min(k, loop.reference.shape[-2] - 1), :]
         forward = loop.feedforward[..., min(k, loop.feedforward.shape[-2] - 1), :]
         loop.states[:, k] = self.z.reshape(loop.count, -1)
@@ -161,11 +161,11 @@ class _Function(_Law):
             q, qd = (loop.shaped(x[:, 0].copy()) for x in (loop.q, loop.qd))
             reset(q, qd)
 
-    def sample(self, k: int, q: Array, qd: Array) -> None:
+    def sample(self, k: int, q: Array, qd: Array, tau: Array) -> None:
         """Measure, and ask the function at sample k."""
         loop = self.loop
         t, nu = float(loop.grid.times[k]), loop.arm.nu
-        y = self.read(k, q, qd)
+        y = self.read(k, q, qd, tau)
         given = loop.law(t, *y) if loop.sensors.is_state else loop.law(t, y)
         u = real_array(f"result of the law at t = {t:g} s", given)
         try:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._chunks import all_finite
+from .._chunks import all_finite, parts
 from .._explain import check_numbers, common_batch, real_array
 from .._simulate_core import NOT_CONVERGED
-from .._stiffening_warning import warn_of_stiffening
 from ..errors import ArgumentError
 from ._linear_controller import LinearController, rows_of
 from ._loop_grid import grid_of
@@ -25,6 +23,7 @@ from ._loop_sensors import (
     sizes,
     state_sensors,
 )
+from ._motion import is_ordinary
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -171,9 +170,7 @@ class Loop:
 
     def result(self, note: str) -> LoopRun:
         """What was computed, with a sentence about how it ended."""
-        reached = (
-            all_finite(self.q, 1) & all_finite(self.qd, 1) & all_finite(self.tau, 1)
-        )
+        reached = ordinary(self.q, self.qd) & all_finite(self.tau, 1)
         reached = np.logical_and.accumulate(reached, axis=1)
         for array in (self.q[:, 1:], self.qd[:, 1:]):  # the start is known anyway
             array[~reached[:, 1:]] = np.nan
@@ -187,10 +184,6 @@ class Loop:
         failed = ~reached.all(axis=1)
         message = self._ending(note, reached, failed) + self._told(saturated, done)
         q, qd = self.shaped(self.q), self.shaped(self.qd)
-        with warnings.catch_warnings():
-            if note:  # an exception is on its way
-                warnings.simplefilter("ignore")
-            warn_of_stiffening(self.arm, q, qd)
         return LoopRun(
             self.arm,
             self.t,
@@ -256,6 +249,14 @@ class Loop:
             f"; limits of actuators were active at {active} of {n} samples, most often "
             f"that of {name!r}"
         )
+
+
+def ordinary(q: Array, qd: Array) -> Any:
+    """Which states of many members and times are finite and of ordinary size."""
+    result = np.empty(q.shape[:-1], dtype=bool)
+    for part in parts(result.shape):
+        result[part] = is_ordinary(q[part], qd[part])
+    return result
 
 
 def _seed(seed: Any) -> int:

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_numbers, real_array
+from ..dynamics import forward_dynamics
 from ..errors import ArgumentError
+from ..linear_models._point import Point
+from ..linear_models.outputs import Output, read_outputs
 from ._motion import advance
 
 if TYPE_CHECKING:
@@ -17,20 +20,20 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-KINDS = ("joints", "actuators", "state")
+JOINTS = ("joint positions", "joint velocities")
 
 
 class Sensors(NamedTuple):
     """Measured outputs y of an arm.
 
-    `rows` multiply (q, qd); with `measure` instead y is what the function returns.
-    Neither: y is the whole state, displacements and velocities, and positions are read
-    as they are, quaternions included.
+    `rows` multiply (q, qd); else ``measure(t, q, qd, tau)`` has y at a state and the
+    forces that act on it.  Neither: y is the whole state, displacements and velocities,
+    and positions are read as they are, quaternions included.
     """
 
     names: tuple[str, ...]
     rows: Array | None = None
-    measure: Callable[[float, Array, Array], Any] | None = None
+    measure: Callable[[float, Array, Array, Array], Any] | None = None
 
     @property
     def is_state(self) -> bool:
@@ -48,9 +51,12 @@ def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Senso
                 "sensors(t, q, qd) returned one number, expected an array (..., p) of "
                 "p measured outputs"
             )
-        return Sensors(tuple(f"y{i}" for i in range(y.shape[-1])), measure=given)
-    if isinstance(given, str):
-        return Sensors(*_kind(arm, given))
+        names = tuple(f"y{i}" for i in range(y.shape[-1]))
+        return Sensors(names, measure=lambda t, q, qd, tau: given(t, q, qd))
+    if isinstance(given, str) and given == "actuators":
+        return _actuators(arm)
+    if is_named(given):
+        return _known(arm, tuple(given) if isinstance(given, list) else given)
     rows = real_array("sensors", given)
     if rows.ndim != 2 or rows.shape[-1] != 2 * nv:
         raise ArgumentError(
@@ -62,22 +68,100 @@ def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Senso
     return Sensors(tuple(f"y{i}" for i in range(len(rows))), rows)
 
 
-def _kind(arm: Arm, kind: str) -> tuple[tuple[str, ...], Array]:
-    """Names and rows of a named set."""
-    if kind not in KINDS:
-        raise ArgumentError(
-            f"sensors is {kind!r}, expected {', '.join(map(repr, KINDS))}, rows "
-            f"(p, {2 * arm.nv}) that multiply (q, qd), or a function of t, q, qd"
-        )
-    _refuse_poses(arm, f"sensors {kind!r}")
-    at = {
-        "joints": np.arange(arm.nu),
-        "actuators": np.asarray(arm.actuator_indices),
-        "state": np.arange(arm.nv),
-    }[kind]
+def is_named(given: Any) -> bool:
+    """Whether sensors are told as outputs of `linearize`."""
+    if isinstance(given, str | Output):
+        return True
+    return isinstance(given, tuple | list) and any(
+        isinstance(x, str | Output) or (isinstance(x, tuple) and is_named(x))
+        for x in given
+    )
+
+
+def _actuators(arm: Arm) -> Sensors:
+    """Positions, then velocities, of what the forces act on."""
+    _refuse_poses(arm, "sensors 'actuators'")
+    at = np.asarray(arm.actuator_indices)
     names = [arm.coordinate_names[i] for i in at]
-    rates = [f"{name} rate" for name in names]
-    return (*names, *rates), np.eye(2 * arm.nv)[np.concatenate([at, arm.nv + at])]
+    rows = np.eye(2 * arm.nv)[np.concatenate([at, arm.nv + at])]
+    return Sensors((*names, *(f"{name} rate" for name in names)), rows)
+
+
+def _known(arm: Arm, given: Any) -> Sensors:
+    """Outputs of `linearize`; those told in words are found once."""
+    words = (str, int, float)
+    if not all(isinstance(x, words) for x in _flat(given)):
+        return _named(arm, given)
+    known: dict[Any, Sensors] = vars(arm).setdefault("_loop_sensors", {})
+    if given not in known:
+        known[given] = _named(arm, given)
+    return known[given]
+
+
+def _flat(given: Any) -> list[Any]:
+    if not isinstance(given, tuple):
+        return [given]
+    return [x for item in given for x in _flat(item)]
+
+
+def _named(arm: Arm, given: Any) -> Sensors:
+    """Outputs of `linearize`; as rows if they are linear."""
+    signals = read_outputs(arm, given)
+    names = tuple(name for x in signals for name in x.names(arm))
+
+    def value(q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
+        """Outputs and their derivatives by displacements and velocities."""
+        found = [x.tangent(Point(arm, q, qd, qdd)) for x in signals]
+        C = np.zeros((len(names), 2 * arm.nv))
+        at = 0
+        for y, dq, dqd, _ in found:
+            p = y.shape[-1]
+            if q.ndim == 1:
+                C[at : at + p, : arm.nv] += dq
+                C[at : at + p, arm.nv :] += dqd
+            at += p
+        return np.concatenate([y for y, *_ in found], axis=-1), C
+
+    def measure(t: float, q: Array, qd: Array, tau: Array) -> Array:
+        fine: Any = np.isfinite(q).all(-1) & np.isfinite(qd).all(-1)
+        fine = fine[..., np.newaxis]
+        q, qd = np.where(fine, q, arm.neutral), np.where(fine, qd, 0.0)
+        qdd = forward_dynamics(arm, q, qd, np.where(fine, tau, 0.0))
+        return np.where(fine, value(q, qd, qdd)[0], np.nan)
+
+    # two states and no acceleration tell what is linear
+    x = np.random.default_rng(0).normal(size=(2, 2, arm.nv))
+    qs = advance(arm, np.asarray(arm.neutral), 0.1 * x[:, 0])
+    (y0, C0), (y1, C1) = (
+        value(q, qd, 10.0 * qd[::-1]) for q, qd in zip(qs, x[:, 1], strict=True)
+    )
+    if arm.nq == arm.nv:
+        both = np.concatenate([qs, x[:, 1]], axis=-1)
+        off = np.abs(np.stack([y0, y1]) - both @ C0.T).max(initial=0.0)
+        off = max(off, np.abs(C1 - C0).max(initial=0.0))
+        if off <= 1e-12 * np.abs(C0).max(initial=0.0):
+            return Sensors(names, C0)
+    else:
+        _check_poses(arm, names, qs[0], value)
+    return Sensors(names, measure=measure)
+
+
+def _check_poses(arm: Arm, names: tuple[str, ...], q: Array, value: Any) -> None:
+    """Refuse outputs that do not see the rotation of a joint of which they speak."""
+    zero = np.zeros(arm.nv)
+    turn = np.zeros(arm.nv)
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            turn[arm.body_joint_slice(k)] = 1e-4
+    (y0, C), (y1, _) = value(q, zero, zero), value(advance(arm, q, turn), zero, zero)
+    told = C[:, : arm.nv] @ turn
+    blind = np.flatnonzero(np.abs(y1 - y0 - told) > 0.1 * np.abs(told) + 1e-9)
+    if len(blind):
+        raise ArgumentError(
+            f"sensor {names[blind[0]]!r} is the displacement of a joint with "
+            "quaternions, which has no value of its own; expected a function of t, q, "
+            "qd that uses fa.difference"
+        )
 
 
 def state_sensors(arm: Arm) -> Sensors:
@@ -101,15 +185,21 @@ class Flaws(NamedTuple):
     resolution: Array | None  # (p,)
 
     def read(
-        self, arm: Arm, sensors: Sensors, t: float, state: tuple[Array, Array], n: Any
+        self,
+        arm: Arm,
+        sensors: Sensors,
+        t: float,
+        state: tuple[Array, Array, Array],
+        n: Any,
     ) -> Any:
         """Measured (..., p), or (q, qd) of the whole state; `n` (..., p) is the noise.
 
-        `state` has the batch axes of the user.
+        `state` is q, qd and the forces, with the batch axes of the user.
         """
-        q, qd = state
+        q, qd, tau = state
         if sensors.measure is not None:
-            y = real_array(f"result of sensors at t = {t:g}", sensors.measure(t, q, qd))
+            given = sensors.measure(t, q, qd, tau)
+            y = real_array(f"result of sensors at t = {t:g}", given)
             try:
                 y = np.array(np.broadcast_to(y, (*q.shape[:-1], len(sensors.names))))
             except ValueError:

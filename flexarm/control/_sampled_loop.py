@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._explain import check_arm, positive_number
 from .._simulate_run import check_step, state, times
+from .._stiffening_warning import warn_of_stiffening
 from .._threads import ONE, threads_of
 from ..errors import ArgumentError
 from ..simulate import check_method
@@ -57,7 +58,8 @@ def simulate_loop(
     arm : Arm
         The plant, with ``nu`` actuators.
     law : LinearController or callable
-        A `LinearController`, whose loop runs in C; or ``law(t, q, qd)`` that returns
+        A `LinearController`, whose loop runs in C if its outputs are linear in (q, qd)
+        and the steps fixed; or ``law(t, q, qd)`` that returns
         forces ``(..., nu)`` for the whole batch, called once per sample with what is
         measured of the state; with `sensors` it is ``law(t, y)``.  Its method
         ``reset(q, qd)``, if there is one, is called before the first sample.
@@ -80,12 +82,13 @@ def simulate_loop(
         Resolution of the outputs: noisy values are rounded to its multiples.
     command_resolution : float or (nu,) array_like of float, optional
         Resolution of the forces, which are rounded first and then limited.
-    sensors : str, (p, 2 nv) array_like of float, or callable, optional
-        What is measured: ``"joints"``, positions of the joints, then velocities;
-        ``"actuators"``, the same of motors where joints have them; ``"state"``, all
-        positions and velocities; rows that multiply (q, qd), such as strains; or
-        ``measure(t, q, qd)`` that returns ``(..., p)``.  By default that of the
-        controller, and for a function as law the state.
+    sensors : str, Output, list of these, (p, 2 nv) array_like, or callable, optional
+        What is measured: outputs as `flexarm.linearize` takes them, ``"state"``,
+        ``["joint positions", "joint velocities"]``, ``("strain", "link1", 0.0)``,
+        ``"tip position xy"``; ``"actuators"``, positions and velocities of motors where
+        joints have them; rows that multiply (q, qd); or ``measure(t, q, qd)`` that
+        returns ``(..., p)``.  By default that of the controller, and for a function as
+        law the state.
     seed : int, optional
         Of the noise.  By default one that nobody knows before; the result tells it.
     u0 : (..., nu) array_like of float, optional
@@ -128,6 +131,8 @@ def simulate_loop(
     A sample at the time of a change sees the state there, which the change does not
     alter, so that a delay of zero and one of a whole sample are exact.  Times that
     differ by less than 1e-9 of a sample are taken as one.
+
+    Accelerations are measured under the forces that act until the sample.
 
     Noise and rounding are those of positions and velocities where the law sees the
     state; noise on quaternions is a small turn.  Each member of a batch draws from a
@@ -208,7 +213,9 @@ def simulate_loop(
     except Exception as error:
         error.run = loop.result("stopped by an exception")
         raise
-    return loop.result(note)
+    run = loop.result(note)
+    warn_of_stiffening(arm, run.q, run.qd)
+    return run
 
 
 def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
