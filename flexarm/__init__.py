@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from . import (
         control,
         descriptions,
+        interop,
         library,
         plotting,
         reference,
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
 _LATER = (
     "control",
     "descriptions",
+    "interop",
     "library",
     "plotting",
     "reference",
@@ -187,6 +189,7 @@ __all__ = [
     "holding_forces",
     "innovations_factors",
     "integrate",
+    "interop",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_kinematics",
