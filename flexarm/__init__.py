@@ -57,6 +57,7 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
+from .linear_models import StateSpace, inputs, linearize, outputs
 from .links import (
     link_accelerations,
     link_jacobian_rates,
@@ -155,6 +156,7 @@ __all__ = [
     "RigidBody",
     "SingularityError",
     "SpatialOperators",
+    "StateSpace",
     "StiffeningWarning",
     "Stops",
     "Trajectory",
@@ -188,6 +190,7 @@ __all__ = [
     "gravity_forces",
     "holding_forces",
     "innovations_factors",
+    "inputs",
     "integrate",
     "interop",
     "inverse_dynamics",
@@ -198,6 +201,7 @@ __all__ = [
     "joint_grid",
     "kinetic_energy",
     "library",
+    "linearize",
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",
@@ -221,6 +225,7 @@ __all__ = [
     "operational_space_compliance",
     "operational_space_inertia",
     "operators",
+    "outputs",
     "plotting",
     "position_rates",
     "potential_energy",

@@ -17,6 +17,7 @@ from . import (
     derivatives,
     dynamics,
     kinematics,
+    linear_models,
     links,
     mass,
     motion,
@@ -539,3 +540,4 @@ class Arm(Description):
     natural_frequencies = vibration.natural_frequencies
     vibration_modes = vibration.vibration_modes
     complex_modes = vibration.complex_modes
+    linearize = linear_models.linearize

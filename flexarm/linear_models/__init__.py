@@ -1,0 +1,11 @@
+"""Linear models of arms at any state, for the design of controllers.
+
+`linearize` makes them, `StateSpace` is what they are; `inputs` and `outputs` have the
+forces that may enter and the signals that may be measured.
+"""
+
+from . import inputs, outputs
+from ._linearize import linearize
+from ._state_space import StateSpace
+
+__all__ = ["StateSpace", "inputs", "linearize", "outputs"]

@@ -1,0 +1,380 @@
+"""Linear model of an arm about a state, exact, for a batch of states at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_finite, common_batch, leading, real_array
+from ..constraints import constraint_jacobian, constraint_violation
+from ..derivatives import inverse_dynamics_derivatives
+from ..dynamics import inverse_dynamics
+from ..errors import ArgumentError, SingularityError
+from ..mass import mass_matrix
+from ..statics import equilibrium
+from ..statics._coordinates import read_arm
+from ..statics._loads import Loads, read_loads
+from ._point import Point, lie_brackets
+from ._state_space import StateSpace
+from .inputs import read_inputs
+from .outputs import read_outputs, state_names
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+def linearize(
+    arm: Arm,
+    q: Any,
+    qd: Any = None,
+    tau: Any = None,
+    *,
+    inputs: Any = None,
+    outputs: Any = None,
+    settle: bool = False,
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+) -> StateSpace:
+    r"""Linear model of an arm about states, with named inputs and outputs.
+
+    Of small displacements d of the positions and v of the velocities,
+
+    .. math::
+        \dot x = A x + B u, \quad y = C x + D u, \quad x = (d, v), \qquad
+        A = \begin{pmatrix} G & 1 \\ -M^{-1} K & -M^{-1} D_v \end{pmatrix}, \quad
+        B = \begin{pmatrix} 0 \\ M^{-1} S \end{pmatrix}
+
+    with the exact derivatives K and D_v of inverse dynamics by positions and velocities
+    at the acceleration of the point.  u and y are differences from their values there.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree, with couplings at most.
+    q : (..., nq) array_like of float
+        Positions; leading axes are many points, of a grid for gain scheduling, say.
+    qd : (..., nv) array_like of float, optional
+        Velocities; by default the arm is at rest.
+    tau : (..., nu) or (..., nv) array_like of float, optional
+        Forces at the point, of the actuators or of all coordinates.  By default those
+        of the actuators that hold the arm: none of the coordinates on which they act
+        accelerates if the others do not.
+    inputs : str, Input or list of these, optional
+        What u is, see `flexarm.inputs`; by default the forces of the actuators.
+    outputs : str, Output, tuple or list of these, optional
+        What y is, see `flexarm.outputs`; by default the positions of the joints.
+    settle : bool
+        Let modes, and motors of joints with drives, first find their `equilibrium`, the
+        joints held at `q`.
+    wrench, node, frame
+        Constant load at the point, as in `equilibrium`.
+
+    Returns
+    -------
+    model : StateSpace
+        Matrices with the leading axes of the points, names, the point and ``drift``,
+        the rate of the state there: velocities and accelerations.  It is zero at an
+        equilibrium; elsewhere x is the deviation from the motion that goes through the
+        point, and A changes along it.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape or a name does not fit, the arm has loops, or a joint that is not
+        holonomic moves.
+    NotFiniteError
+        If an argument or a result is NaN or infinite.
+    SingularityError
+        If the mass matrix is not positive definite.
+    ConvergenceError
+        If there is no equilibrium in which to settle.
+
+    See Also
+    --------
+    inverse_dynamics_derivatives : the matrices K and D_v.
+    vibration_modes, complex_modes : the poles of arms without inputs.
+
+    Notes
+    -----
+    Displacements are those of `integrate`, one for each velocity: rotations about axes
+    of the body for a quaternion.  Seen from a point that moves such displacements turn,
+    ``G d = [d, qd]``, the Lie bracket of velocities of joints with quaternions; G is
+    zero for all others and for arms at rest.
+
+    Couplings leave fewer coordinates: those that others follow from are no states, and
+    all equations are projected on the velocities that the couplings admit.  Motors of
+    joints with drives are states, and the actuators act on them.
+
+    Outputs are measured on the deformed arm in full, also where its dynamics are of
+    linear or ruthless fidelity.  Springs with stops and dry friction are linear only
+    where they are smooth.
+
+    References
+    ----------
+    .. [1] R. H. Cannon, E. Schmitz, *Initial experiments on the end-point control of a
+       flexible one-link robot*, Int. J. Robotics Research 3(3), 1984: joint and tip as
+       outputs of one arm, and what the difference means.
+    .. [2] A. Mueller, *Screw and Lie group theory in multibody kinematics*, Multibody
+       System Dynamics 43, 2018: displacements and brackets.
+
+    Examples
+    --------
+    A pendulum that hangs, 2 kg at 0.5 m: -g/l, and 1/(m l^2) for its torque:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> ss = fa.linearize(arm, [-np.pi / 2])
+    >>> ss.A, ss.B.round(12)
+    (array([[  0.  ,   1.  ],
+           [-19.62,   0.  ]]), array([[0.],
+           [2.]]))
+
+    A grid of poses of an arm with two flexible links in one call, its joints, tip and a
+    strain gauge at a root as outputs:
+
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> q = np.zeros((5, 6))
+    >>> q[:, 1] = np.linspace(0.0, np.pi / 2, 5)
+    >>> ss = fa.linearize(
+    ...     arm, q, outputs=["joints", "tip xy", fa.outputs.strain("link1", 0.0)]
+    ... )
+    >>> ss.A.shape, ss.outputs
+    ((5, 12, 12), ('link1', 'link2', 'tip x', 'tip y', 'link1 strain y 0'))
+    """
+    read_arm(arm, "a linear model")
+    drives, signals = read_inputs(arm, inputs), read_outputs(arm, outputs)
+    given, loads = _read(arm, q, qd, tau, wrench, node, frame)
+    batch = common_batch(
+        {
+            **{name: x.shape[:-1] for name, x in given.items()},
+            **({} if loads is None else {"wrench": loads.batch}),
+        }
+    )
+    at = {
+        name: np.array(np.broadcast_to(x, (*batch, x.shape[-1])))
+        for name, x in given.items()
+    }
+    if settle:
+        _settle(arm, at, wrench, node, frame)
+    basis = _Basis(arm, at["q"])
+    qd_ = at.get("qd", np.zeros((*batch, arm.nv)))
+    mass = _Mass(arm, at["q"], basis)
+    force, qdd = _accelerations(arm, at["q"], qd_, at.get("tau"), loads, basis, mass)
+
+    K, Dv = inverse_dynamics_derivatives(arm, at["q"], qd_, qdd)
+    if loads is not None:
+        K = K - loads.tangent(arm, at["q"])
+    n = basis.n
+    A = np.zeros((*batch, 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    turning = lie_brackets(arm, qd_)
+    if turning is not None:
+        A[..., :n, :n] = basis.displacements(turning)
+    A[..., n:, :n] = 0.0 - mass.solve(basis.block(K))
+    A[..., n:, n:] = 0.0 - mass.solve(basis.block(Dv))
+    shapes = [x.directions(arm, at["q"]) for x in drives]
+    columns = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in shapes]
+    B2 = mass.solve(basis.rows(np.concatenate(columns, axis=-1)))
+    B = np.concatenate([np.zeros_like(B2), B2], axis=-2)
+
+    point = Point(arm, at["q"], qd_, qdd)
+    C, D, y = _measured(point, signals, basis, A, B2)
+    names = [arm.coordinate_names[i] for i in basis.kept]
+    return StateSpace(
+        A,
+        B,
+        C,
+        D,
+        states=state_names(names),
+        inputs=tuple(name for x in drives for name in x.names(arm)),
+        outputs=tuple(name for x in signals for name in x.names(arm)),
+        q=at["q"],
+        qd=qd_,
+        tau=force,
+        y=y,
+        drift=np.concatenate([qd_[..., basis.kept], qdd[..., basis.kept]], axis=-1),
+    )
+
+
+def _read(
+    arm: Arm, q: Any, qd: Any, tau: Any, wrench: Any, node: Any, frame: str
+) -> tuple[dict[str, Array], Loads | None]:
+    """Finite arrays of the arguments that are given, and the load."""
+    given: dict[str, Array] = {"q": real_array("q", q)}
+    for name, value in (("qd", qd), ("tau", tau)):
+        if value is not None:
+            given[name] = real_array(name, value)
+    leading(arm, given, ())
+    for name, array in given.items():
+        check_finite(name, array)
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            start = arm.body_joint_slice(k, positions=True).start
+            if not given["q"][..., start : start + 4].any(axis=-1).all():
+                raise ArgumentError(
+                    f"q[..., {start}:{start + 4}] is a quaternion of length zero, "
+                    "expected one that names a rotation, such as that of arm.neutral"
+                )
+    return given, read_loads(arm, wrench, node, frame)
+
+
+def _settle(arm: Arm, at: dict[str, Array], wrench: Any, node: Any, frame: str) -> None:
+    """Replace positions by those of the equilibrium with held joints."""
+    if "tau" in at or ("qd" in at and at["qd"].any()):
+        raise ArgumentError(
+            "settle is True with velocities or forces, expected an arm at rest, whose "
+            "forces follow from its equilibrium; leave qd and tau out"
+        )
+    found = equilibrium(arm, at["q"], wrench=wrench, node=node, frame=frame)
+    at["q"] = found.check(stable=False).q
+
+
+class _Basis:
+    """Velocities that the couplings of an arm admit, by independent ones of them."""
+
+    def __init__(self, arm: Arm, q: Array) -> None:
+        self.kept = np.arange(arm.nv)
+        self.T: Array | None = None
+        if not arm.constraints:
+            return
+        from scipy.linalg import qr
+
+        off = np.abs(constraint_violation(arm, q)).max(initial=0.0)
+        if off > 1e-6:
+            raise ArgumentError(
+                f"q violates the couplings of the arm by {off:.3g}, expected positions "
+                "that satisfy them, such as those of close_loops(arm, q)"
+            )
+        rows = constraint_jacobian(arm, arm.neutral)
+        _, R, order = qr(rows, pivoting=True)
+        size = np.abs(np.diag(R))
+        rank = int((size > 1e-12 * size.max(initial=0.0)).sum())
+        tied, kept = np.sort(order[:rank]), np.sort(order[rank:])
+        T = np.zeros((arm.nv, len(kept)))
+        T[kept, np.arange(len(kept))] = 1.0
+        T[tied] = -np.linalg.lstsq(rows[:, tied], rows[:, kept], rcond=None)[0]
+        self.kept, self.T = kept, T
+
+    @property
+    def n(self) -> int:
+        return len(self.kept)
+
+    def rows(self, matrix: Any) -> Any:
+        """Equations (..., n, k) of (..., nv, k)."""
+        return matrix if self.T is None else self.T.T @ matrix
+
+    def columns(self, matrix: Any) -> Any:
+        """By independent displacements (..., k, n) of (..., k, nv)."""
+        return matrix if self.T is None else matrix @ self.T
+
+    def block(self, matrix: Any) -> Any:
+        return self.rows(self.columns(matrix))
+
+    def displacements(self, matrix: Any) -> Any:
+        """Rates (..., n, n) of independent displacements of (..., nv, nv)."""
+        return self.columns(matrix)[..., self.kept, :]
+
+    def spread(self, vectors: Any) -> Any:
+        """Velocities (..., nv) of independent ones."""
+        return vectors if self.T is None else vectors @ self.T.T
+
+
+class _Mass:
+    """Mass matrix of the independent coordinates, factored."""
+
+    def __init__(self, arm: Arm, q: Array, basis: _Basis) -> None:
+        self.M = basis.block(mass_matrix(arm, q))
+        size = np.sqrt(np.abs(np.diagonal(self.M, axis1=-2, axis2=-1)))
+        self.size = np.where(size > 0.0, size, 1.0)
+        scaled = self.M / (
+            self.size[..., :, np.newaxis] * self.size[..., np.newaxis, :]
+        )
+        least = np.linalg.eigvalsh(scaled)[..., 0]
+        bad = ~(least > 4.0 * np.finfo(float).eps * self.M.shape[-1])
+        if bad.any():
+            index = tuple(int(i) for i in np.argwhere(bad)[0])
+            where = f"{int(bad.sum())} of {bad.size} states, first at index {index}"
+            raise SingularityError(
+                "the mass matrix is not positive definite for "
+                f"{where if bad.ndim else 'the state'}, so that forces have no "
+                "definite accelerations and there is no linear model; expected smaller "
+                "deflections, or a state in which no motion is without mass",
+                index=index,
+                count=int(bad.sum()),
+            )
+        self.scaled = scaled
+
+    def solve(self, right: Any) -> Any:
+        """Accelerations of forces (..., n, k)."""
+        size = self.size[..., np.newaxis]
+        return np.linalg.solve(self.scaled, right / size) / size
+
+
+def _accelerations(
+    arm: Arm,
+    q: Array,
+    qd: Array,
+    tau: Array | None,
+    loads: Loads | None,
+    basis: _Basis,
+    mass: _Mass,
+) -> tuple[Array, Array]:
+    """Forces at the point, (..., nu) or (..., nv), and accelerations (..., nv)."""
+    # all but the mass; what holds a point of the couplings at speed is zero: they are
+    # linear relations of coordinates
+    bias = inverse_dynamics(arm, q, qd, np.zeros(arm.nv))
+    if loads is not None:
+        bias = bias - loads.forces(arm, q)
+    acts = np.eye(arm.nv)[:, arm.actuator_indices]
+    if tau is None:
+        if basis.T is None:
+            tau = bias[..., arm.actuator_indices]
+        else:
+            push = basis.T.T @ acts
+            tau = bias @ basis.T @ np.linalg.pinv(push).T
+    force = tau if tau.shape[-1] == arm.nv else tau @ acts.T
+    net = basis.rows((force - bias)[..., np.newaxis])
+    qdd = basis.spread(mass.solve(net)[..., 0])
+    # what is zero but for the rounding of its terms
+    size = np.abs(force) + np.abs(bias)
+    if basis.T is not None:
+        size = size @ np.abs(basis.T)
+    least = 8.0 * np.finfo(float).eps * size
+    if (np.abs(net[..., 0]) <= least).all():
+        qdd = np.zeros_like(qdd)
+    return np.asarray(tau), np.asarray(qdd)
+
+
+def _measured(
+    point: Point, signals: list[Any], basis: _Basis, A: Array, B2: Array
+) -> tuple[Array, Array, Array]:
+    """C, D and the value of the outputs at the point."""
+    batch, n = A.shape[:-2], basis.n
+    Cs, Ds, ys = [], [], []
+    for signal in signals:
+        value, dq, dqd, dqdd = signal.tangent(point)
+        p = value.shape[-1]
+        C = np.zeros((*batch, p, 2 * n))
+        D = np.zeros((*batch, p, B2.shape[-1]))
+        if np.ndim(dq):
+            C[..., :n] += basis.columns(dq)
+        if np.ndim(dqd):
+            C[..., n:] += basis.columns(dqd)
+        if np.ndim(dqdd):
+            by = basis.columns(dqdd)
+            C += by @ A[..., n:, :]
+            D += by @ B2
+        Cs.append(C)
+        Ds.append(D)
+        ys.append(np.broadcast_to(value, (*batch, p)))
+    return (
+        np.concatenate(Cs, axis=-2),
+        np.concatenate(Ds, axis=-2),
+        np.concatenate(ys, axis=-1),
+    )

@@ -1,0 +1,83 @@
+"""Names of nodes, axes and signals, as users write them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+from ..operational_space import _numbers
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+_AXES = "xyz"
+
+
+def axes_of(axes: Any) -> str:
+    """Components such as "xy", or a refusal in words."""
+    fits = isinstance(axes, str) and axes and set(axes) <= set(_AXES)
+    if not fits or len(set(axes)) != len(axes):
+        raise ArgumentError(
+            f"axes is {axes!r}, expected some of 'x', 'y' and 'z', such as 'xy'"
+        )
+    return str(axes)
+
+
+def node_and_name(arm: Arm, node: Any) -> tuple[int, str]:
+    """Number of a node, and what its signals are called."""
+    if node is None or (isinstance(node, str) and node == "tip"):
+        return arm.tip_node, "tip"
+    numbers = _numbers(arm, node)
+    if len(numbers) != 1:
+        raise ArgumentError(f"node is {node!r}, expected a single node")
+    return numbers[0], arm.node_names[numbers[0]]
+
+
+def node_of_words(
+    arm: Arm, text: str, kinds: Iterable[str]
+) -> tuple[Any, str, str] | None:
+    """Node, kind and axes of words such as "tip position xy", or None.
+
+    "tip y" stands for the position; node names may have blanks.
+    """
+    nodes = {"tip": None, **{name: name for name in arm.node_names}}
+    for name in sorted(nodes, key=len, reverse=True):
+        if text != name and not text.startswith(name + " "):
+            continue
+        rest = text[len(name) :].strip()
+        for kind in sorted(kinds, key=len, reverse=True):
+            if rest == kind:
+                return nodes[name], kind, _AXES
+            if rest.startswith(kind + " ") and set(rest[len(kind) + 1 :]) <= set(_AXES):
+                return nodes[name], kind, rest[len(kind) + 1 :]
+        if rest and set(rest) <= set(_AXES) and "position" in kinds:
+            return nodes[name], "position", rest
+    return None
+
+
+def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
+    """Numbers of signals given by names or numbers."""
+    if isinstance(wanted, str | int):
+        wanted = [wanted]
+    if isinstance(wanted, slice):
+        return list(range(len(names)))[wanted]
+    found = []
+    for item in wanted:
+        if isinstance(item, str):
+            if item not in names:
+                near = difflib.get_close_matches(item, names, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise ArgumentError(
+                    f"{what} has no {item!r}, expected some of "
+                    f"{', '.join(map(repr, names))}{hint}"
+                )
+            found.append(names.index(item))
+        elif isinstance(item, bool) or not -len(names) <= int(item) < len(names):
+            raise ArgumentError(
+                f"{what} has no number {item!r}, expected one below {len(names)}"
+            )
+        else:
+            found.append(int(item) % len(names))
+    return found

@@ -1,0 +1,183 @@
+"""What may act on an arm: inputs of `flexarm.linearize`.
+
+Inputs are given by their names, ``"actuators"``, ``"all forces"``, ``"tip force y"``,
+or by the functions of this module, alone or several in a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError
+from ..kinematics import jacobian
+from ._names import axes_of, node_and_name, node_of_words
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+__all__ = ["Input", "actuators", "all_forces", "node_force", "node_moment"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """Forces that act on an arm.
+
+    Attributes
+    ----------
+    names : callable
+        Names of the signals for an arm, ``names(arm)``.
+    directions : callable
+        Generalized forces of a unit of each, ``directions(arm, q)``, (..., nv, m).
+    """
+
+    names: Callable[[Arm], tuple[str, ...]]
+    directions: Callable[[Arm, Array], Array]
+
+
+def actuators() -> Input:
+    """Forces of the ``nu`` actuators, on motors where joints have drives.
+
+    Returns
+    -------
+    input : Input
+        Signals ``"link1 force"``; N m of joints that turn, N of joints that slide.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.0], inputs="actuators").inputs
+    ('link1 force', 'link2 force')
+    """
+
+    def names(arm: Arm) -> tuple[str, ...]:
+        known = arm.coordinate_names
+        return tuple(f"{known[i]} force" for i in arm.actuator_indices)
+
+    def directions(arm: Arm, q: Array) -> Array:
+        return np.eye(arm.nv)[:, arm.actuator_indices]
+
+    return Input(names, directions)
+
+
+def all_forces() -> Input:
+    """Forces on all ``nv`` coordinates, modes among them.
+
+    Returns
+    -------
+    input : Input
+        Signals ``"link1 force"``, ``"link1.bending y 1 force"``.
+    """
+
+    def names(arm: Arm) -> tuple[str, ...]:
+        return tuple(f"{name} force" for name in arm.coordinate_names)
+
+    def directions(arm: Arm, q: Array) -> Array:
+        return np.eye(arm.nv)
+
+    return Input(names, directions)
+
+
+def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
+    def names(arm: Arm) -> tuple[str, ...]:
+        _, told = node_and_name(arm, node)
+        return tuple(f"{told} {what} {axis}" for axis in axes_of(axes))
+
+    def directions(arm: Arm, q: Array) -> Array:
+        number, _ = node_and_name(arm, node)
+        rows = [first + "xyz".index(axis) for axis in axes_of(axes)]
+        J = jacobian(arm, q, number, frame="base")[..., rows, :]
+        return np.asarray(np.swapaxes(J, -1, -2))
+
+    return Input(names, directions)
+
+
+def node_force(node: Any = None, axes: str = "xyz") -> Input:
+    """Forces on a node from outside, in base axes: disturbances.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components, such as ``"xy"``.
+
+    Returns
+    -------
+    input : Input
+        Signals ``"tip force x"``, in N.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> push = fa.inputs.node_force(("link1", "tip"), "y")
+    >>> fa.linearize(arm, [0.0, 0.0], inputs=["actuators", push]).inputs
+    ('link1 force', 'link2 force', 'link1.tip force y')
+    """
+    return _wrench(node, axes, 3, "force")
+
+
+def node_moment(node: Any = None, axes: str = "xyz") -> Input:
+    """Moments on a node from outside, in base axes.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components, such as ``"z"``.
+
+    Returns
+    -------
+    input : Input
+        Signals ``"tip moment x"``, in N m.
+    """
+    return _wrench(node, axes, 0, "moment")
+
+
+_NAMED: dict[str, Callable[[], Input]] = {
+    "actuators": actuators,
+    "all forces": all_forces,
+}
+_ON_NODES: dict[str, Callable[[Any, str], Input]] = {
+    "force": node_force,
+    "moment": node_moment,
+}
+
+
+def read_inputs(arm: Arm, given: Any) -> list[Input]:
+    """Inputs from the argument of `linearize`."""
+    if given is None:
+        return [actuators()]
+    single = isinstance(given, str | Input)
+    found = [_read_one(arm, item) for item in ([given] if single else given)]
+    if not found:
+        raise ArgumentError(
+            "inputs is empty, expected at least one, such as 'actuators'"
+        )
+    return found
+
+
+def _read_one(arm: Arm, item: Any) -> Input:
+    if isinstance(item, Input):
+        return item
+    if isinstance(item, str):
+        if item in _NAMED:
+            return _NAMED[item]()
+        words = node_of_words(arm, item, _ON_NODES)
+        if words is not None:
+            node, what, axes = words
+            return _ON_NODES[what](node, axes)
+    raise ArgumentError(
+        f"inputs has {item!r}, expected 'actuators', 'all forces', '<node> force' or "
+        "'<node> moment' with axes if need be, such as 'tip force y', or what the "
+        "functions of flexarm.inputs return"
+    )

@@ -1,0 +1,652 @@
+"""What may be measured on an arm: outputs of `flexarm.linearize`.
+
+Outputs are given by their names or by the functions of this module, alone or several in
+a list:
+
+=============================  =======================================================
+``"joint positions"``          `joint_positions`, `joint_velocities`,
+                               `joint_accelerations`
+``"motor positions"``          `motor_positions`, `motor_velocities`: what encoders see
+``"modes"``                    `modes`, `mode_velocities`
+``"state"``                    `state`: all of it
+``"tip position"``,            `node_position` of the tip; ``"tip y"`` for short
+``"tip position xy"``
+``"tip velocity"``,            `node_velocity`
+``"link1.tip velocity x"``
+``"tip acceleration y"``       `node_acceleration`
+``"tip rotation z"``           `node_rotation`: the orientation
+``"tip angular velocity z"``   `node_angular_velocity`
+``"tip accelerometer x"``      `accelerometer`: with gravity, in axes of the node
+``"tip gyroscope x"``          `gyroscope`: angular velocity in axes of the node
+``("strain", "link1", 0.1)``   `strain` of a link 0.1 m from its base
+=============================  =======================================================
+
+Names of nodes are those of ``arm.node_names``, ``"tip"`` is that of the arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import real_array
+from ..errors import ArgumentError, ModelError
+from ._names import axes_of, node_and_name, node_of_words
+from ._point import Point, Tangent, cross_columns, turned
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "Output",
+    "accelerometer",
+    "combination",
+    "gyroscope",
+    "joint_accelerations",
+    "joint_positions",
+    "joint_velocities",
+    "mode_velocities",
+    "modes",
+    "motor_positions",
+    "motor_velocities",
+    "node_acceleration",
+    "node_angular_velocity",
+    "node_position",
+    "node_rotation",
+    "node_velocity",
+    "state",
+    "strain",
+    "tip_acceleration",
+    "tip_position",
+    "tip_velocity",
+]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Signals of an arm.
+
+    Attributes
+    ----------
+    names : callable
+        Names of the signals for an arm, ``names(arm)``.
+    tangent : callable
+        Their values and derivatives at a point, ``tangent(point)``.
+    """
+
+    names: Callable[[Arm], tuple[str, ...]]
+    tangent: Callable[[Point], Tangent]
+
+
+# coordinates
+
+
+def _chosen(columns: Callable[[Arm], Any], order: int, suffix: str) -> Output:
+    """Some coordinates, or their first or second rates."""
+
+    def names(arm: Arm) -> tuple[str, ...]:
+        known = arm.coordinate_names
+        at = np.arange(arm.nv)[columns(arm)]
+        return tuple(f"{known[i]}{suffix}" for i in at)
+
+    def tangent(point: Point) -> Tangent:
+        at = np.arange(point.arm.nv)[columns(point.arm)]
+        rows: list[Any] = [0.0, 0.0, 0.0]
+        rows[order] = point.rows(at)
+        if order == 0:
+            return Tangent(_positions(point, at), *rows)
+        return Tangent((point.qd, point.qdd)[order - 1][..., at], *rows)
+
+    return Output(names, tangent)
+
+
+def _positions(point: Point, velocities: Any) -> Array:
+    """Positions that belong to velocities; zero for the rotation of a joint's pose."""
+    arm = point.arm
+    result = np.zeros((*point.q.shape[:-1], arm.nv))
+    for k, body in enumerate(arm.bodies):
+        if not body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True)
+            result[..., arm.body_joint_slice(k)] = point.q[..., at]
+    rest = slice(arm.motor_position_slice.start, None)
+    result[..., arm.nu :] = point.q[..., rest]
+    return result[..., velocities]
+
+
+def joint_positions() -> Output:
+    """Positions of the joints: angles in rad, displacements in m.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"link1"``; of joints with quaternions the displacements from the
+        point, which are states, too.
+    """
+    return _chosen(lambda arm: arm.joint_slice, 0, "")
+
+
+def joint_velocities() -> Output:
+    """Rates of the joints, in rad/s or m/s: signals ``"link1 rate"``."""
+    return _chosen(lambda arm: arm.joint_slice, 1, " rate")
+
+
+def joint_accelerations() -> Output:
+    """Second rates of the joints, with direct transmission from the forces."""
+    return _chosen(lambda arm: arm.joint_slice, 2, " acceleration")
+
+
+def motor_positions() -> Output:
+    """What encoders on the actuators see: motors, and joints without a drive."""
+    return _chosen(lambda arm: arm.actuator_indices, 0, "")
+
+
+def motor_velocities() -> Output:
+    """Rates of motors, and of joints without a drive."""
+    return _chosen(lambda arm: arm.actuator_indices, 1, " rate")
+
+
+def modes(body: str | int | None = None) -> Output:
+    """Modal coordinates of a body, or of all.
+
+    Parameters
+    ----------
+    body : str or int, optional
+        Which body.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"link1.bending y 1"``.
+    """
+    return _chosen(lambda arm: _modal(arm, body), 0, "")
+
+
+def mode_velocities(body: str | int | None = None) -> Output:
+    """Rates of modal coordinates of a body, or of all.
+
+    Parameters
+    ----------
+    body : str or int, optional
+        Which body.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"link1.bending y 1 rate"``.
+    """
+    return _chosen(lambda arm: _modal(arm, body), 1, " rate")
+
+
+def _modal(arm: Arm, body: str | int | None) -> slice:
+    if arm.motor_slice.stop == arm.nv:
+        raise ArgumentError("outputs has 'modes', but no body of the arm has any")
+    if body is None:
+        return slice(arm.motor_slice.stop, arm.nv)
+    try:
+        return arm.mode_slice(body)
+    except ModelError as refusal:
+        raise ArgumentError(str(refusal)) from None
+
+
+def state() -> Output:
+    """All displacements, then all velocities, named as the states."""
+    every = slice(None)
+    first, second = _chosen(lambda arm: every, 0, ""), _chosen(lambda arm: every, 1, "")
+
+    def names(arm: Arm) -> tuple[str, ...]:
+        return state_names(arm.coordinate_names)
+
+    def tangent(point: Point) -> Tangent:
+        a, b = first.tangent(point), second.tangent(point)
+        none = np.zeros_like(a.dq)
+        return Tangent(
+            np.concatenate([a.value, b.value], axis=-1),
+            np.concatenate([a.dq, none]),
+            np.concatenate([none, b.dqd]),
+            0.0,
+        )
+
+    return Output(names, tangent)
+
+
+def state_names(coordinates: Sequence[str]) -> tuple[str, ...]:
+    """Names of displacements and velocities."""
+    return (*coordinates, *(f"{name} rate" for name in coordinates))
+
+
+def combination(
+    name: str,
+    *,
+    positions: Any = None,
+    velocities: Any = None,
+    accelerations: Any = None,
+) -> Output:
+    """Linear combination of coordinates and their rates.
+
+    Parameters
+    ----------
+    name : str
+        Name of the signal.
+    positions, velocities, accelerations : mapping of str to float, optional
+        Coefficients by names out of ``arm.coordinate_names``.
+
+    Returns
+    -------
+    output : Output
+        One signal.
+
+    Examples
+    --------
+    The sum of two joint angles:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> angle = fa.outputs.combination("angle", positions={"link1": 1, "link2": 1})
+    >>> fa.linearize(arm, [0.3, 0.4], outputs=angle).C
+    array([[1., 1., 0., 0.]])
+    """
+
+    def row(arm: Arm, given: Any) -> Any:
+        if not given:
+            return 0.0
+        known, result = arm.coordinate_names, np.zeros((1, arm.nv))
+        for key, value in dict(given).items():
+            if key not in known:
+                raise ArgumentError(
+                    f"combination {name!r} has the coordinate {key!r}, expected some "
+                    f"of {', '.join(map(repr, known))}"
+                )
+            result[0, known.index(key)] = float(real_array(f"factor of {key!r}", value))
+        return result
+
+    def tangent(point: Point) -> Tangent:
+        rows = [row(point.arm, g) for g in (positions, velocities, accelerations)]
+        every = np.arange(point.arm.nv)
+        parts = (_positions(point, every), point.qd, point.qdd)
+        value = np.zeros((*point.q.shape[:-1], 1))
+        for r, x in zip(rows, parts, strict=True):
+            value = value + (x @ np.transpose(r) if np.ndim(r) else 0.0)
+        return Tangent(value, *rows)
+
+    return Output(lambda arm: (name,), tangent)
+
+
+# nodes
+
+
+def _on_node(
+    node: Any,
+    axes: str,
+    what: str,
+    first: int,
+    motion: Callable[[Point, int], Tangent],
+) -> Output:
+    """Some components of the angular (0) or linear (3) half of a motion of a node."""
+
+    def names(arm: Arm) -> tuple[str, ...]:
+        told = node_and_name(arm, node)[1]
+        between = f" {what}" if what else ""
+        return tuple(f"{told}{between} {axis}" for axis in axes_of(axes))
+
+    def tangent(point: Point) -> Tangent:
+        number, _ = node_and_name(point.arm, node)
+        rows = [first + "xyz".index(axis) for axis in axes_of(axes)]
+        full = motion(point, number)
+        parts = [d if np.ndim(d) == 0 else d[..., rows, :] for d in full[1:]]
+        return Tangent(full.value[..., rows], *parts)
+
+    return Output(names, tangent)
+
+
+def _pose(point: Point, node: int) -> Tangent:
+    place = point.pose(node)[..., :3, 3]
+    value = np.concatenate([np.zeros_like(place), place], axis=-1)
+    return Tangent(value, point.jacobian(node), 0.0, 0.0)
+
+
+def _own_velocity(point: Point, node: int) -> Tangent:
+    """Twist in axes of the node: d_j (R' V) = R' (d_j V - w_j x V)."""
+    V = point.velocity(node)
+    J = point.jacobian(node)
+    back = np.swapaxes(point.pose(node)[..., :3, :3], -1, -2)
+    halves = [cross_columns(J[..., :3, :], V.value[..., i : i + 3]) for i in (0, 3)]
+    dq = V.dq - np.concatenate(halves, axis=-2)
+    value = turned(back, V.value[..., np.newaxis])[..., 0]
+    return Tangent(value, turned(back, dq), turned(back, V.dqd), 0.0)
+
+
+def node_position(node: Any = None, axes: str = "xyz") -> Output:
+    """Position of a node, in base axes.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components; only those in its plane for an arm that moves in a plane.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip x"``, in m.
+
+    Examples
+    --------
+    A tip 2 m out rises by 2 m/rad of the first joint:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.linearize(arm, [0.0, 0.0], outputs=fa.outputs.node_position(axes="y")).C
+    array([[2., 1., 0., 0.]])
+    """
+    return _on_node(node, axes, "", 3, _pose)
+
+
+def tip_position(axes: str = "xyz") -> Output:
+    """Position of the tip: `node_position`."""
+    return node_position(None, axes)
+
+
+def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
+    """Small rotation of a node from its orientation at the point, in base axes.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node, such as one of a link; by default the tip.
+    axes : str
+        Which components.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip rotation x"``, a rotation vector in rad.
+    """
+    return _on_node(node, axes, "rotation", 0, _pose)
+
+
+def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
+    """Velocity of a node, in base axes.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip velocity x"``, in m/s.
+    """
+    return _on_node(node, axes, "velocity", 3, Point.velocity)
+
+
+def tip_velocity(axes: str = "xyz") -> Output:
+    """Velocity of the tip: `node_velocity`."""
+    return node_velocity(None, axes)
+
+
+def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
+    """Angular velocity of a node, in base axes.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip angular velocity x"``, in rad/s.
+    """
+    return _on_node(node, axes, "angular velocity", 0, Point.velocity)
+
+
+def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
+    """Angular velocity of a node in its own axes, what a gyroscope on it measures.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip gyroscope x"``, in rad/s.
+    """
+    return _on_node(node, axes, "gyroscope", 0, _own_velocity)
+
+
+def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
+    """Acceleration of a node, in base axes, without gravity.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip acceleration x"``, in m/s^2; forces act on them directly, by D.
+
+    Examples
+    --------
+    A point of 2 kg, 0.5 m from its pivot: 1 N m accelerates it by 1 m/s^2.
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> fa.linearize(arm, [0.0], outputs="tip acceleration z").D.round(12)
+    array([[1.]])
+    """
+    return _on_node(node, axes, "acceleration", 3, Point.acceleration)
+
+
+def tip_acceleration(axes: str = "xyz") -> Output:
+    """Acceleration of the tip: `node_acceleration`."""
+    return node_acceleration(None, axes)
+
+
+def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
+    """Acceleration less gravity in axes of the node, what an accelerometer measures.
+
+    Parameters
+    ----------
+    node : int, str or (body, node), optional
+        Which node; by default the tip.
+    axes : str
+        Which components.
+
+    Returns
+    -------
+    output : Output
+        Signals ``"tip accelerometer x"``, in m/s^2; it turns with the node, so that it
+        sees small rotations as changes of gravity.
+    """
+    return _on_node(node, axes, "accelerometer", 3, Point.specific_force)
+
+
+# strain
+
+_STRAINS = {"stretch": 0, "twist": 1, "y": 2, "z": 3}
+
+
+def strain(
+    body: str | int, at: float, bending: str = "y", *, distance: float | None = None
+) -> Output:
+    r"""Strain gauge on a link: curvature, or strain of a fibre.
+
+    Parameters
+    ----------
+    body : str or int
+        The link, a beam of `flexarm.beams`.
+    at : float
+        Distance from the base of the link along its line, in m.
+    bending : {"y", "z", "twist", "stretch"}
+        Curvature :math:`v''` of bending along y, :math:`w''` along z, rate of twist, or
+        stretch.
+    distance : float, optional
+        Distance of the gauge from the neutral line, in m: then the strain of that
+        fibre, :math:`-d\,v''`.
+
+    Returns
+    -------
+    output : Output
+        Signal ``"link1 strain y 0.1"``, in 1/m, or without unit.
+
+    Raises
+    ------
+    ArgumentError
+        If the link is no beam or not so long.
+
+    Notes
+    -----
+    By the modes of the link, as ``strain`` of `flexarm.link_loads`: between its cuts by
+    the polynomial through the cuts, which for modes that are analytic functions is as
+    good as the cuts, or linear inside of a finite element.  Strain feedback on the
+    curvature at the base is that of Z.-H. Luo, IEEE Trans. Automatic Control 38(11),
+    1993.
+
+    Examples
+    --------
+    A load of 1 N at the end of 1 m makes EI v'' = 1 N m at the base, by the modes:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=8, gravity=(0, 0, 0))
+    >>> gauge = fa.outputs.strain("link1", 0.0)
+    >>> ss = fa.linearize(arm, np.zeros(9), outputs=gauge, inputs="tip force y")
+    >>> modes = fa.equilibrium(arm, np.zeros(9), wrench=[0, 0, 0, 0, 1, 0]).q[1:]
+    >>> (100.0 * ss.C[:, 1:9] @ modes).round(1)
+    array([0.9])
+    """
+    if bending not in _STRAINS:
+        raise ArgumentError(
+            f"bending is {bending!r}, expected one of {', '.join(map(repr, _STRAINS))}"
+        )
+
+    def names(arm: Arm) -> tuple[str, ...]:
+        name = arm.bodies[_beam(arm, body)].name
+        return (f"{name} strain {bending} {at:g}",)
+
+    def tangent(point: Point) -> Tangent:
+        arm = point.arm
+        k = _beam(arm, body)
+        row = np.zeros((1, arm.nv))
+        row[0, arm.mode_slice(k)] = _strain_of(arm, k, at)[_STRAINS[bending]]
+        row *= 1.0 if distance is None else -float(distance)
+        value = _positions(point, slice(None)) @ row.T
+        return Tangent(value, row, 0.0, 0.0)
+
+    return Output(names, tangent)
+
+
+def _beam(arm: Arm, body: str | int) -> int:
+    """Number of a body that is a beam, or a refusal in words."""
+    try:
+        k = arm.body_index(body)
+    except ModelError as refusal:
+        raise ArgumentError(str(refusal)) from None
+    if arm.bodies[k].beam is None:
+        beams = [b.name for b in arm.bodies if b.beam is not None]
+        raise ArgumentError(
+            f"a strain is asked of body {arm.bodies[k].name!r}, which is no beam, "
+            f"expected one of {', '.join(map(repr, beams)) or 'none: there is no beam'}"
+        )
+    return k
+
+
+def _strain_of(arm: Arm, k: int, at: float) -> Array:
+    """Stretch, twist and curvatures (4, m) of the modes of a beam at a place."""
+    profile: Any = arm.bodies[k].beam
+    x: Array = profile.at
+    length = float(x[-1])
+    if not 0.0 <= at <= length * (1.0 + 1e-12):
+        raise ArgumentError(
+            f"a strain is asked at {at!r} m of link {arm.bodies[k].name!r}, expected a "
+            f"distance from its base between 0 and {length:g} m"
+        )
+    rows = profile.strain.reshape(len(x), -1)
+    if (np.diff(x) > 0.0).all():
+        from scipy.interpolate import BarycentricInterpolator
+
+        found = np.asarray(BarycentricInterpolator(x, rows)(min(at, length)))
+    else:  # linear in each element; at a node that of the element before it
+        j = max(1, int(np.searchsorted(x, at)))
+        part = (at - x[j - 1]) / (x[j] - x[j - 1])
+        found = (1.0 - part) * rows[j - 1] + part * rows[j]
+    return np.asarray(found.reshape(profile.strain.shape[1:]))
+
+
+_NAMED: dict[str, Callable[[], Output]] = {
+    "joint positions": joint_positions,
+    "joint velocities": joint_velocities,
+    "joint accelerations": joint_accelerations,
+    "joints": joint_positions,
+    "motor positions": motor_positions,
+    "motor velocities": motor_velocities,
+    "modes": modes,
+    "mode velocities": mode_velocities,
+    "state": state,
+}
+_ON_NODES: dict[str, Callable[[Any, str], Output]] = {
+    "position": node_position,
+    "velocity": node_velocity,
+    "acceleration": node_acceleration,
+    "rotation": node_rotation,
+    "angular velocity": node_angular_velocity,
+    "accelerometer": accelerometer,
+    "gyroscope": gyroscope,
+}
+
+
+def read_outputs(arm: Arm, given: Any) -> list[Output]:
+    """Outputs from the argument of `linearize`."""
+    if given is None:
+        return [joint_positions()]
+    single = isinstance(given, str | Output) or _is_strain(given)
+    found = [_read_one(arm, item) for item in ([given] if single else given)]
+    if not found:
+        raise ArgumentError(
+            "outputs is empty, expected at least one, such as 'joint positions'"
+        )
+    return found
+
+
+def _is_strain(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) >= 3 and item[0] == "strain"
+
+
+def _read_one(arm: Arm, item: Any) -> Output:
+    if isinstance(item, Output):
+        return item
+    if _is_strain(item):
+        return strain(*item[1:])
+    if isinstance(item, str):
+        if item in _NAMED:
+            return _NAMED[item]()
+        words = node_of_words(arm, item, _ON_NODES)
+        if words is not None:
+            node, what, axes = words
+            return _ON_NODES[what](node, axes)
+    raise ArgumentError(
+        f"outputs has {item!r}, expected {', '.join(map(repr, _NAMED))}, '<node> "
+        "position' (velocity, acceleration, rotation, angular velocity, accelerometer, "
+        "gyroscope) with axes if need be, such as 'tip position xy', ('strain', link, "
+        "distance), or what the functions of flexarm.outputs return"
+    )
