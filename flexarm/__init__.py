@@ -57,7 +57,17 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
-from .linear_models import StateSpace, inputs, linearize, outputs
+from .linear_models import (
+    Robustness,
+    RootLocus,
+    StateSpace,
+    closed_loop,
+    inputs,
+    linearize,
+    outputs,
+    robustness,
+    root_locus,
+)
 from .links import (
     link_accelerations,
     link_jacobian_rates,
@@ -154,6 +164,8 @@ __all__ = [
     "NotFiniteError",
     "Occurrence",
     "RigidBody",
+    "Robustness",
+    "RootLocus",
     "SingularityError",
     "SpatialOperators",
     "StateSpace",
@@ -170,6 +182,7 @@ __all__ = [
     "build_info",
     "center_of_mass",
     "close_loops",
+    "closed_loop",
     "complex_modes",
     "consistent_integrals",
     "constraint_forces",
@@ -231,6 +244,8 @@ __all__ = [
     "potential_energy",
     "redundant_constraints",
     "reference",
+    "robustness",
+    "root_locus",
     "screws",
     "se3",
     "simulate",

@@ -195,8 +195,8 @@ class ArmFunction:
             )
         if name in _FULL_ONLY and arm.fidelity != "full":
             raise ArgumentError(
-                f"the arm is of {arm.fidelity} fidelity, whose forces and Jacobians are "
-                f"not the derivatives of its {name}; expected fidelity 'full'"
+                f"the arm is of {arm.fidelity} fidelity, whose forces and Jacobians "
+                f"are not the derivatives of its {name}; expected fidelity 'full'"
             )
         self.name, self.arm, self.arguments = name, arm, row.arguments
         sizes = {"v": arm.nv, "4": 4}
