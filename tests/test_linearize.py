@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drive_cases import driven_tree
 from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 

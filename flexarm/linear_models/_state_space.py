@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._explain import check_finite, positive_number, real_array
 from ..errors import ArgumentError
+from . import _convert, _frequency, _modes, _reduction, _time, _zeros
 from ._names import indices
 
 Array = NDArray[np.float64]
@@ -171,6 +172,42 @@ class StateSpace:
             y=None if self.y is None else self.y[..., o],
         )
 
+    # the functions of the package as methods
+
+    poles = _modes.poles
+    controllability = _modes.controllability
+    observability = _modes.observability
+    zeros = _zeros.zeros
+    frequency_response = _frequency.frequency_response
+    static_gain = _frequency.static_gain
+    discretize = _time.discretize
+    step_response = _time.step_response
+    impulse_response = _time.impulse_response
+    response = _time.response
+    modal_form = _reduction.modal_form
+    modal_truncation = _reduction.modal_truncation
+    balanced_reduction = _reduction.balanced_reduction
+    to_control = _convert.to_control
+    to_scipy = _convert.to_scipy
+
+    def __str__(self) -> str:
+        n, (p, m) = self.n_states, self.D.shape[-2:]
+        kind = "" if self.dt is None else f", sampled every {self.dt:g} s"
+        many = f"{self.batch} models" if self.batch else "model"
+        lines = [
+            f"linear {many} of {n} states, {m} inputs, {p} outputs{kind}",
+            f"inputs: {', '.join(self.inputs)}",
+            f"outputs: {', '.join(self.outputs)}",
+        ]
+        if self.drift is not None:
+            lines += _drift_told(self)
+        return "\n".join([*lines, str(self.poles())])
+
+    def __repr__(self) -> str:
+        n, (p, m) = self.n_states, self.D.shape[-2:]
+        many = f"{self.batch} models, " if self.batch else ""
+        return f"<StateSpace: {many}{n} states, {m} inputs, {p} outputs>"
+
 
 def _names(what: str, given: Any, letter: str, size: int) -> tuple[str, ...]:
     """Unique names, as many as signals."""
@@ -186,3 +223,16 @@ def _names(what: str, given: Any, letter: str, size: int) -> tuple[str, ...]:
             "or rename it by replace()"
         )
     return names
+
+
+def _drift_told(model: StateSpace) -> list[str]:
+    """A line that says how far the point is from an equilibrium, if it is."""
+    drift = np.abs(model.drift)
+    n = model.n_states // 2
+    largest = drift.reshape(-1, model.n_states).max(axis=0, initial=0.0)
+    told = []
+    for what, part in (("velocity", largest[:n]), ("acceleration", largest[n:])):
+        if part.any():
+            k = int(part.argmax())
+            told.append(f"{what} up to {part[k]:.3g} of {model.states[k]}")
+    return [f"no equilibrium: {', '.join(told)}"] if told else []

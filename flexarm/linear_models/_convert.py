@@ -1,0 +1,97 @@
+"""Linear models as objects of python-control and of scipy.signal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ._state_space import StateSpace
+
+
+def _one(model: StateSpace, what: str) -> None:
+    if model.batch:
+        raise ArgumentError(
+            f"{what} makes one model, these have the leading axes {model.batch}; take "
+            "one, model[index]"
+        )
+
+
+def to_control(model: StateSpace, name: str | None = None) -> Any:
+    """Return the model as ``control.StateSpace``, with its names.
+
+    Parameters
+    ----------
+    model : StateSpace
+        One linear model.
+    name : str, optional
+        Name of the system.
+
+    Returns
+    -------
+    system : control.StateSpace
+        Dots in names, which python-control keeps for systems, are blanks.
+
+    Raises
+    ------
+    ArgumentError
+        If there are many models.
+    ImportError
+        If python-control is not installed: ``pip install control``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> ss = fa.linearize(fa.library.planar_chain(2), [0.3, 0.4])
+    >>> system = ss.to_control()  # doctest: +SKIP
+    """
+    _one(model, "to_control")
+    try:
+        import control
+    except ImportError:
+        raise ImportError(
+            "to_control needs python-control, which is not installed; "
+            "pip install 'flexarm[control]'"
+        ) from None
+    names = {
+        what: [text.replace(".", " ") for text in getattr(model, what)]
+        for what in ("states", "inputs", "outputs")
+    }
+    options = {} if name is None else {"name": name}
+    dt = 0 if model.dt is None else model.dt
+    return control.ss(model.A, model.B, model.C, model.D, dt, **names, **options)
+
+
+def to_scipy(model: StateSpace) -> Any:
+    """Return the model as ``scipy.signal.StateSpace``, or its discrete kind.
+
+    Parameters
+    ----------
+    model : StateSpace
+        One linear model.
+
+    Returns
+    -------
+    system : scipy.signal.StateSpace
+        Without names.
+
+    Raises
+    ------
+    ArgumentError
+        If there are many models.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> ss = fa.linearize(fa.library.planar_chain(2), [0.3, 0.4])
+    >>> ss.to_scipy().A.shape
+    (4, 4)
+    """
+    _one(model, "to_scipy")
+    from scipy import signal
+
+    matrices = (model.A, model.B, model.C, model.D)
+    if model.dt is None:
+        return signal.StateSpace(*matrices)
+    return signal.StateSpace(*matrices, dt=model.dt)
