@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._explain import real_array
 from ..errors import ArgumentError
 from ._state_space import StateSpace
+from ._time import discretize
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -167,13 +168,7 @@ def sampled(model: StateSpace, dt: float | None) -> StateSpace:
     """The model at samples, with inputs held between them; as it is without `dt`."""
     if dt is None or model.dt is not None:
         return model
-    from scipy.linalg import expm
-
-    n, m = model.n_states, len(model.inputs)
-    block = np.zeros((*model.batch, n + m, n + m))
-    block[..., :n, :n], block[..., :n, n:] = model.A, model.B
-    step = expm(block * dt)
-    return model.replace(A=step[..., :n, :n], B=step[..., :n, n:], dt=dt, drift=None)
+    return discretize(model, dt)
 
 
 def frequencies(rates: Complex, points: int, dt: float | None) -> Array:
