@@ -175,7 +175,7 @@ def simulate(
     """
     check_arm(arm)
     t = times(t)
-    _check_method(arm, method)
+    check_method(arm, method, _METHODS)
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -237,8 +237,9 @@ def _integrator(
     return integrate
 
 
-def _check_method(arm: Arm, method: str) -> None:
-    _check_choice("method", method, _METHODS)
+def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:
+    """Refuse what is none of the methods, or does not know what the arm has."""
+    _check_choice("method", method, methods)
     if method in _CORE[1:] and arm.constraints:
         raise ArgumentError(
             f"method {method!r} does not keep constraints and the arm has "

@@ -17,7 +17,7 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import ArgumentError, control
-from flexarm import _force_correction as force_correction
+from flexarm.control import _force_correction as force_correction
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -12,8 +12,8 @@ from ._canvas import color, finish, make_axes
 from ._histories import _draw
 
 if TYPE_CHECKING:
-    from .._control_run import ControlRun
     from ..arm import Arm
+    from ..control._run import ControlRun
 
 Array = NDArray[np.float64]
 

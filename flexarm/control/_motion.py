@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import real_array
-from .errors import ArgumentError, StiffeningWarning
-from .positions import quiet_difference
-from .simulate import simulate
+from .._explain import real_array
+from ..errors import ArgumentError, StiffeningWarning
+from ..positions import quiet_difference
+from ..simulate import simulate
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

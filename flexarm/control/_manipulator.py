@@ -1,21 +1,4 @@
-r"""Control of an arm by its own dynamics, the loop of Jain and Rodriguez.
-
-`ManipulatorController` repeats at each time step what FIGS. 4 and 6 of their patent
-show [1]_; numbers in parentheses are those of the figures:
-
-1. configuration of the model: joints from the sensors (142), or from integrating the
-   accelerations of the step before (140); the modes always by integration,
-2. velocity terms (130), articulated quantities (125) and the accelerations of joints
-   and modes that the *specified* forces give (135),
-3. comparison with the desired motion (144),
-4. correction of the specified forces (144), by `ComputedTorque` or any function,
-5. conversion of the corrected forces to servo commands (146), sent at once or stored.
-
-`JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
-
-.. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
-   Embodying the Invention", claims 1, 6, 7, 16 and 31.
-"""
+"""Controller that computes on a model of the arm, and keeps its state."""
 
 from __future__ import annotations
 
@@ -26,10 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._control_motion import (
+from .._explain import real_array, refuse_motors
+from .._simulate_run import times
+from ..errors import ArgumentError, NotFiniteError
+from ._force_correction import Comparison, ComputedTorque
+from ._motion import (
     INTEGRATORS,
     Motion,
-    RestToRest,
     Sensed,
     check_callable,
     check_finite,
@@ -40,33 +26,12 @@ from ._control_motion import (
     is_ordinary,
     joint_difference,
     n_positions,
-    node_deformations,
 )
-from ._control_run import ControlRun, Record
-from ._explain import real_array, refuse_motors
-from ._force_correction import Comparison, ComputedTorque
-from ._joint_feedback import JointFeedback
-from ._simulate_run import times
-from ._simulated_plant import JointSensors, SimulatedPlant, start_state
-from .errors import ArgumentError, NotFiniteError
+from ._run import ControlRun, Record
+from ._simulated_plant import start_state
 
 if TYPE_CHECKING:
-    from .arm import Arm
-
-__all__ = [
-    "Comparison",
-    "ComputedTorque",
-    "ControlRun",
-    "ControlStep",
-    "JointFeedback",
-    "JointSensors",
-    "ManipulatorController",
-    "Motion",
-    "RestToRest",
-    "Sensed",
-    "SimulatedPlant",
-    "node_deformations",
-]
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

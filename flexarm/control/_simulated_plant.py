@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._control_motion import (
+from .._explain import common_batch, real_array
+from ..errors import ArgumentError
+from ..simulate import Trajectory
+from ._motion import (
     Sensed,
     advance,
     check_callable,
@@ -20,12 +23,9 @@ from ._control_motion import (
     is_ordinary,
     n_positions,
 )
-from ._explain import common_batch, real_array
-from .errors import ArgumentError
-from .simulate import Trajectory
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._control_motion import Sensed, joint_difference, n_positions, node_deformations
+from ._motion import Sensed, joint_difference, n_positions, node_deformations
 
 if TYPE_CHECKING:
+    from ..arm import Arm
     from ._force_correction import Comparison
-    from .arm import Arm
 
 Array = NDArray[np.float64]
 

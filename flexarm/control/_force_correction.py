@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._control_motion import Motion, influence, integrate
-from ._explain import real_array
-from .errors import ArgumentError
+from .._explain import real_array
+from ..errors import ArgumentError
+from ._motion import Motion, influence, integrate
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,79 @@
+r"""Control of an arm by its own dynamics, the loop of Jain and Rodriguez.
+
+`ManipulatorController` repeats at each time step what FIGS. 4 and 6 of their patent
+show [1]_; numbers in parentheses are those of the figures:
+
+1. configuration of the model: joints from the sensors (142), or from integrating the
+   accelerations of the step before (140); the modes always by integration,
+2. velocity terms (130), articulated quantities (125) and the accelerations of joints
+   and modes that the *specified* forces give (135),
+3. comparison with the desired motion (144),
+4. correction of the specified forces (144), by `ComputedTorque` or any function,
+5. conversion of the corrected forces to servo commands (146), sent at once or stored.
+
+`JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
+`simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
+limits, noise and rounding; of a `LinearController` the whole loop runs in C.
+
+.. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
+   Embodying the Invention", claims 1, 6, 7, 16 and 31.
+"""
+
+from .._joint_feedback import JointFeedback
+from ._force_correction import Comparison, ComputedTorque
+from ._linear_controller import LinearController
+from ._loop_run import LoopRun
+from ._manipulator import ControlStep, ManipulatorController
+from ._motion import Motion, RestToRest, Sensed, node_deformations
+from ._run import ControlRun
+from ._sampled_loop import simulate_loop
+from ._simulated_plant import JointSensors, SimulatedPlant
+from .input_shaping import (
+    Shaper,
+    extra_insensitive,
+    zero_vibration,
+    zero_vibration_derivative,
+)
+from .kalman import (
+    KalmanFilter,
+    KalmanUpdate,
+    kalman_filter,
+    kalman_predict,
+    kalman_update,
+    lqg,
+)
+from .linear_quadratic import StateFeedback, lqr, quadratic_weights
+from .regulation import SetPointPD, actuator_stiffness
+
+__all__ = [
+    "Comparison",
+    "ComputedTorque",
+    "ControlRun",
+    "ControlStep",
+    "JointFeedback",
+    "JointSensors",
+    "KalmanFilter",
+    "KalmanUpdate",
+    "LinearController",
+    "LoopRun",
+    "ManipulatorController",
+    "Motion",
+    "RestToRest",
+    "Sensed",
+    "SetPointPD",
+    "Shaper",
+    "SimulatedPlant",
+    "StateFeedback",
+    "actuator_stiffness",
+    "extra_insensitive",
+    "kalman_filter",
+    "kalman_predict",
+    "kalman_update",
+    "lqg",
+    "lqr",
+    "node_deformations",
+    "quadratic_weights",
+    "simulate_loop",
+    "zero_vibration",
+    "zero_vibration_derivative",
+]

@@ -1,0 +1,65 @@
+"""What the control laws share: checks of gains and set points, actuator coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_arm, check_numbers, real_array
+from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+def refuse_poses(arm: Arm, what: str) -> None:
+    """Refuse what is no arm, and joints whose positions cannot be subtracted."""
+    check_arm(arm)
+    if arm.nq != arm.nv:
+        raise ArgumentError(
+            f"{what} subtracts joint positions, but the arm has joints with "
+            "quaternions; expected one position per velocity, use a torque function "
+            "of fa.difference"
+        )
+
+
+def rows(name: str, value: Any, width: int, unit: str) -> Array:
+    """Read-only (..., width) array of finite numbers; one number stands for all."""
+    array = np.array(real_array(name, value))
+    if array.ndim == 0:
+        array = np.full(width, float(array))
+    if array.shape[-1] != width:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected a last axis of {width}, {unit}"
+        )
+    check_numbers(name, array)
+    array.flags.writeable = False
+    return array
+
+
+def gains(name: str, value: Any, width: int, unit: str = "one for each joint") -> Array:
+    """Like `rows`, and none is negative."""
+    array = rows(name, value, width, unit)
+    if (array < 0.0).any():
+        raise ArgumentError(f"{name} is {array}, expected zero or more")
+    return array
+
+
+def with_joints(arm: Arm, joints: Array) -> Array:
+    """Positions (..., nq) with these joints, and zero motors and modes."""
+    rest = np.zeros((*joints.shape[:-1], arm.nq - arm.nu))
+    return np.concatenate([joints, rest], axis=-1)
+
+
+def solve(matrix: Array, right: Array) -> Array:
+    """Solutions (..., n) of a stack of systems, right sides (..., n)."""
+    return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
+
+
+def symmetric(matrix: Array) -> Array:
+    """Symmetric part."""
+    return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))

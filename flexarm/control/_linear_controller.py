@@ -1,0 +1,331 @@
+"""Discrete linear control laws, computed inside the time loop of a sampled loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._description import Description
+from .._explain import check_numbers, common_batch, positive_number, real_array
+from ..errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+_MATRICES = ("A", "B", "C", "D", "anti_windup")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class LinearController(Description):
+    r"""Linear control law in discrete time, as `law` of `simulate_loop`.
+
+    .. math::
+       u_k = u_{ff} + C z_k + D (y_k - r_k), \qquad
+       z_{k+1} = A z_k + B (y_k - r_k) + E (w_k - u_k)
+
+    with the measured outputs y, their reference r, the state z of the controller, and
+    what the actuators make of the command, w.  Static feedback, LQR, LQG with a Kalman
+    filter, feedback of strain and filters of any kind are of this form; such a loop
+    runs in C.
+
+    Parameters
+    ----------
+    A : (..., m, m) array_like of float or None
+        Of the state of the controller; ``None`` if it has none, then B and C too.
+    B : (..., m, p) array_like of float or None
+        From `p` measured outputs to the state.
+    C : (..., nu, m) array_like of float or None
+        From the state to the forces of the actuators.
+    D : (..., nu, p) array_like of float
+        From the measured outputs to the forces.  Leading axes of all matrices broadcast
+        with those of the initial states: a thousand controllers are one call.
+    dt : float
+        Sample time in s.
+    sensors : str, sequence of str, (p, 2 nv) array_like, or callable
+        What y is, as in `simulate_loop`: ``"joints"`` (positions, then velocities),
+        ``"actuators"`` (the same of motors where joints have them), ``"state"`` (all
+        positions, all velocities), names of outputs, rows that multiply (q, qd), or a
+        function ``measure(t, q, qd)``.
+    reference : (p,) or (..., n, p) array_like of float, or callable, optional
+        One r for all samples, one for each of the `n` samples, or a function of the
+        time in s; by default zero.  One row, (..., 1, p), stands for all samples.
+    feedforward : (nu,) or (..., n, nu) array_like of float, or callable, optional
+        The same for the forces that are added; by default none.
+    anti_windup : (..., m, nu) array_like of float, optional
+        E, which corrects the state where actuators do not follow.  A Kalman filter
+        takes its input matrix: it then sees the forces that act.
+    x0 : (..., m) array_like of float, optional
+        First state of the controller; by default zero.
+
+    Raises
+    ------
+    ArgumentError
+        If a value is not finite or sizes differ.
+
+    See Also
+    --------
+    simulate_loop : runs it at its sample time.
+    JointFeedback : a PD law in continuous time.
+
+    Examples
+    --------
+    A pendulum held level, the joint and its rate fed back at 100 Hz:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=1.0, com=1.0)
+    >>> law = fa.control.LinearController.state_feedback(
+    ...     [[100.0, 20.0]], [0.0], tau=[9.81], dt=0.01
+    ... )
+    >>> run = fa.control.simulate_loop(arm, law, [-0.1], [0.0], np.linspace(0, 2, 201))
+    >>> bool(abs(run.q[-1, 0]) < 1e-6)
+    True
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    dt: float
+    sensors: Any
+    reference: Any
+    feedforward: Any
+    anti_windup: Array | None
+    x0: Array | None
+
+    def __init__(
+        self,
+        A: Any,
+        B: Any,
+        C: Any,
+        D: Any,
+        dt: float,
+        sensors: Any = "joints",
+        reference: Any = None,
+        feedforward: Any = None,
+        anti_windup: Any = None,
+        x0: Any = None,
+    ) -> None:
+        D = _array("D", D, 2)
+        nu, p = D.shape[-2:]
+        missing = [n for n, M in zip("ABC", (A, B, C), strict=True) if M is None]
+        if 0 < len(missing) < 3:
+            raise ArgumentError(
+                f"{missing[0]} is None, expected all of A, B and C, or none of them "
+                "for a law without a state"
+            )
+        if missing:
+            A, B, C = np.zeros((0, 0)), np.zeros((0, p)), np.zeros((nu, 0))
+        A = _array("A", A, 2)
+        m = A.shape[-1]
+        B, C = _array("B", B, 2), _array("C", C, 2)
+        for name, matrix, core in (
+            ("A", A, (m, m)),
+            ("B", B, (m, p)),
+            ("C", C, (nu, m)),
+        ):
+            _check_core(name, matrix, core, f"{m} states, {p} outputs, {nu} forces")
+        if anti_windup is not None:
+            anti_windup = _array("anti_windup", anti_windup, 2)
+            _check_core("anti_windup", anti_windup, (m, nu), f"{m} states, {nu} forces")
+        if x0 is not None:
+            x0 = _array("x0", x0, 1)
+            _check_core("x0", x0, (m,), f"{m} states")
+        self._set(A=A, B=B, C=C, D=D, dt=positive_number("dt", dt), x0=x0)
+        self._set(anti_windup=anti_windup, sensors=_sensors(sensors, p))
+        for name, value, width in (
+            ("reference", reference, p),
+            ("feedforward", feedforward, nu),
+        ):
+            if value is not None and not callable(value):
+                value = _array(name, value, 1)
+                _check_core(name, value, (width,), f"{p} outputs, {nu} forces")
+            self._set(**{name: value})
+        common_batch(self.batch_shapes())
+
+    @classmethod
+    def state_feedback(
+        cls,
+        K: Any,
+        q: Any,
+        qd: Any = None,
+        tau: Any = None,
+        *,
+        dt: float,
+        sensors: Any = "state",
+    ) -> LinearController:
+        """Static feedback of the whole state, as LQR gives it: tau - K (x - x0).
+
+        Parameters
+        ----------
+        K : (..., nu, 2 nv) array_like of float
+            Gain on the deviations of (q, qd).
+        q, qd : (nv,) or (..., n, nv) array_like of float
+            Operating point x0, or one for each sample; `qd` is zero by default.
+        tau : (nu,) or (..., n, nu) array_like of float, optional
+            Forces that hold it; by default none.
+        dt : float
+            Sample time in s.
+        sensors : optional
+            As in `LinearController`; what K multiplies.
+
+        Returns
+        -------
+        LinearController
+            A law without a state of its own.
+
+        Raises
+        ------
+        ArgumentError
+            If sizes differ.
+        """
+        q = real_array("q", q)
+        qd = np.zeros(q.shape[-1:]) if qd is None else real_array("qd", qd)
+        shape = common_batch({"q": q.shape[:-1], "qd": qd.shape[:-1]})
+        both = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, qd)]
+        return cls(
+            None,
+            None,
+            None,
+            -real_array("K", K),
+            dt,
+            sensors=sensors,
+            reference=np.concatenate(both, axis=-1),
+            feedforward=tau,
+        )
+
+    @property
+    def n_states(self) -> int:
+        """Number of states of the controller."""
+        return int(self.A.shape[-1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of measured outputs that it takes."""
+        return int(self.D.shape[-1])
+
+    @property
+    def n_forces(self) -> int:
+        """Number of forces that it gives."""
+        return int(self.D.shape[-2])
+
+    def batch_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Leading axes of the matrices and of the first state, by name."""
+        shapes = {
+            name: getattr(self, name).shape[:-2]
+            for name in _MATRICES
+            if getattr(self, name) is not None
+        }
+        if self.x0 is not None:
+            shapes["x0"] = self.x0.shape[:-1]
+        return shapes
+
+    def output(self, z: Any, error: Any, feedforward: Any = 0.0) -> Array:
+        """Command of one sample.
+
+        Parameters
+        ----------
+        z : (..., m) array_like of float
+            State of the controller.
+        error : (..., p) array_like of float
+            Measured outputs less their reference.
+        feedforward : (..., nu) array_like of float
+            Forces that are added.
+
+        Returns
+        -------
+        u : (..., nu) ndarray of float
+            Forces in N m or N.
+        """
+        return np.asarray(feedforward + _times(self.C, z) + _times(self.D, error))
+
+    def next_state(self, z: Any, error: Any, unfollowed: Any = None) -> Array:
+        """State of the controller at the next sample.
+
+        Parameters
+        ----------
+        z, error : (..., m), (..., p) array_like of float
+            As in `output`.
+        unfollowed : (..., nu) array_like of float, optional
+            What the actuators make of the command less the command.
+
+        Returns
+        -------
+        z : (..., m) ndarray of float
+            The next state.
+        """
+        after: Array = _times(self.A, z) + _times(self.B, error)
+        if self.anti_windup is not None and unfollowed is not None:
+            after = after + _times(self.anti_windup, unfollowed)
+        return after
+
+    def __repr__(self) -> str:
+        batch = " x ".join(map(str, common_batch(self.batch_shapes())))
+        return (
+            f"<LinearController: {batch + ' of ' if batch else ''}{self.n_states} "
+            f"states, {self.n_outputs} outputs to {self.n_forces} forces, every "
+            f"{self.dt:g} s>"
+        )
+
+
+def rows_of(name: str, value: Any, times: Array, width: int) -> Array:
+    """References or feedforward (..., 1 or n, width) for the times of the samples."""
+    if value is None:
+        return np.zeros((1, width))
+    if not callable(value):
+        n = len(times)
+        rows: Array = value[np.newaxis] if value.ndim == 1 else value
+        if rows.shape[-2] not in (1, n):
+            raise ArgumentError(
+                f"{name} has shape {rows.shape}, expected (..., {n}, {width}): one row "
+                f"per sample, or ({width},) for all"
+            )
+        return rows
+    given = [real_array(f"{name} at t = {t:g}", value(t)) for t in times.tolist()]
+    for t, row in zip(times.tolist(), given, strict=True):
+        if row.ndim == 0 or row.shape != given[0].shape or row.shape[-1] != width:
+            raise ArgumentError(
+                f"{name} returned shape {row.shape} at t = {t:g}, expected (..., "
+                f"{width}), the same at all times"
+            )
+        check_numbers(f"{name} at t = {t:g}", row)
+    return np.stack(given, axis=-2)
+
+
+def _times(matrix: Array, x: Any) -> Array:
+    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
+
+
+def _array(name: str, value: Any, least: int) -> Array:
+    array = np.array(real_array(name, value))
+    if array.ndim < least:
+        kind = "a matrix" if least == 2 else "a vector"
+        raise ArgumentError(f"{name} has shape {array.shape}, expected {kind}")
+    check_numbers(name, array)
+    array.flags.writeable = False
+    return array
+
+
+def _check_core(name: str, array: Array, core: tuple[int, ...], counted: str) -> None:
+    if array.shape[-len(core) :] != core:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected (..., "
+            f"{', '.join(map(str, core))}): the controller has {counted}"
+        )
+
+
+def _sensors(given: Any, p: int) -> Any:
+    """Sensors that can be compared: names as a tuple, rows as an array."""
+    if given is None or isinstance(given, str) or callable(given):
+        return "joints" if given is None else given
+    if all(isinstance(name, str) for name in given):
+        return tuple(given)
+    rows = _array("sensors", given, 2)
+    if rows.ndim != 2 or len(rows) != p:
+        raise ArgumentError(
+            f"sensors has shape {rows.shape}, expected ({p}, 2 nv): one row for each "
+            "output of the controller"
+        )
+    return rows

@@ -1,0 +1,291 @@
+"""Arrays of one call of `simulate_loop`, batch axes flattened."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._chunks import all_finite
+from .._explain import check_numbers, common_batch, real_array
+from .._simulate_core import NOT_CONVERGED
+from .._stiffening_warning import warn_of_stiffening
+from ..errors import ArgumentError
+from ._linear_controller import LinearController, rows_of
+from ._loop_grid import grid_of
+from ._loop_run import LoopRun
+from ._loop_sensors import (
+    Sensors,
+    draw,
+    flaws_of,
+    round_to,
+    sensors_of,
+    sizes,
+    state_sensors,
+)
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class Loop:
+    """What goes into a loop and what comes out, NaN until reached."""
+
+    method: str
+    options: tuple[float, float, float, float]
+    threads: int
+    sensors: Sensors
+
+    def __init__(
+        self,
+        arm: Arm,
+        law: Any,
+        start: tuple[Array, Array],
+        t: Array,
+        sample_time: float,
+        delay: float,
+        max_step: float,
+        u0: Any,
+    ) -> None:
+        self.arm, self.law, self.t = arm, law, t
+        self.sample_time, self.delay = sample_time, delay
+        self.grid = grid_of(t, sample_time, delay, max_step)
+        self.linear = law if isinstance(law, LinearController) else None
+        self._u0 = np.zeros(arm.nu) if u0 is None else real_array("u0", u0)
+        if self._u0.ndim == 0 or self._u0.shape[-1] != arm.nu:
+            raise ArgumentError(
+                f"u0 has shape {self._u0.shape}, expected a last axis of {arm.nu}, one "
+                "force per actuator"
+            )
+        check_numbers("u0", self._u0)
+        self._start = start
+        self._shapes = {"q0": start[0].shape[:-1], "qd0": start[1].shape[:-1]}
+        self._shapes["u0"] = self._u0.shape[:-1]
+        if self.linear is not None:
+            self._fit(self.linear)
+        self.batch = common_batch(self._shapes)
+
+    def _fit(self, law: LinearController) -> None:
+        """References of a linear law at the samples, and whether it fits the arm."""
+        if law.n_forces != self.arm.nu:
+            raise ArgumentError(
+                f"the controller gives {law.n_forces} forces, expected {self.arm.nu}: "
+                f"the arm has {self.arm.nu} actuators"
+            )
+        times = self.grid.times
+        self.reference = rows_of("reference", law.reference, times, law.n_outputs)
+        self.feedforward = rows_of("feedforward", law.feedforward, times, self.arm.nu)
+        self._shapes |= law.batch_shapes()
+        self._shapes["reference"] = self.reference.shape[:-2]
+        self._shapes["feedforward"] = self.feedforward.shape[:-2]
+
+    # what is measured and what the actuators can do
+
+    def measure(self, sensors: Any, noise: Any, quantization: Any, seed: Any) -> None:
+        """Take the sensors and what is wrong with them; draw the noise."""
+        arm = self.arm
+        if sensors is None and self.linear is not None:
+            sensors = self.linear.sensors
+        if sensors is None:
+            self.sensors = state_sensors(arm)
+        else:
+            q, qd = (
+                np.broadcast_to(x, (*self.batch, x.shape[-1])) for x in self._start
+            )
+            first = (float(self.t[0]), np.array(q), np.array(qd))
+            self.sensors = sensors_of(arm, sensors, first)
+        p = len(self.sensors.names)
+        if self.linear is not None and p != self.linear.n_outputs:
+            raise ArgumentError(
+                f"the controller takes {self.linear.n_outputs} outputs and the sensors "
+                f"give {p}: {', '.join(self.sensors.names[:8])}; expected as many"
+            )
+        self.flaws = flaws_of(arm, self.sensors, noise, quantization)
+        self.seed: int | None = None
+        if self.flaws.noise is not None:
+            self._shapes["noise"] = self.flaws.noise.shape[:-1]
+            self.batch = common_batch(self._shapes)
+            self.seed = _seed(seed)
+        self._allocate(p)
+
+    def limit(self, saturation: Any, command_resolution: Any) -> None:
+        """Take limits and resolution of the actuators."""
+        arm = self.arm
+        names = tuple(arm.coordinate_names[i] for i in arm.actuator_indices)
+        self.step = sizes("command_resolution", command_resolution, names)
+        self.limits = _limits(saturation, arm.nu)
+        self.limited = saturation is not None
+
+    # arrays
+
+    def _allocate(self, p: int) -> None:
+        arm, n = self.arm, len(self.grid.times)
+        self.count = int(np.prod(self.batch, dtype=int))
+        m = 0 if self.linear is None else self.linear.n_states
+        self.q, self.qd = (self._started(x) for x in self._start)
+        self.tau = self._empty(len(self.t), arm.nu)
+        self.u, self.applied = self._empty(n, arm.nu), self._empty(n, arm.nu)
+        self.states = self._empty(n, m)
+        self.report = np.zeros((self.count, 1, 5))
+        self.u0 = self.rows(self._u0, 1)
+        if self.flaws.noise is None:
+            self.y = self._empty(n, p)
+        else:  # where the noise stands until the outputs are added to it
+            assert self.seed is not None
+            noise = np.broadcast_to(self.flaws.noise, (*self.batch, p))
+            self.y = draw(self.seed, self.batch, noise, n).reshape(self.count, n, p)
+
+    def _empty(self, n: int, size: int) -> Array:
+        return np.full((self.count, n, size), np.nan)
+
+    def _started(self, first: Array) -> Array:
+        size = first.shape[-1]
+        array = self._empty(len(self.t), size)
+        full = np.broadcast_to(first, (*self.batch, size))
+        array[:, 0] = full.reshape(self.count, size)
+        return array
+
+    def rows(self, x: Array, core: int) -> Array:
+        """An array of one or all members, the first axis, and `core` others."""
+        shape = x.shape[x.ndim - core :]
+        if all(n == 1 for n in x.shape[: x.ndim - core]):
+            return np.ascontiguousarray(x.reshape(1, *shape))
+        full = np.broadcast_to(x, (*self.batch, *shape))
+        return np.ascontiguousarray(full.reshape(self.count, *shape))
+
+    def shaped(self, x: Array) -> Array:
+        """Batch axes of the user in place of the first one."""
+        return x.reshape(*self.batch, *x.shape[1:])
+
+    def actuate(self, u: Array) -> Array:
+        """What the actuators make of commands."""
+        if self.step is not None:
+            u = round_to(u, self.step)
+        return np.clip(u, *self.limits)
+
+    # the result
+
+    def result(self, note: str) -> LoopRun:
+        """What was computed, with a sentence about how it ended."""
+        reached = (
+            all_finite(self.q, 1) & all_finite(self.qd, 1) & all_finite(self.tau, 1)
+        )
+        reached = np.logical_and.accumulate(reached, axis=1)
+        for array in (self.q[:, 1:], self.qd[:, 1:]):  # the start is known anyway
+            array[~reached[:, 1:]] = np.nan
+        self.tau[~reached] = np.nan
+        done = np.logical_and.accumulate(all_finite(self.u, 1), axis=1)
+        for array in (self.y, self.u, self.applied, self.states):
+            array[~done] = np.nan
+        with np.errstate(invalid="ignore"):
+            free = self.u if self.step is None else round_to(self.u, self.step)
+            saturated = (free < self.limits[0]) | (free > self.limits[1])
+        failed = ~reached.all(axis=1)
+        message = self._ending(note, reached, failed) + self._told(saturated, done)
+        q, qd = self.shaped(self.q), self.shaped(self.qd)
+        with warnings.catch_warnings():
+            if note:  # an exception is on its way
+                warnings.simplefilter("ignore")
+            warn_of_stiffening(self.arm, q, qd)
+        return LoopRun(
+            self.arm,
+            self.t,
+            q,
+            qd,
+            self.shaped(self.tau),
+            self.method,
+            not failed.any(),
+            message,
+            sample_times=self.grid.times,
+            y=self.shaped(self.y),
+            sensor_names=self.sensors.names,
+            u=self.shaped(self.u),
+            applied=self.shaped(self.applied),
+            saturated=self.shaped(saturated),
+            states=self.shaped(self.states),
+            sample_time=self.sample_time,
+            delay=self.delay,
+            seed=self.seed,
+        )
+
+    def _ending(self, note: str, reached: Any, failed: Any) -> str:
+        if not failed.any():
+            return "reached the last time"
+        counts = reached.sum(axis=1)
+        counts[~failed] = len(self.t)
+        first = int(counts.argmin())
+        k = int(counts[first])
+        index = tuple(int(i) for i in np.unravel_index(first, self.batch or (1,)))
+        which = f", at index {index}," if self.batch else ""
+        return (
+            f"{note or self._why(first)}: {int(failed.sum())} of {len(failed)} loops "
+            f"are incomplete, the first{which} ends at t = {self.t[max(k - 1, 0)]:g} s "
+            f"of {self.t[-1]:g} s"
+        )
+
+    def _why(self, i: int) -> str:
+        ending, time, residual = self.report[i, 0, 2:]
+        if ending == NOT_CONVERGED:
+            return (
+                f"Newton's method did not converge in the step to t = {time:.6g} s, "
+                f"the largest residual is {residual:.2g} N m or N; try a smaller "
+                "max_step"
+            )
+        if ending:
+            return f"no step is short enough at t = {time:.6g} s, the motion diverges"
+        return (
+            "the state became infinite, the closed loop is unstable or max_step too "
+            "long for the arm"
+        )
+
+    def _told(self, saturated: Any, done: Any) -> str:
+        """How often limits were active."""
+        if not self.limited:
+            return ""
+        active, n = int(saturated.any(axis=-1).sum()), int(done.sum())
+        if not active:
+            return "; no limit of an actuator was active"
+        arm = self.arm
+        worst = int(saturated.sum(axis=(0, 1)).argmax())
+        name = arm.coordinate_names[arm.actuator_indices[worst]]
+        return (
+            f"; limits of actuators were active at {active} of {n} samples, most often "
+            f"that of {name!r}"
+        )
+
+
+def _seed(seed: Any) -> int:
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or seed < 0:
+        raise ArgumentError(f"seed is {seed!r}, expected a whole number, zero or more")
+    return int(seed)
+
+
+def _limits(saturation: Any, nu: int) -> Array:
+    """Least and largest forces (2, nu)."""
+    if saturation is None:
+        return np.array([[-np.inf], [np.inf]]) * np.ones(nu)
+    given = real_array("saturation", saturation)
+    if given.shape in ((), (nu,)):
+        limits = np.array([-given * np.ones(nu), given * np.ones(nu)])
+    elif given.shape == (2, nu):
+        limits = np.array(given)
+    else:
+        raise ArgumentError(
+            f"saturation has shape {given.shape}, expected one number, ({nu},), one "
+            f"limit per actuator, or (2, {nu}), least and largest forces"
+        )
+    wrong = np.flatnonzero(~(limits[0] < limits[1]))
+    if len(wrong):
+        low, high = limits[:, wrong[0]]
+        raise ArgumentError(
+            f"saturation of actuator {wrong[0]} is from {low:g} to {high:g}, expected "
+            "a least force below the largest one"
+        )
+    return limits

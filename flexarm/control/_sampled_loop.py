@@ -1,0 +1,240 @@
+"""Closed loops at a sample rate: a plant in continuous time, a law at the samples."""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from .._explain import check_arm, positive_number
+from .._simulate_run import check_step, state, times
+from .._threads import ONE, threads_of
+from ..errors import ArgumentError
+from ..simulate import check_method
+from ._linear_controller import LinearController
+from ._loop_callback import run_callback
+from ._loop_core import CORE, run_core
+from ._loop_record import Loop
+from ._loop_run import LoopRun
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+METHODS = (*CORE, "Rodas4P")
+
+
+def simulate_loop(
+    arm: Arm,
+    law: Any,
+    q0: Any,
+    qd0: Any,
+    t: Any,
+    *,
+    sample_time: float | None = None,
+    delay: float = 0.0,
+    saturation: Any = None,
+    noise: Any = None,
+    quantization: Any = None,
+    command_resolution: Any = None,
+    sensors: Any = None,
+    seed: int | None = None,
+    u0: Any = None,
+    method: str = "rk4",
+    max_step: float | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    spectral_radius: float = 0.9,
+    threads: int = ONE,
+) -> LoopRun:
+    r"""Closed loop of a continuous plant and a law that is evaluated at samples.
+
+    At the times :math:`t_k = t_0 + k T` outputs are measured, the law computes forces,
+    and actuators hold them from :math:`t_k` + `delay` until the next ones arrive.
+    Between, the arm moves as in `simulate`.
+
+    Parameters
+    ----------
+    arm : Arm
+        The plant, with ``nu`` actuators.
+    law : LinearController or callable
+        A `LinearController`, whose loop runs in C; or ``law(t, q, qd)`` that returns
+        forces ``(..., nu)`` for the whole batch, called once per sample with what is
+        measured of the state; with `sensors` it is ``law(t, y)``.  Its method
+        ``reset(q, qd)``, if there is one, is called before the first sample.
+    q0, qd0 : (..., nq), (..., nv) array_like of float
+        Initial state.  Leading axes broadcast, with those of the controller too.
+    t : (n,) array_like of float
+        Times of the result in s, increasing; the first is that of `q0` and of the first
+        sample.  They need not be those of the samples.
+    sample_time : float, optional
+        T in s; by default that of the controller, its attribute ``dt``.
+    delay : float
+        From the measurement to the change of the forces, in s: any part of a sample,
+        and more than one.
+    saturation : float, (nu,) or (2, nu) array_like of float, optional
+        Largest force of each actuator either way, or least and largest one.
+    noise : float or (..., p) array_like of float, optional
+        Standard deviations of Gaussian noise that is added to the outputs at each
+        sample, white, in their units.
+    quantization : float or (p,) array_like of float, optional
+        Resolution of the outputs: noisy values are rounded to its multiples.
+    command_resolution : float or (nu,) array_like of float, optional
+        Resolution of the forces, which are rounded first and then limited.
+    sensors : str, (p, 2 nv) array_like of float, or callable, optional
+        What is measured: ``"joints"``, positions of the joints, then velocities;
+        ``"actuators"``, the same of motors where joints have them; ``"state"``, all
+        positions and velocities; rows that multiply (q, qd), such as strains; or
+        ``measure(t, q, qd)`` that returns ``(..., p)``.  By default that of the
+        controller, and for a function as law the state.
+    seed : int, optional
+        Of the noise.  By default one that nobody knows before; the result tells it.
+    u0 : (..., nu) array_like of float, optional
+        Forces before those of the first sample arrive; by default none.
+    method : str
+        Integrator in C as in `simulate`: ``"rk4"``, ``"ROS34PW2"``, ``"newmark"``,
+        ``"linear-acceleration"``, ``"generalized-alpha"``, or ``"Rodas4P"``.
+    max_step : float, optional
+        Longest step in s.  By default one step from each change of the forces, sample
+        or time of `t` to the next.
+    rtol, atol : float
+        Tolerances of ``"Rodas4P"``.
+    spectral_radius : float
+        Of ``"generalized-alpha"``.
+    threads : int
+        Most threads on which a batch is computed in C.
+
+    Returns
+    -------
+    LoopRun
+        A `Trajectory` with the samples.  A loop that is interrupted by Ctrl-C or
+        diverges returns what it has, NaN after that, with ``success=False``; `message`
+        also tells how often limits of actuators were active.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has the wrong shape or value, or the law or `sensors` return the
+        wrong shape, or numbers that are not finite.  Exceptions on the way carry what
+        was reached as their attribute ``run``.
+
+    See Also
+    --------
+    flexarm.simulate : laws in continuous time.
+    LinearController : laws whose loop runs in C.
+    ManipulatorController : a loop with a model of the arm inside.
+
+    Notes
+    -----
+    A sample at the time of a change sees the state there, which the change does not
+    alter, so that a delay of zero and one of a whole sample are exact.  Times that
+    differ by less than 1e-9 of a sample are taken as one.
+
+    Noise and rounding are those of positions and velocities where the law sees the
+    state; noise on quaternions is a small turn.  Each member of a batch draws from a
+    stream of its own, so that its numbers do not depend on the size of the batch, nor
+    on the number of threads.
+
+    Implicit methods treat the held forces as such: gains make no step unstable that
+    the sampled loop itself does not.
+
+    References
+    ----------
+    .. [1] K. Astrom, B. Wittenmark, *Computer-Controlled Systems*, 3rd ed., 1997,
+       chapters 2 and 3 (samples, delays), 10 (rounding).
+
+    Examples
+    --------
+    A mass of 1 kg is brought to rest within two samples (deadbeat):
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> mass = fa.RigidBody("mass", fa.Joint("prismatic", axis=[1, 0, 0]), mass=1.0)
+    >>> arm = fa.Arm([mass])
+    >>> law = fa.control.LinearController(
+    ...     None, None, None, [[-100.0, -15.0]], dt=0.1    # -1/T^2, -3/(2T)
+    ... )
+    >>> run = fa.control.simulate_loop(arm, law, [1.0], [0.0], [0.0, 0.1, 0.2, 0.3])
+    >>> run.q[:, 0].round(9) + 0.0
+    array([1. , 0.5, 0. , 0. ])
+
+    Three of them, with a weaker actuator:
+
+    >>> run = fa.control.simulate_loop(
+    ...     arm, law, [[0.5], [1.0], [2.0]], [0.0], [0.0, 0.1, 0.2], saturation=80.0
+    ... )
+    >>> run.saturated[:, :, 0]
+    array([[False, False, False],
+           [ True, False, False],
+           [ True, False,  True]])
+    """
+    check_arm(arm)
+    t = times(t)
+    check_method(arm, method, METHODS)
+    check_step(max_step, t)
+    sample = _sample_time(law, sample_time, t)
+    if isinstance(delay, bool) or not isinstance(delay, Real) or not 0.0 <= delay < inf:
+        raise ArgumentError(f"delay is {delay!r}, expected a time in s, zero or more")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        positive_number(name, value)
+    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
+        raise ArgumentError(
+            f"spectral_radius is {spectral_radius!r}, expected a number from 0 to 1"
+        )
+    loop = Loop(
+        arm,
+        law,
+        (state(arm, "q0", q0), state(arm, "qd0", qd0)),
+        t,
+        sample,
+        float(delay),
+        inf if max_step is None or method == "Rodas4P" else float(max_step),
+        u0,
+    )
+    step = inf if max_step is None else float(max_step)
+    loop.method = method
+    loop.options = (float(spectral_radius), float(rtol), float(atol), step)
+    loop.threads = threads_of(threads)
+    loop.measure(sensors, noise, quantization, seed)
+    loop.limit(saturation, command_resolution)
+    linear = isinstance(law, LinearController) and loop.sensors.rows is not None
+    note = ""
+    try:
+        if linear and method in CORE:
+            run_core(loop)
+        else:
+            run_callback(loop)
+    except KeyboardInterrupt:
+        note = "interrupted"
+    except Exception as error:
+        error.run = loop.result("stopped by an exception")
+        raise
+    return loop.result(note)
+
+
+def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
+    """Sample time of the law, as it was given, or a refusal."""
+    if not isinstance(law, LinearController) and not callable(law):
+        raise ArgumentError(
+            f"law is {type(law).__name__}, expected a control.LinearController or a "
+            "function of t, q, qd that returns forces"
+        )
+    own = getattr(law, "dt", None)
+    if sample_time is None:
+        if own is None:
+            raise ArgumentError(
+                "sample_time is None and the law has no attribute dt, expected a time "
+                "in s from sample to sample"
+            )
+        sample_time = own
+    sample = positive_number("sample_time", sample_time)
+    if isinstance(law, LinearController) and abs(sample - law.dt) > 1e-9 * law.dt:
+        raise ArgumentError(
+            f"sample_time is {sample:g} s and the controller is made for {law.dt:g} s, "
+            "expected the same; leave sample_time out"
+        )
+    if (t[-1] - t[0]) / sample > 1e9:
+        raise ArgumentError(
+            f"sample_time is {sample:g} s for a run of {t[-1] - t[0]:g} s, expected "
+            "at most 1e9 samples"
+        )
+    return sample

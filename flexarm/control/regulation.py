@@ -1,0 +1,314 @@
+"""Regulation: PD with the forces that hold a flexible arm at its set point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._description import Description
+from .._explain import common_batch
+from .._joint_feedback import JointFeedback
+from ..derivatives import inverse_dynamics_derivatives
+from ..dynamics import gravity_forces
+from ..errors import ArgumentError
+from ..statics import equilibrium, holding_forces
+from ..statics._coordinates import read_arm
+from ._law import gains, refuse_poses, rows, symmetric, with_joints
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+_COMPENSATIONS = ("set point", "current", "gravity", "none")
+
+
+def actuator_stiffness(arm: Arm, q: Any) -> Array:
+    r"""Stiffness that the actuators meet when they move an arm slowly.
+
+    With the tangent stiffness S of all coordinates in static equilibrium, of gravity,
+    links, shafts and springs, and a, f for actuators and the rest,
+
+    .. math:: G = S_{aa} - S_{af} S_{ff}^{-1} S_{fa} .
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree, with couplings at most, whose joints have one position per velocity.
+    q : (..., nq) array_like of float
+        Postures; joints count, motors and modes are where the search for the
+        equilibrium starts.
+
+    Returns
+    -------
+    G : (..., nu, nu) ndarray of float
+        In N m/rad, N/m and N; of motors where joints have drives.  A negative
+        eigenvalue is a motion along which gravity pulls away.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, or the arm has loops or quaternions.
+    ConvergenceError
+        If there is no equilibrium.
+
+    See Also
+    --------
+    SetPointPD : gains above it make an equilibrium stable.
+
+    Notes
+    -----
+    G is the second derivative of the potential energy that is left when everything that
+    has no actuator is in equilibrium.  The equilibrium under PD is stable where
+    :math:`K_p + G` is positive definite and unique where that holds everywhere: this is
+    the condition :math:`K_p > \alpha` of P. Tomei, *IEEE Trans. Automatic Control* 36
+    (1991), 1208-1213, without a bound on norms.
+
+    Examples
+    --------
+    A pendulum of m g c = 2 * 9.81 * 0.5 N m, hanging, level and upright:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> q = np.array([[-np.pi / 2], [0.0], [np.pi / 2]])
+    >>> fa.control.actuator_stiffness(arm, q)[:, 0, 0].round(2) + 0.0
+    array([ 9.81,  0.  , -9.81])
+    """
+    read_arm(arm, "actuator stiffness")
+    refuse_poses(arm, "actuator stiffness")
+    found = equilibrium(arm, q).check(stable=False)
+    return _condensed(arm, found.q)
+
+
+def _condensed(arm: Arm, q: Array) -> Array:
+    """Stiffness of the actuators at equilibria (..., nq)."""
+    still = np.zeros(arm.nv)
+    S = symmetric(inverse_dynamics_derivatives(arm, q, still, still).dq)
+    acting = arm.actuator_indices
+    free = np.setdiff1d(np.arange(arm.nv), acting)
+    aa = S[..., acting[:, np.newaxis], acting]
+    af = S[..., acting[:, np.newaxis], free]
+    ff = S[..., free[:, np.newaxis], free]
+    return np.asarray(aa - af @ np.linalg.solve(ff, np.swapaxes(af, -1, -2)))
+
+
+@dataclass(frozen=True, eq=False)
+class SetPointPD(Description):
+    r"""PD control to a set point, with compensation of gravity and deflection.
+
+    .. math:: \tau = K_p (\theta_d - \theta) - K_d \dot\theta + \tau_g
+
+    on the coordinates :math:`\theta` of the actuators: joints, or their motors behind
+    flexible shafts.
+
+    Parameters
+    ----------
+    arm : Arm
+        Model; a tree, with couplings at most, whose joints have one position per
+        velocity.
+    kp, kd : float or (..., nu) array_like of float
+        Gains on positions (N m/rad or N/m) and velocities (N m s/rad or N s/m) of the
+        actuators.
+    target : (..., nu) array_like of float
+        Joint positions wanted at rest, in rad or m.  Leading axes broadcast with those
+        of the states.
+    compensation : {"set point", "current", "gravity", "none"}
+        The forces :math:`\tau_g`: those that hold the arm at the set point with its
+        links deflected and its shafts twisted, constant [1]_ [2]_; those that would
+        hold it where the actuators are now, from an equilibrium at each call; gravity
+        on the actuators at the present state; or none.
+
+    Attributes
+    ----------
+    q : (..., nq) ndarray of float
+        Equilibrium at the set point: joints as wanted, motors and modes with them.
+    reference : (..., nu) ndarray of float
+        Its actuator coordinates :math:`\theta_d`.
+    feedforward : (..., nu) ndarray of float
+        Forces that hold it there, in N m or N.
+
+    Raises
+    ------
+    ArgumentError
+        If a value does not fit, or `kp` is not above the gravity stiffness at the set
+        point, so that the equilibrium is unstable.
+    ConvergenceError
+        If the arm has no equilibrium at the set point.
+
+    See Also
+    --------
+    actuator_stiffness : what `kp` has to exceed.
+    JointFeedback : the same law in C, from `feedback`.
+    flexarm.inverse_statics : joint positions for a tip position in spite of deflection.
+
+    Notes
+    -----
+    With constant compensation the energy of the arm and of the gains is a Lyapunov
+    function, nothing but `kd` has to be large enough to damp, and no velocity or mode
+    is measured: the law is passive.  For flexible links this is [1]_, for flexible
+    joints (motor PD plus gravity at the link position wanted) [2]_.  The set point is
+    globally stable if `kp` exceeds the gravity stiffness in all postures; `margin`
+    tells it for a sample of them.
+
+    References
+    ----------
+    .. [1] A. De Luca, B. Siciliano, "Regulation of flexible arms under gravity", *IEEE
+       Trans. Robotics and Automation* 9 (1993), 463-467.
+    .. [2] P. Tomei, "A simple PD controller for robots with elastic joints", *IEEE
+       Trans. Automatic Control* 36 (1991), 1208-1213.
+
+    Examples
+    --------
+    A beam of 1 kg and 1 m ends level although it is bent, m g L/2 = 4.905 N m:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=2, damping=0.1)
+    >>> law = fa.control.SetPointPD(arm, 50.0, 8.0, [0.0])
+    >>> law.feedforward.round(3)
+    array([4.905])
+    >>> t = np.linspace(0.0, 4.0, 2001)
+    >>> run = fa.simulate(arm, [-0.5, 0.0, 0.0], np.zeros(3), t,
+    ...                   torque=law.feedback(), method="ROS34PW2")
+    >>> bool(abs(run.q[-1, 0]) < 1e-6)
+    True
+
+    Three set points at once:
+
+    >>> fa.control.SetPointPD(arm, 50.0, 8.0, [[-0.5], [0.0], [0.5]]).q.shape
+    (3, 3)
+    """
+
+    arm: Arm
+    kp: Any
+    kd: Any
+    target: Any
+    compensation: str = "set point"
+    q: Array = field(init=False, repr=False)
+    reference: Array = field(init=False, repr=False)
+    feedforward: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        arm = self.arm
+        refuse_poses(arm, "SetPointPD")
+        read_arm(arm, "SetPointPD")
+        if self.compensation not in _COMPENSATIONS:
+            raise ArgumentError(
+                f"compensation is {self.compensation!r}, expected one of "
+                f"{', '.join(map(repr, _COMPENSATIONS))}"
+            )
+        target = rows("target", self.target, arm.nu, "one position for each joint")
+        kp, kd = gains("kp", self.kp, arm.nu), gains("kd", self.kd, arm.nu)
+        common_batch(
+            {"kp": kp.shape[:-1], "kd": kd.shape[:-1], "target": target.shape[:-1]}
+        )
+        found = equilibrium(arm, with_joints(arm, target)).check(stable=False)
+        acting = arm.actuator_indices
+        self._set(
+            kp=kp,
+            kd=kd,
+            target=target,
+            q=found.q,
+            reference=found.q[..., acting],
+            feedforward=found.tau[..., acting],
+        )
+        self._check_gains()
+
+    def _check_gains(self) -> None:
+        """Refuse gains that gravity overcomes at the set point."""
+        G = _condensed(self.arm, self.q)
+        least = np.linalg.eigvalsh(G + self.kp[..., np.newaxis] * np.eye(self.arm.nu))
+        if (least[..., 0] > 0.0).all():
+            return
+        pull = -float(np.linalg.eigvalsh(G)[..., 0].min())
+        held = pull <= 0.0  # gravity pulls nowhere, but a joint has no gain
+        raise ArgumentError(
+            f"kp is {self.kp}, "
+            + (
+                "expected a positive gain on each joint"
+                if held
+                else f"not above the gravity stiffness of {pull:.4g} at the set point, "
+                "so that the equilibrium is unstable; expected larger gains"
+            )
+        )
+
+    def margin(self, q: Any) -> Array:
+        """Least eigenvalue of ``Kp + G`` in other postures.
+
+        Parameters
+        ----------
+        q : (..., nq) array_like of float
+            Postures, such as those of `flexarm.joint_grid`.
+
+        Returns
+        -------
+        margin : (...) ndarray of float
+            In N m/rad; positive in all postures: the set point is their only
+            equilibrium, and stable from anywhere.
+        """
+        G = actuator_stiffness(self.arm, q)
+        both = G + self.kp[..., np.newaxis] * np.eye(self.arm.nu)
+        return np.asarray(np.linalg.eigvalsh(both)[..., 0])
+
+    def feedback(self) -> JointFeedback:
+        """The same law as `JointFeedback`, for loops in C.
+
+        Returns
+        -------
+        law : JointFeedback
+            Gains, set point and constant feedforward.
+
+        Raises
+        ------
+        ArgumentError
+            If the compensation depends on the state.
+        """
+        if self.compensation not in ("set point", "none"):
+            raise ArgumentError(
+                f"compensation {self.compensation!r} depends on the state, expected "
+                "'set point' or 'none' for a JointFeedback; use the law itself"
+            )
+        reference = _sampled(self.reference)
+        force = None if self.compensation == "none" else _sampled(self.feedforward)
+        return JointFeedback(self.kp, self.kd, reference, feedforward=force)
+
+    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+        """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
+        arm, acting = self.arm, self.arm.actuator_indices
+        q, qd = np.asarray(q), np.asarray(qd)
+        error = self.reference - q[..., acting]
+        tau = self.kp * error - self.kd * qd[..., acting]
+        if self.compensation == "set point":
+            tau = tau + self.feedforward
+        elif self.compensation == "current":
+            tau = tau + holding_forces(arm, q, held="motors")
+        elif self.compensation == "gravity":
+            tau = tau + _gravity(arm, q)
+        return np.asarray(tau)
+
+
+def _sampled(x: Array) -> Array:
+    """Rows that JointFeedback takes: constant, batch axes before the one of times."""
+    if x.ndim == 1:
+        return x
+    raise ArgumentError(
+        f"the set points have shape {x.shape}, expected one for a JointFeedback; use "
+        "the law itself for several"
+    )
+
+
+def _gravity(arm: Arm, q: Array) -> Array:
+    """Gravity on the actuators, that of a joint through its gear if it has a motor."""
+    g = gravity_forces(arm, q)
+    acting = arm.actuator_indices
+    tau = np.array(g[..., acting])
+    for k, body in enumerate(arm.bodies):
+        drive = body.joint.drive
+        if drive is not None and drive.is_free:
+            at = arm.body_joint_slice(k).start
+            tau[..., at] += g[..., at] / drive.gear_ratio
+    return tau
