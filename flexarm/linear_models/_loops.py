@@ -171,16 +171,18 @@ def sampled(model: StateSpace, dt: float | None) -> StateSpace:
     return discretize(model, dt)
 
 
-def frequencies(rates: Complex, points: int, dt: float | None) -> Array:
+def frequencies(
+    rates: Complex, points: int, dt: float | None, beyond: float = 1e2
+) -> Array:
     """Circular frequencies that show all of some poles, ascending, in rad/s.
 
-    Even steps of the logarithm from a hundredth of the smallest pole to hundred times
-    the largest, or the last of a discrete model, and more about each resonance.
+    Even steps of the logarithm, `beyond` the smallest and the largest pole by a factor,
+    or to the last of a discrete model, and more about each resonance.
     """
     size = np.abs(rates[np.isfinite(rates)])
     size = size[size > 1e-7 * size.max(initial=0.0)]
     low, high = (size.min(), size.max()) if len(size) else (1.0, 1.0)
-    low, high = 1e-2 * low, 1e2 * high
+    low, high = low / beyond, high * beyond
     if dt is not None:
         high = np.pi / dt
         low = min(low, 1e-3 * high)

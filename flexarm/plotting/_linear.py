@@ -171,7 +171,7 @@ def bode(
     -----
     The gain has the unit of the output by that of the input: 0 dB is one of them.  The
     phase has no jumps but those at poles and zeros without damping; it starts between
-    -180 and 180 degrees.
+    -181 and 179 degrees.
 
     See Also
     --------
@@ -191,7 +191,7 @@ def bode(
     model = model.select(inputs, outputs)
     if omega is None:
         rates = _rates(model).ravel()
-        omega = frequencies(rates, _POINTS, model.dt)
+        omega = frequencies(rates, _POINTS, model.dt, beyond=10.0)
         undamped = np.abs(rates.real) < 1e-9 * np.abs(rates)
         omega = omega[~np.isin(omega, rates.imag[undamped])]
     try:
@@ -206,6 +206,7 @@ def bode(
     with np.errstate(divide="ignore"):
         lines = _draw(upper, hertz, 20.0 * np.log10(np.abs(G)), names)
     phase = np.degrees(np.unwrap(np.angle(G), axis=-2))
+    phase -= 360.0 * (phase[..., :1, :] > 179.0)  # a double integrator has -180
     lines += _draw(lower, hertz, phase, names)
     for axes in (upper, lower):
         axes.set_xscale("log")
@@ -246,7 +247,8 @@ def poles_zeros(
         A linear model; many are drawn together, each in a colour of its own.  Zeros are
         those of as many inputs as outputs; others have none drawn.
     limit : float, optional
-        Largest size in 1/s that is shown; by default all of it.
+        Largest size in 1/s that is shown; by default three times that of the largest
+        one off the real axis, or all of it.
     ax : matplotlib axes, optional
         Where to draw; by default a new figure.
 
@@ -311,7 +313,8 @@ def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) 
     locus : RootLocus
         Result of `flexarm.root_locus`.
     limit : float, optional
-        Largest size in 1/s that is shown; by default all of it.
+        Largest size in 1/s that is shown; by default three times that of the largest
+        one off the real axis, or all of it.
     ax : matplotlib axes, optional
         Where to draw; by default a new figure.
 
@@ -363,6 +366,9 @@ def _plane(ax: Any, lines: Sequence[Any], limit: float | None) -> None:
     x = np.concatenate([np.ravel(line.get_xdata()) for line in lines])
     y = np.concatenate([np.ravel(line.get_ydata()) for line in lines])
     inside = np.isfinite(x) & np.isfinite(y)
+    swings = inside & (y != 0.0)
+    if limit is None and swings.any():
+        limit = 3.0 * float(np.hypot(x, y)[swings].max())
     if limit is not None:
         inside &= np.hypot(x, y) <= limit
     x, y = np.r_[0.0, x[inside]], np.r_[0.0, y[inside]]

@@ -93,6 +93,7 @@ def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) 
     if found.stable.any() and not found.stable.all() and min(values.shape) > 1:
         ax.contour(at[1], at[0], found.stable.astype(float), [0.5], colors=COLORS[1])
     ax.figure.colorbar(colors, ax=ax, label=label)
+    ax.locator_params(nbins=6)
     finish(ax, names[1], names[0])
     ax.grid(False)
     return colors
