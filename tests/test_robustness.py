@@ -100,6 +100,26 @@ def test_closed_loop_with_a_dynamic_controller_and_feedthrough():
     assert loop.states == ("x0", "x1", "x2", "controller 0", "controller 1")
 
 
+def test_state_feedback_has_its_own_poles():
+    arm = fa.library.de_luca_siciliano(damping=True)
+    plant = fa.linearize(arm, np.zeros(6), outputs="state")
+    for dt in (None, 0.01):
+        law = fa.control.lqr(plant, np.ones(12), np.ones(2), dt=dt)
+        loop = fa.closed_loop(plant, law)
+        assert loop.dt == dt
+        poles = np.sort_complex(np.linalg.eigvals(loop.A))
+        assert_allclose(poles, np.sort_complex(law.poles), rtol=1e-8)
+        found = one_plant(plant)(law)
+        assert found.stable
+        if dt is None:  # one input at a time, less than what is known of LQR
+            assert (found.phase > np.pi / 3 - 1e-9).all()
+            assert (found.gain_up == np.inf).all()
+            assert (found.gain_down < 0.5).all()
+            assert found.sensitivity < 1.0 + 1e-9
+        controller = law.controller(0.01) if dt is None else law.controller()
+        assert fa.closed_loop(plant, controller).dt == 0.01
+
+
 def test_closed_loop_is_what_simulate_does():
     arm = fa.library.de_luca_siciliano(damping=True)
     plant = fa.linearize(arm, np.zeros(6), outputs=JOINTS)

@@ -37,10 +37,12 @@ def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
     ----------
     model : StateSpace
         The plant, or many of them.
-    controller : StateSpace, flexarm.control.LinearController or (m, p) array_like
-        From the p outputs to the m inputs: ``u = C z + D y``.  An array is a matrix of
-        gains that are fed back: ``u = -K y``.  A discrete controller of a continuous
-        plant meets the plant as it is at the samples, with forces that are held.
+    controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
+        From the p outputs to the m inputs: ``u = C z + D y``.  Gains of the state, as
+        of `flexarm.control.lqr`, need ``outputs="state"`` of `linearize`; an array is
+        a matrix of gains that are fed back: ``u = -K y``.  A discrete controller of a
+        continuous plant meets the plant as it is at the samples, with forces that are
+        held.
 
     Returns
     -------
@@ -142,14 +144,16 @@ def read_controller(model: StateSpace, controller: Any) -> Law:
         A, B, C, D = (np.asarray(getattr(controller, x)) for x in "ABCD")
         law = Law(A, B, C, D, controller.dt)
     else:
-        K = real_array("controller", controller)
+        # feedback of the state keeps its gains beside the model that it is made for
+        made_for = getattr(controller, "model", model)
+        K = real_array("controller", getattr(controller, "K", controller))
         K = K[np.newaxis] if K.ndim == 1 else K
         if K.ndim < 2:
             raise ArgumentError(
                 f"controller is {K}, expected gains of shape ({m}, {p}), one row for "
                 "each input"
             )
-        law = Law(np.zeros((0, 0)), np.zeros((0, p)), np.zeros((m, 0)), -K, model.dt)
+        law = Law(np.zeros((0, 0)), np.zeros((0, p)), np.zeros((m, 0)), -K, made_for.dt)
     if law.D.shape[-2:] != (m, p):
         raise ArgumentError(
             f"the controller leads from {law.D.shape[-1]} outputs to "
