@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._explain import check_numbers, real_array
 from ..errors import ArgumentError
-from ._loops import closed_loop, rates_of, read_controller
+from ._loops import closed_loop, rates_of, read_controller, sampled
 from ._state_space import StateSpace
 
 Array = NDArray[np.float64]
@@ -147,7 +147,8 @@ def root_locus(
                 "a root locus over gains, such as model[0]"
             )
         law = read_controller(model, controller)
-        loops = [closed_loop(model, law.times(x)) for x in values.tolist()]
+        plant = sampled(model, law.dt)
+        loops = [closed_loop(plant, law.times(x)) for x in values.tolist()]
         found, dt = np.linalg.eigvals(np.stack([x.A for x in loops])), loops[0].dt
     default = "parameter" if controller is None else "gain"
     return RootLocus(name or default, values, branches(found), dt)
