@@ -185,6 +185,7 @@ class ArmStack:
     constraint_violation = Arm.constraint_violation
     constraint_jacobian = Arm.constraint_jacobian
     constraint_forces = Arm.constraint_forces
+    linearize = Arm.linearize
 
 
 def _told(what: str, first: Any, other: Any) -> str:

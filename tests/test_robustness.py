@@ -210,12 +210,6 @@ def test_branches_follow_a_crossing():
         (lambda: fa.root_locus(LAGS, [[1.0]], [[1.0]]), "values has shape"),
         (lambda: fa.root_locus(LAGS, [1.0, 2.0]), "one model for each of the values"),
         (
-            lambda: fa.closed_loop(
-                fa.StateSpace([[0.0]], [[1.0]], [[1.0]], [[1.0]]), [[-1.0]]
-            ),
-            "answer to their inputs at once",
-        ),
-        (
             lambda: fa.closed_loop(LAGS.discretize(0.1), LAGS.discretize(0.2)),
             "the controller has the sample time 0.2 s, the model 0.1 s",
         ),
@@ -238,6 +232,12 @@ def test_branches_follow_a_crossing():
 def test_refusals(call, words):
     with pytest.raises(fa.ArgumentError, match=words):
         call()
+
+
+def test_singular_loop():
+    direct = fa.StateSpace([[0.0]], [[1.0]], [[1.0]], [[1.0]])
+    with pytest.raises(fa.SingularityError, match="makes the loop singular"):
+        fa.closed_loop(direct, [[-1.0]])
 
 
 def test_unknown_quantity():

@@ -17,6 +17,7 @@ from ..statics import equilibrium
 from ..statics._coordinates import read_arm
 from ..statics._loads import Loads, read_loads
 from ._point import Point, lie_brackets
+from ._stacked import linearize_stack
 from ._state_space import StateSpace
 from .inputs import read_inputs
 from .outputs import read_outputs, state_names
@@ -54,8 +55,8 @@ def linearize(
 
     Parameters
     ----------
-    arm : Arm
-        Tree, with couplings at most.
+    arm : Arm or ArmStack
+        Tree, with couplings at most; or a `stack` of them, for payloads and the like.
     q : (..., nq) array_like of float
         Positions; leading axes are many points, of a grid for gain scheduling, say.
     qd : (..., nv) array_like of float, optional
@@ -146,19 +147,37 @@ def linearize(
     ... )
     >>> ss.A.shape, ss.outputs
     ((5, 12, 12), ('link1', 'link2', 'tip x', 'tip y', 'link1 strain y 0'))
+
+    Payloads of 0 and 0.2 kg at both ends of the grid:
+
+    >>> arms = [fa.library.de_luca_siciliano(payload_mass=m) for m in (0.0, 0.2)]
+    >>> fa.linearize(fa.stack(arms)[:, None], q[[0, -1]]).A.shape
+    (2, 2, 12, 12)
     """
+    from ..stacks import ArmStack
+
+    if isinstance(arm, ArmStack):
+
+        def one_arm(one: Arm, **states: Any) -> StateSpace:
+            options: dict[str, Any] = {"inputs": inputs, "outputs": outputs}
+            return linearize(
+                one, **states, **options, settle=settle, node=node, frame=frame
+            )
+
+        given = {"q": q, "qd": qd, "tau": tau, "wrench": wrench}
+        return linearize_stack(arm, given, one_arm)
     read_arm(arm, "a linear model")
     drives, signals = read_inputs(arm, inputs), read_outputs(arm, outputs)
-    given, loads = _read(arm, q, qd, tau, wrench, node, frame)
+    known, loads = _read(arm, q, qd, tau, wrench, node, frame)
     batch = common_batch(
         {
-            **{name: x.shape[:-1] for name, x in given.items()},
+            **{name: x.shape[:-1] for name, x in known.items()},
             **({} if loads is None else {"wrench": loads.batch}),
         }
     )
     at = {
         name: np.array(np.broadcast_to(x, (*batch, x.shape[-1])))
-        for name, x in given.items()
+        for name, x in known.items()
     }
     if settle:
         _settle(arm, at, wrench, node, frame)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._explain import real_array
 from ..errors import ArgumentError
+from ._connect import feedback
 from ._state_space import StateSpace
 from ._time import discretize
 
@@ -53,11 +54,13 @@ def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
     Raises
     ------
     ArgumentError
-        If sizes or sample times differ, or an output answers to its own feedback at
-        once in a way that has no solution.
+        If sizes or sample times differ.
+    SingularityError
+        If outputs answer to their own feedback at once, with a gain of one.
 
     See Also
     --------
+    flexarm.linear_models.StateSpace.feedback : of models and gains at the same times.
     root_locus : its poles over a gain.
     robustness : the same for many arms.
 
@@ -74,63 +77,37 @@ def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
     """
     law = read_controller(model, controller)
     plant = sampled(model, law.dt)
-    parts = closed(plant, law)
-    k = law.A.shape[-1]
-    return StateSpace(
-        parts.A,
-        parts.B,
-        parts.C,
-        parts.D,
-        states=(*plant.states, *(f"controller {i}" for i in range(k))),
-        inputs=plant.inputs,
-        outputs=plant.outputs,
-        dt=plant.dt,
+    names = tuple(f"controller {i}" for i in range(law.A.shape[-1]))
+    return feedback(plant, as_model(law, names), sign=1.0)
+
+
+def as_model(law: Law, states: tuple[str, ...] = ()) -> StateSpace:
+    """A controller as a linear model."""
+    return StateSpace(law.A, law.B, law.C, law.D, states=states, dt=law.dt)
+
+
+def sensitivity(model: StateSpace, law: Law) -> StateSpace:
+    """From what is added to the inputs of a plant to what then acts on it."""
+    plant = sampled(model, law.dt)
+    m, n = len(plant.inputs), plant.n_states
+    seen = plant.replace(
+        C=np.concatenate([plant.C, np.zeros((*plant.batch, m, n))], axis=-2),
+        D=np.concatenate([plant.D, _spread(np.eye(m), plant.batch)], axis=-2),
+        outputs=(*plant.outputs, *(f"{name} in all" for name in plant.inputs)),
+        y=None,
     )
-
-
-class Closed(NamedTuple):
-    """Matrices of a closed loop with states (x, z); inputs u = U (x, z) + E d."""
-
-    A: Array
-    B: Array
-    C: Array
-    D: Array
-    U: Array
-    E: Array
-
-
-def closed(plant: StateSpace, law: Law) -> Closed:
-    """A plant and a controller at the same samples as one."""
-    A, B, C, D = plant.A, plant.B, plant.C, plant.D
-    batch = np.broadcast_shapes(plant.batch, law.A.shape[:-2], law.D.shape[:-2])
-    inner = np.eye(B.shape[-1]) - law.D @ D
-    if (np.linalg.cond(inner) > 1e12).any():
-        raise ArgumentError(
-            "the controller feeds outputs back that answer to their inputs at once, "
-            "with a gain of one; expected other gains, or outputs without accelerations"
-        )
-    # u = E (Cc z + Dc C x + d)
-    E = np.linalg.inv(inner)
-    to_x, to_z = E @ law.D @ C, E @ law.C
-    rows = [
-        [A + B @ to_x, B @ to_z],
-        [law.B @ (C + D @ to_x), law.A + law.B @ D @ to_z],
-    ]
-    ins = [B @ E, law.B @ D @ E]
-    outs = [C + D @ to_x, D @ to_z]
-    return Closed(
-        np.concatenate([np.concatenate(spread(row, batch), -1) for row in rows], -2),
-        np.concatenate(spread(ins, batch), -2),
-        np.concatenate(spread(outs, batch), -1),
-        spread([D @ E], batch)[0],
-        np.concatenate(spread([to_x, to_z], batch), -1),
-        spread([E], batch)[0],
+    blind = _spread(np.zeros((law.B.shape[-2], m)), law.B.shape[:-2])
+    none = _spread(np.zeros((m, m)), law.D.shape[:-2])
+    wide = law._replace(
+        B=np.concatenate([law.B, blind], axis=-1),
+        D=np.concatenate([law.D, none], axis=-1),
     )
+    loop = feedback(seen, as_model(wide), sign=1.0)
+    return loop.select(outputs=loop.outputs[-m:])
 
 
-def spread(matrices: Any, batch: tuple[int, ...]) -> list[Array]:
-    """All matrices with the same leading axes."""
-    return [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in matrices]
+def _spread(matrix: Array, batch: tuple[int, ...]) -> Array:
+    return np.broadcast_to(matrix, (*batch, *matrix.shape))
 
 
 def read_controller(model: StateSpace, controller: Any) -> Law:

@@ -435,13 +435,14 @@ def _measures(A: Array, B: Array, values: Complex) -> Array:
     B = B[:, size > 0.0] / size[size > 0.0]
     most = float(np.abs(values).max(initial=0.0))
     result = np.zeros(len(values))
-    for k, s in enumerate(values):
-        U, sizes, _ = np.linalg.svd(A - s * np.eye(len(A)))
-        null = sizes <= AT_ZERO * max(most, float(sizes[0]))
+    shifted = A - values[:, np.newaxis, np.newaxis] * np.eye(len(A))
+    every, sizes, _ = np.linalg.svd(shifted)
+    length = float(np.linalg.norm(B, 2)) if B.size else 1.0
+    for k, U in enumerate(every):
+        null = sizes[k] <= AT_ZERO * max(most, float(sizes[k, 0]))
         null[-1] = True
         W = U[:, null]
         if W.shape[1] <= B.shape[1]:
             along = np.linalg.svd(W.conj().T @ B, compute_uv=False)
-            # against the length of the columns together
-            result[k] = along[-1] / np.linalg.norm(B, 2)
+            result[k] = along[-1] / length
     return result

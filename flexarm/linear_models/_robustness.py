@@ -13,7 +13,14 @@ from .._explain import check_arm, check_numbers, real_array
 from ..errors import ArgumentError
 from ._linearize import linearize
 from ._loci import damping_of
-from ._loops import Law, closed, closed_loop, rates_of, read_controller, sampled
+from ._loops import (
+    Law,
+    closed_loop,
+    rates_of,
+    read_controller,
+    sampled,
+    sensitivity,
+)
 from ._margins import Loop, margins
 from ._state_space import StateSpace
 
@@ -263,14 +270,13 @@ def _found(
     up, down, phase = (np.full((*batch, m), np.nan) for _ in range(3))
     peak = np.full(batch, np.nan)
     if law is not None:
-        plant = sampled(models, law.dt)
-        parts = closed(plant, law)
-        ends = [np.linalg.eigvals(plant.A), np.linalg.eigvals(law.A)]
+        inner = sensitivity(models, law)
+        ends = [np.linalg.eigvals(x.A) for x in (sampled(models, dt), law)]
         every = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (*ends, poles)]
         own = np.concatenate(every, axis=-1)
         for at in np.ndindex(*batch):
             if stable[at]:
-                A, B, U, E = (x[at] for x in (parts.A, parts.B, parts.U, parts.E))
+                A, B, U, E = (x[at] for x in (inner.A, inner.B, inner.C, inner.D))
                 found = margins(Loop(A, B, U, E, dt), own[at], dt)
                 up[at], down[at], phase[at], peak[at] = found
     return Robustness(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._explain import check_finite, positive_number, real_array
 from ..errors import ArgumentError
-from . import _convert, _frequency, _modes, _reduction, _time, _zeros
+from . import _connect, _convert, _frequency, _modes, _reduction, _time, _zeros
 from ._names import indices
 
 Array = NDArray[np.float64]
@@ -187,6 +187,8 @@ class StateSpace:
     modal_form = _reduction.modal_form
     modal_truncation = _reduction.modal_truncation
     balanced_reduction = _reduction.balanced_reduction
+    series = _connect.series
+    feedback = _connect.feedback
     to_control = _convert.to_control
     to_scipy = _convert.to_scipy
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-_RANK = 64.0 * np.finfo(float).eps
+_RANK = np.finfo(float).eps ** 0.75  # of a singular value that is none, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,13 +161,13 @@ def _finite_zeros(model: StateSpace) -> Complex | None:
     while True:
         size = max(1.0, *(float(np.linalg.norm(x)) for x in (A, B, C, D)))
         U, sigma, _ = np.linalg.svd(D)
-        rank = int((sigma > _RANK * size * sum(D.shape)).sum())
+        rank = int((sigma > _RANK * size).sum())
         if rank == len(D):
             break
         D, C = U.T @ D, U.T @ C
         lower = C[rank:]
         _, sigma, Vh = np.linalg.svd(lower)
-        rho = int((sigma > _RANK * size * sum(lower.shape)).sum())
+        rho = int((sigma > _RANK * size).sum())
         if rho < len(lower):
             return None  # rows that depend on others
         V = np.concatenate([Vh[rho:], Vh[:rho]]).T

@@ -1,0 +1,62 @@
+"""Linear models of stacks: arms of one topology, each at states of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._explain import common_batch, leading, real_array
+from ..errors import ArgumentError
+from ._state_space import StateSpace
+
+if TYPE_CHECKING:
+    from ..stacks import ArmStack
+
+
+def linearize_stack(
+    stack: ArmStack, given: dict[str, Any], function: Callable[..., StateSpace]
+) -> StateSpace:
+    """Models of a stack, ``function(arm, **states)`` for all states of each arm.
+
+    Parameters
+    ----------
+    stack : ArmStack
+        The arms.
+    given : dict
+        Arguments q, qd, tau and wrench with one state in their last axes, or None.
+    function : callable
+        What linearizes one arm.
+    """
+    arrays = {k: real_array(k, x) for k, x in given.items() if x is not None}
+    leading(stack.arms[0], arrays, ())
+    shapes = {name: x.shape[:-1] for name, x in arrays.items()}
+    batch = common_batch({**shapes, "stack": stack.shape})
+    full = {n: np.broadcast_to(x, (*batch, x.shape[-1])) for n, x in arrays.items()}
+    index = np.broadcast_to(stack.index, batch)
+    models = [
+        (
+            index == k,
+            function(stack.arms[k], **{n: x[index == k] for n, x in full.items()}),
+        )
+        for k in np.unique(index)
+    ]
+    if not models:
+        raise ArgumentError(
+            f"the stack has the shape {batch}, expected an arm at least"
+        )
+    first = models[0][1]
+    if any(model.states != first.states for _, model in models):
+        raise ArgumentError(
+            "couplings of the arms of the stack leave unlike coordinates independent, "
+            "expected alike ones; linearize the arms one by one"
+        )
+    fields = {}
+    for name in ("A", "B", "C", "D", "q", "qd", "tau", "y", "drift"):
+        parts = [(mask, getattr(model, name)) for mask, model in models]
+        result = np.empty((*batch, *parts[0][1].shape[1:]))
+        for mask, part in parts:
+            result[mask] = part
+        fields[name] = result
+    return first.replace(**fields)
