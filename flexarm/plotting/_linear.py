@@ -438,9 +438,10 @@ def _frequency_lines(ax: Any, left: float, right: float, tall: float) -> None:
                 scalex=False,
                 scaley=False,
             )
+        reach = min(radius, 0.97 * right) if right > 0.0 else 0.0
         ax.annotate(
             f"{hertz:g} Hz",
-            (right, np.sqrt(max(radius**2 - right**2, 0.0))),
+            (reach, 0.0) if reach == radius else (reach, np.sqrt(radius**2 - reach**2)),
             xytext=(-3, 2),
             textcoords="offset points",
             color="0.5",
