@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ import flexarm as fa
 from flexarm.interop import FUNCTIONS, casadi_function
 from flexarm.interop._functions import ArmFunction
 
-casadi = pytest.importorskip("casadi")
+with warnings.catch_warnings():  # of SWIG, about its own types
+    warnings.simplefilter("ignore")
+    casadi = pytest.importorskip("casadi")
 
 ARM = fa.library.de_luca_siciliano()
 QUIET = {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
