@@ -71,7 +71,17 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
-from .linear_models import StateSpace, inputs, linearize, outputs
+from .linear_models import (
+    Robustness,
+    RootLocus,
+    StateSpace,
+    closed_loop,
+    inputs,
+    linearize,
+    outputs,
+    robustness,
+    root_locus,
+)
 from .links import (
     link_accelerations,
     link_jacobian_rates,
@@ -136,6 +146,7 @@ if TYPE_CHECKING:
     from . import (
         control,
         descriptions,
+        interop,
         library,
         plotting,
         reference,
@@ -148,6 +159,7 @@ if TYPE_CHECKING:
 _LATER = (
     "control",
     "descriptions",
+    "interop",
     "library",
     "plotting",
     "reference",
@@ -188,6 +200,8 @@ __all__ = [
     "Occurrence",
     "ParameterDerivatives",
     "RigidBody",
+    "Robustness",
+    "RootLocus",
     "SingularityError",
     "SpatialOperators",
     "StateSpace",
@@ -208,6 +222,7 @@ __all__ = [
     "build_info",
     "center_of_mass",
     "close_loops",
+    "closed_loop",
     "complex_modes",
     "consistent_integrals",
     "constraint_forces",
@@ -237,6 +252,7 @@ __all__ = [
     "innovations_factors",
     "inputs",
     "integrate",
+    "interop",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_dynamics_jvp",
@@ -279,6 +295,8 @@ __all__ = [
     "potential_energy",
     "redundant_constraints",
     "reference",
+    "robustness",
+    "root_locus",
     "screws",
     "se3",
     "simulate",

@@ -6,6 +6,19 @@ forces that may enter and the signals that may be measured.
 
 from . import inputs, outputs
 from ._linearize import linearize
+from ._loci import RootLocus, root_locus
+from ._loops import closed_loop
+from ._robustness import Robustness, robustness
 from ._state_space import StateSpace
 
-__all__ = ["StateSpace", "inputs", "linearize", "outputs"]
+__all__ = [
+    "Robustness",
+    "RootLocus",
+    "StateSpace",
+    "closed_loop",
+    "inputs",
+    "linearize",
+    "outputs",
+    "robustness",
+    "root_locus",
+]

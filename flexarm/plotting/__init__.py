@@ -8,8 +8,10 @@ matplotlib they raise an `ImportError` that says how to install it.
 from ._animation import Animation, animate
 from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
+from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
+from ._robustness import robustness
 from ._snapshots import snapshots
 from ._tracking import tracking
 from ._vibration import vibration, workspace
@@ -19,12 +21,17 @@ __all__ = [
     "ArmDrawing",
     "animate",
     "arm",
+    "bode",
     "deflections",
     "energies",
     "joints",
     "link_loads",
     "mode_shapes",
+    "poles_zeros",
+    "robustness",
+    "root_locus",
     "snapshots",
+    "step_response",
     "tip",
     "tracking",
     "vibration",

@@ -30,12 +30,12 @@ if list((HERE.parents[1] / "flexarm").glob("_core*")):
     sys.path.insert(0, str(HERE.parents[1]))  # the tree that this file is part of
 sys.path.insert(0, str(HERE))
 
+import instruction_sets  # noqa: E402
 import peers_body  # noqa: E402
 import peers_flexible  # noqa: E402
 import peers_machine  # noqa: E402
 import peers_rigid  # noqa: E402
 import peers_runs  # noqa: E402
-import peers_sets  # noqa: E402
 import peers_stack  # noqa: E402
 import peers_symbolic  # noqa: E402
 from peers_jobs import FULL, QUICK, TINY, Case, Sizes  # noqa: E402
@@ -49,7 +49,7 @@ MODULES = (
     peers_body,
     peers_runs,
     peers_stack,
-    peers_sets,
+    instruction_sets,
 )
 
 
@@ -119,7 +119,8 @@ def main(words: Sequence[str] | None = None) -> int:
     place["load at the end"] = peers_machine.load()
     clock = "time on a core" if sizes.cpu_time else "time on the wall"
     said = f"medians of {sizes.rounds} rounds ({sizes.rounds_large} large), {clock}"
-    rows = verdicts(records, place["instruction set"])
+    # times of so few states say nothing about what must hold
+    rows = [] if options.smoke else verdicts(records, place["instruction set"])
     text = markdown(place, said, absent, rows, records)
     if failures:
         text += "\n## What went wrong\n\n" + "\n".join(failures) + "\n"

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peers_jobs import Case, Race, Sizes, agree
+from peers_jobs import Case, Group, Race, Sizes, agree
 from races import Contender
 
 import flexarm as fa
@@ -208,7 +208,7 @@ def accelerations(sizes: Sizes) -> Sequence[Race]:
     note = "time of a run divided by its evaluations of the accelerations"
     return [
         Race(
-            "body",
+            Group.BODY,
             BODY,
             "accelerations",
             1,
@@ -245,7 +245,7 @@ def forces(sizes: Sizes) -> Sequence[Race]:
     note = "Exudyn: time of a run times the share of the forces in its own timers"
     return [
         Race(
-            "body",
+            Group.BODY,
             BODY,
             "forces",
             1,

@@ -13,6 +13,7 @@ from peers_jobs import (
     INVERSE,
     JACOBIAN,
     MASS,
+    Group,
 )
 from peers_report import digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP
@@ -129,7 +130,7 @@ def _draw(axes: Axes, title: str, rows: Sequence[tuple[str, Record]]) -> None:
 
 def _states(records: Sequence[Record]) -> int:
     """Size of the batches that are shown: the largest of at most 1000 states."""
-    groups = ("rigid", "flexible", "symbolic")
+    groups = (Group.RIGID, Group.FLEXIBLE, Group.SYMBOLIC)
     counts = {r["count"] for r in records if r["group"] in groups}
     return max((count for count in counts if count <= 1000), default=1)
 
@@ -141,16 +142,16 @@ def _panels(records: Sequence[Record]) -> list[tuple[str, list[tuple[str, Record
     for found in records:
         arm, job = found["arm"], SHORT.get(found["job"], found["job"])
         group, count = found["group"], found["count"]
-        if group == "rigid" and count == largest:
+        if group == Group.RIGID and count == largest:
             panels.setdefault(f"Rigid arms, {arm}", []).append((job, found))
-        elif group == "flexible" and count == largest and found["job"] == FORWARD:
+        elif group == Group.FLEXIBLE and count == largest and found["job"] == FORWARD:
             title = f"Flexible chains, {FORWARD}"
             panels.setdefault(title, []).append((arm, found))
-        elif group in ("body", "run"):
+        elif group in (Group.BODY, Group.RUN):
             runs = f" ({count} runs)" if count > 1 else ""
             title = "Body of 8 modes, and runs"
             panels.setdefault(title, []).append((f"{arm}, {job}{runs}", found))
-        elif group == "symbolic" and count == largest:
+        elif group == Group.SYMBOLIC and count == largest:
             title = "Arms of two links from SymPy"
             panels.setdefault(title, []).append((f"{arm}, {job}", found))
     return [(title, rows) for title, rows in panels.items() if rows]

@@ -25,6 +25,7 @@ from peers_jobs import (
     LARGEST,
     MASS,
     Case,
+    Group,
     Race,
     Sizes,
     agree,
@@ -49,7 +50,8 @@ def name_of(N: int, n: int) -> str:
     return f"{N} link{'s' * (N > 1)} x {n} modes"
 
 
-def _states(arm: fa.Arm, count: int) -> States:
+def chain_states_of(arm: fa.Arm, count: int) -> States:
+    """Random ones of a chain, whose links bend by some degrees."""
     q, qd, tau = chain_states(arm, max(count, CHECKED))
     return States(*(y[:count] for y in (q, qd, np.roll(qd, 1, axis=0), tau)))
 
@@ -105,7 +107,7 @@ def races(N: int, n: int, job: str, sizes: Sizes) -> Sequence[Race]:
     for count in sizes.batches:
         if 8.0 * count * width[job] * arm.nv > LARGEST:
             continue
-        x = _states(arm, count)
+        x = chain_states_of(arm, count)
         own = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))
         call, out, function = flexarm_calls(arm, job, own if count == 1 else x)
         call()
@@ -117,7 +119,7 @@ def races(N: int, n: int, job: str, sizes: Sizes) -> Sequence[Race]:
             name = f"flexarm, {cores} threads"
             contenders.append(Contender(name, split, count, parallel=True))
         contenders += _dense(arm, job, x, right)
-        found.append(Race("flexible", name_of(N, n), job, count, contenders))
+        found.append(Race(Group.FLEXIBLE, name_of(N, n), job, count, contenders))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,19 @@ DERIVATIVES = "derivatives of inverse dynamics"
 FORWARD_DERIVATIVES = "derivatives of forward dynamics"
 # numbers of the jobs in peers_pinocchio.cpp and peers_mujoco.c
 JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES, FORWARD_DERIVATIVES)
+
+
+class Group(str, Enum):
+    """What kind of race it is, which its table and the targets go by."""
+
+    RIGID = "rigid"
+    FLEXIBLE = "flexible"
+    SYMBOLIC = "symbolic"
+    BODY = "body"
+    RUN = "run"
+    SWEEP = "sweep"
+    SETS = "sets"
+
 
 CHECKED = 4  # states that contenders must agree on before they race
 LARGEST = 200e6  # bytes of results beyond which a batch is not tried
@@ -71,8 +85,10 @@ class Race:
 
     Attributes
     ----------
-    group, arm, job : str
-        What is computed of what; `group` is one of the command's cases.
+    group : Group
+        One of the command's groups of cases.
+    arm, job : str
+        What is computed of what.
     count : int
         States of a call, or runs.
     contenders : list of Contender
@@ -87,7 +103,7 @@ class Race:
         For the table.
     """
 
-    group: str
+    group: Group
     arm: str
     job: str
     count: int
@@ -160,6 +176,7 @@ __all__ = [
     "SMOKE",
     "TINY",
     "Case",
+    "Group",
     "Race",
     "Sizes",
     "agree",

@@ -16,8 +16,9 @@ def record(race: Race, result: Result) -> Record:
     """What a race has shown."""
     quartiles = np.percentile(result.times, (25, 50, 75), axis=0)
     low, middle, high = result.ratios
+    traits = {one.name: dict(one.traits) for one in race.contenders}
     return {
-        "group": race.group,
+        "group": race.group.value,
         "arm": race.arm,
         "job": race.job,
         "count": race.count,
@@ -32,6 +33,7 @@ def record(race: Race, result: Result) -> Record:
                 "ratio": float(middle[i]),
                 "ratio quartiles": [float(low[i]), float(high[i])],
                 "shown": name not in race.hidden,
+                "traits": traits.get(name, {}),
             }
             for i, name in enumerate(result.names)
         ],
@@ -120,7 +122,14 @@ def markdown(
     lines = head(place, sizes)
     if absent:
         lines += ["", *(f"- {line}" for line in absent)]
-    lines += [
+    if verdicts:
+        lines += _held(verdicts)
+    return "\n".join([*lines, "", "## Times", *tables(records), ""])
+
+
+def _held(verdicts: Sequence[Sequence[str]]) -> list[str]:
+    """What is asked for beside what was measured."""
+    return [
         "",
         "## What must hold",
         "",
@@ -132,9 +141,4 @@ def markdown(
         "| | target | measured | |",
         "|---|---|---|---|",
         *("| " + " | ".join(row) + " |" for row in verdicts),
-        "",
-        "## Times",
-        *tables(records),
-        "",
     ]
-    return "\n".join(lines)

@@ -23,6 +23,7 @@ from peers_jobs import (
     LARGEST,
     MASS,
     Case,
+    Group,
     Race,
     Sizes,
     agree,
@@ -104,7 +105,8 @@ def _ours(arm: fa.Arm, job: str, x: States, count: int) -> list[Contender]:
     if count >= 1000 and cores > 1 and accepts_threads(function):
         name = f"flexarm, {cores} threads"
         split = partial(call, threads=cores)
-        found.append(Contender(name, split, count, parallel=True))
+        traits = {"threads": cores}
+        found.append(Contender(name, split, count, parallel=True, traits=traits))
     return found
 
 
@@ -189,7 +191,7 @@ def races(name: str, job: str, sizes: Sizes) -> Sequence[Race]:
             contenders += _mujoco(name, arm, job, x, sizes.looped)
         found.append(
             Race(
-                "rigid",
+                Group.RIGID,
                 name,
                 job,
                 count,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from peers_arms import states
 from peers_body import ExudynBody, simulate
-from peers_jobs import Case, Race, Sizes, agree, threads
+from peers_jobs import Case, Group, Race, Sizes, agree, threads
 from peers_rigid import arm_of
 from races import Contender
 
@@ -144,7 +144,7 @@ def rigid(sizes: Sizes) -> Sequence[Race]:
 def _race(name: str, seconds: float, count: int, contenders: list[Contender]) -> Race:
     job = f"{seconds:g} s of motion"
     note = "classical Runge-Kutta, the same steps for all"
-    return Race("run", name, job, count, contenders, unit="run", notes=(note,))
+    return Race(Group.RUN, name, job, count, contenders, unit="run", notes=(note,))
 
 
 def body(sizes: Sizes) -> Sequence[Race]:
@@ -171,7 +171,7 @@ def body(sizes: Sizes) -> Sequence[Race]:
             contenders.append(Contender(f"Exudyn, {title}", action))
         found.append(
             Race(
-                "run",
+                Group.RUN,
                 f"body of 8 modes, {title}",
                 f"{steps * BODY_STEP:g} s of motion",
                 1,

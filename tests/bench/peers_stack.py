@@ -10,7 +10,7 @@ from chains import spatial_chain
 from chains import states as chain_states
 from peers_arms import states
 from peers_flexible import name_of
-from peers_jobs import FORWARD, Case, Race, Sizes, agree
+from peers_jobs import FORWARD, Case, Group, Race, Sizes, agree
 from peers_rigid import arm_of
 from races import Contender
 
@@ -63,13 +63,23 @@ def races(name: str, arm: fa.Arm, sizes: Sizes) -> Sequence[Race]:
     total = count**2
     contenders = [
         Contender("one arm", partial(run, arm, alone, qd, tau, out=again), total),
-        Contender("flexarm, a stack, states fastest", by_rows, total),
-        Contender("flexarm, a stack, arms fastest", by_columns, total),
+        Contender(
+            "flexarm, a stack, states fastest",
+            by_rows,
+            total,
+            traits={"fastest": "states"},
+        ),
+        Contender(
+            "flexarm, a stack, arms fastest",
+            by_columns,
+            total,
+            traits={"fastest": "arms"},
+        ),
         Contender("loop over the arms in Python", one_by_one, total),
     ]
     title = f"{SWEEP}, {name}"
     note = f"{count} payloads, {count} states for each, beside one arm"
-    return [Race("sweep", title, FORWARD, total, contenders, notes=(note,))]
+    return [Race(Group.SWEEP, title, FORWARD, total, contenders, notes=(note,))]
 
 
 def cases() -> list[Case]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from peers_arms import States, states
-from peers_jobs import CHECKED, FORWARD, INVERSE, Case, Race, Sizes, agree
+from peers_jobs import CHECKED, FORWARD, INVERSE, Case, Group, Race, Sizes, agree
 from peers_native import build, folder, held, pointer
 from peers_rigid import arm_of, flexarm_calls
 from races import Contender
@@ -213,7 +213,7 @@ def rigid(job: str, sizes: Sizes) -> Sequence[Race]:
         by_numpy = _lambdified(M, bias, job, own)
         agree(BY_NUMPY, by_numpy(), right, 1e-9)
         contenders.append(Contender(BY_NUMPY, by_numpy, count))
-        found.append(Race("symbolic", "2 joints", job, count, contenders))
+        found.append(Race(Group.SYMBOLIC, "2 joints", job, count, contenders))
     return found
 
 
@@ -257,7 +257,7 @@ def flexible(sizes: Sizes) -> Sequence[Race]:
         contenders.append(Contender("the paper's closed form, NumPy", closed, few))
         note = "closed forms are those of the paper, cut after the first order"
         found.append(
-            Race("symbolic", DE_LUCA, FORWARD, count, contenders, notes=(note,))
+            Race(Group.SYMBOLIC, DE_LUCA, FORWARD, count, contenders, notes=(note,))
         )
     return found
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from peers_body import BODY
 from peers_flexible import name_of
-from peers_jobs import FORWARD, INVERSE, MASS
+from peers_jobs import FORWARD, INVERSE, MASS, Group
 from peers_report import digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP, PIN_PYTHON
-from peers_sets import SETS
 
 Record = dict[str, Any]
 Row = tuple[str, str, str, str]
@@ -20,7 +19,7 @@ AVX2_SHARE = 0.6  # of the throughput with AVX-512
 
 
 class Table:
-    """Records by arm, job and size.
+    """Records by group, arm, job and size.
 
     Attributes
     ----------
@@ -30,12 +29,28 @@ class Table:
 
     def __init__(self, records: Sequence[Record], isa: str) -> None:
         self.isa = isa
-        self.records = {(r["arm"], r["job"], r["count"]): r for r in records}
+        self.records = {
+            (Group(r["group"]), r["arm"], r["job"], r["count"]): r for r in records
+        }
 
-    def contenders(self, arm: str, job: str, count: int) -> dict[str, Record]:
+    def contenders(
+        self, group: Group, arm: str, job: str, count: int
+    ) -> dict[str, Record]:
         """Contenders of a race by name; empty if it was not run."""
-        found = self.records.get((arm, job, count), {"contenders": []})
+        found = self.records.get((group, arm, job, count), {"contenders": []})
         return {one["name"]: one for one in found["contenders"]}
+
+    def with_trait(
+        self, group: Group, trait: str
+    ) -> list[tuple[Record, dict[str | int, Record]]]:
+        """Races of a group, and their contenders that have a trait, by its value."""
+        found = []
+        for race in self.records.values():
+            traits = {one["traits"].get(trait): one for one in race["contenders"]}
+            traits.pop(None, None)
+            if race["group"] == group and traits:
+                found.append((race, traits))
+        return found
 
     def verdict(self, holds: bool, with_avx512: bool) -> str:
         """Met, needs AVX-512, or not met."""
@@ -45,14 +60,14 @@ class Table:
             return "needs AVX-512"
         return "**not met**"
 
-    def time(self, what: str, arm: str, job: str, count: int, limit: float) -> Row:
+    def time(self, what: str, race: tuple[Group, str, str, int], limit: float) -> Row:
         """A time of at most `limit` ns."""
         goal = f"at most {duration(limit)}"
-        own = self.contenders(arm, job, count).get("flexarm")
+        own = self.contenders(*race).get("flexarm")
         if own is None:
             return what, goal, "not measured", "unknown"
         holds = own["ns"] <= limit
-        shared = count > 1 and AVX2_SHARE * own["ns"] <= limit
+        shared = race[-1] > 1 and AVX2_SHARE * own["ns"] <= limit
         return what, goal, duration(own["ns"]), self.verdict(holds, shared)
 
     def ratio(self, what: str, one: Record | None, limit: float) -> Row:
@@ -83,14 +98,15 @@ def _rigid(table: Table) -> list[Row]:
     rows = []
     for job, limit, times in ((FORWARD, 125, 12), (INVERSE, 70, 6), (MASS, 60, 6)):
         what = f"{RIGID}, {job}, batch"
-        found = table.contenders(RIGID, job, BATCH)
-        rows.append(table.time(what, RIGID, job, BATCH, limit))
-        rows.append(table.ratio(f"{what}: Pinocchio in C++", _cpp(found), times))
-    python = table.contenders(RIGID, FORWARD, BATCH).get(PIN_PYTHON)
+        race = (Group.RIGID, RIGID, job, BATCH)
+        rows.append(table.time(what, race, limit))
+        found = _cpp(table.contenders(*race))
+        rows.append(table.ratio(f"{what}: Pinocchio in C++", found, times))
+    python = table.contenders(Group.RIGID, RIGID, FORWARD, BATCH).get(PIN_PYTHON)
     what = f"{RIGID}, {FORWARD}, batch: Pinocchio from Python"
     rows.append(table.ratio(what, python, 20))
     what = f"{RIGID}, {FORWARD}, a lone call from Python"
-    rows.append(table.time(what, RIGID, FORWARD, 1, 1200))
+    rows.append(table.time(what, (Group.RIGID, RIGID, FORWARD, 1), 1200))
     return rows
 
 
@@ -98,10 +114,10 @@ def _flexible(table: Table) -> list[Row]:
     wanted = ((2, 4, FORWARD, 150), (7, 4, FORWARD, 450), (7, 4, INVERSE, 180))
     rows = []
     for N, n, job, limit in wanted:
-        arm = name_of(N, n)
-        rows.append(table.time(f"{arm}, {job}, batch", arm, job, BATCH, limit))
+        race = (Group.FLEXIBLE, name_of(N, n), job, BATCH)
+        rows.append(table.time(f"{race[1]}, {job}, batch", race, limit))
     for job in ("accelerations", "forces"):
-        found = table.contenders(BODY, job, 1)
+        found = table.contenders(Group.BODY, BODY, job, 1)
         exudyn = _fastest(found, [name for name in found if "Exudyn" in name])
         what = f"{BODY}, {job} of a right-hand side: Exudyn"
         rows.append(table.ratio(what, exudyn, 20))
@@ -111,14 +127,15 @@ def _flexible(table: Table) -> list[Row]:
 def _sets(table: Table) -> list[Row]:
     """Throughput of narrower instruction sets."""
     rows = []
-    for job in (FORWARD, INVERSE):
-        found = table.contenders(SETS, job, BATCH)
-        times = {name.split()[-1]: one["ns"] for name, one in found.items()}
+    for race, found in table.with_trait(Group.SETS, "isa"):
+        if race["job"] not in (FORWARD, INVERSE):
+            continue
+        times = {name: one["ns"] for name, one in found.items()}
         for name, limit, goal in (
             ("avx2", 1.0 / AVX2_SHARE, "at least 60 % of AVX-512"),
             ("base", 8.0, "within 8 times of AVX-512"),
         ):
-            what = f"{SETS}, {job}, {name}"
+            what = f"instruction sets, {race['arm']}, {race['job']}, {name}"
             if "avx512" in times and name in times:
                 slower = times[name] / times["avx512"]
                 verdict = "met" if slower <= limit else "**not met**"
@@ -137,24 +154,22 @@ def _sets(table: Table) -> list[Row]:
 
 def _threads(table: Table) -> list[Row]:
     rows = []
-    for key, found in table.records.items():
-        split = [c for c in found["contenders"] if "threads" in c["name"]]
-        own = [c for c in split if c["name"].startswith("flexarm")]
-        if key[:2] == (RIGID, FORWARD) and key[2] >= 100_000 and own:
-            times = 1.0 / own[0]["ratio"]
+    for race, found in table.with_trait(Group.RIGID, "threads"):
+        if (race["arm"], race["job"]) != (RIGID, FORWARD) or race["count"] < 100_000:
+            continue
+        for threads, one in found.items():
+            times = 1.0 / one["ratio"]
             verdict = "met" if times >= 1.8 else "**not met** (two idle cores needed)"
-            what = f"{RIGID}, {FORWARD}, {own[0]['name'].split(', ')[1]}"
+            what = f"{RIGID}, {FORWARD}, {threads} threads"
             rows.append((what, "at least 1.8 times", f"{times:.3g} times", verdict))
     return rows
 
 
 def _sweep(table: Table) -> list[Row]:
     rows = []
-    for key, found in table.records.items():
-        for one in found["contenders"]:
-            if found["group"] != "sweep" or "stack" not in one["name"]:
-                continue
-            what = f"{key[0]}, {one['name'].split(', ', 1)[1]}: beside one arm"
+    for race, found in table.with_trait(Group.SWEEP, "fastest"):
+        for fastest, one in found.items():
+            what = f"{race['arm']}, a stack, {fastest} fastest: beside one arm"
             verdict = "met" if one["ratio"] <= 1.5 else "**not met**"
             rows.append((what, "at most 1.5 times", f"{one['ratio']:.3g}", verdict))
     return rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,8 @@ class Contender:
         The action returns the seconds that count, a part of those that it takes.
     parallel : bool
         It uses several threads, so that only the clock on the wall tells its time.
+    traits : mapping of str to str or int
+        What it is besides its name, for those who look for it in a table.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Contender:
     states: int = 1
     own_clock: bool = False
     parallel: bool = False
+    traits: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

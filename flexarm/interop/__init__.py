@@ -1,0 +1,31 @@
+"""Arms in programs that differentiate by themselves: JAX and CasADi.
+
+`jax_function` and `casadi_function` give the same functions of an arm, by name, with
+exact first derivatives from the kernels.  Neither package is imported before it is
+asked for, and neither is needed by anything else::
+
+    python3 -m pip install "flexarm[interop]"      # or flexarm[jax], flexarm[casadi]
+
+========================= ================== ===========================================
+name                      arguments          result
+========================= ================== ===========================================
+``forward_dynamics``      ``q, qd, tau``     accelerations, (nv)
+``inverse_dynamics``      ``q, qd, qdd``     generalized forces, (nv)
+``bias_forces``           ``q, qd``          generalized forces, (nv)
+``gravity_forces``        ``q``              generalized forces, (nv)
+``mass_matrix``           ``q``              (nv, nv)
+``kinetic_energy``        ``q, qd``          a number, in J
+``potential_energy``      ``q``              a number, in J
+``tip_pose``              ``q``              pose in the base frame, (4, 4)
+========================= ================== ===========================================
+
+Derivatives with respect to `q` are those by its ``nq`` entries.  Where a joint has a
+quaternion, a change of it counts by the rotation that it makes; a change of its length
+makes none.  Stops and dry friction are differentiated where they are.
+"""
+
+from ._casadi import casadi_function
+from ._functions import FUNCTIONS
+from ._jax import jax_function
+
+__all__ = ["FUNCTIONS", "casadi_function", "jax_function"]

@@ -1,0 +1,183 @@
+"""Functions of an arm for CasADi: callbacks with exact Jacobians."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ._functions import ArmFunction, required
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+# expressions hold the callbacks that they call by a bare pointer: these live on
+_ALIVE: list[Any] = []
+
+
+def casadi_function(
+    arm: Arm,
+    name: str = "forward_dynamics",
+    *,
+    all_forces: bool = False,
+    options: dict[str, Any] | None = None,
+) -> Any:
+    """Return a function of an arm for expressions and solvers of CasADi.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm whose kernels compute.
+    name : str
+        One of `FUNCTIONS`; the table of this package has arguments and results.
+    all_forces : bool
+        Whether `tau` has ``nv`` entries, all generalized forces, and not one for each
+        of the ``nu`` actuated joints.
+    options : dict, optional
+        Options of ``casadi.Callback``.
+
+    Returns
+    -------
+    function : casadi.Callback
+        A ``casadi.Function`` of columns; its result is a column, a matrix or a number.
+        States that fail are NaN, so that a line search steps back from them.
+
+    Raises
+    ------
+    ImportError
+        If CasADi is missing.
+    ArgumentError
+        If there is no such function.
+
+    See Also
+    --------
+    jax_function : the same for JAX.
+
+    Notes
+    -----
+    Jacobians are exact: partial derivatives from the kernels.  Second derivatives, for
+    a solver that wants a Hessian, are central differences of these Jacobians; IPOPT
+    does without them by ``{"ipopt.hessian_approximation": "limited-memory"}``.
+
+    A function lives, with its arm, until Python ends, since solvers may hold it.
+
+    Examples
+    --------
+    >>> import flexarm as fa, pytest
+    >>> casadi = pytest.importorskip("casadi")
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> function = fa.interop.casadi_function(arm, "gravity_forces")
+    >>> q = casadi.MX.sym("q")
+    >>> slope = casadi.Function("slope", [q], [casadi.jacobian(function(q), q)])
+    >>> slope(-1.5707963)  # the stiffness of a pendulum that hangs
+    DM(9.81)
+    """
+    casadi = required("casadi", "casadi_function")
+    found = ArmFunction(arm, name)
+    sizes = [found.sizes(argument)[0] for argument in found.arguments]
+    if all_forces:
+        if "tau" not in found.arguments:
+            raise ArgumentError(f"{name} has no tau, expected all_forces=False")
+        sizes[-1] = arm.nv
+    value, _ = _classes(casadi)
+    function = value(found, sizes, options or {})
+    _ALIVE.append(function)
+    return function
+
+
+@cache
+def _classes(casadi: Any) -> tuple[Any, Any]:
+    """Classes of the callbacks: a value, its Jacobian."""
+    dense = casadi.Sparsity.dense
+
+    class Base(casadi.Callback):  # type: ignore[misc, unused-ignore]
+        """Dense columns in, dense matrices out, buffers without copies."""
+
+        def setup(self, title: str, ins: Any, outs: Any, options: Any) -> None:
+            self._ins, self._outs = ins, outs
+            self.construct(title, options)
+
+        def get_n_in(self) -> int:
+            return len(self._ins)
+
+        def get_n_out(self) -> int:
+            return len(self._outs)
+
+        def get_name_in(self, i: int) -> str:
+            return str(self._ins[i][0])
+
+        def get_name_out(self, i: int) -> str:
+            return str(self._outs[i][0])
+
+        def get_sparsity_in(self, i: int) -> Any:
+            return dense(*self._ins[i][1])
+
+        def get_sparsity_out(self, i: int) -> Any:
+            return dense(*self._outs[i][1])
+
+        def has_eval_buffer(self) -> bool:
+            return True
+
+        def eval_buffer(self, arg: Any, res: Any) -> int:
+            # an argument that is left out is zero
+            given = [
+                np.zeros(np.prod(shape, dtype=int))
+                if buffer is None
+                else np.frombuffer(buffer, dtype=float)
+                for buffer, (_, shape) in zip(arg, self._ins, strict=True)
+            ]
+            for buffer, result in zip(res, self.compute(given), strict=True):
+                if buffer is not None:
+                    np.frombuffer(buffer, dtype=float)[:] = result
+            return 0
+
+    class Value(Base):
+        def __init__(self, found: ArmFunction, sizes: list[int], options: Any) -> None:
+            casadi.Callback.__init__(self)
+            self._found = found
+            core = (*found.core, 1, 1)[:2]
+            columns = [(n, (k, 1)) for n, k in zip(found.arguments, sizes, strict=True)]
+            self.setup(found.name, columns, [("result", core)], options)
+
+        def compute(self, given: list[Any]) -> list[Any]:
+            return [np.ravel(self._found.value(*given), order="F")]
+
+        def has_jacobian(self) -> bool:
+            return True
+
+        def get_jacobian(
+            self, name: str, inames: Any, onames: Any, options: Any
+        ) -> Any:
+            jacobian = Slopes(self, name, inames, onames, options)
+            _ALIVE.append(jacobian)
+            return jacobian
+
+    class Slopes(Base):
+        def __init__(
+            self, of: Any, name: str, inames: Any, onames: Any, options: Any
+        ) -> None:
+            casadi.Callback.__init__(self)
+            self._found = of._found
+            shapes = [shape for _, shape in (*of._ins, *of._outs)]
+            rows = int(np.prod(shapes[-1]))
+            blocks = [(rows, shape[0]) for _, shape in of._ins]
+            self.setup(
+                name,
+                list(zip(inames, shapes, strict=True)),
+                list(zip(onames, blocks, strict=True)),
+                {**options, "enable_fd": True},
+            )
+
+        def compute(self, given: list[Any]) -> list[Any]:
+            x = given[: len(self._found.arguments)]
+            axes = len(self._found.core)
+            found = []
+            for dx in self._found.partials(*x):
+                # rows in the order of the columns of the result, then by columns
+                turned = dx.transpose(*range(axes - 1, -1, -1), axes)
+                found.append(turned.reshape(-1, dx.shape[-1]).ravel(order="F"))
+            return found
+
+    return Value, Slopes

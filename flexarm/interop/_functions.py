@@ -1,0 +1,247 @@
+"""Functions of an arm with their partial derivatives, failed states NaN."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_arm
+from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+Partials = tuple[Array, ...]
+
+
+class Kernels:
+    """Kernels of an arm that leave NaN where a state fails."""
+
+    def __init__(self, arm: Arm, threads: int = 1) -> None:
+        self.arm, self._threads = arm, threads
+        # differences of forces with and without it are those of gravity
+        self._weightless: Kernels | None = None
+
+    def __call__(self, name: str, *operands: Any) -> Array:
+        """Result of a gufunc."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.arm._model.quiet(name, self._threads)(*operands))
+
+    @property
+    def weightless(self) -> Kernels:
+        """Kernels of the arm without gravity."""
+        if self._weightless is None:
+            arm: Arm = self.arm.replace(gravity=(0.0, 0.0, 0.0))
+            self._weightless = Kernels(arm, self._threads)
+        return self._weightless
+
+    def inverse_partials(self, q: Any, qd: Any, qdd: Any) -> Partials:
+        """Partial derivatives of inverse dynamics by local displacements and qd."""
+        both = self("inverse_dynamics_derivatives", q, qd, qdd)
+        return both[..., 0, :, :], both[..., 1, :, :]
+
+    def displacements(self, q: Array) -> Array:
+        """Local displacements (..., nv, nq) that changes of the positions make."""
+        nv = self.arm.nv
+        if self.arm.nq == nv:
+            return np.eye(nv)
+        rates = self("position_rates", q[..., np.newaxis, :], np.eye(nv))
+        fine = np.isfinite(rates).all((-1, -2), keepdims=True)
+        return np.where(
+            fine, np.linalg.pinv(np.where(fine, rates, 0.0)).swapaxes(-1, -2), np.nan
+        )
+
+
+def _forward(k: Kernels, q: Any, qd: Any, tau: Any) -> Array:
+    return k("forward_dynamics", q, qd, tau)
+
+
+def _forward_partials(k: Kernels, q: Any, qd: Any, tau: Any) -> Partials:
+    dq, dqd = k.inverse_partials(q, qd, _forward(k, q, qd, tau))
+    inverse = k("mass_matrix_inverse", q)
+    acting: Any = slice(None)
+    if tau.shape[-1] != k.arm.nv:
+        acting = k.arm.actuator_indices
+    return -inverse @ dq, -inverse @ dqd, inverse[..., acting]
+
+
+def _inverse(k: Kernels, q: Any, qd: Any, qdd: Any) -> Array:
+    return k("inverse_dynamics", q, qd, qdd)
+
+
+def _inverse_partials(k: Kernels, q: Any, qd: Any, qdd: Any) -> Partials:
+    return *k.inverse_partials(q, qd, qdd), k("mass_matrix", q)
+
+
+def _bias_partials(k: Kernels, q: Any, qd: Any) -> Partials:
+    return k.inverse_partials(q, qd, np.zeros(k.arm.nv))
+
+
+def _gravity_partials(k: Kernels, q: Any) -> Partials:
+    still = np.zeros(k.arm.nv)
+    with_it = k.inverse_partials(q, still, still)[0]
+    return (with_it - k.weightless.inverse_partials(q, still, still)[0],)
+
+
+def _mass_slopes(k: Kernels, q: Any, qdd: Any) -> Array:
+    """Derivative of M qdd by local displacements, (..., nv, nv)."""
+    still = np.zeros(k.arm.nv)
+    moved = k.inverse_partials(q, still, qdd)[0]
+    return np.asarray(moved - k.inverse_partials(q, still, still)[0])
+
+
+def _mass_partials(k: Kernels, q: Any) -> Partials:
+    # column by column of M, which is symmetric
+    return (_mass_slopes(k, q[..., np.newaxis, :], np.eye(k.arm.nv)),)
+
+
+def _kinetic_partials(k: Kernels, q: Any, qd: Any) -> Partials:
+    row = qd[..., np.newaxis, :]
+    return (
+        (0.5 * row @ _mass_slopes(k, q, qd))[..., 0, :],
+        k("apply_mass_matrix", q, qd),
+    )
+
+
+def _potential_partials(k: Kernels, q: Any) -> Partials:
+    return (k("bias_forces", q, np.zeros(k.arm.nv)),)
+
+
+def _tip_pose(k: Kernels, q: Any) -> Array:
+    return k("node_pose", k.arm.tip_node, q)
+
+
+def _tip_partials(k: Kernels, q: Any) -> Partials:
+    J = k("jacobian", k.arm.tip_node, q)  # in the axes of the node
+    R = _tip_pose(k, q)[..., :3, :3]
+    slopes = np.zeros((*J.shape[:-2], 4, 4, k.arm.nv))
+    # dR = R [w x] column by column: w x e_i
+    axes = J[..., :3, :].swapaxes(-1, -2)
+    turned = np.cross(axes[..., np.newaxis, :], np.eye(3))
+    slopes[..., :3, :3, :] = np.einsum("...ij,...vkj->...ikv", R, turned)
+    slopes[..., :3, 3, :] = R @ J[..., 3:, :]
+    return (slopes,)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A function: names of its arguments, result axes, value, partials.
+
+    Partials with respect to `q` are those by local displacements, (..., core, nv).
+    """
+
+    arguments: tuple[str, ...]
+    core: str
+    value: Callable[..., Array]
+    partials: Callable[..., Partials]
+
+
+def _kernel(name: str) -> Callable[..., Array]:
+    return lambda k, *x: k(name, *x)
+
+
+FUNCTIONS_BY_NAME = {
+    "bias_forces": _Row(("q", "qd"), "v", _kernel("bias_forces"), _bias_partials),
+    "forward_dynamics": _Row(("q", "qd", "tau"), "v", _forward, _forward_partials),
+    "gravity_forces": _Row(("q",), "v", _kernel("gravity_forces"), _gravity_partials),
+    "inverse_dynamics": _Row(("q", "qd", "qdd"), "v", _inverse, _inverse_partials),
+    "kinetic_energy": _Row(
+        ("q", "qd"), "", _kernel("kinetic_energy"), _kinetic_partials
+    ),
+    "mass_matrix": _Row(("q",), "vv", _kernel("mass_matrix"), _mass_partials),
+    "potential_energy": _Row(
+        ("q",), "", _kernel("potential_energy"), _potential_partials
+    ),
+    "tip_pose": _Row(("q",), "44", _tip_pose, _tip_partials),
+}
+FUNCTIONS = tuple(FUNCTIONS_BY_NAME)
+_FULL_ONLY = ("potential_energy", "tip_pose")
+
+
+class ArmFunction:
+    """A function of an arm on arrays, with its derivatives.
+
+    Attributes
+    ----------
+    name : str
+        One of `FUNCTIONS`.
+    arguments : tuple of str
+        Names of the arguments.
+    core : tuple of int
+        Shape of one result.
+    """
+
+    def __init__(self, arm: Arm, name: str, threads: int = 1) -> None:
+        check_arm(arm)
+        row = FUNCTIONS_BY_NAME.get(name)
+        if row is None:
+            close = difflib.get_close_matches(str(name), FUNCTIONS, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ArgumentError(
+                f"name is {name!r}, expected one of "
+                f"{', '.join(map(repr, FUNCTIONS))}{hint}"
+            )
+        if name == "forward_dynamics" and arm.constraints:
+            raise ArgumentError(
+                "the arm has constraints, expected a tree: derivatives of constrained "
+                "accelerations are not offered here"
+            )
+        if name in _FULL_ONLY and arm.fidelity != "full":
+            raise ArgumentError(
+                f"the arm is of {arm.fidelity} fidelity, whose forces and Jacobians "
+                f"are not the derivatives of its {name}; expected fidelity 'full'"
+            )
+        self.name, self.arm, self.arguments = name, arm, row.arguments
+        sizes = {"v": arm.nv, "4": 4}
+        self.core = tuple(sizes[letter] for letter in row.core)
+        self._row, self._kernels = row, Kernels(arm, threads)
+
+    def sizes(self, argument: str) -> tuple[int, ...]:
+        """Lengths that an argument may have, the usual one first."""
+        if argument == "tau":
+            return tuple(dict.fromkeys((self.arm.nu, self.arm.nv)))
+        return (self.arm.nq if argument == "q" else self.arm.nv,)
+
+    def value(self, *x: Array) -> Array:
+        """Results, NaN where a state fails; leading axes broadcast."""
+        return self._row.value(self._kernels, *x)
+
+    def partials(self, *x: Array) -> Partials:
+        """Derivatives (..., core, size of the argument), by all arguments."""
+        by_parts = list(self._row.partials(self._kernels, *x))
+        if self.arm.nq != self.arm.nv:
+            local = self._kernels.displacements(x[0])
+            if len(self.core) == 2:  # one more axis of the result
+                local = local[..., np.newaxis, :, :]
+            dq = by_parts[0]
+            by_parts[0] = (
+                dq @ local if self.core else (dq[..., np.newaxis, :] @ local)[..., 0, :]
+            )
+        batch = np.broadcast_shapes(*(y.shape[:-1] for y in x))
+        return tuple(
+            np.broadcast_to(dx, (*batch, *self.core, y.shape[-1]))
+            for dx, y in zip(by_parts, x, strict=True)
+        )
+
+
+def required(package: str, what: str) -> Any:
+    """Return an imported package, or say how to get it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise ImportError(
+            f"{what} needs {package}, which is missing: "
+            f'python3 -m pip install "flexarm[{package}]"'
+        ) from None
+
+
+def told(sizes: Sequence[int]) -> str:
+    """Lengths in words."""
+    return " or ".join(map(str, sizes))

@@ -1,0 +1,294 @@
+"""Linear models of many arms at once: what a range of payloads does to a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_arm, check_numbers, real_array
+from ..errors import ArgumentError
+from ._linearize import linearize
+from ._loci import damping_of
+from ._loops import (
+    Law,
+    closed_loop,
+    rates_of,
+    read_controller,
+    sampled,
+    sensitivity,
+)
+from ._margins import Loop, margins
+from ._state_space import StateSpace
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+# a state whose poles have this much of the largest rate has none: rounding
+_NO_RATE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness:
+    r"""Poles and margins over ranges of parameters.
+
+    Leading axes: one for each range, then those of the points.
+
+    Attributes
+    ----------
+    ranges : dict of str to (k,) ndarray
+        Values of the parameters, one axis each.
+    models : StateSpace
+        The plants.
+    loops : StateSpace
+        The plants with the controller, or without one as they are.
+    poles : (..., n) ndarray of complex
+        Of the loops, in 1/s, or z if the controller is discrete.
+    stable : (...) ndarray of bool
+        Whether all of them decay.
+    damping : (...) ndarray of float
+        Least damping ratio of the poles.
+    decay : (...) ndarray of float
+        Slowest decay in 1/s, negative where something grows.
+    gain_up, gain_down : (..., m) ndarray of float
+        Least factor above one, and largest below, of the force of one input with which
+        the loop is stable no more; infinite and zero where there is none.
+    phase : (..., m) ndarray of float
+        Least turn in rad of the phase of one input with which that is so.
+    sensitivity : (...) ndarray of float
+        Largest ratio, over all frequencies, of what reaches the inputs to what disturbs
+        them: one divided by the distance from the least matrix of errors of all gains
+        and phases that may do harm.  Two or less is a common wish.
+
+    Notes
+    -----
+    Margins are NaN where a loop is not stable, or there is no controller.
+    """
+
+    ranges: dict[str, Array]
+    models: StateSpace
+    loops: StateSpace
+    poles: Complex
+    stable: NDArray[np.bool_]
+    damping: Array
+    decay: Array
+    gain_up: Array
+    gain_down: Array
+    phase: Array
+    sensitivity: Array
+
+    @property
+    def rates(self) -> Complex:
+        """The poles as rates s in 1/s; ``log(z)/dt`` of discrete loops."""
+        return rates_of(self.poles, self.loops.dt)
+
+    def worst(self, quantity: str = "damping") -> dict[str, float]:
+        """Values of the parameters where a quantity is worst.
+
+        Parameters
+        ----------
+        quantity : {"damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"}
+            Which; of several inputs the worst counts, and a loop that is not stable is
+            worse than any margin.
+
+        Returns
+        -------
+        where : dict of str to float
+            The value of each parameter, and of the quantity by its name.
+        """
+        values = self.least(quantity)
+        ranked = np.where(np.isnan(values), -np.inf, values)
+        if quantity in ("gain_down", "sensitivity"):
+            ranked = np.where(np.isnan(values), -np.inf, -values)
+        at = np.unravel_index(int(np.argmin(ranked)), ranked.shape)
+        where = {
+            name: float(x[i])
+            for (name, x), i in zip(self.ranges.items(), at, strict=False)
+        }
+        return {**where, quantity: float(values[at])}
+
+    def least(self, quantity: str) -> Array:
+        """A quantity over the ranges (...), the worst of the inputs."""
+        if quantity in ("damping", "decay", "sensitivity"):
+            return np.asarray(getattr(self, quantity))
+        if quantity in ("gain_up", "phase"):
+            return np.asarray(getattr(self, quantity).min(axis=-1))
+        if quantity == "gain_down":
+            return np.asarray(self.gain_down.max(axis=-1))
+        raise ArgumentError(
+            f"quantity is {quantity!r}, expected 'damping', 'decay', 'gain_up', "
+            "'gain_down', 'phase' or 'sensitivity'"
+        )
+
+    def __str__(self) -> str:
+        """Counts, and the worst cases."""
+        n, stable = self.stable.size, int(self.stable.sum())
+        lines = [f"{stable} of {n} loops are stable"]
+        for quantity in ("damping", "decay"):
+            told = ", ".join(f"{k} {v:.4g}" for k, v in self.worst(quantity).items())
+            lines.append(f"worst {quantity}: {told}")
+        return "\n".join(lines)
+
+
+def robustness(
+    make: Callable[..., Arm],
+    ranges: Mapping[str, Any],
+    q: Any,
+    controller: Any = None,
+    **options: Any,
+) -> Robustness:
+    """Poles and margins of arms over ranges of payloads, stiffness and the like.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(payload_mass=0.1, ...)`` returns the arm of some values, such as
+        `flexarm.library.de_luca_siciliano`; arms may differ in numbers, not in names of
+        coordinates.
+    ranges : mapping of str to (k,) array_like
+        Values of arguments of `make`; all combinations are computed.
+    q : (..., nq) array_like of float
+        Where each arm is linearized; leading axes are many points.
+    controller : StateSpace, LinearController, StateFeedback or array_like, optional
+        As in `closed_loop`, the same for all arms; without it the arms alone.
+    **options
+        Of `linearize`, such as ``outputs="state"`` for the gains of a regulator.
+
+    Returns
+    -------
+    found : Robustness
+        Arrays with one axis for each range, then the leading axes of `q`.
+
+    Raises
+    ------
+    ArgumentError
+        If a range is empty, an arm has other coordinates than the first, or sizes do
+        not fit.
+
+    See Also
+    --------
+    linearize, closed_loop, root_locus
+    flexarm.plotting.robustness : draws a quantity over one range, or two.
+
+    Notes
+    -----
+    Gain and phase margins are those of one input at a time, the loops of the others
+    closed: where the return ratio crosses the negative real axis, and the unit circle,
+    found on a grid of frequencies that is dense about each resonance and then by
+    halving.  Uncertain parameters that act together are what the ranges are for.
+
+    Examples
+    --------
+    A joint regulator that was designed for no payload, over payload and stiffness:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> def make(load, stiffness):
+    ...     return fa.library.planar_chain(
+    ...         1, n_modes=2, payload_mass=load, bending_stiffness=stiffness,
+    ...         damping_ratio=0.01, gravity=(0, 0, 0),
+    ...     )
+    >>> ranges = {"load": [0.0, 0.5, 1.0], "stiffness": [50.0, 100.0]}
+    >>> found = fa.robustness(
+    ...     make, ranges, np.zeros(3), [[20.0, 4.0]],
+    ...     outputs=["joint positions", "joint velocities"],
+    ... )
+    >>> found.stable.shape, bool(found.stable.all())
+    ((3, 2), True)
+    >>> worst = found.worst("damping")
+    >>> worst["load"], worst["stiffness"]
+    (0.0, 50.0)
+    """
+    values = _read(ranges)
+    shape = tuple(len(x) for x in values.values())
+    first, plants = None, []
+    for at in np.ndindex(*shape):
+        given = {
+            name: float(x[i]) for (name, x), i in zip(values.items(), at, strict=True)
+        }
+        arm = make(**given)
+        check_arm(arm)
+        first = arm if first is None else first
+        if arm.coordinate_names != first.coordinate_names:
+            raise ArgumentError(
+                f"the arm of {given} has the coordinates {arm.coordinate_names}, "
+                f"expected those of the first, {first.coordinate_names}"
+            )
+        plants.append(linearize(arm, q, **options))
+    models = _joined(plants, shape)
+    if controller is None:
+        return _found(values, models, models, None)
+    law = read_controller(models[(0,) * len(models.batch)], controller)
+    return _found(values, models, closed_loop(models, law), law)
+
+
+def _read(ranges: Mapping[str, Any]) -> dict[str, Array]:
+    if not isinstance(ranges, Mapping) or not ranges:
+        raise ArgumentError(
+            f"ranges is {ranges!r}, expected values by names of arguments of make, "
+            'such as {"payload_mass": [0.1, 0.2]}'
+        )
+    values = {}
+    for name, given in ranges.items():
+        values[name] = real_array(f"ranges[{name!r}]", given)
+        if values[name].ndim != 1 or not len(values[name]):
+            raise ArgumentError(
+                f"ranges[{name!r}] has shape {values[name].shape}, expected one axis "
+                "with one entry at least"
+            )
+        check_numbers(f"ranges[{name!r}]", values[name])
+    return values
+
+
+def _joined(plants: list[StateSpace], shape: tuple[int, ...]) -> StateSpace:
+    """Models of a grid as one."""
+    changes = {}
+    for name in ("A", "B", "C", "D", "q", "qd", "tau", "y", "drift"):
+        every = [getattr(plant, name) for plant in plants]
+        if every[0] is not None:
+            whole = np.stack(every)
+            changes[name] = whole.reshape(*shape, *whole.shape[1:])
+    return plants[0].replace(**changes)
+
+
+def _found(
+    values: dict[str, Array], models: StateSpace, loops: StateSpace, law: Law | None
+) -> Robustness:
+    batch, dt = loops.batch, loops.dt
+    poles = np.linalg.eigvals(loops.A).astype(complex)
+    rates = rates_of(poles, dt)
+    size = np.abs(np.where(np.isfinite(rates), rates, 0.0)).max(axis=-1, keepdims=True)
+    decay = -np.where(np.isfinite(rates), rates.real, -np.inf).max(axis=-1)
+    stable = decay > _NO_RATE * size[..., 0]
+    m = len(loops.inputs)
+    up, down, phase = (np.full((*batch, m), np.nan) for _ in range(3))
+    peak = np.full(batch, np.nan)
+    if law is not None:
+        inner = sensitivity(models, law)
+        ends = [np.linalg.eigvals(x.A) for x in (sampled(models, dt), law)]
+        every = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (*ends, poles)]
+        own = np.concatenate(every, axis=-1)
+        for at in np.ndindex(*batch):
+            if stable[at]:
+                A, B, U, E = (x[at] for x in (inner.A, inner.B, inner.C, inner.D))
+                found = margins(Loop(A, B, U, E, dt), own[at], dt)
+                up[at], down[at], phase[at], peak[at] = found
+    return Robustness(
+        values,
+        models,
+        loops,
+        poles,
+        stable,
+        damping_of(rates).min(axis=-1),
+        decay,
+        up,
+        down,
+        phase,
+        peak,
+    )
