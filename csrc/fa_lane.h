@@ -170,15 +170,6 @@ FA_INLINE void fa_zero(fa_real *x, int n)
 #define FA_UNROLLED_MODES 6
 #endif
 
-/* whether n is such a constant: arrays of so many numbers stay in registers */
-#define FA_MAX_UNROLLED 8
-#define FA_MAX_TRIANGLE (FA_MAX_UNROLLED * (FA_MAX_UNROLLED + 1) / 2)
-
-FA_INLINE int fa_is_few(const int n)
-{
-    return __builtin_constant_p(n) && n <= FA_MAX_UNROLLED;
-}
-
 #define FA_CASE_MODES(n, STEP)                                                         \
     case n:                                                                            \
         STEP(n);                                                                       \

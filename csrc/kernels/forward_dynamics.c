@@ -152,7 +152,7 @@ FA_INLINE void fd_factor_row(const int r, fa_real *L, fa_real *pivot)
 
     for (int s = 0; s < r; s++) {
         fa_real sum = L[fa_tri(r, s)];
-            for (int k = 0; k < s; k++) {
+        for (int k = 0; k < s; k++) {
             sum -= L[fa_tri(r, k)] * L[fa_tri(s, k)];
         }
         L[fa_tri(r, s)] = sum;
@@ -391,6 +391,18 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
     }
 }
 
+/* P_R+ about the origin of a body, in the axes of its parent, whose P_rr receives it (A1) */
+FA_INLINE void fd_inward_inertia(const fa_body *b, const fd_body *self, fd_body *parent,
+                                 fa_inertia *gamma)
+{
+    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+
+    fa_rotate_sym(gamma->A, self->hop.R, self->P.A, m);
+    fa_rotate_mat(gamma->B, self->hop.R, self->P.B, m);
+    fa_rotate_sym(gamma->D, self->hop.R, self->P.D, 3);
+    fa_inertia_shift_add(&parent->P, gamma, self->hop.r);
+}
+
 /* hands P_R+ and z_R+ to the parent with np modes (A1, A5) */
 FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                          const fd_work *w, fd_body *self)
@@ -398,14 +410,10 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
     const fa_body *bp = model->bodies + b->parent;
     fd_body *parent = w->body + b->parent;
     const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-    const fa_real *R = self->hop.R, *r = self->hop.r;
-    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    const fa_real *r = self->hop.r;
     fa_inertia gamma;
 
-    fa_rotate_sym(gamma.A, R, self->P.A, m);
-    fa_rotate_mat(gamma.B, R, self->P.B, m);
-    fa_rotate_sym(gamma.D, R, self->P.D, 3);
-    fa_inertia_shift_add(&parent->P, &gamma, r);
+    fd_inward_inertia(b, self, parent, &gamma);
     for (int s = 0; s < np; s++) {
         fa_real motion[6], force[6];
         fa_real *L = w->L + bp->tri_at, *Y = w->Y + 6 * (bp->own_at + s);
