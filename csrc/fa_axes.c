@@ -6,6 +6,7 @@
  *             R_f = rot_z(a) rot_x(alpha) rot_z(delta),  0 <= alpha <= pi
  * and the parent's axes, turned by a, leave R = rot_x(alpha) rot_z(delta + q) for its
  * first child (V1). Zeros and ones stay exact, so that planar arms keep their zeros.
+ * Beams lie along x wherever their joint leaves it free (fa_straight.h).
  *
  * Source      J. Denavit, R. S. Hartenberg, J. Appl. Mech. 22, 1955.
  * Checked by  tests/test_axial_hops.py, tests/c/test_model.c.
@@ -49,6 +50,32 @@ static void axes_along(const double *axis, double *C)
         C[3 * i + 1] = (axis[i1] * u[i2] - axis[i2] * u[i1]) / length;
         C[3 * i + 2] = axis[i];
     }
+}
+
+/* turns internal axes about their z, by the angle of sine and cosine a: C rot_z(a) */
+static void axes_turn_z(const double *a, double *C)
+{
+    for (int i = 0; i < 9; i += 3) {
+        const double x = C[i] * a[1] + C[i + 1] * a[0];
+        C[i + 1] = C[i + 1] * a[1] - C[i] * a[0];
+        C[i] = x;
+    }
+}
+
+/* whether the nodes of a body with modes lie along the internal y axis */
+static int axes_is_along_y(const int *t, const double *node, int size, const double *C)
+{
+    int along = 0;
+
+    for (int j = 0; j < t[FA_TOPO_NODES] && t[FA_TOPO_MODES] > 0; j++, node += size) {
+        double p[3];
+        model_turn(C, node + FA_NODE_POSITION, 1, p, 1);
+        if (p[0] != 0.0 || p[2] != 0.0) {
+            return 0;
+        }
+        along |= p[1] != 0.0;
+    }
+    return along;
 }
 
 /* joint frame of body b in the internal axes of the parent's node */
@@ -136,23 +163,26 @@ static void axes_axial(fa_body *b)
 
 void fa_axes_turn(const fa_description *d, fa_body *bodies)
 {
+    static const double quarter[2] = {1.0, 0.0};
+    const double *node = d->nodes;
     double a[2];
 
     for (int k = 0; k < d->n_bodies; k++) {
         fa_body *b = bodies + k, *p = b->parent < 0 ? NULL : bodies + b->parent;
         const double *joint = d->joints + (size_t)k * FA_JOINT_SIZE;
+        const int *t = d->topology + (size_t)k * FA_TOPO_SIZE, n = t[FA_TOPO_MODES];
+        const int size = FA_NODE_SIZE(n) + (t[FA_TOPO_SECOND] ? FA_SECOND_SIZE(n) : 0);
 
         axes_along(joint + FA_AXIS, b->frame);
+        if (axes_is_along_y(t, node, size, b->frame)) {
+            axes_turn_z(quarter, b->frame);
+        }
+        node += (size_t)t[FA_TOPO_NODES] * (size_t)size;
         axes_joint(joint, p, b);
         if (p && p->n_children++ == 0 && axes_is_axial(bodies, b)) {
             b->hop_kind = FA_HOP_TWISTED;
             axes_first(b->rot, a);
-            for (int i = 0; i < 3; i++) { /* frame rot_z(a) */
-                double *row = p->frame + 3 * i;
-                const double x = row[0] * a[1] + row[1] * a[0];
-                row[1] = row[1] * a[1] - row[0] * a[0];
-                row[0] = x;
-            }
+            axes_turn_z(a, p->frame);
         }
     }
     for (int k = 0; k < d->n_bodies; k++) {

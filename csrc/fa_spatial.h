@@ -26,6 +26,16 @@ FA_INLINE int fa_tri(int r, int s)
     return r * (r + 1) / 2 + s;
 }
 
+/* sizes of arrays of modes, and of their triangle, that stay in registers */
+#define FA_MAX_UNROLLED 8
+#define FA_MAX_TRIANGLE (FA_MAX_UNROLLED * (FA_MAX_UNROLLED + 1) / 2)
+
+/* whether n modes have room there, their number known when it is compiled */
+FA_INLINE int fa_is_few(const int n)
+{
+    return __builtin_constant_p(n) && n <= FA_MAX_UNROLLED;
+}
+
 FA_INLINE fa_real fa_dot(const fa_real *a, const fa_real *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

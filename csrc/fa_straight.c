@@ -46,9 +46,11 @@ static int zero_but(const double *x, int count, int but)
 /* the kind of these numbers of modes and driven shapes, or 0 */
 static int kind_of(const fa_straight *s, int driven)
 {
-#define STRAIGHT_KIND(kind, nb, nc, nt, p)                                             \
+#define STRAIGHT_KIND(kind, nb, nc, nt, p, c_first, a)                                 \
     if (s->count[ALONG_B] == (nb) && s->count[ALONG_C] == (nc) &&                      \
-        s->count[TWIST] == (nt) && driven == (p)) {                                    \
+        s->count[TWIST] == (nt) && driven == (p) && s->axis == (a) &&                  \
+        (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&                              \
+        ((nt) == 0 || s->at[TWIST] == (nb) + (nc))) {                                  \
         return kind;                                                                   \
     }
     FA_STRAIGHT_KINDS(STRAIGHT_KIND)

@@ -53,16 +53,23 @@ enum {
 #define FA_NODE_BEND_SIZE(n) ((2 + (n)) * (n))
 
 /*
- * Bodies that are treated so: number of modes along b, along c, twisting, and of driven
- * shapes, each a compile-time constant of the kernels. Others are bodies of any kind.
+ * Bodies that are treated so: number of modes along b, along c, twisting, of driven
+ * shapes; whether modes along c come first; the axis a. All are compile-time constants of
+ * the kernels. Others are bodies of any kind.
  */
 #define FA_STRAIGHT_KINDS(KIND)                                                        \
-    KIND(1, 2, 2, 0, 2)                                                                \
-    KIND(2, 1, 1, 0, 1)                                                                \
-    KIND(3, 2, 0, 0, 2)                                                                \
-    KIND(4, 0, 2, 0, 2)                                                                \
-    KIND(5, 2, 0, 0, 0)                                                                \
-    KIND(6, 1, 0, 0, 1)
+    KIND(1, 2, 2, 0, 2, 0, 0)                                                          \
+    KIND(2, 2, 2, 0, 2, 1, 0)                                                          \
+    KIND(3, 2, 2, 0, 2, 0, 2)                                                          \
+    KIND(4, 1, 1, 0, 1, 0, 0)                                                          \
+    KIND(5, 1, 1, 0, 1, 1, 0)                                                          \
+    KIND(6, 1, 1, 0, 1, 0, 2)                                                          \
+    KIND(7, 2, 0, 0, 2, 0, 0)                                                          \
+    KIND(8, 0, 2, 0, 2, 0, 0)                                                          \
+    KIND(9, 2, 0, 0, 0, 0, 0)                                                          \
+    KIND(10, 0, 2, 0, 0, 0, 0)                                                         \
+    KIND(11, 1, 0, 0, 1, 0, 0)                                                         \
+    KIND(12, 0, 1, 0, 1, 0, 0)
 
 /* most constants that a body and one of its nodes can have, of n modes */
 size_t fa_straight_size(int n);

@@ -88,15 +88,11 @@ FA_INLINE void fast_carry(const fa_body *child, const fd_body *outer,
                           const fa_real *columns, fa_real *L, fa_real *Y, fa_real *eps,
                           fd_body *self)
 {
-    const int m = child->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
     const fa_real *R = outer->hop.R, *r = outer->hop.r;
     fa_real f[6];
     fa_inertia gamma;
 
-    fa_rotate_sym(gamma.A, R, outer->P.A, m);
-    fa_rotate_mat(gamma.B, R, outer->P.B, m);
-    fa_rotate_sym(gamma.D, R, outer->P.D, 3);
-    fa_inertia_shift_add(&self->P, &gamma, r);
+    fd_inward_inertia(child, outer, self, &gamma);
     fa_rotate(f, R, outer->z);
     fa_rotate(f + 3, R, outer->z + 3);
     for (int s = 0; s < 6; s++) {

@@ -137,62 +137,7 @@ FA_INLINE void fd_outward(const fa_model *model, const fa_body *b, const int np,
     }
 }
 
-/*
- * Eliminates n rows, from row `at` on, with their triangle from `tri`: P_rr becomes P_R,
- * z becomes z_r + g eps_f (A2, A3, A6, A7).
- */
-FA_INLINE void fd_eliminate(const int n, int at, int tri, const fa_real *tau,
-                            const fd_work *w, fd_body *self)
-{
-    fa_real *e = w->z_f + at, *Y = w->Y + 6 * at;
-    fa_real *L = w->L + tri, *pivot = w->pivot + at;
-    fa_inertia *P = &self->P;
-
-    for (int r = 0; r < n; r++) {
-        e[r] = tau[r] - e[r];
-
-        /* row r of L; before the division by the pivots it holds L D */
-        fa_real d = L[fa_tri(r, r)];
-        for (int s = 0; s < r; s++) {
-            fa_real sum = L[fa_tri(r, s)];
-            for (int k = 0; k < s; k++) {
-                sum -= L[fa_tri(r, k)] * L[fa_tri(s, k)];
-            }
-            L[fa_tri(r, s)] = sum;
-        }
-        for (int s = 0; s < r; s++) {
-            const fa_real scaled = L[fa_tri(r, s)] * pivot[s];
-            d -= scaled * L[fa_tri(r, s)];
-            L[fa_tri(r, s)] = scaled;
-        }
-        pivot[r] = fa_pivot(d);
-
-        /* row r of Y and e */
-        for (int s = 0; s < r; s++) {
-            e[r] -= L[fa_tri(r, s)] * e[s];
-            for (int i = 0; i < 6; i++) {
-                Y[6 * r + i] -= L[fa_tri(r, s)] * Y[6 * s + i];
-            }
-        }
-
-        /* P_rr -= Y' D^-1 Y, z_r += Y' D^-1 e */
-        const fa_real *y = Y + 6 * r;
-        fa_real scaled[6];
-        for (int i = 0; i < 6; i++) {
-            scaled[i] = y[i] * pivot[r];
-            self->z[i] += scaled[i] * e[r];
-        }
-        for (int i = 0; i < 3; i++) {
-            for (int j = i; j < 3; j++) {
-                P->A[FA_SYM[i][j]] -= scaled[i] * y[j];
-                P->D[FA_SYM[i][j]] -= scaled[3 + i] * y[3 + j];
-            }
-            for (int j = 0; j < 3; j++) {
-                P->B[3 * i + j] -= scaled[i] * y[3 + j];
-            }
-        }
-    }
-}
+#include "forward_rows.h"
 
 /* the pair (etad; V_O') of a floating body in place of (etad; V) (F4) */
 FA_NOINLINE void fd_float(const fa_body *b, const fd_work *w, fd_body *self)
@@ -303,6 +248,18 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
     }
 }
 
+/* P_R+ about the origin of a body, in the axes of its parent, whose P_rr receives it (A1) */
+FA_INLINE void fd_inward_inertia(const fa_body *b, const fd_body *self, fd_body *parent,
+                                 fa_inertia *gamma)
+{
+    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+
+    fa_rotate_sym(gamma->A, self->hop.R, self->P.A, m);
+    fa_rotate_mat(gamma->B, self->hop.R, self->P.B, m);
+    fa_rotate_sym(gamma->D, self->hop.R, self->P.D, 3);
+    fa_inertia_shift_add(&parent->P, gamma, self->hop.r);
+}
+
 /* hands P_R+ and z_R+ to the parent with np modes (A1, A5) */
 FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
                          const fd_work *w, fd_body *self)
@@ -310,14 +267,10 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
     const fa_body *bp = model->bodies + b->parent;
     fd_body *parent = w->body + b->parent;
     const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-    const fa_real *R = self->hop.R, *r = self->hop.r;
-    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    const fa_real *r = self->hop.r;
     fa_inertia gamma;
 
-    fa_rotate_sym(gamma.A, R, self->P.A, m);
-    fa_rotate_mat(gamma.B, R, self->P.B, m);
-    fa_rotate_sym(gamma.D, R, self->P.D, 3);
-    fa_inertia_shift_add(&parent->P, &gamma, r);
+    fd_inward_inertia(b, self, parent, &gamma);
     for (int s = 0; s < np; s++) {
         fa_real motion[6], force[6];
         fa_real *L = w->L + bp->tri_at, *Y = w->Y + 6 * (bp->own_at + s);
@@ -337,26 +290,6 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
     }
     hop_force_add(&self->hop, np, slope, shift, self->z, parent->z,
                   w->z_f + bp->own_at);
-}
-
-/* accelerations of n eliminated rows, that of the frame given: L'^-1 D^-1 (e - Y a) */
-FA_INLINE void fd_accelerate_rows(const int n, int at, int tri, const fd_work *w,
-                                  const fa_real *a, fa_real *qdd)
-{
-    const fa_real *e = w->z_f + at, *Y = w->Y + 6 * at;
-    const fa_real *L = w->L + tri, *pivot = w->pivot + at;
-
-    for (int r = n - 1; r >= 0; r--) {
-        fa_real x = e[r];
-        for (int i = 0; i < 6; i++) {
-            x -= Y[6 * r + i] * a[i];
-        }
-        x *= pivot[r];
-        for (int s = r + 1; s < n; s++) {
-            x -= L[fa_tri(s, r)] * qdd[s];
-        }
-        qdd[r] = x;
-    }
 }
 
 /* a wide joint: its accelerations, and alpha+ + S qdd (A9) */
@@ -461,7 +394,7 @@ FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_r
         if (b->fast.W) {
             fast_eliminate(model, b, q, tau + b->mode_at, w, w->body + k);
         } else {
-            FA_SWITCH_MODES(b->n_modes, FD_MODES)
+            FD_SWITCH_MODES(b->n_modes, FD_MODES)
         }
         fd_eliminate_joint(b, qd, tau, w, w->body + k);
         if (b->parent < 0 || model->bodies[b->parent].fast.W) {
@@ -499,7 +432,7 @@ FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_rea
         if (b->fast.W) {
             fast_accelerate(b, w, w->body + k, qdd + b->mode_at);
         } else {
-            FA_SWITCH_MODES(b->n_modes, FD_RATES)
+            FD_SWITCH_MODES(b->n_modes, FD_RATES)
         }
     }
 }

@@ -42,8 +42,7 @@ FA_INLINE void fd_outward_straight(const fa_model *model, const fa_body *b,
     straight_velocity(model, on, b, z, &self->hop, &turn, &self->node, bent, qd, p->V,
                       0, NULL, NULL, self->V, self->c);
     if (model->n_constraints > 0) { /* which ask for the columns afterwards */
-        straight_columns(on, model->nodes + b->attach, z, &self->node, bent, slope,
-                         shift);
+        straight_columns(model->nodes + b->attach, z, &self->node, bent, slope, shift);
     }
     if (model->any_offset) {
         fa_rotate_t(self->g, self->hop.R, p->g);
@@ -57,18 +56,14 @@ FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
 {
     const fa_body *on = model->bodies + b->parent;
     fd_body *parent = w->body + b->parent;
-    const fa_real *R = self->hop.R, *r = self->hop.r, *bent = w->bent + b->hop_at;
-    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    const fa_real *r = self->hop.r, *bent = w->bent + b->hop_at;
     fa_inertia gamma;
 
-    fa_rotate_sym(gamma.A, R, self->P.A, m);
-    fa_rotate_mat(gamma.B, R, self->P.B, m);
-    fa_rotate_sym(gamma.D, R, self->P.D, 3);
-    fa_inertia_shift_add(&parent->P, &gamma, r);
-    straight_inertia_add(on, model->nodes + b->attach, z, &self->node, bent, &gamma, r,
+    fd_inward_inertia(b, self, parent, &gamma);
+    straight_inertia_add(model->nodes + b->attach, z, &self->node, bent, &gamma, r,
                          w->L + on->tri_at, w->Y + 6 * on->own_at);
-    straight_force_add(model, on, b, z, &self->hop, &self->node, bent, self->z,
-                       parent->z, w->z_f + on->own_at);
+    straight_force_add(model, b, z, &self->hop, &self->node, bent, self->z, parent->z,
+                       w->z_f + on->own_at);
 }
 
 /* fd_accelerate on a straight parent */
@@ -78,7 +73,7 @@ FA_INLINE void fd_accelerate_straight(const fa_model *model, const fa_body *b,
 {
     const fa_body *on = model->bodies + b->parent;
 
-    straight_accelerate(model, on, b, z, &self->hop, &self->node, w->bent + b->hop_at,
+    straight_accelerate(model, b, z, &self->hop, &self->node, w->bent + b->hop_at,
                         w->body[b->parent].a, qdd + on->mode_at, self->a);
     fd_accelerate_joint(b, w, self, qdd);
 }

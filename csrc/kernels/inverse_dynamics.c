@@ -178,16 +178,13 @@ FA_INLINE void id_force_straight(const fa_model *model, const fa_body *b,
                    z_f, w->f);
 }
 
-/* S'f + d qd of the joint, and the modal rows (I3) */
+/* S'f + d qd of the joint; the modal rows, in tau, are ready but for floating bodies (I3) */
 FA_INLINE void id_project(const fa_body *b, const int what, const fa_real *qd,
                           const fa_real *columns, const id_body *w, fa_real *z_f,
                           fa_real *tau)
 {
     if (b->joint == FA_JOINT_FLOATING) {
         floating_force(b, columns, w->f, z_f);
-    }
-    for (int r = 0; r < b->n_modes; r++) {
-        tau[b->mode_at + r] = z_f[r];
     }
     for (int j = 0; j < b->n_dof; j++) {
         tau[b->joint_at + j] = joint_force(b, j, w->f);
@@ -278,7 +275,7 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
 {
     id_body *bodies = (id_body *)work;
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
-    fa_real *z_f = columns + 6 * model->sum_parent_modes;
+    fa_real *z_f = tau + model->nu; /* modes are the last coordinates, body by body */
 
     if (model->is_rigid && (what & ID_MOTION)) {
         const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
@@ -303,7 +300,7 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
             const int np = b->parent_modes;
             if (id_on_straight(model, b, what)) {
 #define STRAIGHT_STEP(z)                                                               \
-    straight_force_add(model, p, b, z, &w->hop, &w->node, slope, w->f,                 \
+    straight_force_add(model, b, z, &w->hop, &w->node, slope, w->f,                    \
                        bodies[b->parent].f, z_f + p->own_at)
                 FA_SWITCH_STRAIGHT(p)
 #undef STRAIGHT_STEP

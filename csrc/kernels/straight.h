@@ -31,9 +31,10 @@
 #include "../fa_straight.h"
 #include "body.h"
 
-/* how many modes there are along b, along c, twisting, and how many driven shapes */
+/* how many modes there are along b, along c, twisting, how many driven shapes; the first
+ * mode of each direction; the axis a of the body */
 typedef struct {
-    int bends[2], twists, driven;
+    int bends[2], twists, driven, at[3], axis;
 } straight_size;
 
 /* modes of one direction in a deformed body (M2) */
@@ -106,7 +107,7 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], m = z.bends[!d];
-        const fa_real *own = eta + b->straight.at[d], *other = eta + b->straight.at[!d];
+        const fa_real *own = eta + z.at[d], *other = eta + z.at[!d];
         straight_bends *g = s->of + d;
         const fa_constant *c = g->c = straight_bend(b, z, d);
 
@@ -180,8 +181,8 @@ FA_INLINE void straight_driven(const fa_body *b, const straight_size z,
         for (int d = 0; d < 2; d++) {
             const int n = z.bends[d];
             const straight_bends *g = s->of + d;
-            const fa_real *rate = v->etad + b->straight.at[d];
-            const fa_real *second = what ? v->etadd + b->straight.at[d] : NULL;
+            const fa_real *rate = v->etad + z.at[d];
+            const fa_real *second = what ? v->etadd + z.at[d] : NULL;
             moved[d] = straight_sum(n, g->c + FA_BEND_U(n) + k * n, rate);
             FA_UNROLL
             for (int r = 0; r < n; r++) {
@@ -213,18 +214,18 @@ FA_INLINE void straight_driven(const fa_body *b, const straight_size z,
 }
 
 /* rows of the modes that bend along direction d, and their sums (M3, M4) */
-FA_INLINE void straight_rows(const fa_body *b, const straight_size z, const int d,
+FA_INLINE void straight_rows(const straight_size z, const int d,
                              const straight_shape *s, const straight_motion *v,
                              const int what, const fa_real *zetad, const fa_real *force,
                              fa_real *z_f, straight_sums *sum)
 {
-    const int n = z.bends[d], m = z.bends[!d], at = b->straight.at[d];
+    const int n = z.bends[d], m = z.bends[!d], at = z.at[d];
     const int own = 1 + d, o = 2 - d;
     const double p = d ? -1.0 : 1.0;
     const straight_bends *g = s->of + d;
     const fa_constant *c = g->c;
     const fa_real *w = v->omega, *eta = v->eta + at, *rate = v->etad + at;
-    const fa_real *others = v->etad + b->straight.at[!d];
+    const fa_real *others = v->etad + z.at[!d];
     const fa_real fast = w[0] * w[0] + w[o] * w[o], slant = w[0] * w[own];
     const fa_real bc = w[1] * w[2], twice_a = 2.0 * p * w[0], twice_o = 2.0 * p * w[o];
     const fa_real turn = what ? p * v->alpha[0] - bc : -bc;
@@ -272,7 +273,7 @@ FA_INLINE void straight_twists(const fa_body *b, const straight_size z,
                                const straight_motion *v, const int what, fa_real *z_f,
                                straight_sums *sum)
 {
-    const int n = z.twists, at = b->straight.at[2];
+    const int n = z.twists, at = z.at[2];
     const fa_constant *c = straight_twist(b, z);
 
     FA_UNROLL
@@ -300,8 +301,7 @@ FA_INLINE void straight_force(const fa_body *b, const straight_size z,
                               const fa_real *V, const fa_real *a, fa_real *z_f,
                               fa_real *f)
 {
-    const int axis[3] = {b->straight.axis, DRIVEN_AXES[b->straight.axis].b,
-                         DRIVEN_AXES[b->straight.axis].c};
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     straight_motion v;
     straight_sums sum;
     fa_real zetad[2], force[2], cross[3], n[3], t[3];
@@ -324,8 +324,8 @@ FA_INLINE void straight_force(const fa_body *b, const straight_size z,
         }
     }
     straight_driven(b, z, s, &v, what, zetad, force, &sum);
-    straight_rows(b, z, 0, s, &v, what, zetad, force, z_f, &sum);
-    straight_rows(b, z, 1, s, &v, what, zetad, force, z_f, &sum);
+    straight_rows(z, 0, s, &v, what, zetad, force, z_f, &sum);
+    straight_rows(z, 1, s, &v, what, zetad, force, z_f, &sum);
     straight_twists(b, z, &v, what, z_f, &sum);
 
     fa_sym_mul_add(sum.h, s->J, v.omega);
@@ -356,7 +356,7 @@ FA_INLINE void straight_inertia_rest(const fa_body *b, const straight_size z,
     for (int r = 0; r < z.bends[0]; r++) {
         FA_UNROLL
         for (int t = 0; t < z.bends[1]; t++) {
-            const int i = b->straight.at[0] + r, j = b->straight.at[1] + t;
+            const int i = z.at[0] + r, j = z.at[1] + t;
             fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
             FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
@@ -367,7 +367,7 @@ FA_INLINE void straight_inertia_rest(const fa_body *b, const straight_size z,
     }
     FA_UNROLL
     for (int r = 0; r < z.twists; r++) {
-        const int at = b->straight.at[2];
+        const int at = z.at[2];
         const fa_constant *c = straight_twist(b, z);
         fa_zero(Y + 6 * (at + r), 6);
         Y[6 * (at + r) + axis] = fa_spread(c[FA_TWIST_F0 + r]);
@@ -384,8 +384,7 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
                                 const straight_shape *s, fa_inertia *P, fa_real *Y,
                                 fa_real *L)
 {
-    const int axis[3] = {b->straight.axis, DRIVEN_AXES[b->straight.axis].b,
-                         DRIVEN_AXES[b->straight.axis].c};
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     const int n = z.bends[0] + z.bends[1] + z.twists;
     const fa_real zero = {0};
     fa_shape whole;
@@ -400,7 +399,7 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
     fa_zero(L, n * (n + 1) / 2);
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        const int count = z.bends[d], at = b->straight.at[d];
+        const int count = z.bends[d], at = z.at[d];
         const straight_bends *g = s->of + d;
         FA_UNROLL
         for (int r = 0; r < count; r++) {
@@ -436,9 +435,10 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
 }
 
 /* calls STEP(size) for a straight body, with its sizes as compile-time constants */
-#define FA_CASE_STRAIGHT(kind, nb, nc, nt, p)                                          \
+#define FA_CASE_STRAIGHT(kind, nb, nc, nt, p, c_first, a)                              \
     case kind:                                                                         \
-        STRAIGHT_STEP(((straight_size){{nb, nc}, nt, p}));                             \
+        STRAIGHT_STEP(((straight_size){                                                \
+            {nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a}));  \
         break;
 #define FA_SWITCH_STRAIGHT(b)                                                          \
     switch ((b)->straight.kind) {                                                      \

@@ -32,17 +32,17 @@ FA_INLINE const fa_constant *straight_lever(const fa_node *node, const straight_
 }
 
 /* sums over the modes: turning, and shift with `bent` along a (M5); axes of the body */
-FA_INLINE void straight_gather(const fa_body *b, const fa_node *node,
-                               const straight_size z, const fa_real *x,
-                               const fa_real *bent, fa_real *turn, fa_real *shift)
+FA_INLINE void straight_gather(const fa_node *node, const straight_size z,
+                               const fa_real *x, const fa_real *bent, fa_real *turn,
+                               fa_real *shift)
 {
-    const driven_axes next = DRIVEN_AXES[b->straight.axis];
+    const driven_axes next = DRIVEN_AXES[z.axis];
     fa_real t[3], s[3];
 
     fa_zero(s, 3);
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        const int n = z.bends[d], at = b->straight.at[d];
+        const int n = z.bends[d], at = z.at[d];
         const fa_constant *c = straight_lever(node, z, d);
         t[2 - d] = straight_sum(n, c + FA_NODE_SLOPE, x + at);
         s[1 + d] = straight_sum(n, c + FA_NODE_SHIFT(n), x + at);
@@ -53,23 +53,22 @@ FA_INLINE void straight_gather(const fa_body *b, const fa_node *node,
             }
         }
     }
-    t[0] = straight_sum(z.twists, straight_lever(node, z, 2), x + b->straight.at[2]);
-    turn[b->straight.axis] = t[0];
+    t[0] = straight_sum(z.twists, straight_lever(node, z, 2), x + z.at[2]);
+    turn[z.axis] = t[0];
     turn[next.b] = t[1];
     turn[next.c] = t[2];
-    shift[b->straight.axis] = s[0];
+    shift[z.axis] = s[0];
     shift[next.b] = s[1];
     shift[next.c] = s[2];
 }
 
 /* kappa x of each mode (K3) */
-FA_INLINE void straight_bend_node(const fa_body *b, const fa_node *node,
-                                  const straight_size z, const fa_real *x,
-                                  fa_real *bent)
+FA_INLINE void straight_bend_node(const fa_node *node, const straight_size z,
+                                  const fa_real *x, fa_real *bent)
 {
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        const int n = z.bends[d], at = b->straight.at[d];
+        const int n = z.bends[d], at = z.at[d];
         const fa_constant *c = straight_lever(node, z, d) + FA_NODE_KAPPA(n);
         FA_UNROLL
         for (int r = 0; r < n; r++) {
@@ -89,9 +88,9 @@ FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_b
     const fa_real *eta = q + p->eta_at;
     fa_real Rn[9], base[9], arm[3], l[3];
 
-    straight_bend_node(p, node, z, eta, bent);
-    straight_gather(p, node, z, eta, bent, t->phi, l);
-    l[p->straight.axis] *= 0.5;
+    straight_bend_node(node, z, eta, bent);
+    straight_gather(node, z, eta, bent, t->phi, l);
+    l[z.axis] *= 0.5;
     node_turn(t, Rn);
     node_jacobian(t, s->J);
     hop_arm(b, q, arm);
@@ -122,7 +121,7 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
     fa_real phid[3], u[3], w[3], turn[3], shift[3], v[6], y[3], beta[6];
     fa_real second[FA_MAX_MODES], none[3];
 
-    straight_gather(p, node, z, rates, bent, phid, u);
+    straight_gather(node, z, rates, bent, phid, u);
     fa_rotate(w, s->J, phid);
     fa_cross_add(u, w, s->x);
     fa_cross(y, w, s->x);
@@ -136,14 +135,14 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
     for (int i = 0; i < 3; i++) { /* the bracket w x x - v of beta */
         y[i] -= v[3 + i];
     }
-    straight_bend_node(p, node, z, rates, second);
-    straight_gather(p, node, z, rates, second, none, beta + 3);
+    straight_bend_node(node, z, rates, second);
+    straight_gather(node, z, rates, second, none, beta + 3);
     node_wdot(t, phid, beta);
-    shift[0] = beta[3 + p->straight.axis];
+    shift[0] = beta[3 + z.axis];
     fa_zero(beta + 3, 3);
-    beta[3 + p->straight.axis] = shift[0]; /* kappa etad etad */
+    beta[3 + z.axis] = shift[0]; /* kappa etad etad */
     if (what) {
-        straight_gather(p, node, z, etadd, bent, turn, shift);
+        straight_gather(node, z, etadd, bent, turn, shift);
         fa_rotate(none, s->J, turn);
         for (int i = 0; i < 3; i++) {
             beta[i] += none[i];
@@ -164,15 +163,14 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
 }
 
 /* hop_motion with etadd, by M6 */
-FA_INLINE void straight_accelerate(const fa_model *model, const fa_body *p,
-                                   const fa_body *b, const straight_size z,
-                                   const fa_hop *h, const straight_node *s,
-                                   const fa_real *bent, const fa_real *ap,
-                                   const fa_real *etadd, fa_real *a)
+FA_INLINE void straight_accelerate(const fa_model *model, const fa_body *b,
+                                   const straight_size z, const fa_hop *h,
+                                   const straight_node *s, const fa_real *bent,
+                                   const fa_real *ap, const fa_real *etadd, fa_real *a)
 {
     fa_real theta[3], turn[3], y[6];
 
-    straight_gather(p, model->nodes + b->attach, z, etadd, bent, theta, y + 3);
+    straight_gather(model->nodes + b->attach, z, etadd, bent, theta, y + 3);
     fa_rotate(turn, s->J, theta);
     fa_cross_add(y + 3, turn, s->x);
     fa_cross_add(y + 3, ap, h->r);
@@ -185,14 +183,13 @@ FA_INLINE void straight_accelerate(const fa_model *model, const fa_body *p,
 }
 
 /* hop_force_add by M7 */
-FA_INLINE void straight_force_add(const fa_model *model, const fa_body *p,
-                                  const fa_body *b, const straight_size z,
-                                  const fa_hop *h, const straight_node *s,
-                                  const fa_real *bent, const fa_real *f, fa_real *z_r,
-                                  fa_real *z_f)
+FA_INLINE void straight_force_add(const fa_model *model, const fa_body *b,
+                                  const straight_size z, const fa_hop *h,
+                                  const straight_node *s, const fa_real *bent,
+                                  const fa_real *f, fa_real *z_r, fa_real *z_f)
 {
     const fa_node *node = model->nodes + b->attach;
-    const int a = p->straight.axis;
+    const int a = z.axis;
     const int axis[3] = {a, DRIVEN_AXES[a].b, DRIVEN_AXES[a].c};
     fa_real F[6], n[3], turned[3];
 
@@ -208,7 +205,7 @@ FA_INLINE void straight_force_add(const fa_model *model, const fa_body *p,
     fa_cross_add(z_r, h->r, F + 3);
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        const int count = z.bends[d], at = p->straight.at[d];
+        const int count = z.bends[d], at = z.at[d];
         const fa_constant *c = straight_lever(node, z, d);
         FA_UNROLL
         for (int r = 0; r < count; r++) {
@@ -221,48 +218,57 @@ FA_INLINE void straight_force_add(const fa_model *model, const fa_body *p,
     }
     FA_UNROLL
     for (int r = 0; r < z.twists; r++) {
-        z_f[p->straight.at[2] + r] += straight_lever(node, z, 2)[r] * turned[a];
+        z_f[z.at[2] + r] += straight_lever(node, z, 2)[r] * turned[a];
     }
 }
 
-/* column r of direction d: which of the three numbers of M5 it has, and those */
+/* axes of turning and shift of the modes of direction d, of a, b, c */
+FA_INLINE int straight_about(const int d)
+{
+    return d == 2 ? 0 : 2 - d;
+}
+
+FA_INLINE int straight_along(const int d)
+{
+    return d == 2 ? 0 : 1 + d;
+}
+
+/* the three numbers of a mode (M5) */
 typedef struct {
-    int at, about, along; /* its mode; axes of turning and shift, of a, b, c */
     fa_real turn, shift, bent;
 } straight_column;
 
-FA_INLINE straight_column straight_column_at(const fa_body *p, const fa_node *node,
-                                             const straight_size z, const fa_real *bent,
-                                             const int d, const int r)
+/* those of mode r of direction d */
+FA_INLINE straight_column straight_column_at(const fa_node *node, const straight_size z,
+                                             const fa_real *bent, const int d,
+                                             const int r)
 {
     const fa_constant *c = straight_lever(node, z, d);
     straight_column y;
 
-    y.at = p->straight.at[d] + r;
-    y.about = d == 2 ? 0 : 2 - d;
-    y.along = d == 2 ? 0 : 1 + d;
     y.turn = fa_spread(c[FA_NODE_SLOPE + r]);
     fa_zero(&y.shift, 1);
     fa_zero(&y.bent, 1);
     if (d < 2) {
         y.shift = fa_spread(c[FA_NODE_SHIFT(z.bends[d]) + r]);
         if (z.driven) {
-            y.bent = bent[y.at];
+            y.bent = bent[z.at[d] + r];
         }
     }
     return y;
 }
 
-/* the three numbers of a mode of direction d on what meets each of turnings and shifts */
+/* sum + a mode of direction d on what meets its turning, its shift and one along a */
 FA_INLINE fa_real straight_meet(const straight_size z, const int d,
-                                const straight_column *y, const fa_real *meets)
+                                const straight_column *y, fa_real sum, fa_real turning,
+                                fa_real shift, fa_real along)
 {
-    fa_real sum = y->turn * meets[y->about];
+    sum += y->turn * turning;
     if (d < 2) {
-        sum += y->shift * meets[3 + y->along];
+        sum += y->shift * shift;
     }
     if (d < 2 && z.driven) {
-        sum += y->bent * meets[3];
+        sum += y->bent * along;
     }
     return sum;
 }
@@ -278,8 +284,10 @@ FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
 {
     fa_real screw[3][6];
 
+    FA_UNROLL
     for (int i = 0; i < 3; i++) {
         fa_real *unit = force[3 + i];
+        FA_UNROLL
         for (int j = 0; j < 3; j++) {
             screw[i][j] = s->J[3 * j + axis[i]];
             unit[j] = gamma->B[3 * j + axis[i]];
@@ -289,9 +297,11 @@ FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
         if (turns[i]) {
             fa_cross(screw[i] + 3, screw[i], s->x);
             fa_inertia_mul(force[i], gamma, screw[i]);
+            FA_UNROLL
             for (int j = 0; j < 3; j++) {
                 gram[i][3 + j] = gram[3 + j][i] = force[i][3 + axis[j]];
             }
+            FA_UNROLL
             for (int j = 0; j <= i; j++) {
                 if (turns[j]) {
                     gram[i][j] = gram[j][i] =
@@ -304,71 +314,77 @@ FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
     }
 }
 
-/*
- * Adds the inertia of a child to M_ff and M_fr of the straight body p by M7.
- *   gamma  inertia of the child about its origin, axes of p;  r  that origin
- *   L, Y   triangle and rows of p
- */
-FA_INLINE void straight_inertia_add(const fa_body *p, const fa_node *node,
-                                    const straight_size z, const straight_node *s,
-                                    const fa_real *bent, const fa_inertia *gamma,
-                                    const fa_real *r, fa_real *L, fa_real *Y)
+/* M_ff between directions d and e, for all modes of them or, if they are one, the triangle */
+FA_INLINE void straight_block_add(const straight_size z, const int d, const int e,
+                                  const straight_column *y, const straight_column *o,
+                                  fa_real (*gram)[6], fa_real *L)
 {
-    const int a = p->straight.axis;
-    const int axis[3] = {a, DRIVEN_AXES[a].b, DRIVEN_AXES[a].c};
+    const int count[3] = {z.bends[0], z.bends[1], z.twists};
+    const int from[3] = {straight_about(e), 3 + straight_along(e), 3};
+    const fa_real *G = gram[straight_about(d)], *S = gram[3 + straight_along(d)];
+
+    FA_UNROLL
+    for (int k = 0; k < count[d]; k++) {
+        fa_real meets[3];
+        FA_UNROLL
+        for (int i = 0; i < 3; i++) {
+            meets[i] = straight_meet(z, d, y + k, (fa_real){0}, G[from[i]], S[from[i]],
+                                     gram[3][from[i]]);
+        }
+        const int rows = d == e ? k + 1 : count[e];
+        FA_UNROLL
+        for (int m = 0; m < rows; m++) {
+            const int i = z.at[d] + k, j = z.at[e] + m;
+            fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
+            *entry = straight_meet(z, e, o + m, *entry, meets[0], meets[1], meets[2]);
+        }
+    }
+}
+
+/*
+ * Adds the inertia of a child to M_ff and M_fr of a straight body by M7.
+ *   gamma  inertia of the child about its origin, axes of p;  r  that origin
+ *   L, Y   triangle and rows of that body
+ */
+FA_INLINE void straight_inertia_add(const fa_node *node, const straight_size z,
+                                    const straight_node *s, const fa_real *bent,
+                                    const fa_inertia *gamma, const fa_real *r,
+                                    fa_real *L, fa_real *Y)
+{
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     const int count[3] = {z.bends[0], z.bends[1], z.twists};
     const int turns[3] = {z.twists > 0, z.bends[1] > 0, z.bends[0] > 0};
     fa_real force[6][6], gram[6][6];
+    straight_column y[3][FA_MAX_UNROLLED];
 
     straight_unit_forces(axis, turns, s, gamma, r, force, gram);
     FA_UNROLL
     for (int d = 0; d < 3; d++) {
+        const fa_real *turning = force[straight_about(d)];
+        const fa_real *shift = force[3 + straight_along(d)];
         FA_UNROLL
         for (int k = 0; k < count[d]; k++) {
-            const straight_column y = straight_column_at(p, node, z, bent, d, k);
-            const fa_real *G = gram[y.about], *S = gram[3 + y.along], *B = gram[3];
-            fa_real meets[6];
-            for (int i = 0; i < 6; i++) {
-                if (i >= 3 || turns[i]) {
-                    meets[i] = y.turn * G[i];
-                    if (d < 2) {
-                        meets[i] += y.shift * S[i];
-                    }
-                    if (d < 2 && z.driven) {
-                        meets[i] += y.bent * B[i];
-                    }
-                }
-                Y[6 * y.at + i] += y.turn * force[y.about][i];
-                if (d < 2) {
-                    Y[6 * y.at + i] += y.shift * force[3 + y.along][i];
-                }
-                if (d < 2 && z.driven) {
-                    Y[6 * y.at + i] += y.bent * force[3][i];
-                }
-            }
+            fa_real *row = Y + 6 * (z.at[d] + k);
+            y[d][k] = straight_column_at(node, z, bent, d, k);
             FA_UNROLL
-            for (int e = 0; e < 3; e++) {
-                FA_UNROLL
-                for (int m = 0; m < count[e]; m++) {
-                    if (e < d || (e == d && m <= k)) {
-                        const straight_column o =
-                            straight_column_at(p, node, z, bent, e, m);
-                        fa_real *entry =
-                            L + (y.at > o.at ? fa_tri(y.at, o.at) : fa_tri(o.at, y.at));
-                        *entry += straight_meet(z, e, &o, meets);
-                    }
-                }
+            for (int i = 0; i < 6; i++) {
+                row[i] = straight_meet(z, d, &y[d][k], row[i], turning[i], shift[i],
+                                       force[3][i]);
             }
+        }
+        FA_UNROLL
+        for (int e = 0; e <= d; e++) {
+            straight_block_add(z, d, e, y[d], y[e], gram, L);
         }
     }
 }
 
 /* the columns themselves (M6), as node_columns gives them */
-FA_INLINE void straight_columns(const fa_body *p, const fa_node *node,
-                                const straight_size z, const straight_node *s,
-                                const fa_real *bent, fa_real *slope, fa_real *shift)
+FA_INLINE void straight_columns(const fa_node *node, const straight_size z,
+                                const straight_node *s, const fa_real *bent,
+                                fa_real *slope, fa_real *shift)
 {
-    const int a = p->straight.axis;
+    const int a = z.axis;
     const int axis[3] = {a, DRIVEN_AXES[a].b, DRIVEN_AXES[a].c};
     const int count[3] = {z.bends[0], z.bends[1], z.twists};
 
@@ -376,13 +392,14 @@ FA_INLINE void straight_columns(const fa_body *p, const fa_node *node,
     for (int d = 0; d < 3; d++) {
         FA_UNROLL
         for (int k = 0; k < count[d]; k++) {
-            const straight_column y = straight_column_at(p, node, z, bent, d, k);
-            fa_real *turn = slope + 3 * y.at, *move = shift + 3 * y.at;
+            const straight_column y = straight_column_at(node, z, bent, d, k);
+            const int at = z.at[d] + k;
+            fa_real *turn = slope + 3 * at, *move = shift + 3 * at;
             for (int i = 0; i < 3; i++) {
-                turn[i] = s->J[3 * i + axis[y.about]] * y.turn;
+                turn[i] = s->J[3 * i + axis[straight_about(d)]] * y.turn;
             }
             fa_cross(move, turn, s->x);
-            move[axis[y.along]] += y.shift;
+            move[axis[straight_along(d)]] += y.shift;
             move[a] += y.bent;
         }
     }
