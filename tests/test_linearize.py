@@ -516,8 +516,8 @@ def test_rigid_gears_leave_the_joints() -> None:
     ("options", "told"),
     [
         (
-            {"outputs": "tip hight"},
-            "outputs has 'tip hight', expected 'joint positions'",
+            {"outputs": "tip up"},
+            "outputs has 'tip up', expected 'joint positions'",
         ),
         ({"outputs": []}, "outputs is empty"),
         ({"outputs": ["joints", "link1"]}, "outputs has 'link1'"),

@@ -121,6 +121,16 @@ def test_poles_with_frequencies_and_damping() -> None:
     assert lines[1].split()[-3:] == ["mass0", "100", "%"] and len(lines) == 3
 
 
+def test_poles_of_delays() -> None:
+    late = oscillator(2.0, 0.1).discretize(0.1, delay=0.25)
+    poles = late.poles()
+    assert poles.stable.all() and not poles.at_zero.any()
+    assert (np.abs(np.asarray(poles)[2:]) < 1e-12).all()
+    assert_allclose(poles.damping_ratios[:2], 0.1)
+    assert "push 3 before" in str(poles)
+    assert "all modes are controllable" in str(late.controllability())
+
+
 def test_poles_that_grow_and_rest() -> None:
     model = fa.StateSpace(
         [[0, 1, 0], [0, 0, 0], [0, 0, 2.0]], [[0], [1], [1]], [[1, 0, 1]]

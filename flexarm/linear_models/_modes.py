@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-# parts of the largest pole: below it a pole is at zero (double ones split by the root
-# of rounding), and its real part is none
+# parts of the norm of the balanced matrix: below the first a pole is at zero (double
+# ones split by the root of rounding), below the second its real part is none
 AT_ZERO, NO_DECAY = 1e-7, 1e-9
 _SHARE = 0.2  # least part of a mode that is told
 
@@ -34,7 +34,7 @@ def gather(batch: tuple[int, ...], items: list[Any], core: tuple[int, ...]) -> A
     """Arrays of all models of a batch as one."""
     if not items:
         return np.zeros((*batch, *core))
-    return np.stack(items).reshape(*batch, *np.shape(items[0]))
+    return np.stack(items).reshape((*batch, *np.shape(items[0])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,9 @@ class Poles:
         Names of the states.
     shares : (..., n, n) ndarray of float
         Part of each state in each mode, rows for poles; rows add up to one.
+    size : (...) ndarray of float
+        Rate in 1/s against which a pole is at zero and decays: the norm of A in
+        balanced units, ``1/dt`` of a discrete model.
     dt : float or None
         Sample time of a discrete model.
     """
@@ -60,6 +63,7 @@ class Poles:
     rates: Complex
     states: tuple[str, ...]
     shares: Array
+    size: Array
     dt: float | None = None
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -73,26 +77,27 @@ class Poles:
     @property
     def damping_ratios(self) -> Array:
         """Part ``-Re(s)/|s|``, (..., n): negative if it grows, NaN at zero."""
-        size = np.where(self.at_zero, np.nan, np.abs(self.rates))
-        return np.asarray(-self.rates.real / size)
+        size = np.abs(self.rates)
+        size = np.where(self.at_zero | ~np.isfinite(size), np.nan, size)
+        return np.asarray(np.where(np.isinf(self.rates), 1.0, -self.rates.real / size))
 
     @property
     def at_zero(self) -> NDArray[np.bool_]:
         """Poles at s = 0 to rounding, (..., n): motions without stiffness."""
-        return np.asarray(np.abs(self.rates) <= AT_ZERO * _largest(self.rates))
+        return np.asarray(np.abs(self.rates) <= AT_ZERO * self.size[..., np.newaxis])
 
     @property
     def stable(self) -> NDArray[np.bool_]:
         """Poles of motions that decay, (..., n)."""
         return np.asarray(
-            (self.rates.real < -NO_DECAY * _largest(self.rates)) & ~self.at_zero
+            (self.rates.real < -NO_DECAY * self.size[..., np.newaxis]) & ~self.at_zero
         )
 
     @property
     def unstable(self) -> NDArray[np.bool_]:
         """Poles of motions that grow, (..., n)."""
         return np.asarray(
-            (self.rates.real > NO_DECAY * _largest(self.rates)) & ~self.at_zero
+            (self.rates.real > NO_DECAY * self.size[..., np.newaxis]) & ~self.at_zero
         )
 
     def told(self, index: tuple[int, ...]) -> str:
@@ -101,8 +106,10 @@ class Poles:
         where = _listed(self.states, self.shares[index])
         if self.at_zero[index]:
             return f"the motion without stiffness in {where}"
-        if abs(s.imag) > 1e-6 * abs(s):
+        if np.isfinite(s) and abs(s.imag) > 1e-6 * abs(s):
             return f"the mode of {abs(s) / (2.0 * np.pi):.4g} Hz in {where}"
+        if not np.isfinite(s):
+            return f"the delay in {where}"
         kind = "growth" if s.real > 0.0 else "decay"
         return f"the {kind} by {abs(s.real):.4g} 1/s in {where}"
 
@@ -143,10 +150,6 @@ def ascending(values: Any) -> NDArray[np.intp]:
     with np.errstate(divide="ignore"):
         size = np.round(np.log(np.abs(values)), 8)
     return np.lexsort((values.imag, values.real, size))
-
-
-def _largest(values: Any) -> Array:
-    return np.asarray(np.abs(values).max(axis=-1, initial=0.0, keepdims=True))
 
 
 def _listed(states: tuple[str, ...], shares: Any, percent: bool = False) -> str:
@@ -198,13 +201,14 @@ def poles(model: StateSpace) -> Poles:
     >>> np.asarray(poles).round(3)
     array([-0.2-4.425j, -0.2+4.425j])
     """
-    values, shares = [], []
+    values, shares, sizes = [], [], []
     for _, one in each(model):
         found, parts = _eigen(one.A)
         rates = _rates(found, one.dt)
         order = ascending(rates)
         values.append(found[order])
         shares.append(parts[order])
+        sizes.append(np.array(scale_of(one)))
     n = model.n_states
     all_values = gather(model.batch, values, (n,)).astype(complex)
     return Poles(
@@ -212,6 +216,7 @@ def poles(model: StateSpace) -> Poles:
         _rates(all_values, model.dt),
         model.states,
         gather(model.batch, shares, (n, n)),
+        gather(model.batch, sizes, ()),
         model.dt,
     )
 
@@ -220,7 +225,11 @@ def _rates(values: Any, dt: float | None) -> Complex:
     if dt is None:
         return np.asarray(values, complex)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.asarray(values, complex)) / dt)
+        rates = np.log(np.asarray(values, complex))
+    # part by part: the delay of a sample has the rate -inf
+    rates.real /= dt
+    rates.imag /= dt
+    return np.asarray(rates)
 
 
 def _eigen(A: Any) -> tuple[Complex, Array]:
@@ -244,6 +253,13 @@ def balanced(A: Any) -> tuple[Array, Array]:
 
     scaled, (scale, _) = matrix_balance(A, permute=False, separate=True)
     return scaled, scale
+
+
+def scale_of(model: StateSpace) -> float:
+    """Rate against which the poles of one model are small or large, in 1/s."""
+    if model.dt is not None:
+        return 1.0 / model.dt
+    return float(np.linalg.norm(balanced(model.A)[0], 2)) if model.n_states else 0.0
 
 
 # controllability and observability
@@ -439,18 +455,32 @@ def _test(
 
 def _measures(A: Array, B: Array, values: Complex) -> Array:
     """Least part of B along the left eigenvectors of each eigenvalue."""
+    from scipy.linalg import eig
+
     size = np.linalg.norm(B, axis=0)
     B = B[:, size > 0.0] / size[size > 0.0]
-    most = float(np.abs(values).max(initial=0.0))
     result = np.zeros(len(values))
-    shifted = A - values[:, np.newaxis, np.newaxis] * np.eye(len(A))
-    every, sizes, _ = np.linalg.svd(shifted)
-    length = float(np.linalg.norm(B, 2)) if B.size else 1.0
-    for k, U in enumerate(every):
-        null = sizes[k] <= AT_ZERO * max(most, float(sizes[k, 0]))
-        null[-1] = True
-        W = U[:, null]
+    if not B.size:
+        return result
+    length = float(np.linalg.norm(B, 2))
+    most = float(np.linalg.norm(A, 2))
+    found, left = eig(A, left=True, right=False)
+    known: dict[tuple[float, float], float] = {}
+    for k, s in enumerate(values):
+        pair = (float(s.real), abs(float(s.imag)))
+        if pair in known:
+            result[k] = known[pair]
+            continue
+        apart = np.abs(found - s)
+        if (apart <= 10.0 * AT_ZERO * most).sum() == 1:
+            W = left[:, [int(apart.argmin())]]
+        else:  # all vectors of a multiple one, of which rounding leaves no eigenvectors
+            U, sizes, _ = np.linalg.svd(A - s * np.eye(len(A)))
+            null = sizes <= AT_ZERO * most
+            null[-1] = True
+            W = U[:, null]
         if W.shape[1] <= B.shape[1]:
             along = np.linalg.svd(W.conj().T @ B, compute_uv=False)
             result[k] = along[-1] / length
+        known[pair] = float(result[k])
     return result

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles
+from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of
 
 if TYPE_CHECKING:
     from ._state_space import StateSpace
@@ -43,12 +43,12 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
     A block for each real eigenvalue, conjugate pair, or group of close ones, ascending.
     """
     n = len(A)
+    most = float(np.linalg.norm(A, 2))
     F, T, sizes = A.copy(), np.eye(n), []
     at = 0
     while at < n:
         rest = F[at:, at:]
         values = np.linalg.eigvals(rest)
-        most = float(np.abs(np.linalg.eigvals(A)).max())
         least = values[np.abs(values).argmin()]
         near = max(_CLOSE * abs(least), AT_ZERO * most)
 
@@ -352,11 +352,11 @@ def _reduce(
     """Reduced model, Hankel singular values, number of states that do not decay."""
     A, scale = balanced(model.A)
     B, C = model.B / scale[:, None], model.C * scale
-    most = float(np.abs(np.linalg.eigvals(A)).max())
+    most = scale_of(model)
 
     def stays(s: complex) -> bool:
         if model.dt is not None:
-            return abs(s) >= 1.0 - NO_DECAY
+            return abs(s) >= 1.0 - NO_DECAY  # as the poles of this model count
         return s.real >= -NO_DECAY * most or abs(s) <= AT_ZERO * most
 
     F, T, k = _separated(A, stays)

@@ -48,6 +48,15 @@ class StateSpace:
     NotFiniteError
         If a matrix has an entry that is NaN or infinite.
 
+    Notes
+    -----
+    ``model[index]`` takes models of a batch, `select` signals by their names.  `poles`,
+    `zeros`, `controllability` and `observability` tell what a model is like,
+    `frequency_response`, `static_gain`, `step_response`, `impulse_response` and
+    `response` what it does; `discretize`, `modal_form`, `modal_truncation`,
+    `balanced_reduction`, `series` and `feedback` make others, `to_control` and
+    `to_scipy` objects of other packages.
+
     Examples
     --------
     >>> import flexarm as fa
