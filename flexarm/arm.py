@@ -499,6 +499,13 @@ class Arm(Description):
     energy_regressor = parameters.energy_regressor
     base_parameters = parameters.base_parameters
     with_inertial_parameters = parameters.with_inertial_parameters
+    forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
+    inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
+    inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp
+    forward_dynamics_jvp = derivatives.forward_dynamics_jvp
+    forward_dynamics_vjp = derivatives.forward_dynamics_vjp
+    jacobian_derivatives = derivatives.jacobian_derivatives
+    energy_derivatives = derivatives.energy_derivatives
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix
