@@ -1,4 +1,4 @@
-"""Derivatives: how forces, accelerations, energies and Jacobians change with a state."""
+"""How forces, accelerations, energies and Jacobians change with a state."""
 
 from ._energy import EnergyDerivatives, energy_derivatives
 from ._forward import ForwardDynamicsDerivatives, forward_dynamics_derivatives
