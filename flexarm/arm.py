@@ -495,6 +495,11 @@ class Arm(Description):
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
     inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
+    inertial_parameters = parameters.inertial_parameters
+    inertial_regressor = parameters.inertial_regressor
+    energy_regressor = parameters.energy_regressor
+    base_parameters = parameters.base_parameters
+    with_inertial_parameters = parameters.with_inertial_parameters
     forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
     inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
     inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp

@@ -111,9 +111,10 @@ def parameter_derivatives(
     for a payload or a bending stiffness is exact but for rounding.  Derivatives of the
     constants are central differences of order ten over 0.01 of the parameter.  Only
     what changes the geometry (lengths, axes, mode shapes, gravity, gear ratios) takes
-    such differences of forces.  The error is some 1e-13 of the largest force for
-    polynomials and 1e-11 for powers such as :math:`L^{-4}`; `error` is an upper
-    estimate where truncation prevails, since it compares with order eight.  A parameter
+    such differences of forces.  The error is some 1e-14 of the
+    largest force for smooth functions such as :math:`L^{-4}`, and 1e-12 where mode
+    shapes follow a length; `error` is an upper estimate where truncation prevails,
+    since it compares with order eight.  A parameter
     at its bound, such as a payload of zero, takes one-sided differences, in which
     rounding is a hundredfold.
 

@@ -125,13 +125,12 @@ class Differentiated:
         """Accelerations, and their derivatives."""
         arm = self.arm
         qdd = np.asarray(arm.forward_dynamics(q, qd, tau))
-        dq, dqd = arm.inverse_dynamics_derivatives(q, qd, qdd)
-        inverse = np.asarray(arm.mass_matrix_inverse(q))
+        dq, dqd, inverse = arm.forward_dynamics_derivatives(q, qd, tau)
         p = np.zeros((*qdd.shape, 0))
         if self._tangent is not None:
             p = -inverse @ self._tangent.forces(q, qd, qdd)[0]
         by_tau = inverse[..., self._acts]
-        return qdd, Tangents(-inverse @ dq, -inverse @ dqd, by_tau, p)
+        return qdd, Tangents(dq, dqd, by_tau, p)
 
 
 class Shape(NamedTuple):
