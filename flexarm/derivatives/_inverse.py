@@ -76,6 +76,8 @@ def inverse_dynamics_derivatives(
     See Also
     --------
     inverse_dynamics : the function that is differentiated.
+    forward_dynamics_derivatives : those of its inverse.
+    inverse_dynamics_jvp, inverse_dynamics_vjp : products with them.
     integrate : displacements along velocities.
 
     Notes
@@ -90,9 +92,10 @@ def inverse_dynamics_derivatives(
     or ruthless fidelity these are the derivatives of its own forces.  Stops and dry
     friction are differentiated where they are; the corner of a stop counts as outside.
 
-    The kernel is ``csrc/kernels/tangent.c``, equations (X1) to (X12).  For rigid bodies
-    such derivatives are those of J. Carpentier, N. Mansard, *Analytical derivatives of
-    rigid body dynamics algorithms*, Robotics: Science and Systems (2018).
+    The kernels are ``csrc/kernels/tangent.c``, equations (X1) to (X12), and, for arms
+    without modes, ``csrc/kernels/rigid_tangents.c``.  For rigid bodies such derivatives
+    are those of J. Carpentier, N. Mansard, *Analytical derivatives of rigid body
+    dynamics algorithms*, Robotics: Science and Systems (2018).
 
     Examples
     --------
