@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +155,8 @@ def rollout(
         for group in groups(numbers):
             one(group)
         return
+    from concurrent.futures import ThreadPoolExecutor  # not every program needs it
+
     with ThreadPoolExecutor(threads) as pool:
         try:
             list(pool.map(one, groups(numbers)))
