@@ -19,8 +19,9 @@ INVERSE = "inverse dynamics"
 MASS = "mass matrix"
 JACOBIAN = "Jacobian"
 DERIVATIVES = "derivatives of inverse dynamics"
+FORWARD_DERIVATIVES = "derivatives of forward dynamics"
 # numbers of the jobs in peers_pinocchio.cpp and peers_mujoco.c
-JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES)
+JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES, FORWARD_DERIVATIVES)
 
 
 class Group(str, Enum):
@@ -164,6 +165,7 @@ __all__ = [
     "CHECKED",
     "DERIVATIVES",
     "FORWARD",
+    "FORWARD_DERIVATIVES",
     "FULL",
     "INVERSE",
     "JACOBIAN",
