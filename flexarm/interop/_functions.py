@@ -64,12 +64,12 @@ def _forward(k: Kernels, q: Any, qd: Any, tau: Any) -> Array:
 
 
 def _forward_partials(k: Kernels, q: Any, qd: Any, tau: Any) -> Partials:
-    dq, dqd = k.inverse_partials(q, qd, _forward(k, q, qd, tau))
-    inverse = k("mass_matrix_inverse", q)
+    every = k("forward_dynamics_derivatives", q, qd, tau)
     acting: Any = slice(None)
     if tau.shape[-1] != k.arm.nv:
         acting = k.arm.actuator_indices
-    return -inverse @ dq, -inverse @ dqd, inverse[..., acting]
+    dq, dqd, dtau = (every[..., i, :, :] for i in range(3))
+    return dq, dqd, dtau[..., acting]
 
 
 def _inverse(k: Kernels, q: Any, qd: Any, qdd: Any) -> Array:

@@ -183,6 +183,9 @@ def robustness(
     found on a grid of frequencies that is dense about each resonance and then by
     halving.  Uncertain parameters that act together are what the ranges are for.
 
+    Gains of modal coordinates mean something else where `make` computes other modes:
+    let it change the payload of links whose modes stay, or feed back what sensors show.
+
     Examples
     --------
     A joint regulator that was designed for no payload, over payload and stiffness:

@@ -29,6 +29,7 @@ from peers_jobs import (  # noqa: E402
     CHECKED,
     DERIVATIVES,
     FORWARD,
+    FORWARD_DERIVATIVES,
     INVERSE,
     JACOBIAN,
     JOBS,
@@ -46,8 +47,15 @@ import flexarm as fa  # noqa: E402
 
 RIGID = "7 joints"
 CHAINS = {name_of(N, n): (N, n) for N, n in ((2, 4), SEVEN)}
-# rows of results by a state, nv entries each, and of operands beside them
-_ROWS = {FORWARD: 4, INVERSE: 4, MASS: 1, JACOBIAN: 7, DERIVATIVES: 3}
+# rows of operands and results of a state, nv entries each, and matrices of results
+_ROWS = {
+    FORWARD: (4, 0),
+    INVERSE: (4, 0),
+    MASS: (1, 1),
+    JACOBIAN: (7, 0),
+    DERIVATIVES: (3, 2),
+    FORWARD_DERIVATIVES: (3, 3),
+}
 _SPACE = 1 << 17  # bytes of operands of a batch of the command: the second cache
 
 
@@ -164,8 +172,8 @@ def main() -> None:
     for name in (RIGID, *CHAINS):
         nv = _arm_and_states(name, 1)[0].nv
         counts = {
-            job: max(8, _SPACE // (8 * nv * (rows + nv * (job == MASS))) // 8 * 8)
-            for job, rows in _ROWS.items()
+            job: max(8, _SPACE // (8 * nv * (rows + nv * matrices)) // 8 * 8)
+            for job, (rows, matrices) in _ROWS.items()
         }
         for race in races(name, JOBS, counts, QUICK):
             result = race.run(QUICK)

@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 from peers_arms import States
 from peers_jobs import (
     CHECKED,
-    DERIVATIVES,
     FORWARD,
     INVERSE,
-    JACOBIAN,
     JOBS,
     LARGEST,
-    MASS,
     Case,
     Group,
     Race,
@@ -31,7 +28,7 @@ from peers_jobs import (
     agree,
     threads,
 )
-from peers_rigid import accepts_threads, flexarm_calls
+from peers_rigid import accepts_threads, flexarm_calls, result_bytes
 from races import Contender
 
 import flexarm as fa
@@ -103,9 +100,8 @@ def _dense(arm: fa.Arm, job: str, x: States, right: Array) -> list[Contender]:
 def races(N: int, n: int, job: str, sizes: Sizes) -> Sequence[Race]:
     """One chain and one job, at all sizes."""
     arm, found = spatial_chain(N, n), []
-    width = {FORWARD: 1, INVERSE: 1, MASS: arm.nv, JACOBIAN: 6, DERIVATIVES: 2 * arm.nv}
     for count in sizes.batches:
-        if 8.0 * count * width[job] * arm.nv > LARGEST:
+        if count * result_bytes(arm, job) > LARGEST:
             continue
         x = chain_states_of(arm, count)
         own = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))

@@ -85,6 +85,19 @@ def flexarm_calls(
     return partial(fa.jacobian, arm, x.q, node, out=out), out, fa.jacobian
 
 
+def result_bytes(arm: fa.Arm, job: str) -> int:
+    """Bytes of the results of one state."""
+    rows = {
+        FORWARD: 1,
+        INVERSE: 1,
+        MASS: arm.nv,
+        JACOBIAN: 6,
+        DERIVATIVES: 2 * arm.nv,
+        FORWARD_DERIVATIVES: 3 * arm.nv,
+    }
+    return 8 * rows[job] * arm.nv
+
+
 def expected(arm: fa.Arm, job: str, x: States, frame: str = "node") -> Array:
     """Results of the first states by flexarm."""
     few = States(*(y[:CHECKED] for y in (x.q, x.qd, x.qdd, x.tau)))
@@ -175,10 +188,8 @@ def _dense(arm: fa.Arm, job: str, x: States, count: int) -> list[Contender]:
 def races(name: str, job: str, sizes: Sizes) -> Sequence[Race]:
     """One arm and one job, at all sizes."""
     arm, found = arm_of(name), []
-    width = {FORWARD: 1, INVERSE: 1, MASS: arm.nv, JACOBIAN: 6, DERIVATIVES: 2 * arm.nv}
-    width[FORWARD_DERIVATIVES] = 3 * arm.nv
     for count in sizes.batches:
-        if 8.0 * count * width[job] * arm.nv > LARGEST:
+        if count * result_bytes(arm, job) > LARGEST:
             continue
         x = states(arm, max(count, CHECKED))
         x = States(*(y[:count] for y in (x.q, x.qd, x.qdd, x.tau)))
