@@ -57,6 +57,11 @@ int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
            kernel > FA_CONSTRAINT_FORCES;
 }
 
+int fa_stack_integrates(fa_method method)
+{
+    return method == FA_RK4 || method == FA_ROS34PW2;
+}
+
 int fa_kernel_takes_pair(fa_kernel kernel)
 {
     return kernel == FA_NODE_COMPLIANCE;

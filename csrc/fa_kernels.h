@@ -200,6 +200,7 @@ typedef struct {
     double *q, *qd;
     double *tau_out; /* [count][n_samples][n_tau] or NULL */
     double *report;  /* [count][FA_REPORT_SIZE], zeros before, or NULL */
+    const int64_t *arms; /* [count] numbers of the arms, of a stack alone */
 } fa_rollout;
 
 /* how the iteration of a target ended */
@@ -270,7 +271,12 @@ typedef struct {
                                const char *arms, ptrdiff_t arms_stride,
                                const char *index, ptrdiff_t index_stride,
                                const fa_operand *operands, void *work);
+    /* the time loop, each trajectory with an arm of its own, by fa_stack_integrates */
+    int (*stack_rollout)(const fa_stack *, const fa_rollout *, void *work);
 } fa_kernels;
+
+/* whether time loops of stacks have a method: those that need no derivatives */
+int fa_stack_integrates(fa_method method);
 
 /* whether a kernel has a meaning for an arm: some need constraints */
 int fa_kernel_applies(const fa_model *model, fa_kernel kernel);

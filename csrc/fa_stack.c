@@ -4,6 +4,8 @@
  * Checked by  tests/c/test_stack.c, tests/test_stacks.py.
  */
 #include "fa_stack.h"
+#include "fa_fast.h"
+#include "fa_straight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,12 +92,13 @@ static void stack_free_models(int n, fa_model **models)
     }
 }
 
-/* which constants are not the same in all arms */
+/* which constants differ, and which are read; marks of the constants, then of those inside
+ * the structs, run after run */
 typedef struct {
-    int n_inside;            /* numbers inside the structs */
-    unsigned char *is_free;  /* [n_nodes]  nothing hangs on it */
-    unsigned char *constant; /* [n_constants] */
-    unsigned char *inside;   /* [n_inside] */
+    int n_constants, n_inside;
+    unsigned char *is_free; /* [n_nodes]  nothing hangs on it */
+    unsigned char *differs; /* [n_constants + n_inside] */
+    unsigned char *is_read; /* [n_constants + n_inside] */
 } stack_marks;
 
 /* nodes that the recursions need: those that carry something */
@@ -123,10 +126,10 @@ static void stack_mark(int n, fa_model *const *models, const stack_marks *marks)
 {
     for (int a = 1; a < n; a++) {
         const double *x = models[0]->constants, *y = models[a]->constants;
-        for (int i = 0; i < models[0]->n_constants; i++) {
-            marks->constant[i] |= memcmp(x + i, y + i, sizeof *x) != 0;
+        for (int i = 0; i < marks->n_constants; i++) {
+            marks->differs[i] |= memcmp(x + i, y + i, sizeof *x) != 0;
         }
-        unsigned char *mark = marks->inside;
+        unsigned char *mark = marks->differs + marks->n_constants;
         for (int r = 0, size; (size = fa_model_inside(models[0], r, &x)) >= 0; r++) {
             fa_model_inside(models[a], r, &y);
             for (int i = 0; i < size; i++) {
@@ -136,7 +139,7 @@ static void stack_mark(int n, fa_model *const *models, const stack_marks *marks)
     }
 }
 
-/* the constants of a node: up to those of the next one, or to the integrals */
+/* the constants of node j: up to those of the next one, or to the integrals */
 static fa_stack_range stack_node_constants(const fa_model *m, int j)
 {
     const fa_body *b = m->bodies + m->nodes[j].body;
@@ -146,122 +149,237 @@ static fa_stack_range stack_node_constants(const fa_model *m, int j)
     return (fa_stack_range){from, (int)(to - from)};
 }
 
-static int stack_pad(int n)
+/* the integrals and driven shapes of body k: up to the constants of the next one */
+static fa_stack_range stack_body_constants(const fa_model *m, int k)
 {
-    return (n + FA_STACK_PAD - 1) / FA_STACK_PAD * FA_STACK_PAD;
+    const fa_body *b = m->bodies + k, *next = b + 1;
+    const double *to = m->couplings;
+    if (k + 1 < m->n_bodies) {
+        to = next->n_nodes > 0 ? m->nodes[next->first_node].position : next->modal.E;
+    }
+    return (fa_stack_range){b->modal.E, (int)(to - b->modal.E)};
 }
 
-/* columns of marked constants from `begin` up to `end`; only counted without `place` */
-static int stack_columns(const stack_marks *marks, int begin, int end, int column,
-                         int *place)
+static void stack_read(const fa_model *m, const stack_marks *marks, const double *from,
+                       size_t count)
 {
-    for (int i = begin; i < end; i++) {
-        if (marks->constant[i]) {
-            if (place) {
-                place[column] = i;
-            }
-            column++;
+    if (from && count > 0) {
+        memset(marks->is_read + (from - m->constants), 1, count);
+    }
+}
+
+/* the constants of straight and of fast bodies, which motion alone reads */
+static void stack_read_known(const fa_model *m, const stack_marks *marks)
+{
+    for (int k = 0; k < m->n_bodies; k++) {
+        const fa_body *b = m->bodies + k;
+        if (b->straight.kind > 0) {
+            stack_read(m, marks, b->straight.constants, (size_t)b->straight.size);
+        }
+        if (b->fast.W) {
+            stack_read(m, marks, b->fast.W, fa_fast_size(b->n_modes));
         }
     }
-    return column;
+    for (int j = 0; j < m->n_nodes; j++) {
+        const fa_straight *s = &m->bodies[m->nodes[j].body].straight;
+        if (!marks->is_free[j] && m->nodes[j].straight) {
+            stack_read(m, marks, m->nodes[j].straight,
+                       (size_t)(FA_NODE_BEND_SIZE(s->count[0]) +
+                                FA_NODE_BEND_SIZE(s->count[1]) + s->count[2]));
+        }
+    }
 }
 
-/* pieces of the constants between free nodes, their columns, and those of the nodes */
-static void stack_lay_constants(fa_stack *s, const stack_marks *marks)
+/* marks the constants that the kernels of a use read */
+static void stack_read_constants(const fa_model *m, fa_stack_use use,
+                                 const stack_marks *marks)
+{
+    const int motion = use == FA_STACK_MOTION;
+
+    memset(marks->is_read, 0, (size_t)marks->n_constants);
+    for (int k = 0; k < m->n_bodies && use != FA_STACK_PLACES; k++) {
+        if (!motion || m->bodies[k].straight.kind == 0) {
+            const fa_stack_range own = stack_body_constants(m, k);
+            stack_read(m, marks, own.from, (size_t)own.count);
+        }
+    }
+    for (int j = 0; j < m->n_nodes; j++) {
+        const fa_stack_range own = stack_node_constants(m, j);
+        const int few = motion && m->nodes[j].straight;
+        if (!marks->is_free[j]) {
+            stack_read(m, marks, own.from, few ? 3 : (size_t)own.count);
+        }
+    }
+    stack_read(m, marks, m->couplings, (size_t)(m->n_couplings * (m->nu + 1)));
+    if (motion) {
+        stack_read_known(m, marks);
+    }
+}
+
+/* numbers of a body from its member `name` on, among those of its run inside the structs */
+#define STACK_INSIDE(name) ((offsetof(fa_body, name) - offsetof(fa_body, rot)) / 8)
+
+/* forgets the numbers of a body from one member up to another one */
+#define STACK_SKIP(mark, first, end)                                                   \
+    memset((mark) + STACK_INSIDE(first), 0, STACK_INSIDE(end) - STACK_INSIDE(first))
+
+/* marks the numbers of a body that the kernels of a use read */
+static void stack_read_body(const fa_model *m, const fa_body *b, fa_stack_use use,
+                            unsigned char *mark)
+{
+    memset(mark, 1, STACK_INSIDE(modal));
+    if (use == FA_STACK_PLACES) {
+        STACK_SKIP(mark, damping, S);
+        STACK_SKIP(mark, mass, modal);
+        return;
+    }
+    if (!b->wide) {
+        STACK_SKIP(mark, S, mass);
+    }
+    if (use == FA_STACK_BODIES) {
+        STACK_SKIP(mark, fall, modal);
+        return;
+    }
+    STACK_SKIP(mark, frame, damping);
+    if (!m->is_rigid) {
+        STACK_SKIP(mark, alpha, modal);
+        if (b->straight.kind > 0) {
+            STACK_SKIP(mark, mp0, alpha);
+        }
+    } else if (b->hop_kind != FA_HOP_GENERAL) {
+        STACK_SKIP(mark, rot, frame);
+    }
+}
+
+/* marks the numbers inside the structs that the kernels of a use read */
+static void stack_read_inside(const fa_model *m, fa_stack_use use,
+                              const stack_marks *marks)
+{
+    unsigned char *mark = marks->is_read + marks->n_constants;
+    const double *from;
+
+    for (int r = 0, size; (size = fa_model_inside(m, r, &from)) >= 0; r++) {
+        const int is_body = r >= 1 && r <= 2 * m->n_bodies;
+        memset(mark, 1, (size_t)size);
+        if (is_body && r % 2 == 1) {
+            stack_read_body(m, m->bodies + (r - 1) / 2, use, mark);
+        } else if (is_body && use != FA_STACK_MOTION) { /* of the fast way */
+            memset(mark, 0, (size_t)size);
+        }
+        mark += size;
+    }
+}
+
+/*
+ * Chunks for the numbers of a run, `size` of them, that differ and are read. A chunk at
+ * the end stands before it: it must not reach into what follows a struct.
+ */
+static void stack_lay_run(fa_stack *s, const unsigned char *differs,
+                          const unsigned char *is_read, int run, int size)
+{
+    for (int i = 0; i < size; i++) {
+        if (differs[i] && (!is_read || is_read[i])) {
+            int place = i + FA_STACK_CHUNK > size ? size - FA_STACK_CHUNK : i;
+            place = place < 0 ? 0 : place;
+            if (s->chunks) {
+                s->chunks[s->n_chunks] = (fa_stack_chunk){run, place};
+            }
+            s->n_chunks++;
+            i = place + FA_STACK_CHUNK - 1;
+        }
+    }
+}
+
+/* fills up the last columns, so that lists start where a vector does */
+static void stack_lay_end(fa_stack *s, fa_stack_chunks *list)
+{
+    while (s->n_chunks % (FA_STACK_PAD / FA_STACK_CHUNK) != 0) {
+        if (s->chunks) {
+            s->chunks[s->n_chunks] = (fa_stack_chunk){-1, s->model->n_constants};
+        }
+        s->n_chunks++;
+    }
+    list->count = s->n_chunks - list->first;
+}
+
+/* ranges of constants that are read; returns their number */
+static int stack_lay_ranges(const fa_stack *s, const stack_marks *marks,
+                            fa_stack_range *ranges)
+{
+    int n = 0;
+
+    for (int i = 0, end; i < marks->n_constants; i = end) {
+        end = i + 1;
+        while (end < marks->n_constants && marks->is_read[end] == marks->is_read[i]) {
+            end++;
+        }
+        if (marks->is_read[i]) {
+            if (ranges) {
+                ranges[n] = (fa_stack_range){s->model->constants + i, end - i};
+            }
+            n++;
+        }
+    }
+    return n;
+}
+
+/* all lists; only counted as long as there is no memory for them */
+static int stack_lay(fa_stack *s, const stack_marks *marks)
 {
     const fa_model *m = s->model;
-    int begin = 0, column = s->n_inside, pieces = 0;
+    const double *from;
+    int n_ranges = 0;
 
-    for (int j = 0; j <= m->n_nodes; j++) {
-        fa_stack_range own = {m->constants + m->n_constants, 0};
-        if (j < m->n_nodes && !marks->is_free[j]) {
-            continue;
+    s->n_chunks = 0;
+    for (int use = 0; use < FA_STACK_USES; use++) {
+        fa_stack_list *list = s->lists + use;
+        int at = marks->n_constants;
+        stack_read_constants(m, (fa_stack_use)use, marks);
+        stack_read_inside(m, (fa_stack_use)use, marks);
+        list->chunks.first = s->n_chunks;
+        list->ranges = s->ranges ? s->ranges + n_ranges : NULL;
+        list->n_ranges = stack_lay_ranges(s, marks, list->ranges);
+        n_ranges += list->n_ranges;
+        stack_lay_run(s, marks->differs, marks->is_read, -1, marks->n_constants);
+        for (int r = 0, size; (size = fa_model_inside(m, r, &from)) >= 0; r++) {
+            stack_lay_run(s, marks->differs + at, marks->is_read + at, r, size);
+            at += size;
         }
-        if (j < m->n_nodes) {
-            own = stack_node_constants(m, j);
-        }
-        const int end = (int)(own.from - m->constants);
-        if (end > begin) {
-            if (s->place) {
-                s->ranges[s->n_structs + pieces] =
-                    (fa_stack_range){m->constants + begin, end - begin};
-            }
-            pieces++;
-        }
-        column = stack_columns(marks, begin, end, column, s->place);
-        begin = end + own.count;
+        stack_lay_end(s, &list->chunks);
     }
-    s->n_pieces = pieces;
-    s->n_needed = column = stack_pad(column);
     for (int j = 0; j < m->n_nodes; j++) {
         if (marks->is_free[j]) {
-            const fa_stack_range own = stack_node_constants(m, j);
-            const int first = (int)(own.from - m->constants), start = column;
-            column = stack_columns(marks, first, first + own.count, column, s->place);
-            if (s->place) {
-                s->nodes[j] = (fa_stack_node){own, start, column - start};
+            fa_stack_node node = {stack_node_constants(m, j), {s->n_chunks, 0}};
+            const int first = (int)(node.constants.from - m->constants),
+                      before = s->n_chunks;
+            stack_lay_run(s, marks->differs + first, NULL, -1, node.constants.count);
+            for (int c = before; s->chunks && c < s->n_chunks; c++) {
+                s->chunks[c].place += first;
+            }
+            stack_lay_end(s, &node.chunks);
+            if (s->nodes) {
+                s->nodes[j] = node;
             }
         }
     }
-    s->n_columns = stack_pad(column);
+    return n_ranges;
 }
 
-/* runs inside the structs, and their columns */
-static void stack_lay_structs(fa_stack *s, const stack_marks *marks)
-{
-    const unsigned char *mark = marks->inside;
-    const double *from;
-    int column = 0, r = 0, size;
-
-    for (; (size = fa_model_inside(s->model, r, &from)) >= 0; r++) {
-        if (s->place) {
-            s->ranges[r] = (fa_stack_range){from, size};
-        }
-        for (int i = 0; i < size; i++) {
-            if (*mark++) {
-                if (s->place) {
-                    s->range[column] = r;
-                    s->place[column] = i;
-                }
-                column++;
-            }
-        }
-    }
-    s->n_structs = r;
-    s->n_inside = stack_pad(column);
-}
-
-/* the numbers of one arm, column by column */
+/* the numbers of one arm, chunk by chunk */
 static void stack_values(const fa_stack *s, const fa_model *arm, double *values)
 {
-    for (int c = 0; c < s->n_columns; c++) {
+    for (int c = 0; c < s->n_chunks; c++) {
+        const fa_stack_chunk *chunk = s->chunks + c;
         const double *from = arm->constants;
-        int has_meaning = s->place[c] < arm->n_constants;
-        if (c < s->n_inside) {
-            has_meaning = s->range[c] >= 0;
-            fa_model_inside(arm, has_meaning ? s->range[c] : 0, &from);
+        int size = arm->n_constants;
+        if (chunk->run >= 0) {
+            size = fa_model_inside(arm, chunk->run, &from);
         }
-        values[c] = has_meaning ? from[s->place[c]] : 0.0;
+        for (int i = 0; i < FA_STACK_CHUNK; i++) {
+            const int at = chunk->place + i;
+            *values++ = at < size ? from[at] : 0.0;
+        }
     }
-}
-
-/* memory for the arrays of a stack; columns have no meaning yet */
-static int stack_allocate(fa_stack *s)
-{
-    const size_t columns = (size_t)s->n_columns, arms = (size_t)s->n_arms;
-    const size_t ranges = (size_t)(s->n_structs + s->n_pieces);
-    const size_t nodes = (size_t)s->model->n_nodes;
-
-    s->ranges = calloc(ranges + 1, sizeof *s->ranges);
-    s->nodes = calloc(nodes + 1, sizeof *s->nodes);
-    s->range = malloc((columns + 1) * sizeof *s->range);
-    s->place = malloc((columns + 1) * sizeof *s->place);
-    s->values = malloc((columns * arms + 1) * sizeof *s->values);
-    for (size_t c = 0; c < columns && s->range && s->place; c++) {
-        s->range[c] = -1;
-        s->place[c] = s->model->n_constants;
-    }
-    return s->ranges && s->nodes && s->range && s->place && s->values;
 }
 
 static fa_status stack_fill(fa_stack *s, fa_model *const *models,
@@ -269,16 +387,18 @@ static fa_status stack_fill(fa_stack *s, fa_model *const *models,
 {
     stack_mark_nodes(s->model, marks->is_free);
     stack_mark(s->n_arms, models, marks);
-    /* count, then write */
-    stack_lay_structs(s, marks);
-    stack_lay_constants(s, marks);
-    if (!stack_allocate(s)) {
+    const size_t n_ranges = (size_t)stack_lay(s, marks); /* counts, then writes */
+    const size_t chunks = (size_t)s->n_chunks, arms = (size_t)s->n_arms;
+    s->ranges = calloc(n_ranges + 1, sizeof *s->ranges);
+    s->nodes = calloc((size_t)s->model->n_nodes + 1, sizeof *s->nodes);
+    s->chunks = calloc(chunks + 1, sizeof *s->chunks);
+    s->values = malloc((chunks * FA_STACK_CHUNK * arms + 1) * sizeof *s->values);
+    if (!s->ranges || !s->nodes || !s->chunks || !s->values) {
         return FA_NO_MEMORY;
     }
-    stack_lay_structs(s, marks);
-    stack_lay_constants(s, marks);
+    stack_lay(s, marks);
     for (int a = 0; a < s->n_arms; a++) {
-        stack_values(s, models[a], s->values + (size_t)a * (size_t)s->n_columns);
+        stack_values(s, models[a], s->values + (size_t)a * chunks * FA_STACK_CHUNK);
     }
     return FA_OK;
 }
@@ -293,14 +413,14 @@ static fa_status stack_of(int n, fa_model **models, fa_stack **stack)
     for (int r = 0, size; (size = fa_model_inside(m, r, &from)) >= 0; r++) {
         inside += size;
     }
-    const size_t sizes[3] = {(size_t)m->n_nodes, (size_t)m->n_constants,
-                             (size_t)inside};
+    const size_t nodes = (size_t)m->n_nodes,
+                 numbers = (size_t)(m->n_constants + inside);
     fa_stack *s = calloc(1, sizeof *s);
-    unsigned char *bytes = calloc(1, sizes[0] + sizes[1] + sizes[2] + 1);
+    unsigned char *bytes = calloc(1, nodes + 2 * numbers + 1);
     fa_status status = FA_NO_MEMORY;
     if (s && bytes) {
-        const stack_marks marks = {inside, bytes, bytes + sizes[0],
-                                   bytes + sizes[0] + sizes[1]};
+        const stack_marks marks = {m->n_constants, inside, bytes, bytes + nodes,
+                                   bytes + nodes + numbers};
         s->model = models[0];
         s->n_arms = n;
         status = stack_fill(s, models, &marks);
@@ -343,8 +463,7 @@ void fa_stack_free(fa_stack *stack)
         fa_model_free(stack->model);
         free(stack->ranges);
         free(stack->nodes);
-        free(stack->range);
-        free(stack->place);
+        free(stack->chunks);
         free(stack->values);
     }
     free(stack);

@@ -9,17 +9,31 @@
  *
  * Structure   what a model knows of its constants, such as which are zero, has to be the
  *             same in all arms; else all are built as if nothing were known.
- * Columns     the numbers that differ, in three groups: those inside the structs of
- *             bodies, loops and forces; constants that every kernel may need; those of
- *             the nodes on which nothing hangs, node by node. Each group is filled up to
- *             a multiple of FA_STACK_PAD with columns that have no meaning.
+ * Lists       kernels do not read all constants: recursions that know straight bodies or
+ *             rigid arms read few, kinematics no inertia. For each use there is a list of
+ *             what its kernels read, and of that what is not the same in all arms.
+ * Chunks      numbers that differ are gathered FA_STACK_CHUNK at a time, with those that
+ *             follow them in the model, equal or not: a row of the table is a row of the
+ *             model. Lists are filled up to FA_STACK_PAD columns with chunks that have no
+ *             place.
  */
 #ifndef FA_STACK_H
 #define FA_STACK_H
 
 #include "fa_model.h"
 
-enum { FA_STACK_PAD = 8 }; /* the most lanes that there are */
+enum {
+    FA_STACK_PAD = 8,  /* the most lanes that there are */
+    FA_STACK_CHUNK = 4 /* columns that have one place */
+};
+
+/* what kernels read */
+typedef enum {
+    FA_STACK_PLACES, /* joint frames, nodes, constraints: kinematics */
+    FA_STACK_MOTION, /* what the recursions of forward and inverse dynamics read */
+    FA_STACK_BODIES, /* places, and bodies of any kind: all other kernels */
+    FA_STACK_USES
+} fa_stack_use;
 
 /* `count` constants that follow each other in the model */
 typedef struct {
@@ -27,26 +41,39 @@ typedef struct {
     int count;
 } fa_stack_range;
 
-/* a node on which nothing hangs: its constants and its columns; counts are zero else */
+/* chunks from `first` on */
+typedef struct {
+    int first, count;
+} fa_stack_chunks;
+
+/* where a chunk belongs: to run `run` inside the structs (fa_model_inside), or, if that is
+ * -1, to the constants of the model, from entry `place` on; n_constants: no place */
+typedef struct {
+    int run, place;
+} fa_stack_chunk;
+
+/* what the kernels of one use read: ranges of model->constants, and what differs */
+typedef struct {
+    int n_ranges;
+    fa_stack_range *ranges;
+    fa_stack_chunks chunks;
+} fa_stack_list;
+
+/* a node on which nothing hangs, of which kernels read the one that they are asked for:
+ * its constants; counts are zero else */
 typedef struct {
     fa_stack_range constants;
-    int column, n_columns;
+    fa_stack_chunks chunks;
 } fa_stack_node;
 
 typedef struct {
     fa_model *model; /* the first arm */
-    int n_arms;
-    int n_columns, n_inside, n_needed; /* columns: all, first group, first two groups */
-    /* constants that every kernel may need: n_structs ranges inside structs, in the order
-     * of fa_model_inside, then n_pieces of model->constants */
-    int n_structs, n_pieces;
-    fa_stack_range *ranges;
+    int n_arms, n_chunks;
+    fa_stack_list lists[FA_STACK_USES];
     fa_stack_node *nodes; /* [n_nodes] */
-    /* where a column belongs: in the first group to entry `place` of range `range`, -1 if
-     * it has no meaning; else to constant `place`, n_constants if it has none */
-    int *range;     /* [n_inside] */
-    int *place;     /* [n_columns] */
-    double *values; /* [n_arms][n_columns] */
+    fa_stack_chunk *chunks;
+    double *values;         /* [n_arms][n_chunks][FA_STACK_CHUNK] */
+    fa_stack_range *ranges; /* of all lists */
 } fa_stack;
 
 /*

@@ -21,6 +21,12 @@ typedef fa_loop fa_loop_one;
 typedef fa_passive fa_passive_one;
 typedef fa_model fa_model_one;
 
+static inline int fa_model_inside_one(const fa_model_one *model, int i,
+                                      const double **from)
+{
+    return fa_model_inside(model, i, from);
+}
+
 #define fa_modal fa_modal_lanes
 #define fa_driven fa_driven_lanes
 #define fa_fast fa_fast_lanes

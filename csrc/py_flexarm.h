@@ -59,15 +59,20 @@ fa_model *py_model_of(PyObject *capsule);
 /*
  * Time loop and inverse kinematics on several threads. The tick of `run` is called by
  * the calling thread alone. Nonzero if it ended early, an exception is set then.
+ *   stack NULL, or that of `model` and of the arms of `run`
  *   work  scratch of the calling thread; others get as much as work_size
  */
-int py_split_rollout(const fa_model *model, const fa_kernels *kernels,
-                     const fa_rollout *run, int threads, void *work, size_t work_size);
+int py_split_rollout(const fa_model *model, const fa_stack *stack,
+                     const fa_kernels *kernels, const fa_rollout *run, int threads,
+                     void *work, size_t work_size);
 int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *run,
                 int threads, void *work, size_t work_size);
 
-/* methods Model.rollout and Model.sampled_loop */
-PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs);
+/* methods Model.rollout and Stack.rollout, which has the numbers of the arms besides */
+PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,
+                     PyObject *args, PyObject *kwargs);
+
+/* method Model.sampled_loop */
 PyObject *py_sampled_loop(const fa_model *model, PyObject *args);
 
 /* method Model.inverse_kinematics */

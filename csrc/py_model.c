@@ -274,7 +274,7 @@ static PyObject *model_threaded(PyObject *object, PyObject *args)
 static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     const model_object *self = (const model_object *)object;
-    return py_rollout(py_model_of(self->capsule), args, kwargs);
+    return py_rollout(py_model_of(self->capsule), NULL, NULL, args, kwargs);
 }
 
 static PyObject *model_sampled_loop(PyObject *object, PyObject *args)

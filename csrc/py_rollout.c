@@ -262,10 +262,12 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
 }
 
 /* the time loop without the GIL; -1 with an exception set */
-static int rollout_run(const fa_model *model, const fa_rollout *run, int threads)
+static int rollout_run(const fa_model *model, const fa_stack *stack,
+                       const fa_rollout *run, int threads)
 {
     const fa_kernels *kernels = py_kernels(run->count);
-    const size_t work_size = kernels->rollout_work_size(model, run);
+    const size_t work_size = kernels->rollout_work_size(model, run) +
+                             (stack ? kernels->stack_work_size(stack) : 0);
     char *work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
     if (!work) {
         PyErr_NoMemory();
@@ -275,13 +277,43 @@ static int rollout_run(const fa_model *model, const fa_rollout *run, int threads
     int stopped = 0;
     Py_BEGIN_ALLOW_THREADS if (run->count)
     {
-        stopped = py_split_rollout(model, kernels, run, threads, aligned, work_size);
+        stopped =
+            py_split_rollout(model, stack, kernels, run, threads, aligned, work_size);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(work);
     return stopped ? -1 : 0;
 }
 
-PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
+/* the numbers of the arms of all trajectories */
+static int rollout_arms(const fa_stack *stack, fa_rollout *run, PyObject *arms)
+{
+    PyArrayObject *a = (PyArrayObject *)arms;
+
+    if (!stack) {
+        return 0;
+    }
+    if (!PyArray_Check(arms) || PyArray_TYPE(a) != NPY_INT64 ||
+        !PyArray_ISCARRAY_RO(a) || (size_t)PyArray_SIZE(a) != run->count) {
+        PyErr_SetString(PyExc_TypeError,
+                        "arms must be an int64 array, one number for each trajectory");
+        return -1;
+    }
+    run->arms = PyArray_DATA(a);
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->arms[i] < 0 || run->arms[i] >= stack->n_arms) {
+            PyErr_SetString(PyExc_ValueError, "a rollout has an arm that is not there");
+            return -1;
+        }
+    }
+    if (!fa_stack_integrates(run->method)) {
+        PyErr_SetString(PyExc_ValueError, "no method of a rollout of stacks");
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,
+                     PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"q",       "qd",     "t",       "method",  "substeps",
                             "tau",     "hold",   "tick",    "tau_out", "feedback",
@@ -312,10 +344,11 @@ PyObject *py_rollout(const fa_model *model, PyObject *args, PyObject *kwargs)
         rollout_fill(model, &run, &context, q, qd, (PyArrayObject *)times, tau,
                      tau_out) < 0 ||
         rollout_feedback(model, &run, &gains, feedback) < 0 ||
-        rollout_options(&run, options, report) < 0) {
+        rollout_options(&run, options, report) < 0 ||
+        rollout_arms(stack, &run, arms) < 0) {
         goto fail;
     }
-    if (rollout_run(model, &run, threads) < 0) {
+    if (rollout_run(model, stack, &run, threads) < 0) {
         goto fail; /* the exception of the callback is set */
     }
     Py_DECREF(times);
@@ -525,7 +558,7 @@ PyObject *py_sampled_loop(const fa_model *model, PyObject *args)
         sampled_arrays(model, &run, &law, samples, actuators) < 0 ||
         sampled_law(model, &run, &law, law_of) < 0 ||
         rollout_options(&run, options, report) < 0 ||
-        rollout_run(model, &run, threads) < 0) {
+        rollout_run(model, NULL, &run, threads) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;

@@ -197,6 +197,7 @@ void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp co
 
 typedef struct {
     const fa_model *model;
+    const fa_stack *stack; /* or NULL */
     const fa_kernels *kernels;
     const fa_rollout *rollout; /* one of the two */
     const fa_ik *ik;
@@ -260,6 +261,12 @@ static fa_sampled split_law(const fa_model *model, const fa_rollout *run, size_t
     return law;
 }
 
+static int split_roll(const split_runs *c, const fa_rollout *run, void *work)
+{
+    return c->stack ? c->kernels->stack_rollout(c->stack, run, work)
+                    : c->kernels->rollout(c->model, run, work);
+}
+
 /* some trajectories of a rollout, as one of their own */
 static int split_rollout_part(void *context, int slot, size_t first, size_t count)
 {
@@ -279,6 +286,7 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
     run.tau = run.tau ? run.tau + first * all->tau_stride : NULL;
     run.tau_out = run.tau_out ? run.tau_out + first * n * (size_t)all->n_tau : NULL;
     run.report = run.report ? run.report + first * FA_REPORT_SIZE : NULL;
+    run.arms = run.arms ? run.arms + first : NULL;
     if (all->feedback) {
         gains = *all->feedback;
         gains.kp += first * gains.kp_stride;
@@ -293,7 +301,7 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
     }
     run.tick = split_tick;
     run.context = &part;
-    if (c->kernels->rollout(c->model, &run, split_work(&c->scratch, slot, c->work))) {
+    if (split_roll(c, &run, split_work(&c->scratch, slot, c->work))) {
         return 1;
     }
     /* steps since the last tick of the part */
@@ -338,10 +346,15 @@ static int split_start(split_runs *c, fa_split *split, size_t work_size)
     return ended;
 }
 
-int py_split_rollout(const fa_model *model, const fa_kernels *kernels,
-                     const fa_rollout *run, int threads, void *work, size_t work_size)
+int py_split_rollout(const fa_model *model, const fa_stack *stack,
+                     const fa_kernels *kernels, const fa_rollout *run, int threads,
+                     void *work, size_t work_size)
 {
-    split_runs c = {.model = model, .kernels = kernels, .rollout = run, .work = work};
+    split_runs c = {.model = model,
+                    .stack = stack,
+                    .kernels = kernels,
+                    .rollout = run,
+                    .work = work};
     /* four forward dynamics at 20 ns for each coordinate */
     const double step = 80e-9 * model->nv;
     const double steps = run->sampled ? (double)run->sampled->n_steps
@@ -354,7 +367,7 @@ int py_split_rollout(const fa_model *model, const fa_kernels *kernels,
                       .task = split_rollout_part};
 
     if (threads == 1 || run->kind == FA_TORQUE_CALL) { /* a function sees all of them */
-        return kernels->rollout(model, run, work);
+        return split_roll(&c, run, work);
     }
     return split_start(&c, &split, work_size);
 }

@@ -99,6 +99,7 @@ class Stack:
     def gufunc(
         self, name: str, quiet: bool = ..., threads: int = ..., /
     ) -> np.ufunc: ...
+    def rollout(self, arms: NDArray[np.int64], *args: Any) -> None: ...
 
 class Model:
     def __init__(

@@ -7,7 +7,7 @@ runs on the failing path only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .errors import ArgumentError, FlexarmError, NotFiniteError, SingularityErro
 
 if TYPE_CHECKING:
     from .arm import Arm
+    from .stacks import AnyArm
 
 
 def check_arm(arm: Any) -> None:
@@ -25,6 +26,15 @@ def check_arm(arm: Any) -> None:
         kind = type(arm).__name__
         hint = ", one of the stack, such as stack[0]" if kind == "ArmStack" else ""
         raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{hint}")
+
+
+def any_of(arm: Any) -> Arm:
+    """Return an arm, or the first one of a stack; refuse what is neither."""
+    from .stacks import ArmStack
+
+    one = arm.arms[0] if isinstance(arm, ArmStack) else arm
+    check_arm(one)
+    return cast("Arm", one)
 
 
 def real_array(name: str, value: Any) -> Any:
@@ -110,7 +120,7 @@ def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         ) from None
 
 
-def refuse_linear(arm: Arm, what: str) -> None:
+def refuse_linear(arm: AnyArm, what: str) -> None:
     """Refuse what an arm of linear fidelity does not have."""
     if arm.fidelity == "linear":
         raise ArgumentError(
@@ -129,7 +139,7 @@ def refuse_motors(arm: Arm, what: str) -> None:
         )
 
 
-def expected(arm: Arm, name: str) -> dict[int, str]:
+def expected(arm: AnyArm, name: str) -> dict[int, str]:
     """Lengths that the last axis of an argument may have, in words."""
     motors = arm.motor_slice.stop - arm.nu
     modes = arm.nv - arm.motor_slice.stop
@@ -158,7 +168,7 @@ def expected(arm: Arm, name: str) -> dict[int, str]:
 
 
 def leading(
-    arm: Arm, arrays: dict[str, Any], extra: tuple[Any, ...]
+    arm: AnyArm, arrays: dict[str, Any], extra: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Batch shape of all arguments; refuses what does not fit."""
     from .stacks import ArmStack
@@ -286,7 +296,7 @@ def not_finite(
 
 
 def explain(
-    arm: Arm,
+    arm: AnyArm,
     kernel: str,
     error: Exception,
     *,
@@ -299,7 +309,7 @@ def explain(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         The arm of the call.
     kernel : str
         Name of the gufunc that failed.
@@ -314,11 +324,8 @@ def explain(
     **given : array_like
         The arguments in order, by name.
     """
-    from .stacks import ArmStack
-
-    one: Arm = arm.arms[0] if isinstance(arm, ArmStack) else arm
     try:
-        check_arm(one)
+        one = any_of(arm)
         if not isinstance(error, FlexarmError | TypeError | ValueError):
             return error  # no refusal of NumPy or of a kernel, MemoryError for one
         arrays = {name: real_array(name, value) for name, value in given.items()}

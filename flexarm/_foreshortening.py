@@ -71,7 +71,11 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
     r, s = np.triu_indices(n)
     pairs = (kappa / np.outer(scale, scale))[:, :, r, s]
     moments = np.einsum("ja,j,jip->aip", functions, mass, pairs)
-    left, size, right = np.linalg.svd(moments.reshape(-1, len(r)), full_matrices=False)
+    moments = moments.reshape(-1, len(r))
+    left, size, right = np.linalg.svd(moments, full_matrices=False)
+    # LAPACK leaves rounding where there is nothing, but bodies are known by their zeros
+    left[~moments.any(axis=1)] = 0.0
+    right[:, ~moments.any(axis=0)] = 0.0
     kept = size > RANK_TOLERANCE * max(float(size.max(initial=0.0)), 1e-300)
     fields = left[:, kept].reshape(functions.shape[1], 3, int(kept.sum()))
     second = np.zeros((int(kept.sum()), n, n))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import explain, real_array
+from ._explain import check_arm, explain, real_array
 from .constraints import constraint_violation, need_constraints
 from .errors import ArgumentError, ConvergenceError
 
@@ -84,6 +84,7 @@ def close_loops(
     >>> fa.tip_pose(arm, q)[:3, 3].round(9) + 0.0
     array([1., 0., 0.])
     """
+    check_arm(arm)
     need_constraints(arm)
     constraint_violation(arm, q)  # refuses what is no position, in words
     move = _free_coordinates(arm, hold, modes)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._explain import any_of
 from ._simulate_run import Run, progress_bar
 from ._stability import CONDITIONAL, instability
 
@@ -36,7 +37,7 @@ def run_core(
     run.counted = method == "Rodas4P"
     run.substeps = 0 if run.counted else substeps
     run.explain = lambda i: _reason(run, method, i)
-    if not run.arm.constraints:  # their frequencies are not those of the tree
+    if not any_of(run.arm).constraints:  # their frequencies are not those of the tree
         run.doubt = lambda: _stability(run, method, 0)
     if len(run.q) == 0:
         return
@@ -49,7 +50,7 @@ def run_core(
         bar.update(steps - bar.n)
 
     try:
-        run.arm._model.rollout(
+        run.flat._model.rollout(
             run.q,
             run.qd,
             run.t,
@@ -97,4 +98,4 @@ def _stability(run: Run, method: str, i: int) -> str:
     if run.gains is not None:
         gains = tuple(gain[i % len(gain)] for gain in run.gains[1:3])
     step = float(np.diff(run.t).max()) / run.substeps
-    return instability(run.arm, run.q[i, 0], method, step, gains)
+    return instability(run.one(i), run.q[i, 0], method, step, gains)

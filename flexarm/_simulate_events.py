@@ -53,7 +53,8 @@ def _values(run: Run, event: Event) -> Array:
     linear: enough to see a zero, or two of them, not to say where.
     """
     t, q, qd = run.t, run.q, run.qd
-    rates = run.arm._model.quiet("position_rates")(q, qd)
+    arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
+    rates = arms._model.quiet("position_rates")(q, qd)
     span = np.diff(t)
     step = span[:, np.newaxis]
     sampled = event(np.broadcast_to(t, q.shape[:-1]), q, qd)
@@ -213,7 +214,8 @@ class Again:
             )
         forces = None if run.samples is None else self._cut(run.forces, part)
         t = np.stack([run.t[k], self.times(part)], axis=-1)
-        run.arm._model.rollout(
+        arms: Any = run.flat if run.stack is None else run.flat[i]
+        arms._model.rollout(
             q,
             qd,
             t,
@@ -252,7 +254,7 @@ class Again:
             )
         q0 = run.q[which, k].reshape(*batch, run.arm.nq)
         qd0 = run.qd[which, k].reshape(*batch, run.arm.nv)
-        again = Run(run.arm, q0, qd0, t, torque)
+        again = Run(run.arm if whole else run.one(self.i[m]), q0, qd0, t, torque)
         again.hold = run.hold
         again.start()
         run.integrate(again)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arm_groups import groups
 from ._chunks import all_finite, in_chunks
-from ._explain import check_numbers, common_batch, expected, real_array
+from ._explain import any_of, check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
     from .arm import Arm
     from .events import Occurrence
+    from .stacks import AnyArm, ArmStack
 
 Array = NDArray[np.float64]
 
@@ -36,8 +38,8 @@ class Trajectory:
 
     Attributes
     ----------
-    arm : Arm
-        The arm.
+    arm : Arm or ArmStack
+        The arm, or the arms.
     t : (n,) ndarray of float
         Times in s.
     q, qd : (..., n, nq), (..., n, nv) ndarray of float
@@ -57,7 +59,7 @@ class Trajectory:
         What happened of the `events` that were asked for, in the order of time.
     """
 
-    arm: Arm
+    arm: Any  # Arm or ArmStack
     t: Array
     q: Array
     qd: Array
@@ -106,14 +108,17 @@ class Trajectory:
         return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
 
     def _quiet(self, kernel: str, *operands: Any) -> Any:
-        return self.arm._model.quiet(kernel)(*operands)
+        one = any_of(self.arm) is self.arm
+        arm = self.arm if one else self.arm[..., np.newaxis]
+        return arm._model.quiet(kernel)(*operands)
 
     def __repr__(self) -> str:
         batch = " x ".join(map(str, self.q.shape[:-2]))
         many = f"{batch} trajectories" if batch else "one trajectory"
+        name = any_of(self.arm).name
         return (
-            f"<Trajectory of {self.arm.name!r}: {many}, {len(self.t)} times from "
-            f"{self.t[0]:g} to {self.t[-1]:g} s, {self.method}; {self.message}>"
+            f"<Trajectory of {name!r}: {many}, {len(self.t)} times from {self.t[0]:g} "
+            f"to {self.t[-1]:g} s, {self.method}; {self.message}>"
         )
 
 
@@ -149,7 +154,7 @@ def times(t: Any) -> Array:
     return array
 
 
-def state(arm: Arm, name: str, value: Any) -> Array:
+def state(arm: AnyArm, name: str, value: Any) -> Array:
     array = np.array(real_array(name, value))
     ((size, counted),) = expected(arm, name).items()
     if array.ndim == 0 or array.shape[-1] != size:
@@ -167,7 +172,9 @@ class Run:
     filled is then one during the run, which has a result.
     """
 
-    def __init__(self, arm: Arm, q0: Array, qd0: Array, t: Array, torque: Any) -> None:
+    def __init__(
+        self, arm: AnyArm, q0: Array, qd0: Array, t: Array, torque: Any
+    ) -> None:
         self.arm, self.t, self.hold = arm, t, False
         self.threads = 1  # most of them in C
         self.substeps = 0  # of a fixed step, 0: not one
@@ -184,7 +191,7 @@ class Run:
         self.function = torque if callable(torque) else None
         self.n_tau, name = arm.nu, "torque"
         if isinstance(torque, JointFeedback):
-            self.feedback = torque = torque.fit(arm, len(t))
+            self.feedback = torque = torque.fit(any_of(arm), len(t))
             core = 2 if torque.coupled else 1
             shapes |= {"kp": torque.kp.shape[:-core], "kd": torque.kd.shape[:-core]}
             shapes["reference"] = torque.reference.shape[:-2]
@@ -197,7 +204,27 @@ class Run:
             self.samples = self._check_samples(torque)
             shapes[name] = self.samples.shape[:-2]
             self.n_tau = self.samples.shape[-1]
+        self.stack = None if any_of(arm) is arm else cast("ArmStack", arm)
+        if self.stack is not None:
+            shapes["stack"] = self.stack.shape
         self.batch = common_batch(shapes)
+
+    @cached_property
+    def flat(self) -> Any:
+        """What the flattened arrays belong to: an arm for all, or one for each."""
+        return self.arm if self.stack is None else self.stack._flat(self.batch)
+
+    def one(self, i: int) -> Arm:
+        """Arm of trajectory i, counted in flattened arrays."""
+        return cast("Arm", self.arm if self.stack is None else self.flat[i])
+
+    def arms(self) -> Iterator[tuple[Arm, Any]]:
+        """Each arm, and its places in flattened arrays."""
+        if self.stack is None:
+            yield self.one(0), slice(None)
+            return
+        for number, at in groups(self.flat.index):
+            yield self.stack.arms[number], at
 
     @cached_property
     def q(self) -> Array:

@@ -16,8 +16,8 @@ Array = NDArray[np.float64]
 def rate_of(run: Run, i: int) -> Callable[[float, Array], Array]:
     """Right-hand side of trajectory i."""
     nq = run.arm.nq
-    forward = run.arm._model.quiet("forward_dynamics")
-    rates = run.arm._model.quiet("position_rates")
+    quiet = run.one(i)._model.quiet
+    forward, rates = quiet("forward_dynamics"), quiet("position_rates")
 
     def rate(t: float, y: Array) -> Array:
         q, qd = y[:nq], y[nq:]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
-    from ._core import Model
-    from .arm import Arm
+    from .stacks import AnyArm
 
 # the default of `threads=`: functions that see this very object need not look further
 ONE = 1
@@ -21,7 +20,7 @@ _MOST = 2**31 - 1  # an int in C
 class Threaded:
     """Gufuncs of a model that split their batches, made when first used."""
 
-    def __init__(self, model: Model, threads: int) -> None:
+    def __init__(self, model: Any, threads: int) -> None:
         self._model, self._threads = model, threads
 
     def __getattr__(self, name: str) -> Any:
@@ -31,7 +30,7 @@ class Threaded:
         setattr(self, name, gufunc)  # next time it is found without this
         return gufunc
 
-    def quiet(self, name: str) -> np.ufunc:
+    def quiet(self, name: str) -> Any:
         """Return the gufunc whose failed states are NaN, as `Model.quiet`."""
         return self._model.quiet(name, self._threads)
 
@@ -47,10 +46,10 @@ def threads_of(threads: Any) -> int:
     return min(int(threads), _MOST)
 
 
-def threaded(arm: Arm, threads: Any) -> Model:
+def threaded(arm: AnyArm, threads: Any) -> Any:
     """Return what to use in place of ``arm._model`` for a call on several threads."""
     n = threads_of(threads)
     if n == 1:
         return arm._model
     models: dict[int, Threaded] = vars(arm).setdefault("_threaded", {})
-    return cast("Model", models.get(n) or models.setdefault(n, Threaded(arm._model, n)))
+    return models.get(n) or models.setdefault(n, Threaded(arm._model, n))

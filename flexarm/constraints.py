@@ -18,6 +18,7 @@ from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
     from .arm import Arm
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
@@ -280,7 +281,7 @@ def constraint_names(arm: Arm) -> tuple[str, ...]:
     return (*rows, *(c.name for c in arm.constraints if isinstance(c, Coupling)))
 
 
-def need_constraints(arm: Arm) -> None:
+def need_constraints(arm: AnyArm) -> None:
     if not arm.constraint_names:
         raise ArgumentError(
             f"{arm!r} has no constraints, expected an arm with loops or couplings; "
@@ -289,13 +290,13 @@ def need_constraints(arm: Arm) -> None:
 
 
 def constraint_violation(
-    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """How far the loops are open: distances in m, angles in rad to first order.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``m`` constraint rows, see ``arm.constraint_names``.
     q : (..., nq) array_like of float
         Positions.
@@ -343,13 +344,13 @@ def constraint_violation(
 
 
 def constraint_jacobian(
-    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Derivative of `constraint_violation` along the velocities.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``m`` constraint rows, see ``arm.constraint_names``.
     q : (..., nq) array_like of float
         Positions.
@@ -393,13 +394,13 @@ def constraint_jacobian(
 
 
 def constraint_forces(
-    arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Forces on the constraints: what keeps the loops closed.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``m`` constraint rows, see ``arm.constraint_names``.
     q : (..., nq) array_like of float
         Positions.

@@ -11,7 +11,7 @@ from ._explain import explain
 from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 def inverse_dynamics_derivatives(
-    arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
 ) -> InverseDynamicsDerivatives:
     r"""Exact derivatives of the forces of a motion with respect to q and qd.
 
@@ -47,7 +47,7 @@ def inverse_dynamics_derivatives(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.

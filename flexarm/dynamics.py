@@ -13,7 +13,7 @@ from ._threads import ONE, threaded
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 
 # and what follows "forward_dynamics" in the names of their kernels
@@ -21,7 +21,7 @@ _METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
 
 
 def inverse_dynamics(
-    arm: Arm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     r"""Generalized forces that produce a given motion.
 
@@ -34,7 +34,7 @@ def inverse_dynamics(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates, joints first, then modes.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -95,7 +95,7 @@ def inverse_dynamics(
 
 
 def forward_dynamics(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     qd: Any,
     tau: Any,
@@ -110,7 +110,7 @@ def forward_dynamics(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -187,7 +187,7 @@ def forward_dynamics(
 
 
 def bias_forces(
-    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
 
@@ -197,7 +197,7 @@ def bias_forces(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -242,12 +242,12 @@ def bias_forces(
         raise explain(arm, "bias_forces", error, out=out, q=q, qd=qd) from None
 
 
-def gravity_forces(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Forces that hold the arm against gravity: gradient of the gravity potential.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.

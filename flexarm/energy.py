@@ -9,17 +9,17 @@ from ._explain import explain
 from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 
 def kinetic_energy(
-    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Kinetic energy in J, half of qd' M qd (Jain and Rodriguez 1996, eq. 23).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -61,12 +61,14 @@ def kinetic_energy(
         raise explain(arm, "kinetic_energy", error, out=out, q=q, qd=qd) from None
 
 
-def potential_energy(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def potential_energy(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Potential energy in J: gravity, zero at the origin of the base, and strain.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -113,7 +115,7 @@ def potential_energy(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -
 
 
 def dissipated_power(
-    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Power in W that friction, dampers and stops take from an arm.
 
@@ -122,7 +124,7 @@ def dissipated_power(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -170,12 +172,12 @@ def dissipated_power(
         raise explain(arm, "dissipated_power", error, out=out, q=q, qd=qd) from None
 
 
-def energy(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Total energy in J, kinetic plus potential.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.

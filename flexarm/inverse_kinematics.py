@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import check_arm, common_batch, leading, positive_number, real_array
+from ._explain import any_of, positive_number, real_array
+from ._inverse_kinematics_checks import (
+    ALIKE,
+    batch_of,
+    generator,
+    limits_of,
+    one_node,
+    place_weights,
+    targets_of,
+    weights_of,
+)
 from ._motors import rigid_couplings
 from ._threads import ONE, threads_of
 from .drives import motor_positions
 from .errors import ArgumentError, ConvergenceError, FlexarmError, NotFiniteError
-from .kinematics import _check_frame, _node
+from .kinematics import _check_frame
 
 if TYPE_CHECKING:
     from .arm import Arm
+    from .stacks import AnyArm, ArmStack
 
 Array = NDArray[np.float64]
 
@@ -27,7 +38,6 @@ _DAMPING = 0.01  # of the first step, in units of the squared error
 # cosines of error and columns below which a least error is one: for a run that starts
 # elsewhere if it fails, and for the last one
 _LOOSE, _TIGHT = 1e-3, 1e-10
-_ALIKE = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 _ROTATION = 1e-6  # the LIE_TOLERANCE of the kernels
 
 
@@ -75,13 +85,13 @@ class InverseKinematics:
 
 
 def inverse_kinematics(
-    arm: Arm,
+    arm: AnyArm,
     target: Any,
     q0: Any = None,
     *,
     node: Any = None,
     limits: Any = "joint",
-    weights: Sequence[float] = _ALIKE,
+    weights: Sequence[float] = ALIKE,
     length: float = 1.0,
     deflection: bool = False,
     wrench: Any = None,
@@ -100,8 +110,9 @@ def inverse_kinematics(
 
     Parameters
     ----------
-    arm : Arm
-        Arm without constraints but those of rigid gears.
+    arm : Arm or ArmStack
+        Arm without constraints but those of rigid gears; or a stack of such arms, each
+        of which is computed alone, whose axes broadcast with those of `target`.
     target : (..., 4, 4) or (..., 3) array_like of float
         Poses of the node in the base frame, or its positions in m with any orientation.
     q0 : (..., nq) array_like of float, optional
@@ -193,34 +204,54 @@ def inverse_kinematics(
     >>> found.q.shape, int(found.success.sum())
     ((1000, 7), 999)
     """
-    check_arm(arm)
-    job = _Job(arm, node, weights, length, tolerance, max_iterations)
+    one = any_of(arm)
+    if one is not arm:
+        from ._inverse_kinematics_of_stacks import inverse_kinematics_of_stack
+
+        return inverse_kinematics_of_stack(
+            cast("ArmStack", arm),
+            target,
+            q0,
+            wrench,
+            generator(rng),
+            node=node,
+            limits=limits,
+            weights=weights,
+            length=length,
+            deflection=deflection,
+            frame=frame,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            restarts=restarts,
+            threads=threads,
+        )
+    job = _Job(one, node, weights, length, tolerance, max_iterations)
     job.threads = threads_of(threads)
-    T, place_only = _targets(target)
-    start = arm.neutral if q0 is None else real_array("q0", q0)
+    T, place_only = targets_of(target)
+    start = one.neutral if q0 is None else real_array("q0", q0)
     given = {"q0": start}
     if wrench is not None:
         given["wrench"] = real_array("wrench", wrench)
-    alone = T.ndim == 2 and start.shape == (arm.nq,) and wrench is None
-    batch = () if alone else _batch(arm, T.shape[:-2], given)
+    alone = T.ndim == 2 and start.shape == (one.nq,) and wrench is None
+    batch = () if alone else batch_of(one, T.shape[:-2], given)
     if place_only:
-        job.weights = _place_weights(job.weights)
+        job.weights = place_weights(job.weights)
     job.place_only = not any(job.weights[:3])
-    job.limits = _limits(arm, limits)
+    job.limits = limits_of(one, limits)
     _check_frame(frame)
     if deflection or wrench is not None:
         job.deflect(deflection, given.get("wrench"), frame, batch)
     if not (isinstance(restarts, int | np.integer) and restarts >= 0):
         raise ArgumentError(f"restarts is {restarts!r}, expected a number, 0 or more")
-    rng = _generator(rng)
+    rng = generator(rng)
     if alone:
         T, q = np.ascontiguousarray(T), start.copy()
     else:
         T = np.ascontiguousarray(np.broadcast_to(T, (*batch, 4, 4)))
-        q = np.array(np.broadcast_to(start, (*batch, arm.nq)), order="C")
+        q = np.array(np.broadcast_to(start, (*batch, one.nq)), order="C")
     found = _drive(job, T, q, start, int(restarts), rng)
     _unwind(job, start, q)
-    q = motor_positions(arm, q)
+    q = motor_positions(one, q)
     return _result(job, batch, T, q, found)
 
 
@@ -237,8 +268,8 @@ class _Job:
         max_iterations: int,
     ) -> None:
         self.arm = arm
-        self.node = _one_node(arm, node)
-        self.weights = _weights(weights, length)
+        self.node = one_node(arm, node)
+        self.weights = weights_of(weights, length)
         self.tolerance = positive_number("tolerance", tolerance)
         whole = isinstance(max_iterations, int | np.integer)
         if not (whole and 1 <= max_iterations < 2**31):
@@ -415,14 +446,15 @@ def _result(
         residual.reshape(*batch, 6),
         reached if batch else bool(reached),
         used.reshape(batch) if batch else int(used[0]),
-        _message(reached),
+        message(reached),
     )
     if (status == _NOT_FINITE).any():
         raise _refusal(job, batch, T, status.reshape(batch), result)
     return result
 
 
-def _message(reached: Any) -> str:
+def message(reached: Any) -> str:
+    """How many targets are reached, in words."""
     if reached.ndim == 0:
         return f"the target is {'' if reached else 'not '}reached"
     count, missed = reached.size, int(reached.size - reached.sum())
@@ -468,120 +500,3 @@ def _refusal(
         index=index,
         count=count,
     )
-
-
-# checks of arguments
-
-
-def _targets(target: Any) -> tuple[Array, bool]:
-    """Poses (..., 4, 4), and whether orientation is free."""
-    T = real_array("target", target)
-    if T.ndim >= 2 and T.shape[-2:] == (4, 4):
-        return T, False
-    if T.ndim >= 1 and T.shape[-1] == 3:
-        placed = np.zeros((*T.shape[:-1], 4, 4))
-        placed[...] = np.eye(4)
-        placed[..., :3, 3] = T
-        return placed, True
-    raise ArgumentError(
-        f"target has shape {T.shape}, expected poses (..., 4, 4) or positions (..., 3)"
-    )
-
-
-def _batch(
-    arm: Arm, targets: tuple[int, ...], given: dict[str, Array]
-) -> tuple[int, ...]:
-    leading(arm, given, ())
-    shapes = {name: x.shape[:-1] for name, x in given.items()}
-    return common_batch({"target": targets, **shapes})
-
-
-def _one_node(arm: Arm, node: Any) -> int:
-    index = _node(arm, node)
-    if np.ndim(index) or not 0 <= int(index) < arm.n_nodes:
-        raise ArgumentError(
-            f"node is {node!r}, expected one number from 0 to {arm.n_nodes - 1}, a "
-            "pair (body, node) or a name; see arm.node_names"
-        )
-    return int(index)
-
-
-def _weights(weights: Sequence[float], length: float) -> tuple[float, ...]:
-    if weights is _ALIKE and isinstance(length, float) and length == 1.0:
-        return _ALIKE
-    try:
-        w = tuple(float(x) for x in weights)
-    except (TypeError, ValueError):
-        w = ()
-    if len(w) != 6 or not all(0.0 <= x < np.inf for x in w) or not any(w):
-        raise ArgumentError(
-            f"weights is {weights!r}, expected 6 numbers, zero or more and not all zero"
-        )
-    scale = positive_number("length", length)
-    scaled = (*w[:3], *(x / scale for x in w[3:]))
-    if not all(x < np.inf for x in scaled):
-        raise ArgumentError(
-            f"length is {length!r}, weights divided by it overflow, expected a length "
-            "in m"
-        )
-    return scaled
-
-
-def _place_weights(weights: tuple[float, ...]) -> tuple[float, ...]:
-    """Weights of targets without orientation."""
-    if not any(weights[3:]):
-        raise ArgumentError(
-            "target is a position, but the last three weights, those of positions, are "
-            "all zero; expected a positive one, or poses (..., 4, 4)"
-        )
-    return (0.0, 0.0, 0.0, *weights[3:])
-
-
-def _generator(rng: Any) -> np.random.Generator | None:
-    if rng is None:
-        return None
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"rng is {rng!r}, expected a numpy.random.Generator or a seed, 0 or more"
-        ) from None
-
-
-def _limits(arm: Arm, limits: Any) -> Array | None:
-    """Checked limits (2, nq), or nothing if they are all infinite."""
-    if limits is None:
-        return None
-    if isinstance(limits, str):
-        if limits != "joint":
-            raise ArgumentError(
-                f"limits is {limits!r}, expected 'joint', None or an array (2, nq)"
-            )
-        own = arm.joint_limits
-        return own if np.isfinite(own).any() else None
-    array = real_array("limits", limits)
-    if array.shape != (2, arm.nq):
-        raise ArgumentError(
-            f"limits has shape {array.shape}, expected (2, {arm.nq}): least and "
-            "largest positions; see arm.position_names"
-        )
-    low, high = array
-    wrong = np.flatnonzero(~((low <= high) & (low < np.inf) & (high > -np.inf)))
-    if len(wrong):
-        j = int(wrong[0])
-        raise ArgumentError(
-            f"limits of {arm.position_names[j]!r} are {low[j]:g} and {high[j]:g}, "
-            "expected a lower one and an upper one"
-        )
-    bounded = np.isfinite(array).any(axis=0)
-    free = np.ones(arm.nq, dtype=bool)
-    for k, body in enumerate(arm.bodies):
-        if not body.joint.has_pose:
-            free[arm.body_joint_slice(k, positions=True)] = False
-    if (bounded & free).any():
-        j = int(np.flatnonzero(bounded & free)[0])
-        raise ArgumentError(
-            f"limits of {arm.position_names[j]!r} are {low[j]:g} and {high[j]:g}, "
-            "expected infinite ones for modes and for joints with quaternions"
-        )
-    return np.ascontiguousarray(array) if bounded.any() else None

@@ -12,12 +12,12 @@ from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 _FRAMES = ("node", "base")
 
 
-def _node(arm: Arm, node: Any) -> Any:
+def _node(arm: AnyArm, node: Any) -> Any:
     """Node numbers from None (the tip), a number, (body, node) or an array."""
     if node is None:
         return arm.tip_node
@@ -52,12 +52,12 @@ def _check_frame(frame: str) -> None:
         )
 
 
-def link_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the frame of every body in the base frame.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` coordinates and ``B`` bodies.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -99,12 +99,12 @@ def link_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
         raise explain(arm, "link_poses", error, out=out, q=q) from None
 
 
-def node_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of every node, deformed, in the base frame.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` coordinates and ``N`` nodes, see ``arm.node_names``.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -148,13 +148,13 @@ def node_poses(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
 
 
 def node_pose(
-    arm: Arm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Pose of chosen nodes in the base frame.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -200,12 +200,12 @@ def node_pose(
         raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
 
 
-def tip_pose(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the tip (``arm.tip``) in the base frame.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -248,7 +248,7 @@ def tip_pose(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
 
 
 def jacobian(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     node: Any = None,
     *,
@@ -260,7 +260,7 @@ def jacobian(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -327,7 +327,7 @@ def jacobian(
 
 
 def node_velocity(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     qd: Any,
     node: Any = None,
@@ -340,7 +340,7 @@ def node_velocity(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -406,7 +406,7 @@ def node_velocity(
 
 
 def wrench_forces(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     wrench: Any,
     node: Any = None,
@@ -419,7 +419,7 @@ def wrench_forces(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -488,7 +488,7 @@ def wrench_forces(
         ) from None
 
 
-def _quiet_pose(arm: Arm, index: Any, q: Any) -> Any:
+def _quiet_pose(arm: AnyArm, index: Any, q: Any) -> Any:
     return arm._model.quiet("node_pose")(index, q)
 
 

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._explain import explain
+from ._explain import any_of, explain
 from ._threads import ONE, threaded
 from .twists._forms import check_form, refuse_cut_models
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 
-def _kernel(arm: Arm, name: str, form: str) -> str:
+def _kernel(arm: AnyArm, name: str, form: str) -> str:
     """Name of the gufunc of a form."""
     check_form("form", form)
     if form == "body":
         return name
-    refuse_cut_models(arm, f"{form} twists")
+    refuse_cut_models(any_of(arm), f"{form} twists")
     return f"{name}_{form}"
 
 
 def link_velocities(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     qd: Any,
     *,
@@ -38,7 +38,7 @@ def link_velocities(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates and ``B`` bodies.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -103,7 +103,7 @@ def link_velocities(
 
 
 def link_accelerations(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     qd: Any,
     qdd: Any,
@@ -116,7 +116,7 @@ def link_accelerations(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates and ``B`` bodies.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -187,13 +187,13 @@ def link_accelerations(
 
 
 def link_jacobians(
-    arm: Arm, q: Any, *, form: str = "body", out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, form: str = "body", out: Any = None, threads: int = ONE
 ) -> Any:
     """Jacobians of all bodies: their twists are ``J @ qd``.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates and ``B`` bodies.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -254,7 +254,7 @@ def link_jacobians(
 
 
 def link_jacobian_rates(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     qd: Any,
     *,
@@ -266,7 +266,7 @@ def link_jacobian_rates(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates and ``B`` bodies.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.

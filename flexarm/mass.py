@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import explain, refuse_linear
+from ._explain import any_of, explain, refuse_linear
 from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
     from .arm import Arm
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
 
-def mass_matrix(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -65,13 +66,13 @@ def mass_matrix(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any
 
 
 def mass_matrix_inverse(
-    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Inverse of the mass matrix, by the innovations factorization, without forming M.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -119,13 +120,13 @@ def mass_matrix_inverse(
 
 
 def apply_mass_matrix(
-    arm: Arm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Product M x, by inverse dynamics at rest without gravity, O(N).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -170,13 +171,13 @@ def apply_mass_matrix(
 
 
 def apply_mass_matrix_inverse(
-    arm: Arm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Product of the inverse mass matrix and a vector, O(N).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -222,13 +223,13 @@ def apply_mass_matrix_inverse(
 
 
 def log_det_mass_matrix(
-    arm: Arm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Logarithm of the determinant of the mass matrix, O(N).
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -315,12 +316,14 @@ class InnovationsFactors(NamedTuple):
     order: NDArray[np.intp]
 
 
-def innovations_factors(arm: Arm, q: Any, *, threads: int = ONE) -> InnovationsFactors:
+def innovations_factors(
+    arm: AnyArm, q: Any, *, threads: int = ONE
+) -> InnovationsFactors:
     """Block triangular factors of the mass matrix, without forming it.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -365,23 +368,24 @@ def innovations_factors(arm: Arm, q: Any, *, threads: int = ONE) -> InnovationsF
     >>> np.allclose(L @ D @ np.swapaxes(L, 1, 2), M)
     True
     """
-    refuse_linear(arm, "innovations factors")
+    one = any_of(arm)
+    refuse_linear(one, "innovations factors")
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         both = model.innovations_factors(q)
     except Exception as error:
         raise explain(arm, "innovations_factors", error, q=q) from None
-    return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(arm))
+    return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(one))
 
 
 def mass_matrix_inverse_blocks(
-    arm: Arm, q: Any, *, threads: int = ONE
+    arm: AnyArm, q: Any, *, threads: int = ONE
 ) -> dict[str, Array]:
     """Diagonal blocks of the inverse mass matrix by body, without the rest of it.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -427,13 +431,14 @@ def mass_matrix_inverse_blocks(
     >>> np.allclose(blocks["link2"][0, 2, 2], inverse[1, 1])
     True
     """
-    refuse_linear(arm, "blocks by recursion")
+    one = any_of(arm)
+    refuse_linear(one, "blocks by recursion")
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         whole = model.mass_matrix_inverse_blocks(q)
     except Exception as error:
         raise explain(arm, "mass_matrix_inverse_blocks", error, q=q) from None
-    rows = zip(arm.bodies, body_rows(arm), strict=True)
+    rows = zip(one.bodies, body_rows(one), strict=True)
     blocks = {body.name: whole[..., at, at] for body, at in rows}
     for i in range(arm.motor_slice.start, arm.motor_slice.stop):
         row = i + arm.nv - arm.motor_slice.stop  # after those of all bodies

@@ -10,11 +10,11 @@ from ._threads import ONE, threaded
 from .kinematics import _check_frame, _node, _quiet_pose, _turn
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 
 def node_acceleration(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     qd: Any,
     qdd: Any,
@@ -28,7 +28,7 @@ def node_acceleration(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -95,12 +95,14 @@ def node_acceleration(
         ) from None
 
 
-def momentum(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def momentum(
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     """Momentum of the arm about the origin of the base, in base axes.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.
@@ -144,12 +146,12 @@ def momentum(arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) 
         raise explain(arm, "momentum", error, out=out, q=q, qd=qd) from None
 
 
-def center_of_mass(arm: Arm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Centre of mass of the arm in the base frame.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` coordinates.
     q : (..., nq) array_like of float
         Positions: rad (revolute), m (prismatic), modal coordinates.

@@ -14,12 +14,12 @@ from .errors import ArgumentError, SingularityError
 from .kinematics import _check_frame, _node, _turn
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
 
-def _numbers(arm: Arm, nodes: Any) -> list[int]:
+def _numbers(arm: AnyArm, nodes: Any) -> list[int]:
     """Node numbers of one node or of a list of them."""
     given = nodes if isinstance(nodes, list) else [nodes]
     numbers = [int(n) for each in given for n in np.ravel(_node(arm, each))]
@@ -35,7 +35,7 @@ def _numbers(arm: Arm, nodes: Any) -> list[int]:
 
 
 def _compliance(
-    arm: Arm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
+    arm: AnyArm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
 ) -> Array:
     """Blocks of all pairs of nodes, those below the diagonal from those above."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
@@ -44,7 +44,7 @@ def _compliance(
         model.quiet(name) if quiet else getattr(model, name) for name in names
     )
     poses = [pose(node, q) for node in nodes] if frame == "base" else []
-    result = np.empty((*np.shape(q)[:-1], 6 * m, 6 * m))
+    result = np.empty(0)
     for i in range(m):
         for j in range(i, m):
             both = block(nodes[i] * arm.n_nodes + nodes[j], q)
@@ -53,6 +53,8 @@ def _compliance(
                 both = np.swapaxes(_turn(poses[j], both), -2, -1)
             if poses and i == j:  # symmetric bit for bit, as without the turn
                 both = 0.5 * (both + np.swapaxes(both, -2, -1))
+            if not i and not j:
+                result = np.empty((*both.shape[:-2], 6 * m, 6 * m))
             at, across = slice(6 * i, 6 * i + 6), slice(6 * j, 6 * j + 6)
             result[..., at, across] = both
             result[..., across, at] = np.swapaxes(both, -2, -1)
@@ -60,7 +62,7 @@ def _compliance(
 
 
 def operational_space_compliance(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     nodes: Any = None,
     *,
@@ -72,7 +74,7 @@ def operational_space_compliance(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -143,7 +145,7 @@ def operational_space_compliance(
 
 
 def operational_space_inertia(
-    arm: Arm,
+    arm: AnyArm,
     q: Any,
     nodes: Any = None,
     *,
@@ -155,7 +157,7 @@ def operational_space_inertia(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nv`` coordinates; constraints are left aside.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from . import kinematics
 from ._body_maps import transpose as _t
-from ._explain import refuse_linear
+from ._explain import check_arm, refuse_linear
 from ._operator_recursions import (
     SplitQuantities,
     articulated,
@@ -356,6 +356,7 @@ def operators(arm: Arm, q: Any) -> SpatialOperators:
     >>> operators(arm, np.zeros((100, arm.nq))).log_det.shape
     (100,)
     """
+    check_arm(arm)
     kinematics.link_poses(arm, q)  # refuses what is no state, in words
     q = np.array(q, dtype=np.float64)
     H, E_Phi, M_m = local_operators(arm, _shaping(arm, q))

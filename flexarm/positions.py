@@ -12,22 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, se3
-from ._explain import check_out, explain, leading, not_finite, real_array
+from ._arm_groups import by_arm
+from ._explain import any_of, check_out, explain, leading, not_finite, real_array
 from ._threads import ONE, threaded
 
 if TYPE_CHECKING:
     from .arm import Arm
     from .joints import Joint
+    from .stacks import AnyArm
 
 Array = NDArray[np.float64]
 
 
-def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None, threads: int = ONE) -> Any:
+def integrate(
+    arm: AnyArm, q: Any, dq: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
     r"""Positions after a unit of time at constant velocities.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` positions and ``nv`` velocities.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -79,13 +83,13 @@ def integrate(arm: Arm, q: Any, dq: Any, *, out: Any = None, threads: int = ONE)
 
 
 def position_rates(
-    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
     """Time derivative of the positions at given velocities.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` positions and ``nv`` velocities.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -146,12 +150,12 @@ def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
     return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
 
 
-def difference(arm: Arm, q0: Any, q1: Any, *, out: Any = None) -> Any:
+def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     """Velocities that lead from one position to another in a unit of time.
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm with ``nq`` positions and ``nv`` velocities.
     q0, q1 : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
@@ -195,12 +199,21 @@ def difference(arm: Arm, q0: Any, q1: Any, *, out: Any = None) -> Any:
         np.copyto(out, dq, casting="same_kind")
         result = out
     if not np.isfinite(dq).all():
-        raise not_finite(arm, "difference", arrays, (arm.nv,), lambda: dq, None)
+        raise not_finite(any_of(arm), "difference", arrays, (arm.nv,), lambda: dq, None)
     return result
 
 
-def quiet_difference(arm: Arm, q0: Array, q1: Array) -> Array:
+def quiet_difference(arm: AnyArm, q0: Array, q1: Array) -> Array:
     """`difference` that leaves NaN where a position is none, and does not raise."""
+    from .stacks import ArmStack
+
+    if isinstance(arm, ArmStack):
+        arms = arm.arms
+
+        def one(i: int, given: list[Any]) -> Array:
+            return quiet_difference(arms[i], *given)
+
+        return by_arm(arm.index, one, [q0, q1], [1, 1], (arm.nv,))
     if arm.nq == arm.nv:
         return np.asarray(q1 - q0)
     a, b = np.broadcast_arrays(q0, q1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._explain import check_arm
+from ._explain import any_of
 from ._simulate_core import run_core
 from ._simulate_events import locate
 from ._simulate_run import Run, Trajectory, check_step, state, times
@@ -22,6 +22,7 @@ from .events import Occurrence, check_events
 
 if TYPE_CHECKING:
     from .arm import Arm
+    from .stacks import AnyArm
 
 __all__ = ["Trajectory", "simulate"]
 
@@ -33,7 +34,7 @@ _INTERPOLATIONS = ("linear", "hold")
 
 
 def simulate(
-    arm: Arm,
+    arm: AnyArm,
     q0: Any,
     qd0: Any,
     t: Any,
@@ -53,8 +54,9 @@ def simulate(
 
     Parameters
     ----------
-    arm : Arm
-        Arm with ``nq`` positions, ``nv`` velocities and ``nu`` actuators.
+    arm : Arm or ArmStack
+        Arm with ``nq`` positions, ``nv`` velocities and ``nu`` actuators, or a stack of
+        such arms, whose axes broadcast with those of `q0`.
     q0, qd0 : (..., nq), (..., nv) array_like of float
         Initial state.  Leading axes broadcast; a batch runs in SIMD lanes at once.
     t : (n,) array_like of float
@@ -138,6 +140,10 @@ def simulate(
     derivatives of a torque function are differences, 2 nv + 1 calls for each step, and
     it takes one trajectory alone.
 
+    Of a stack, ``"rk4"`` and ``"ROS34PW2"`` run trajectories of different arms side by
+    side in the lanes; the other methods in C, which need derivatives, run one arm after
+    the other, or as many at once as there are `threads`.
+
     A torque function is called once more than the stages need, at the first time, to
     learn how many forces it gives.  An exception in it passes through and carries what
     was computed as its attribute ``trajectory``.
@@ -173,9 +179,10 @@ def simulate(
     >>> fa.simulate(arm, [[0.0], [0.1], [0.2]], [0.0], [0.0, 0.01]).q.shape
     (3, 2, 1)
     """
-    check_arm(arm)
+    one = any_of(arm)
     t = times(t)
-    check_method(arm, method, _METHODS)
+    check_method(one, method, _METHODS)
+    _check_sight(method, arm is not one and callable(torque))
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -188,7 +195,7 @@ def simulate(
             f"spectral_radius is {spectral_radius!r}, expected a number from 0 (most "
             "damping of fast modes) to 1 (none)"
         )
-    wanted = check_events(arm, events)
+    wanted = check_events(one, events)
     count = threads_of(threads)
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
     run.threads = count
@@ -210,7 +217,8 @@ def simulate(
         if wanted:
             run.integrate = _integrator(method, options, False)
             found = locate(run, method, options, wanted, method in _CORE)
-        warn_of_stiffening(arm, run.q, run.qd)
+        for each, at in run.arms():
+            warn_of_stiffening(each, run.q[at], run.qd[at])
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
@@ -235,6 +243,15 @@ def _integrator(
         return run_scipy(run, method, options, progress)
 
     return integrate
+
+
+def _check_sight(method: str, is_seen_whole: bool) -> None:
+    """Refuse a torque function of a stack where arms run one after another."""
+    if method in _IMPLICIT and is_seen_whole:
+        raise ArgumentError(
+            f"method {method!r} runs a stack arm by arm, but a torque function sees "
+            "all trajectories at once, expected method 'rk4' or 'ROS34PW2', or samples"
+        )
 
 
 def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _arm_groups
 from ._core import Stack
 from .arm import Arm
 from .errors import ArgumentError, ModelError
@@ -42,32 +43,104 @@ _COMMON = (
 # what all views of a stack share: the C part, and the gufuncs that it has made
 _Shared = tuple[Stack, dict[Any, Any]]
 
+# methods of time loops with another arm in each lane; the others need derivatives
+IN_LANES = ("rk4", "ROS34PW2")
+
 
 class _Gufuncs:
     """The kernels of a stack, each with the numbers of the arms as first operand.
 
-    Stands where an arm has its C model.
+    Stands where an arm has its C model.  What has no kernel for lanes of different arms
+    is computed arm by arm.
     """
 
-    def __init__(self, shared: _Shared, index: Any) -> None:
-        self._shared, self._index = shared, index
+    def __init__(self, arms: tuple[Arm, ...], shared: _Shared, index: Any) -> None:
+        self._arms, self._shared, self._index = arms, shared, index
 
-    def _bound(self, name: str, *options: Any) -> Any:
+    def _bound(self, name: str, quiet: bool, threads: int) -> Any:
         core, made = self._shared
-        key = (name, *options)
+        key = (name, quiet, threads)
         gufunc = made.get(key)
         if gufunc is None:
             try:
-                gufunc = core.gufunc(name, *options)
+                gufunc = core.gufunc(*key)
             except KeyError:
-                raise ArgumentError(
-                    f"a stack of arms does not compute {name}, expected one arm of it, "
-                    "such as stack[0]"
-                ) from None
+                gufunc = self._grouped(*key)
             made[key] = gufunc
         bound: Any = partial(gufunc, self._index)
         bound.signature = gufunc.signature
         return bound
+
+    def _grouped(self, name: str, quiet: bool, threads: int) -> Any:
+        def gufunc(arm: int) -> Any:
+            model = self._arms[arm]._model
+            if quiet:
+                return model.quiet(name, threads)
+            return model.threaded(name, threads)
+
+        try:
+            return _arm_groups.Grouped(gufunc)
+        except (KeyError, AttributeError):
+            raise ArgumentError(
+                f"a stack of arms does not compute {name}, expected one arm of it, "
+                "such as stack[0]"
+            ) from None
+
+    def rollout(
+        self,
+        q: Any,
+        qd: Any,
+        t: Any,
+        method: str,
+        substeps: int,
+        tau: Any,
+        hold: bool,
+        tick: Any,
+        tau_out: Any,
+        feedback: Any = None,
+        options: Any = None,
+        report: Any = None,
+        threads: int = 1,
+    ) -> None:
+        """Run trajectories as `Model.rollout` does, each with an arm of its own."""
+        if method in IN_LANES:
+            self._shared[0].rollout(
+                self._index,
+                q,
+                qd,
+                t,
+                method,
+                substeps,
+                tau,
+                hold,
+                tick,
+                tau_out,
+                feedback,
+                options,
+                report,
+                threads,
+            )
+            return
+        written = (q, qd, tau_out) if report is None else (q, qd, tau_out, report)
+
+        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *told: Any) -> None:
+            gains = None if feedback is None else tuple(map(part, feedback))
+            model.rollout(
+                q,
+                qd,
+                part(t),
+                method,
+                substeps,
+                part(tau),
+                hold,
+                None,
+                out,
+                gains,
+                options,
+                *told,
+            )
+
+        _arm_groups.rollout(self._arms, self._index, written, run, threads)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -86,10 +159,10 @@ class _Gufuncs:
 class ArmStack:
     """Arms of one topology that differ in constants alone; `stack` makes one.
 
-    Stands in the place of an arm in forward and inverse dynamics, forces, mass
-    matrices, energies, poses, velocities, Jacobians, momentum, constraints and
-    `integrate`.  Its own axes broadcast with the leading axes of the states, as those
-    of an array do.
+    Stands in the place of an arm in forward and inverse dynamics and its derivatives,
+    forces, mass matrices, energies, poses, velocities, Jacobians, momentum,
+    constraints, `integrate`, `simulate` and `inverse_kinematics`.  Its own axes
+    broadcast with the leading axes of the states, as those of an array do.
 
     Attributes
     ----------
@@ -111,7 +184,7 @@ class ArmStack:
 
     def __init__(self, arms: tuple[Arm, ...], index: Any, shared: _Shared) -> None:
         self.arms, self.index, self._shared = arms, index, shared
-        self._model = _Gufuncs(shared, index)
+        self._model = _Gufuncs(arms, shared, index)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -130,7 +203,16 @@ class ArmStack:
         index = self.index[key]
         if isinstance(index, np.integer):
             return self.arms[index]
+        return self._of(index)
+
+    def _of(self, index: Any) -> ArmStack:
+        """The arms of these numbers."""
         return ArmStack(self.arms, index, self._shared)
+
+    def _flat(self, batch: tuple[int, ...]) -> ArmStack:
+        """One axis, an arm for each state of a batch."""
+        index = np.broadcast_to(self.index, batch).reshape(-1)
+        return self._of(np.ascontiguousarray(index))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -159,6 +241,7 @@ class ArmStack:
 
     forward_dynamics = Arm.forward_dynamics
     inverse_dynamics = Arm.inverse_dynamics
+    inverse_dynamics_derivatives = Arm.inverse_dynamics_derivatives
     bias_forces = Arm.bias_forces
     gravity_forces = Arm.gravity_forces
     mass_matrix = Arm.mass_matrix
@@ -166,6 +249,8 @@ class ArmStack:
     apply_mass_matrix = Arm.apply_mass_matrix
     apply_mass_matrix_inverse = Arm.apply_mass_matrix_inverse
     log_det_mass_matrix = Arm.log_det_mass_matrix
+    innovations_factors = Arm.innovations_factors
+    mass_matrix_inverse_blocks = Arm.mass_matrix_inverse_blocks
     kinetic_energy = Arm.kinetic_energy
     potential_energy = Arm.potential_energy
     energy = Arm.energy
@@ -177,14 +262,25 @@ class ArmStack:
     tip_pose = Arm.tip_pose
     jacobian = Arm.jacobian
     node_velocity = Arm.node_velocity
+    link_velocities = Arm.link_velocities
+    link_accelerations = Arm.link_accelerations
+    link_jacobians = Arm.link_jacobians
+    link_jacobian_rates = Arm.link_jacobian_rates
+    operational_space_compliance = Arm.operational_space_compliance
+    operational_space_inertia = Arm.operational_space_inertia
     node_acceleration = Arm.node_acceleration
     momentum = Arm.momentum
     center_of_mass = Arm.center_of_mass
     integrate = Arm.integrate
+    difference = Arm.difference
     position_rates = Arm.position_rates
     constraint_violation = Arm.constraint_violation
     constraint_jacobian = Arm.constraint_jacobian
     constraint_forces = Arm.constraint_forces
+
+
+# what functions take that compute each state with an arm of its own
+AnyArm: TypeAlias = Arm | ArmStack
 
 
 def _told(what: str, first: Any, other: Any) -> str:
@@ -272,7 +368,7 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
 
     See Also
     --------
-    forward_dynamics, inverse_dynamics, mass_matrix, energy, tip_pose, jacobian :
+    forward_dynamics, mass_matrix, energy, jacobian, simulate, inverse_kinematics :
         Functions that take a stack.
 
     Notes
@@ -280,8 +376,14 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     States of different arms run side by side in the lanes of the processor: only the
     numbers that differ are gathered anew for each group of lanes, so that a sweep of
     payloads costs at most half as much again as the same states with one arm, whichever
-    of arm and state varies fastest.  A state has the same bits whatever arms are beside
-    it, and those of the arm alone to rounding.
+    of arm and state varies fastest, and so do trajectories of `simulate` by ``"rk4"``
+    and ``"ROS34PW2"``.  A state has the same bits whatever arms are beside it, and
+    those of the arm alone to rounding.
+
+    Derivatives, `difference`, factors and inverse blocks of the mass matrix,
+    operational-space functions, inverse kinematics and the other methods of `simulate`
+    take one arm after the other, with the bits of each arm alone: an arm has lanes to
+    itself, which pays from some states for each arm on.
 
     Examples
     --------

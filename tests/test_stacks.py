@@ -42,6 +42,13 @@ VECTORS = {
     "center_of_mass": "q",
     "integrate": "q qd",
     "position_rates": "q qd",
+    "link_velocities": "q qd",
+    "link_accelerations": "q qd qdd",
+    "link_jacobians": "q",
+    "link_jacobian_rates": "q qd",
+    # of one arm after the other
+    "difference": "q q1",
+    "operational_space_compliance": "q",
 }
 
 
@@ -89,6 +96,7 @@ def states(arm: Arm, seed: int, shape: tuple[int, ...]) -> dict[str, Any]:
     }
     result["tau"] = rng.normal(size=(*shape, arm.nv))
     result["wrench"] = rng.normal(size=(*shape, 6))
+    result["q1"] = np.roll(result["q"], 1, axis=0) if shape else result["q"]
     return result
 
 
@@ -126,6 +134,63 @@ def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
     assert_equal(
         getattr(fa, name)(arms[:, None], *args), looped(arms[:, None], name, *args)
     )
+
+
+@pytest.mark.parametrize("form", ["spatial", "hybrid", "mixed"])
+def test_forms_of_twists(form: str) -> None:
+    arms = sweep(tree(1), 1, 5)
+    q, qd = (states(arms.arms[0], 1, (5,))[name] for name in ("q", "qd"))
+    for name in ("link_jacobians", "link_velocities"):
+        args = (q, qd)[: 1 + (name == "link_velocities")]
+        got = getattr(fa, name)(arms, *args, form=form)
+        for i, arm in enumerate(arms):
+            expected = getattr(fa, name)(arm, *(x[i] for x in args), form=form)
+            assert_equal(got[i], expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_arm_by_arm(threads: int) -> None:
+    """What has no kernel for lanes of different arms has the bits of each arm."""
+    arms = sweep(tree(2), 2, 5)[np.arange(17) % 5]
+    given = states(arms.arms[0], 2, (3, 17))
+    args = given["q"], given["qd"], given["qdd"]
+    both = fa.inverse_dynamics_derivatives(arms, *args, threads=threads)
+    factors = fa.innovations_factors(arms, args[0], threads=threads)
+    blocks = fa.mass_matrix_inverse_blocks(arms, args[0], threads=threads)
+    for at in np.ndindex(3, 17):
+        arm, one = arms[at[1]], tuple(x[at] for x in args)
+        alone = fa.inverse_dynamics_derivatives(arm, *one)
+        assert np.array_equal(both.dq[at], alone.dq)
+        assert np.array_equal(both.dqd[at], alone.dqd)
+        assert np.array_equal(
+            factors.inertia[at], fa.innovations_factors(arm, one[0]).inertia
+        )
+        for name, block in fa.mass_matrix_inverse_blocks(arm, one[0]).items():
+            assert np.array_equal(blocks[name][at], block)
+    few = sweep(tree(2), 2, 5)
+    shape = (5, 3, 2, few.nv, few.nv)
+    out = np.zeros(shape)
+    fa.inverse_dynamics_derivatives(few[:, None], *(x[:, 0] for x in args), out=out)
+    assert not np.array_equal(out[3, 2, 0], both.dq[2, 0])  # another arm
+    assert np.array_equal(out[0, :, 0], both.dq[:, 0])
+    none = fa.inverse_dynamics_derivatives(few[:0], *(x[0, :1] for x in args))
+    assert none.dq.shape == (0, few.nv, few.nv)
+    bad = args[1].copy()
+    bad[1, 4, 0] = np.nan
+    with pytest.raises(NotFiniteError, match=r"qd\[1, 4, 0\] is nan") as caught:
+        fa.inverse_dynamics_derivatives(arms, args[0], bad, args[2])
+    assert caught.value.index == (1, 4) and caught.value.count == 1
+
+
+@pytest.mark.parametrize("modes", [0, 2, 4])
+def test_kernels_that_know_their_bodies(modes: int) -> None:
+    """Rigid arms and straight beams, whose kernels read few constants."""
+    chain = fa.library.planar_chain(3, n_modes=modes, bending_stiffness=50.0)
+    arms = sweep(chain, modes, 6)[np.arange(13) % 6]
+    given = states(chain, modes, (13,))
+    for name, keys in VECTORS.items():
+        args = [given[key] for key in keys.split()]
+        assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -376,14 +441,17 @@ def test_refusals_of_a_call() -> None:
         fa.forward_dynamics(arms, q[:, 1:], qd, tau)
     with pytest.raises(ArgumentError, match="out has shape"):
         fa.forward_dynamics(arms, q, qd, tau, out=np.zeros((3, arms.nv)))
-    with pytest.raises(ArgumentError, match="does not compute link_jacobians"):
-        fa.link_jacobians(arms, q)
-    with pytest.raises(ArgumentError, match="does not compute inverse_dynamics_deriv"):
-        fa.inverse_dynamics_derivatives(arms, q, qd, tau)
-    with pytest.raises(ArgumentError, match="ArmStack, expected"):
-        fa.simulate(arms, q, qd, [0.0, 1.0])  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="ArmStack, expected"):
-        fa.inverse_kinematics(arms, np.eye(4))  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="does not compute inverse_kinematics"):
+        arms._model.inverse_kinematics(q)
+    for refused in (fa.operators, fa.natural_frequencies, fa.equilibrium):
+        with pytest.raises(ArgumentError, match=r"ArmStack, expected .* stack\[0\]"):
+            refused(arms, q)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"stack \(4,\), expected equal lengths"):
+        fa.inverse_dynamics_derivatives(arms, q[:3], qd[:3], tau[:3])
+    with pytest.raises(ArgumentError, match="qd has a last axis of length"):
+        fa.inverse_dynamics_derivatives(arms, q, qd[:, 1:], tau)
+    with pytest.raises(ArgumentError, match="out has shape"):
+        fa.inverse_dynamics_derivatives(arms, q, qd, tau, out=np.zeros((3, 2)))
     bad = qd.copy()
     bad[2, 0] = np.nan
     with pytest.raises(NotFiniteError, match=r"qd\[2, 0\] is nan") as caught:

@@ -7,35 +7,21 @@
  */
 #include "joint_forces.h"
 
-/*
- * What a stack does before a block: `take` puts the constants of the arms of its states
- * into the lanes of the model.
- */
-typedef struct batch_arms {
-    void (*take)(struct batch_arms *, size_t at, const fa_call *call);
-} batch_arms;
-
 typedef struct {
     void (*run)(const fa_model *, const fa_call *);
     size_t (*work_size)(const fa_model *); /* in fa_real */
 } batch_row;
 
-#ifndef FA_STACK_LANES
 static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
     [FA_BIAS_FORCES] = {id_bias_forces, id_work},
     [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
-    [FA_INVERSE_TANGENTS] = {tg_derivatives, tg_work_size},
     [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
-    [FA_FORWARD_BASIC] = {ba_forward_dynamics, ba_work_size},
-    [FA_FORWARD_COMPOSITE] = {co_forward_dynamics, co_work_size},
     [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
     [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},
     [FA_APPLY_MASS] = {mi_apply, id_work},
     [FA_APPLY_MASS_INVERSE] = {mi_apply_inverse, mi_work_size},
     [FA_LOG_DET_MASS] = {mi_log_det, mi_work_size},
-    [FA_INNOVATIONS] = {inn_factors, inn_work_size},
-    [FA_INVERSE_BLOCKS] = {inn_inverse_blocks, inn_work_size},
     [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
     [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
     [FA_DISSIPATED_POWER] = {en_dissipation, en_no_work},
@@ -45,7 +31,6 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
     [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
     [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
-    [FA_NODE_COMPLIANCE] = {cp_compliance, cp_work_size},
     [FA_NODE_ACCELERATION] = {mo_node_acceleration, mo_work_size},
     [FA_MOMENTUM] = {mo_momentum, mo_work_size},
     [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
@@ -72,8 +57,17 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
     [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
     [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
+#ifndef FA_STACK_LANES /* of one arm alone */
+    [FA_INVERSE_TANGENTS] = {tg_derivatives, tg_work_size},
+    [FA_FORWARD_BASIC] = {ba_forward_dynamics, ba_work_size},
+    [FA_FORWARD_COMPOSITE] = {co_forward_dynamics, co_work_size},
+    [FA_INNOVATIONS] = {inn_factors, inn_work_size},
+    [FA_INVERSE_BLOCKS] = {inn_inverse_blocks, inn_work_size},
+    [FA_NODE_COMPLIANCE] = {cp_compliance, cp_work_size},
+#endif
 };
 
+#ifndef FA_STACK_LANES
 /* of arms with linear fidelity, where it makes a difference */
 static const batch_row batch_linear_rows[FA_N_KERNELS] = {
     [FA_INVERSE_DYNAMICS] = {li_inverse_dynamics, li_work_size},
@@ -103,36 +97,7 @@ static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
     return model->fidelity == FA_LINEAR && linear->run ? linear : batch_rows + kernel;
 }
 #else
-/* of stacks, whose arms are not of linear fidelity */
-static const batch_row batch_rows[FA_N_KERNELS] = {
-    [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
-    [FA_BIAS_FORCES] = {id_bias_forces, id_work},
-    [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
-    [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
-    [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
-    [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},
-    [FA_APPLY_MASS] = {mi_apply, id_work},
-    [FA_APPLY_MASS_INVERSE] = {mi_apply_inverse, mi_work_size},
-    [FA_LOG_DET_MASS] = {mi_log_det, mi_work_size},
-    [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
-    [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
-    [FA_DISSIPATED_POWER] = {en_dissipation, en_no_work},
-    [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
-    [FA_NODE_POSES] = {kin_node_poses, kin_poses_work_size},
-    [FA_NODE_POSE] = {kin_node_pose, kin_node_work_size},
-    [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
-    [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
-    [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
-    [FA_NODE_ACCELERATION] = {mo_node_acceleration, mo_work_size},
-    [FA_MOMENTUM] = {mo_momentum, mo_work_size},
-    [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
-    [FA_INTEGRATE] = {pos_integrate, pos_work_size},
-    [FA_POSITION_RATES] = {pos_position_rates, pos_work_size},
-    [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
-    [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
-    [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
-};
-
+/* the arms of a stack are not of linear fidelity */
 static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
 {
     (void)model;

@@ -15,4 +15,12 @@ typedef struct {
     int states;           /* lanes in use; the others repeat the last of them */
 } fa_call;
 
+/*
+ * What a stack does before a block: `take` puts the constants of the arms of its states
+ * into the lanes of the model.
+ */
+typedef struct batch_arms {
+    void (*take)(struct batch_arms *, size_t at, const fa_call *call);
+} batch_arms;
+
 #endif

@@ -13,12 +13,14 @@ static const roll_method *roll_method_of(const fa_rollout *run)
     switch (run->method) {
     case FA_ROS34PW2:
         return &ros_method;
+#ifndef FA_STACK_LANES /* which need derivatives */
     case FA_NEWMARK:
     case FA_LINEAR_ACCELERATION:
     case FA_GENERALIZED_ALPHA:
         return &nm_method;
     case FA_RODAS4P:
         return &rodas_method;
+#endif
     default:
         return &rk4_method;
     }
@@ -120,6 +122,7 @@ static int roll_step(roll_group *g, const roll_time *start, int j, fa_real h)
             roll_save_torque(g, start->k[0]);
         }
         for (size_t b = 0; b < g->n_blocks; b++) {
+            roll_take(g, b);
             method->stage(g, g->blocks + b, stage, &when, h);
         }
     }
@@ -127,6 +130,7 @@ static int roll_step(roll_group *g, const roll_time *start, int j, fa_real h)
         return 1;
     }
     for (size_t b = 0; b < g->n_blocks; b++) {
+        roll_take(g, b);
         method->finish(g, g->blocks + b, h);
     }
     return 0;
@@ -182,8 +186,10 @@ static int roll_group_run(roll_group *g)
 /*
  * Runs every trajectory; q and qd sample 0 are the initial states, samples that are
  * not reached stay as they were. Returns nonzero if a callback stopped the run.
+ *   arms  of a stack, or NULL
  */
-static int roll_run(const fa_model *model, const fa_rollout *run, void *work)
+static int roll_run_of(const fa_model *model, const fa_rollout *run, batch_arms *arms,
+                       void *work)
 {
     const size_t together = roll_together(run), nq = (size_t)model->nq;
     const roll_method *method = roll_method_of(run);
@@ -191,7 +197,8 @@ static int roll_run(const fa_model *model, const fa_rollout *run, void *work)
                     .run = run,
                     .method = method,
                     .work = work,
-                    .n_blocks = together};
+                    .n_blocks = together,
+                    .arms = arms};
 
     fa_real *states = g.work + method->kernel_size(model);
     fa_real *next = states + together * roll_block_size(model, run);
@@ -225,3 +232,10 @@ static int roll_run(const fa_model *model, const fa_rollout *run, void *work)
     }
     return 0;
 }
+
+#ifndef FA_STACK_LANES
+static int roll_run(const fa_model *model, const fa_rollout *run, void *work)
+{
+    return roll_run_of(model, run, NULL, work);
+}
+#endif

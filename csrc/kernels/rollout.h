@@ -34,8 +34,9 @@ typedef struct {
     size_t first, n_blocks; /* blocks that step together */
     size_t done, since;     /* steps of one block: in all, since the last tick */
     double *call_q, *call_qd, *call_tau;
-    fa_real *sample; /* [nv] */
-    fa_real *law;    /* of a law at samples, if there is one */
+    fa_real *sample;  /* [nv] */
+    fa_real *law;     /* of a law at samples, if there is one */
+    batch_arms *arms; /* NULL but for stacks */
 } roll_group;
 
 /* when a stage is, lane by lane: the part `phase` into interval k */
@@ -91,6 +92,15 @@ static int roll_states(const roll_group *g, const roll_block *s)
     const size_t before = (g->first + (size_t)(s - g->blocks)) * FA_LANES;
     const size_t left = g->run->count - before;
     return left < FA_LANES ? (int)left : FA_LANES;
+}
+
+/* the constants of the arms of a block into the lanes, if they belong to a stack */
+static void roll_take(const roll_group *g, size_t block)
+{
+    if (g->arms) {
+        const fa_call call = {.states = roll_states(g, g->blocks + block)};
+        g->arms->take(g->arms, (g->first + block) * FA_LANES, &call);
+    }
 }
 
 /* numbers of each trajectory, `stride` doubles apart, into lanes */
@@ -253,19 +263,25 @@ static void roll_accelerate(const roll_group *g, const roll_block *s, int first,
 {
     const fa_real *q = first ? s->q : s->stage_q, *qd = first ? s->qd : s->stage_qd;
 
+#ifndef FA_STACK_LANES
     if (g->model->fidelity == FA_LINEAR) {
         li_forward(g->model, roll_states(g, s), q, qd, s->tau, g->work, qdd);
-    } else {
-        cn_forward(g->model, roll_states(g, s), q, qd, s->tau, g->work, qdd);
+        return;
     }
+#endif
+    cn_forward(g->model, roll_states(g, s), q, qd, s->tau, g->work, qdd);
 }
 
 /* scratch of the accelerations */
 static size_t roll_forward_size(const fa_model *model)
 {
     const size_t forward = cn_forward_work_size(model);
+#ifndef FA_STACK_LANES
     const size_t linear = model->fidelity == FA_LINEAR ? li_work_size(model) : 0;
     return forward > linear ? forward : linear;
+#else
+    return forward;
+#endif
 }
 
 /* initial states and gains of the blocks that step together */
@@ -279,6 +295,7 @@ static void roll_start(roll_group *g)
         roll_block *s = g->blocks + b;
         roll_read(g, b, run->q, run->n_samples * nq, nq, s->q);
         roll_read(g, b, run->qd, run->n_samples * nv, nv, s->qd);
+        roll_take(g, b);
         if (run->feedback) {
             const fa_feedback *f = run->feedback;
             roll_read(g, b, f->kp, f->kp_stride, half, s->gains);

@@ -221,6 +221,7 @@ static void ros_subtract(const roll_group *g, const roll_block *s, const ros_own
     ros_subtract_passive(model, own->slopes, x, v, y);
 }
 
+#ifndef FA_STACK_LANES /* whose arms are not of linear fidelity */
 /* factors of a linear model, lane by lane; lanes that are not in use repeat the last */
 static void ros_factor_linear(const roll_group *g, const roll_block *s,
                               const ros_own *own)
@@ -252,6 +253,25 @@ static void ros_solve_linear(const roll_group *g, const roll_block *s,
     }
 }
 
+/* mass matrix and factors of a linear model */
+static void ros_prepare_linear(const roll_group *g, const roll_block *s,
+                               const ros_own *own, fa_real h)
+{
+    const fa_model *model = g->model;
+    const li_work w = li_split(model, g->work);
+
+    for (int lane = 0; lane < FA_LANES; lane++) {
+        if (lane < roll_states(g, s)) {
+            li_read(s->q, model->nq, lane, w.q);
+            fa_linear_mass(model, w.q, w.scratch, w.M);
+        }
+        li_write(w.M, model->nv * model->nv, lane, own->M);
+    }
+    ros_matrix(g, s, own, h);
+    ros_factor_linear(g, s, own);
+}
+#endif
+
 /* mass matrix and factors at the start of a step */
 static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own *own,
                         fa_real h)
@@ -264,22 +284,29 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
         jf_slopes(p, jf_relative(p, s->q, p->joint_at, p->motor_at),
                   jf_relative(p, s->qd, p->joint, p->motor), slope, slope + 1);
     }
+#ifndef FA_STACK_LANES
     if (model->fidelity == FA_LINEAR) {
-        const li_work w = li_split(model, g->work);
-        for (int lane = 0; lane < FA_LANES; lane++) {
-            if (lane < roll_states(g, s)) {
-                li_read(s->q, model->nq, lane, w.q);
-                fa_linear_mass(model, w.q, w.scratch, w.M);
-            }
-            li_write(w.M, model->nv * model->nv, lane, own->M);
-        }
-        ros_matrix(g, s, own, h);
-        ros_factor_linear(g, s, own);
-    } else {
-        mm_run(model, s->q, g->work, own->M);
-        ros_matrix(g, s, own, h);
-        ldl_factor(model->nv, own->S);
+        ros_prepare_linear(g, s, own, h);
+        return;
     }
+#endif
+    mm_run(model, s->q, g->work, own->M);
+    ros_matrix(g, s, own, h);
+    ldl_factor(model->nv, own->S);
+}
+
+/* a becomes its part of the solution of R3 */
+static void ros_solve(const roll_group *g, const roll_block *s, const ros_own *own,
+                      fa_real *a)
+{
+#ifndef FA_STACK_LANES
+    if (g->model->fidelity == FA_LINEAR) {
+        ros_solve_linear(g, s, own, a);
+        return;
+    }
+#endif
+    (void)s;
+    ldl_solve(g->model->nv, own->S, a);
 }
 
 /* M F of a stage; at the first one, where M is that of F, tau - C without F */
@@ -327,11 +354,7 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage,
         own.G[i] *= h;
     }
     ros_subtract(g, s, &own, own.u_sum, own.G, a);
-    if (model->fidelity == FA_LINEAR) {
-        ros_solve_linear(g, s, &own, a);
-    } else {
-        ldl_solve(nv, own.S, a);
-    }
+    ros_solve(g, s, &own, a);
     pos_rates(model, NULL, a, p);
     for (int i = 0; i < moves; i++) {
         p[i] = own.w[i] + ros_gamma * h * p[i];

@@ -1,32 +1,39 @@
 /*
  * stack.c -- kernels of a stack: states of different arms side by side
  *
- * A call spreads the constants of the stack over the lanes of a model of its own, in its
- * scratch. For each block of states the numbers that differ among the arms are taken from
- * the table of the stack, FA_LANES rows transposed at a time. A state has the same result
- * whatever arms are beside it.
+ * A call spreads the constants that its kernel reads over the lanes of a model of its own,
+ * in its scratch; the others are left as they are. For each block of states the numbers
+ * that differ among the arms are taken from the table of the stack, FA_LANES rows
+ * transposed at a time. A state has the same result whatever arms are beside it.
  *
- * Cost        one pass over the constants that the recursions need for a call, one over
- *             the columns for a block whose arms are not those of the block before.
- * Checked by  tests/test_stacks.py: a loop over the arms; tests/c/test_stack.c.
+ * Cost        one pass over the constants that the kernel reads for a call, one over its
+ *             columns for a block whose arms are not those of the block before.
+ * Checked by  tests/test_stacks.py: a loop over the arms; tests/c/test_stack.c: scratch
+ *             full of NaN, so that a constant that is read and not spread is seen.
  */
 #include "call.h"
 #include "stack.h"
 
-/* what nodes on which nothing hangs a kernel looks at */
-typedef enum { SK_NO_NODE, SK_ONE_NODE, SK_ALL_NODES } sk_need;
+/* what a kernel reads: lists, as bits, and nodes on which nothing hangs */
+enum {
+    SK_PLACES = 1 << FA_STACK_PLACES,
+    SK_MOTION = 1 << FA_STACK_MOTION,
+    SK_BODIES = 1 << FA_STACK_BODIES,
+    SK_ONE_NODE = 1 << FA_STACK_USES,
+    SK_ALL_NODES = 2 << FA_STACK_USES
+};
 
 typedef struct {
     batch_arms batch; /* first: batch.c hands this part over */
     const fa_stack *stack;
     fa_model *model;
-    fa_real *constants; /* [n_constants + 1], the last without meaning */
-    fa_real **inside;   /* [n_inside] where columns of the first group belong */
+    fa_real *constants; /* [n_constants + FA_STACK_CHUNK], the last without meaning */
+    fa_real **place;    /* [n_chunks] of those that are read */
     const char *index;  /* number of the arm of each state */
     ptrdiff_t index_stride;
     int64_t arms[FA_LANES]; /* now in the lanes, -1: none */
     int node;               /* the one node whose constants are there, or -1 */
-    sk_need need;
+    int reads;
 } sk_lanes;
 
 static size_t sk_align(size_t size)
@@ -37,12 +44,12 @@ static size_t sk_align(size_t size)
 size_t FA_NAME(fa_stack_work_size)(const fa_stack *s)
 {
     const fa_model_one *m = s->model;
-    return sk_align(sizeof(fa_real) * ((size_t)m->n_constants + 1)) +
+    return sizeof(fa_real) * (size_t)(m->n_constants + FA_STACK_CHUNK) +
            sk_align(sizeof(fa_model)) + (size_t)m->n_bodies * sizeof(fa_body) +
            (size_t)m->n_loops * sizeof(fa_loop) +
            (size_t)m->n_passive * sizeof(fa_passive) +
            sk_align((size_t)m->n_nodes * sizeof(fa_node)) +
-           sk_align((size_t)s->n_inside * sizeof(fa_real *));
+           sk_align((size_t)s->n_chunks * sizeof(fa_real *));
 }
 
 static void sk_spread(fa_stack_range range, fa_real *to)
@@ -111,14 +118,14 @@ static void sk_structs(sk_lanes *l, char *block)
     const fa_model_one *m = l->stack->model;
 
     l->constants = (fa_real *)(void *)block;
-    block += sizeof(fa_real) * ((size_t)m->n_constants + 1);
+    block += sizeof(fa_real) * (size_t)(m->n_constants + FA_STACK_CHUNK);
     fa_model *model = (fa_model *)(void *)block;
     fa_body *bodies = (fa_body *)(void *)(block + sk_align(sizeof(fa_model)));
     fa_loop *loops = (fa_loop *)(bodies + m->n_bodies);
     fa_passive *passive = (fa_passive *)(loops + m->n_loops);
     fa_node *nodes = (fa_node *)(passive + m->n_passive);
     block = (char *)nodes + sk_align((size_t)m->n_nodes * sizeof(fa_node));
-    l->inside = (fa_real **)(void *)block;
+    l->place = (fa_real **)(void *)block;
 
     memcpy(model, m, offsetof(fa_model_one, gravity));
     model->bodies = bodies;
@@ -142,53 +149,83 @@ static void sk_structs(sk_lanes *l, char *block)
     l->model = model;
 }
 
+/* where chunks stand in the lanes */
+static void sk_find(const sk_lanes *l, fa_stack_chunks list)
+{
+    for (int c = list.first; c < list.first + list.count; c++) {
+        const fa_stack_chunk *chunk = l->stack->chunks + c;
+        const fa_constant *run = l->constants;
+        if (chunk->run >= 0) {
+            fa_model_inside(l->model, chunk->run, &run);
+        }
+        l->place[c] = (fa_real *)(uintptr_t)run + chunk->place; /* of our own model */
+    }
+}
+
 /* the constants of the first arm in all lanes */
 static void sk_fill(const sk_lanes *l)
 {
     const fa_stack *s = l->stack;
-    const fa_stack_range *range = s->ranges;
+    const double *from;
 
-    for (int r = 0, c = 0; r < s->n_structs; r++) {
-        const fa_constant *from;
-        fa_model_inside(l->model, r, &from);
-        fa_real *to = (fa_real *)(uintptr_t)from; /* of our own model */
-        sk_spread(*range++, to);
-        for (; c < s->n_inside && s->range[c] == r; c++) {
-            l->inside[c] = to + s->place[c];
+    for (int r = 0, size; (size = fa_model_inside_one(s->model, r, &from)) >= 0; r++) {
+        const fa_constant *to;
+        fa_model_inside(l->model, r, &to);
+        sk_spread((fa_stack_range){from, size}, (fa_real *)(uintptr_t)to);
+    }
+    for (int use = 0; use < FA_STACK_USES; use++) {
+        const fa_stack_list *list = s->lists + use;
+        if (l->reads & 1 << use) {
+            for (int r = 0; r < list->n_ranges; r++) {
+                sk_spread(list->ranges[r], sk_place(l, list->ranges[r].from));
+            }
+            sk_find(l, list->chunks);
         }
     }
-    for (int c = s->n_inside; c-- > 0 && s->range[c] < 0;) {
-        l->inside[c] = l->constants + s->model->n_constants;
-    }
-    for (int r = 0; r < s->n_pieces; r++, range++) {
-        sk_spread(*range, sk_place(l, range->from));
-    }
-    for (int j = 0; l->need == SK_ALL_NODES && j < s->model->n_nodes; j++) {
+    for (int j = 0; (l->reads & SK_ALL_NODES) && j < s->model->n_nodes; j++) {
         const fa_stack_range own = s->nodes[j].constants;
         if (own.count > 0) {
             sk_spread(own, sk_place(l, own.from));
+            sk_find(l, s->nodes[j].chunks);
         }
     }
 }
 
-/* a model in lanes, at the start of the scratch of a call; returns what is behind it */
-static char *sk_start(const fa_stack *s, fa_kernel kernel, char *block, sk_lanes *l)
+static int sk_reads(const fa_model_one *m, fa_kernel kernel)
 {
-    *l = (sk_lanes){.stack = s, .node = -1, .need = SK_NO_NODE};
     switch (kernel) {
+    case FA_INVERSE_DYNAMICS:
+    case FA_BIAS_FORCES:
+        return SK_MOTION;
+    case FA_FORWARD_DYNAMICS:
+        return m->n_constraints > 0 ? SK_MOTION | SK_BODIES : SK_MOTION;
+    case FA_CONSTRAINT_FORCES:
+        return SK_MOTION | SK_BODIES;
     case FA_NODE_POSES:
-        l->need = SK_ALL_NODES;
-        break;
+        return SK_PLACES | SK_ALL_NODES;
     case FA_NODE_POSE:
     case FA_NODE_VELOCITY:
     case FA_JACOBIAN:
     case FA_WRENCH_FORCES:
     case FA_NODE_ACCELERATION:
-        l->need = SK_ONE_NODE;
-        break;
+        return SK_PLACES | SK_ONE_NODE;
+    case FA_LINK_POSES:
+    case FA_INTEGRATE:
+    case FA_POSITION_RATES:
+    case FA_CONSTRAINT_VIOLATION:
+    case FA_CONSTRAINT_JACOBIAN:
+        return SK_PLACES;
     default:
-        break;
+        return kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
+                   ? SK_PLACES
+                   : SK_BODIES;
     }
+}
+
+/* a model in lanes, at the start of the scratch of a call; returns what is behind it */
+static char *sk_start(const fa_stack *s, int reads, char *block, sk_lanes *l)
+{
+    *l = (sk_lanes){.stack = s, .node = -1, .reads = reads};
     sk_structs(l, block);
     sk_fill(l);
     for (int w = 0; w < FA_LANES; w++) {
@@ -197,22 +234,26 @@ static char *sk_start(const fa_stack *s, fa_kernel kernel, char *block, sk_lanes
     return block + FA_NAME(fa_stack_work_size)(s);
 }
 
-/* columns from `begin` up to `end`, and neighbours of them, of the arms in the lanes */
-static void sk_gather(const sk_lanes *l, int begin, int end)
+/* chunks of the arms in the lanes */
+static void sk_gather(const sk_lanes *l, fa_stack_chunks list)
 {
     const fa_stack *s = l->stack;
+    const size_t row = (size_t)s->n_chunks * FA_STACK_CHUNK * sizeof(double);
+    const int end = (list.first + list.count) * FA_STACK_CHUNK;
+    const char *rows[FA_LANES];
 
-    for (int c = begin / FA_LANES * FA_LANES; c < end; c += FA_LANES) {
-        fa_real rows[FA_LANES], numbers[FA_LANES];
+    for (int w = 0; w < FA_LANES; w++) {
+        rows[w] = (const char *)s->values + (size_t)l->arms[w] * row;
+    }
+    for (int c = list.first * FA_STACK_CHUNK; c < end; c += FA_LANES) {
+        fa_real numbers[FA_LANES];
         for (int w = 0; w < FA_LANES; w++) {
-            const double *row = s->values + (size_t)l->arms[w] * (size_t)s->n_columns;
-            memcpy(rows + w, row + c, sizeof rows[w]);
+            numbers[w] = fa_load(rows[w] + (size_t)c * sizeof(double));
         }
-        fa_transpose(rows, numbers);
+        fa_transpose(numbers, numbers);
         for (int i = 0; i < FA_LANES; i++) {
-            fa_real *to =
-                c < s->n_inside ? l->inside[c + i] : l->constants + s->place[c + i];
-            *to = numbers[i];
+            const int at = c + i;
+            l->place[at / FA_STACK_CHUNK][at % FA_STACK_CHUNK] = numbers[i];
         }
     }
 }
@@ -230,20 +271,25 @@ static void sk_take(batch_arms *batch, size_t at, const fa_call *call)
         is_new |= arm != l->arms[w];
         l->arms[w] = arm;
     }
-    const int is_other = l->need == SK_ONE_NODE && call->index != l->node;
+    const int is_other = (l->reads & SK_ONE_NODE) && call->index != l->node;
     if (is_other) {
-        const fa_stack_range own = s->nodes[call->index].constants;
+        const fa_stack_node *node = s->nodes + call->index;
         l->node = call->index;
-        if (own.count > 0) {
-            sk_spread(own, sk_place(l, own.from));
+        if (node->constants.count > 0) {
+            sk_spread(node->constants, sk_place(l, node->constants.from));
+            sk_find(l, node->chunks);
         }
     }
-    if (is_new) {
-        sk_gather(l, 0, l->need == SK_ALL_NODES ? s->n_columns : s->n_needed);
+    for (int use = 0; is_new && use < FA_STACK_USES; use++) {
+        if (l->reads & 1 << use) {
+            sk_gather(l, s->lists[use].chunks);
+        }
+    }
+    for (int j = 0; is_new && (l->reads & SK_ALL_NODES) && j < s->model->n_nodes; j++) {
+        sk_gather(l, s->nodes[j].chunks);
     }
     if (l->node >= 0 && (is_new || is_other)) {
-        const fa_stack_node *node = s->nodes + l->node;
-        sk_gather(l, node->column, node->column + node->n_columns);
+        sk_gather(l, s->nodes[l->node].chunks);
     }
 }
 
@@ -258,11 +304,23 @@ fa_failures FA_NAME(fa_stack_batch)(const fa_stack *s, fa_kernel kernel, size_t 
                                     const fa_operand *operands, void *work)
 {
     sk_lanes lanes;
-    char *rest = sk_start(s, kernel, work, &lanes);
+    char *rest = sk_start(s, sk_reads(s->model, kernel), work, &lanes);
 
     lanes.batch.take = sk_take;
     lanes.index = arms;
     lanes.index_stride = arms_stride;
     return batch_blocks(lanes.model, kernel, count, index, index_stride, operands, rest,
                         &lanes.batch);
+}
+
+int FA_NAME(fa_stack_rollout)(const fa_stack *s, const fa_rollout *run, void *work)
+{
+    const int rk4 = run->method == FA_RK4 && s->model->n_constraints == 0;
+    sk_lanes lanes;
+    char *rest = sk_start(s, rk4 ? SK_MOTION : SK_MOTION | SK_BODIES, work, &lanes);
+
+    lanes.batch.take = sk_take;
+    lanes.index = (const char *)run->arms;
+    lanes.index_stride = sizeof *run->arms;
+    return roll_run_of(lanes.model, run, &lanes.batch, rest);
 }

@@ -16,5 +16,7 @@ extern fa_failures FA_NAME(fa_stack_batch)(const fa_stack *stack, fa_kernel kern
                                            ptrdiff_t arms_stride, const char *index,
                                            ptrdiff_t index_stride,
                                            const fa_operand *operands, void *work);
+extern int FA_NAME(fa_stack_rollout)(const fa_stack *stack, const fa_rollout *run,
+                                     void *work);
 
 #endif

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
+from .._inverse_kinematics_checks import one_node
 from ..errors import SingularityError
-from ..inverse_kinematics import _one_node
 from ..kinematics import _check_frame, jacobian, node_pose
 from ..operational_space import _inverse_of
 from ._coordinates import (
@@ -98,7 +98,7 @@ def deflection(
            [ 0.000e+00,  0.000e+00]])
     """
     read_arm(arm, "deflection")
-    number = _one_node(arm, node)
+    number = one_node(arm, node)
     loaded = number if loaded is None and wrench is not None else loaded
     found = equilibrium(
         arm, q, held=held, wrench=wrench, node=loaded, frame=frame
@@ -259,7 +259,7 @@ def static_compliance(
     """
     read_arm(arm, "static compliance")
     _check_frame(frame)
-    number = _one_node(arm, node)
+    number = one_node(arm, node)
     at = read_positions(arm, q)
     loaded = number if loaded is None and wrench is not None else loaded
     loads = read_loads(arm, wrench, loaded, wrench_frame)

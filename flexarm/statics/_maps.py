@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_arm, check_finite, real_array
+from .._inverse_kinematics_checks import one_node
 from ..errors import ArgumentError
-from ..inverse_kinematics import _one_node
 from ..kinematics import node_pose
 from ._coordinates import freedom, held_coordinates, read_arm
 from ._deflection import (
@@ -227,7 +227,7 @@ def workspace_map(
     (1, 3)
     """
     read_arm(arm, "workspace_map")
-    number = _one_node(arm, node)
+    number = one_node(arm, node)
     load: dict[str, Any] = {"wrench": wrench, "frame": frame}
     reached: Any = True
     if target is not None:

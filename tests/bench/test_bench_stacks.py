@@ -1,7 +1,7 @@
 """Sweeps: states of many arms beside the same states of one arm.
 
 A sweep of payloads and states may cost at most 1.5 times the same states with one arm,
-whichever of arm and state varies fastest, and so may many arms with one state each.
+whichever of arm and state varies fastest in memory, and so may trajectories.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def test_sweep(contest: Contest, name: str, kind: str) -> None:
     expected = function(sweep[:, None], *batch)
     got = [function(sweep[i], *(x[i] for x in batch)) for i in range(3)]
     np.testing.assert_allclose(expected[:3], got, rtol=1e-9, atol=1e-9)
-    turned = [np.swapaxes(x, 0, 1) for x in batch]
+    # copies: NumPy goes through views in the order of memory
+    turned = [np.ascontiguousarray(np.swapaxes(x, 0, 1)) for x in batch]
     contest(
         f"{kind} dynamics of {name}",
         [
@@ -83,6 +84,30 @@ def test_sweep(contest: Contest, name: str, kind: str) -> None:
             Contender("sweep", lambda: function(sweep[:, None], *few), n),
             Contender("arms fastest", lambda: function(sweep, *turned), n),
             Contender("one state each", lambda: function(sweep, *each), ARMS),
+            Contender("lengths", lambda: function(lengths[:, None], *batch), n),
             Contender("lengths, arms fastest", lambda: function(lengths, *turned), n),
+        ],
+    )
+
+
+@pytest.mark.parametrize("method", ["rk4", "ROS34PW2", "newmark"])
+def test_trajectories(contest: Contest, method: str) -> None:
+    arm = CHAINS["2 links x 2 modes"]()
+    sweep = fa.stack([with_payload(arm, mass) for mass in np.linspace(0.1, 5.0, ARMS)])
+    one = sweep[0]
+    q0, qd0 = np.zeros((ARMS, one.nq)), np.zeros(one.nv)
+    q0[:, : one.nu] = np.random.default_rng(0).normal(size=(ARMS, one.nu))
+    t = np.linspace(0.0, 0.002, 3)
+    options = {"method": method, "max_step": 2e-4, "progress": False}
+    steps = 10 * ARMS
+    contest(
+        f"{method} of 2 links x 2 modes",
+        [
+            Contender(
+                "one arm", lambda: fa.simulate(one, q0, qd0, t, **options), steps
+            ),
+            Contender(
+                "stack", lambda: fa.simulate(sweep, q0, qd0, t, **options), steps
+            ),
         ],
     )
