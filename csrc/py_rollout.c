@@ -261,6 +261,29 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
     return rollout_times(run, t);
 }
 
+/* the time loop without the GIL; -1 with an exception set */
+static int rollout_run(const fa_model *model, const fa_stack *stack,
+                       const fa_rollout *run, int threads)
+{
+    const fa_kernels *kernels = py_kernels(run->count);
+    const size_t work_size = kernels->rollout_work_size(model, run) +
+                             (stack ? kernels->stack_work_size(stack) : 0);
+    char *work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
+    if (!work) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
+    int stopped = 0;
+    Py_BEGIN_ALLOW_THREADS if (run->count)
+    {
+        stopped =
+            py_split_rollout(model, stack, kernels, run, threads, aligned, work_size);
+    }
+    Py_END_ALLOW_THREADS PyMem_RawFree(work);
+    return stopped ? -1 : 0;
+}
+
 /* the numbers of the arms of all trajectories */
 static int rollout_arms(const fa_stack *stack, fa_rollout *run, PyObject *arms)
 {
@@ -287,29 +310,6 @@ static int rollout_arms(const fa_stack *stack, fa_rollout *run, PyObject *arms)
         return -1;
     }
     return 0;
-}
-
-/* the time loop without the GIL; -1 with an exception set */
-static int rollout_run(const fa_model *model, const fa_stack *stack,
-                       const fa_rollout *run, int threads)
-{
-    const fa_kernels *kernels = py_kernels(run->count);
-    const size_t work_size = kernels->rollout_work_size(model, run) +
-                             (stack ? kernels->stack_work_size(stack) : 0);
-    char *work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
-    if (!work) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
-    int stopped = 0;
-    Py_BEGIN_ALLOW_THREADS if (run->count)
-    {
-        stopped =
-            py_split_rollout(model, stack, kernels, run, threads, aligned, work_size);
-    }
-    Py_END_ALLOW_THREADS PyMem_RawFree(work);
-    return stopped ? -1 : 0;
 }
 
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,

@@ -236,12 +236,6 @@ static int split_tick(void *context, size_t done)
     return part->slot == 0 ? split_look(part->runs) : atomic_load(&part->runs->stopped);
 }
 
-static int split_roll(const split_runs *c, const fa_rollout *run, void *work)
-{
-    return c->stack ? c->kernels->stack_rollout(c->stack, run, work)
-                    : c->kernels->rollout(c->model, run, work);
-}
-
 static fa_each split_each(fa_each x, size_t first)
 {
     x.at = x.at ? x.at + first * x.stride : NULL;
@@ -265,6 +259,12 @@ static fa_sampled split_law(const fa_model *model, const fa_rollout *run, size_t
     law.z += first * law.n_samples * (size_t)law.n_states;
     law.tau += first * run->n_samples * nu;
     return law;
+}
+
+static int split_roll(const split_runs *c, const fa_rollout *run, void *work)
+{
+    return c->stack ? c->kernels->stack_rollout(c->stack, run, work)
+                    : c->kernels->rollout(c->model, run, work);
 }
 
 /* some trajectories of a rollout, as one of their own */

@@ -182,11 +182,7 @@ def simulate(
     one = any_of(arm)
     t = times(t)
     check_method(one, method, _METHODS)
-    if method in _IMPLICIT and arm is not one and callable(torque):
-        raise ArgumentError(
-            f"method {method!r} runs a stack arm by arm, but a torque function sees "
-            "all trajectories at once, expected method 'rk4' or 'ROS34PW2', or samples"
-        )
+    _check_sight(method, arm is not one and callable(torque))
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -247,6 +243,15 @@ def _integrator(
         return run_scipy(run, method, options, progress)
 
     return integrate
+
+
+def _check_sight(method: str, is_seen_whole: bool) -> None:
+    """Refuse a torque function of a stack where arms run one after another."""
+    if method in _IMPLICIT and is_seen_whole:
+        raise ArgumentError(
+            f"method {method!r} runs a stack arm by arm, but a torque function sees "
+            "all trajectories at once, expected method 'rk4' or 'ROS34PW2', or samples"
+        )
 
 
 def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:
