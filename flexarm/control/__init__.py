@@ -29,12 +29,14 @@ from ._run import ControlRun
 from ._sampled_loop import simulate_loop
 from ._simulated_plant import JointSensors, SimulatedPlant
 from .composite import CompositeControl, TimeScales, fast_subsystem
+from .gain_scheduling import GainSchedule, scheduled_lqr
 from .input_shaping import (
     Shaper,
     extra_insensitive,
     zero_vibration,
     zero_vibration_derivative,
 )
+from .inversion import InternalDynamics, Inversion, internal_dynamics, link_angles
 from .kalman import (
     KalmanFilter,
     KalmanUpdate,
@@ -52,6 +54,9 @@ __all__ = [
     "ComputedTorque",
     "ControlRun",
     "ControlStep",
+    "GainSchedule",
+    "InternalDynamics",
+    "Inversion",
     "JointFeedback",
     "JointSensors",
     "KalmanFilter",
@@ -71,13 +76,16 @@ __all__ = [
     "energy_weight",
     "extra_insensitive",
     "fast_subsystem",
+    "internal_dynamics",
     "kalman_filter",
     "kalman_predict",
     "kalman_update",
+    "link_angles",
     "lqg",
     "lqr",
     "node_deformations",
     "quadratic_weights",
+    "scheduled_lqr",
     "simulate_loop",
     "zero_vibration",
     "zero_vibration_derivative",
