@@ -29,6 +29,7 @@ from ._run import ControlRun
 from ._sampled_loop import simulate_loop
 from ._simulated_plant import JointSensors, SimulatedPlant
 from .composite import CompositeControl, TimeScales, fast_subsystem
+from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .gain_scheduling import GainSchedule, scheduled_lqr
 from .input_shaping import (
     Shaper,
@@ -47,6 +48,7 @@ from .kalman import (
 )
 from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
 from .regulation import SetPointPD, actuator_stiffness
+from .strain_feedback import StrainFeedback
 
 __all__ = [
     "Comparison",
@@ -54,6 +56,7 @@ __all__ = [
     "ComputedTorque",
     "ControlRun",
     "ControlStep",
+    "ExtendedKalmanFilter",
     "GainSchedule",
     "InternalDynamics",
     "Inversion",
@@ -65,12 +68,14 @@ __all__ = [
     "LoopRun",
     "ManipulatorController",
     "Motion",
+    "ObservedLaw",
     "RestToRest",
     "Sensed",
     "SetPointPD",
     "Shaper",
     "SimulatedPlant",
     "StateFeedback",
+    "StrainFeedback",
     "TimeScales",
     "actuator_stiffness",
     "energy_weight",
