@@ -26,7 +26,14 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_LINK_ACCELERATIONS_HYBRID:
     case FA_LINK_ACCELERATIONS_MIXED:
     case FA_CONSTRAINT_FORCES:
+    case FA_FORWARD_TANGENTS:
         return 3;
+    case FA_INVERSE_JVP:
+    case FA_FORWARD_JVP:
+        return 6;
+    case FA_INVERSE_VJP:
+    case FA_FORWARD_VJP:
+        return 4;
     case FA_BIAS_FORCES:
     case FA_APPLY_MASS:
     case FA_APPLY_MASS_INVERSE:
@@ -45,6 +52,7 @@ int fa_kernel_inputs(fa_kernel kernel)
     case FA_LINK_JACOBIAN_RATES_SPATIAL:
     case FA_LINK_JACOBIAN_RATES_HYBRID:
     case FA_LINK_JACOBIAN_RATES_MIXED:
+    case FA_ENERGY_TANGENTS:
         return 2;
     default:
         return 1;
@@ -53,6 +61,10 @@ int fa_kernel_inputs(fa_kernel kernel)
 
 int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
 {
+    if (kernel == FA_FORWARD_TANGENTS || kernel == FA_FORWARD_JVP ||
+        kernel == FA_FORWARD_VJP) {
+        return model->n_constraints == 0;
+    }
     return model->n_constraints > 0 || kernel < FA_CONSTRAINT_VIOLATION ||
            kernel > FA_CONSTRAINT_FORCES;
 }
@@ -65,7 +77,9 @@ int fa_kernel_takes_pair(fa_kernel kernel)
 int fa_kernel_takes_tau(fa_kernel kernel)
 {
     return kernel == FA_FORWARD_DYNAMICS || kernel == FA_FORWARD_BASIC ||
-           kernel == FA_FORWARD_COMPOSITE || kernel == FA_CONSTRAINT_FORCES;
+           kernel == FA_FORWARD_COMPOSITE || kernel == FA_CONSTRAINT_FORCES ||
+           kernel == FA_FORWARD_TANGENTS || kernel == FA_FORWARD_JVP ||
+           kernel == FA_FORWARD_VJP;
 }
 
 const fa_kernels *fa_kernels_named(const char *name)

@@ -71,8 +71,19 @@ typedef enum {
     FA_CONSTRAINT_VIOLATION, /* q (nq) -> (m) */
     FA_CONSTRAINT_JACOBIAN,  /* q (nq) -> (m, nv) */
     FA_CONSTRAINT_FORCES,    /* q (nq), qd (nv), tau (nv or n_actuators) -> (m) */
+    /* derivatives; of forward dynamics only for arms without constraints */
+    FA_FORWARD_TANGENTS,  /* q (nq), qd (nv), tau (nv or n_actuators) -> (3, nv, nv) */
+    FA_INVERSE_JVP,       /* q, qd, qdd, changes of all three (nv) -> (nv) */
+    FA_FORWARD_JVP,       /* q, qd, tau, changes of all three -> (nv) */
+    FA_INVERSE_VJP,       /* q, qd, qdd, cotangent (nv) -> (3, nv) */
+    FA_FORWARD_VJP,       /* q, qd, tau, cotangent (nv) -> (3, nv) */
+    FA_JACOBIAN_TANGENTS, /* node, q (nq) -> (6, nv, nv) */
+    FA_ENERGY_TANGENTS,   /* q (nq), qd (nv) -> dq, dqd (2, nv) */
     FA_N_KERNELS
 } fa_kernel;
+
+/* inputs of a kernel without the node number */
+enum { FA_MOST_INPUTS = 6, FA_MOST_OPERANDS = FA_MOST_INPUTS + 1 };
 
 /* one operand of a batch: element e of state i is at data + i * stride + offset[e] */
 typedef struct {

@@ -25,6 +25,7 @@
 
 #include "kernels/tangent.c"
 
+#include "kernels/jacobian_tangents.c"
 #include "kernels/kinematics.c"
 #include "kernels/link_jacobians.c"
 #include "kernels/mass_matrix.c"
@@ -97,11 +98,15 @@ void fa_linear_jacobian(const fa_model *model, int node, const double *q, double
 size_t fa_linear_tangents_work_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv;
-    return 2 * ((size_t)model->nq + 2 * nv + 2 * nv * nv + tg_tree_work_size(model));
+    const size_t tg =
+        (size_t)model->nq + 2 * nv + 2 * nv * nv + tg_tree_work_size(model);
+    const size_t jt = (size_t)model->nq + 6 * nv * nv + jt_work_size(model);
+    return 2 * (tg > jt ? tg : jt);
 }
 
-void fa_linear_tangents(const fa_model *model, const double *q, const double *qd,
-                        const double *qdd, double *work, double *dq, double *dqd)
+void fa_linear_tangents(const fa_model *model, int inertial, const double *q,
+                        const double *qd, const double *qdd, double *work, double *dq,
+                        double *dqd)
 {
     const int nv = model->nv, size = nv * nv;
     fa_real *x = (fa_real *)work, *v = x + model->nq, *a = v + nv, *result = a + nv;
@@ -109,7 +114,7 @@ void fa_linear_tangents(const fa_model *model, const double *q, const double *qd
     linear_seed(q, model->nq, model->n_modes, x);
     linear_seed(qd, nv, model->n_modes, v);
     linear_seed(qdd, nv, 0, a);
-    tg_tree(model, x, v, a, result + 2 * size, result, result + size);
+    tg_tree(model, inertial, x, v, a, result + 2 * size, result, result + size);
     linear_sum(result, size, dq);
     linear_sum(result + size, size, dqd);
     /* along modes and their rates, of which tau is linear, the change itself */
@@ -118,6 +123,22 @@ void fa_linear_tangents(const fa_model *model, const double *q, const double *qd
             dq[i] = creal(result[i]);
             dqd[i] = creal(result[size + i]);
         }
+    }
+}
+
+void fa_linear_jacobian_tangents(const fa_model *model, int node, const double *q,
+                                 double *work, double *dJ)
+{
+    const int nv = model->nv, size = 6 * nv * nv;
+    fa_real *x = (fa_real *)work, *result = x + model->nq;
+    const fa_call call = {
+        .in = {x}, .out = result, .work = result + size, .index = node, .states = 1};
+
+    linear_seed(q, model->nq, model->n_modes, x);
+    jt_run(model, &call);
+    linear_sum(result, size, dJ);
+    for (int i = 0; i < size; i++) { /* along modes the change itself */
+        dJ[i] = i % nv < nv - model->n_modes ? dJ[i] : creal(result[i]);
     }
 }
 

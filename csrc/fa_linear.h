@@ -26,13 +26,18 @@ void fa_linear_forces(const fa_model *model, const double *q, const double *qd,
 void fa_linear_jacobian(const fa_model *model, int node, const double *q, double *work,
                         double *J);
 
-/* doubles of scratch of the next function */
+/* doubles of scratch of the next two functions */
 size_t fa_linear_tangents_work_size(const fa_model *model);
 
 /* derivatives [nv][nv] of M qdd + C at q [nq], qd, qdd [nv] along local displacements and
- * velocities */
-void fa_linear_tangents(const fa_model *model, const double *q, const double *qd,
-                        const double *qdd, double *work, double *dq, double *dqd);
+ * velocities; inertial: without stiffness and damping of bodies */
+void fa_linear_tangents(const fa_model *model, int inertial, const double *q,
+                        const double *qd, const double *qdd, double *work, double *dq,
+                        double *dqd);
+
+/* derivatives [6][nv][nv] of the Jacobian of a node along local displacements */
+void fa_linear_jacobian_tangents(const fa_model *model, int node, const double *q,
+                                 double *work, double *dJ);
 
 /* doubles of scratch of the next function */
 size_t fa_linear_links_work_size(const fa_model *model);

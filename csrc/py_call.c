@@ -42,7 +42,7 @@ static inline int call_is_plain(PyObject *object, const loop_shape *shape,
 /*
  * The inputs as operands; a float stands for a scalar.
  *   given    [n_in] what the gufunc was called with
- *   scalars  [3] room for numbers
+ *   scalars  [FA_MOST_INPUTS] room for numbers
  * Returns whether all of them fit.
  */
 static inline int call_inputs(const loop_bound *b, PyObject *const *given,
@@ -56,6 +56,9 @@ static inline int call_inputs(const loop_bound *b, PyObject *const *given,
             operands[i].data = PyArray_DATA((PyArrayObject *)given[i]);
             if (shape->takes_tau) {
                 operands[i].size = (int)PyArray_DIM((PyArrayObject *)given[i], 0);
+                if (i > 2 && operands[i].size != operands[2].size) {
+                    return 0; /* tau and its change have one length */
+                }
             }
         } else if (shape->n_dims == 0 && PyFloat_CheckExact(given[i])) {
             scalars[i] = PyFloat_AS_DOUBLE(given[i]);
@@ -166,8 +169,8 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
     const int n_in = b->row.has_index + b->n_in;
     PyObject *const *given = args + b->row.has_index;
     const int has_out = n_args == n_in + 1 && args[n_in] != Py_None;
-    fa_operand operands[4];
-    double scalars[3];
+    fa_operand operands[FA_MOST_OPERANDS];
+    double scalars[FA_MOST_INPUTS];
     int64_t index = 0;
 
     if ((n_args != n_in && n_args != n_in + 1) || (names && PyTuple_GET_SIZE(names)) ||
@@ -182,7 +185,7 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
 
 void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready)
 {
-    int sizes[4], fits = !b->model || b->model->nv <= CALL_NV;
+    int sizes[FA_MOST_OPERANDS], fits = !b->model || b->model->nv <= CALL_NV;
 
     for (int i = 0; i <= b->n_in; i++) {
         const char *letters = b->row.operands[i];

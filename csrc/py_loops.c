@@ -74,6 +74,13 @@ static const loop_row loop_rows[FA_N_KERNELS] = {
     [FA_CONSTRAINT_VIOLATION] = {"constraint_violation", 0, {"Q", "C"}},
     [FA_CONSTRAINT_JACOBIAN] = {"constraint_jacobian", 0, {"Q", "CV"}},
     [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
+    [FA_FORWARD_TANGENTS] = {"forward_dynamics_derivatives", 0, {"Q", "V", "T", "3VV"}},
+    [FA_INVERSE_JVP] = {"inverse_dynamics_jvp", 0, {"Q", "V", "V", "V", "V", "V", "V"}},
+    [FA_FORWARD_JVP] = {"forward_dynamics_jvp", 0, {"Q", "V", "T", "V", "V", "T", "V"}},
+    [FA_INVERSE_VJP] = {"inverse_dynamics_vjp", 0, {"Q", "V", "V", "V", "3V"}},
+    [FA_FORWARD_VJP] = {"forward_dynamics_vjp", 0, {"Q", "V", "T", "V", "3V"}},
+    [FA_JACOBIAN_TANGENTS] = {"jacobian_derivatives", 1, {"Q", "6VV"}},
+    [FA_ENERGY_TANGENTS] = {"energy_derivatives", 0, {"Q", "V", "2V"}},
 };
 
 const char *py_kernel_name(fa_kernel kernel)
@@ -84,7 +91,7 @@ const char *py_kernel_name(fa_kernel kernel)
 size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel)
 {
     const char *const *operands = loop_rows[kernel].operands;
-    int sizes[4];
+    int sizes[FA_MOST_OPERANDS];
 
     for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
         sizes[i] = 1;
@@ -282,7 +289,7 @@ static int loop_check_index(const loop_bound *b, const loop_index *index,
 static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
                              const fa_operand *operands)
 {
-    int sizes[FA_MAP_OPERANDS];
+    int sizes[FA_MOST_OPERANDS];
 
     for (int i = 0; i <= b->n_in; i++) {
         sizes[i] = operands[i].size;
@@ -298,7 +305,7 @@ fa_failures py_loop_batch(const loop_bound *b, const fa_kernels *kernels, size_t
 {
     const ptrdiff_t at = (ptrdiff_t)first;
     const char *nodes = index->nodes ? index->nodes + at * index->nodes_stride : NULL;
-    fa_operand part[FA_MAP_OPERANDS];
+    fa_operand part[FA_MOST_OPERANDS];
 
     for (int i = 0; i <= b->n_in; i++) {
         part[i] = operands[i];
@@ -344,7 +351,7 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
      * kernels for any number of states gives one state the same bits in any batch */
     const fa_kernels *kernels = py_kernels(b->model ? (size_t)dims[0] : SIZE_MAX);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
-    fa_operand operands[FA_MAP_OPERANDS];
+    fa_operand operands[FA_MOST_OPERANDS];
 
     if (b->stack) { /* the number of the arm stands before what any gufunc has */
         index.arms = *args++;
@@ -503,7 +510,7 @@ static PyObject *loop_make_kernel(const fa_model *model, const fa_stack *stack,
             ? ((int)kernel - FA_LINK_VELOCITIES) % 4
             : 0;
     snprintf(doc, sizeof doc, "See flexarm.%s; bound to %s.",
-             fa_kernel_takes_tau(kernel) && kernel != FA_CONSTRAINT_FORCES
+             kernel == FA_FORWARD_BASIC || kernel == FA_FORWARD_COMPOSITE
                  ? "forward_dynamics"
                  : loop_rows[(int)kernel - form].name,
              stack ? "a stack, the first operand is the number of the arm" : "one arm");

@@ -18,9 +18,9 @@
 /* bytes of scratch on the stack, more is on the heap; alignment of scratch */
 enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64 };
 
-/* operands of a gufunc: numbers of an arm and of a node, three inputs, the output; their
+/* operands of a gufunc: numbers of an arm and of a node, the inputs, the output; their
  * core dimensions */
-enum { LOOP_OPERANDS = 6, LOOP_DIMS = 3 };
+enum { LOOP_OPERANDS = FA_MOST_OPERANDS + 2, LOOP_DIMS = 3 };
 
 /*
  * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes, B links, C
@@ -31,7 +31,7 @@ enum { LOOP_OPERANDS = 6, LOOP_DIMS = 3 };
 typedef struct {
     const char *name;
     int has_index;
-    const char *operands[4]; /* inputs, then the output */
+    const char *operands[FA_MOST_OPERANDS]; /* inputs, then the output */
 } loop_row;
 
 /* an operand of one state */
@@ -59,7 +59,7 @@ typedef struct {
     /* for calls with one state */
     vectorcallfunc general; /* the call that NumPy gave the gufunc */
     size_t work_size;       /* bytes of scratch */
-    loop_shape shapes[4];
+    loop_shape shapes[FA_MOST_OPERANDS];
     ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
 } loop_bound;
 

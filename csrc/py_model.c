@@ -335,6 +335,13 @@ static PyMemberDef model_members[] = {
     MODEL_GUFUNC("constraint_violation", FA_CONSTRAINT_VIOLATION),
     MODEL_GUFUNC("constraint_jacobian", FA_CONSTRAINT_JACOBIAN),
     MODEL_GUFUNC("constraint_forces", FA_CONSTRAINT_FORCES),
+    MODEL_GUFUNC("forward_dynamics_derivatives", FA_FORWARD_TANGENTS),
+    MODEL_GUFUNC("inverse_dynamics_jvp", FA_INVERSE_JVP),
+    MODEL_GUFUNC("forward_dynamics_jvp", FA_FORWARD_JVP),
+    MODEL_GUFUNC("inverse_dynamics_vjp", FA_INVERSE_VJP),
+    MODEL_GUFUNC("forward_dynamics_vjp", FA_FORWARD_VJP),
+    MODEL_GUFUNC("jacobian_derivatives", FA_JACOBIAN_TANGENTS),
+    MODEL_GUFUNC("energy_derivatives", FA_ENERGY_TANGENTS),
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -120,6 +120,14 @@ class Model:
     gravity_forces: Final[np.ufunc]  # (nq)->(nv)
     # (nq),(nv),(nv)->(2,nv,nv)
     inverse_dynamics_derivatives: Final[np.ufunc]
+    inverse_dynamics_jvp: Final[np.ufunc]  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
+    inverse_dynamics_vjp: Final[np.ufunc]  # (nq),(nv),(nv),(nv)->(3,nv)
+    # of arms without constraints; (nq),(nv),(t)->(3,nv,nv), t is nu or nv
+    forward_dynamics_derivatives: Final[np.ufunc]
+    forward_dynamics_jvp: Final[np.ufunc]  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
+    forward_dynamics_vjp: Final[np.ufunc]  # (nq),(nv),(t),(nv)->(3,nv)
+    jacobian_derivatives: Final[np.ufunc]  # (),(nq)->(6,nv,nv)
+    energy_derivatives: Final[np.ufunc]  # (nq),(nv)->(2,nv)
     forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
     forward_dynamics_basic: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
     forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)

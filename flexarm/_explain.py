@@ -145,7 +145,7 @@ def expected(arm: Arm, name: str) -> dict[int, str]:
         )
     if name == "wrench":
         return {6: "6 numbers, the moment and the force"}
-    if name == "tau":
+    if name in ("tau", "dtau"):
         joints = f"{arm.nu} (one force per joint)"
         if arm.nv == arm.nu:
             return {arm.nu: joints + coordinates}
@@ -174,6 +174,11 @@ def leading(
             raise ArgumentError(
                 f"{name} {given}, expected {' or '.join(fitting.values())}"
             )
+    if "dtau" in arrays and arrays["dtau"].shape[-1] != arrays["tau"].shape[-1]:
+        raise ArgumentError(
+            f"dtau has a last axis of length {arrays['dtau'].shape[-1]}, expected "
+            f"{arrays['tau'].shape[-1]}, that of tau"
+        )
     shapes = {name: array.shape[:-1] for name, array in arrays.items()}
     if extra:
         shapes["node"] = np.shape(extra[0])

@@ -97,14 +97,15 @@ def _joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
-def _node_rows(body: Body) -> Array:
+def _node_rows(body: Body, massless: bool) -> Array:
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    own = 0.0 if massless else 1.0
     kappa = body.node_foreshortening
     return np.hstack(
         [
-            body.node_mass[:, np.newaxis],
-            body.node_com,
-            inertia,
+            own * body.node_mass[:, np.newaxis],
+            own * body.node_com,
+            own * inertia,
             body.node_position,
             body.node_translation.reshape(body.n_nodes, -1),
             body.node_rotation.reshape(body.n_nodes, -1),
@@ -139,8 +140,12 @@ def _carrier(arm: Arm, hidden: Hidden, place: list[int]) -> tuple[int, int]:
     return place[p], arm._node_offset[p] + node
 
 
-def pack(arm: Arm) -> Packed:
-    """Return an arm as the plain arrays from which its C model is built."""
+def pack(arm: Arm, *, integrals: bool = False) -> Packed:
+    """Return an arm as the plain arrays from which its C model is built.
+
+    With `integrals` all bodies have modal integrals and no mass on nodes: inertia then
+    is a linear function of the arrays.
+    """
     topology: list[tuple[int, ...]] = []
     joints, nodes, modal = [], [], []
     place: list[int] = []  # of each body among those of the C model
@@ -154,7 +159,11 @@ def pack(arm: Arm) -> Packed:
         own = body.attachment_node
         rows = _joint_rows(joint, own is not None)
         joint_at[len(place)] = len(topology)
-        moments, shapes = merged(arm, len(place)), _driven(body)
+        moments, own_integrals = merged(arm, len(place)), None
+        if integrals and moments is None:
+            own_integrals = modal_integrals(body)
+            moments = own_integrals.pack()
+        shapes = _driven(body) if own_integrals is None else own_integrals.driven
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
@@ -171,7 +180,7 @@ def pack(arm: Arm) -> Packed:
             joints.append(row)
             parent, node = len(topology) - 1, -1
         place.append(parent)
-        nodes.append(_node_rows(body))
+        nodes.append(_node_rows(body, integrals))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
         if body.integrals is not None:
             modal.append(body.integrals.pack())

@@ -21,6 +21,7 @@ from . import (
     links,
     mass,
     motion,
+    parameters,
     positions,
     statics,
     vibration,
@@ -494,6 +495,18 @@ class Arm(Description):
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
     inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
+    inertial_parameters = parameters.inertial_parameters
+    inertial_regressor = parameters.inertial_regressor
+    energy_regressor = parameters.energy_regressor
+    base_parameters = parameters.base_parameters
+    with_inertial_parameters = parameters.with_inertial_parameters
+    forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
+    inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
+    inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp
+    forward_dynamics_jvp = derivatives.forward_dynamics_jvp
+    forward_dynamics_vjp = derivatives.forward_dynamics_vjp
+    jacobian_derivatives = derivatives.jacobian_derivatives
+    energy_derivatives = derivatives.energy_derivatives
     mass_matrix = mass.mass_matrix
     mass_matrix_inverse = mass.mass_matrix_inverse
     apply_mass_matrix = mass.apply_mass_matrix

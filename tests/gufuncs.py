@@ -42,6 +42,10 @@ INNER = (
     "mass_matrix_inverse_blocks",
     "operational_space_compliance",
     "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_vjp",
+    "forward_dynamics_vjp",
+    "energy_derivatives",
 )
 
 
@@ -147,7 +151,8 @@ class Case:
         try:
             return self.gufunc(*nodes, *arrays, **options)
         except Exception as error:
-            given = dict(zip(("q", "qd", "qdd"), arrays, strict=False))
+            last = "tau" if self.name.startswith("forward") else "qdd"
+            given = dict(zip(("q", "qd", last, "cotangent"), arrays, strict=False))
             raise explain(
                 self.arm, self.name, error, extra=nodes, **given, **options
             ) from None

@@ -40,7 +40,7 @@ each_argument = pytest.mark.parametrize(("function", "argument"), EACH_ARGUMENT)
 
 
 def good(arm: Arm, function: str, batch: tuple[int, ...] = ()) -> dict[str, Any]:
-    size = {"q": arm.nq, "tau": arm.nu, "wrench": 6}
+    size = {"q": arm.nq, "tau": arm.nu, "dtau": arm.nu, "wrench": 6}
     rng = np.random.default_rng(0)
     return {
         name: 0.1 * rng.normal(size=(*batch, size.get(name, arm.nv)))
@@ -62,10 +62,15 @@ def call_of(arm: Arm, function: str, given: dict[str, Any], **options: Any) -> A
 
 
 def stored(result: Any) -> Any:
-    """What `out` holds: an array, of both derivatives one after the other."""
-    if isinstance(result, fa.InverseDynamicsDerivatives):
+    """What `out` holds: an array, of all derivatives one after the other."""
+    matrices = (fa.InverseDynamicsDerivatives, fa.ForwardDynamicsDerivatives)
+    vectors = (
+        *(fa.InverseDynamicsGradients, fa.ForwardDynamicsGradients),
+        fa.EnergyDerivatives,
+    )
+    if isinstance(result, matrices):
         return np.stack(result, axis=-3)
-    return result
+    return np.stack(result, axis=-2) if isinstance(result, vectors) else result
 
 
 def test_the_functions_of_the_design_are_among_them() -> None:
@@ -88,11 +93,13 @@ def test_wrong_last_axis(function: str, argument: str) -> None:
             given = good(arm, function, batch)
             n = given[argument].shape[-1]
             wrong = {k for k in (0, 1, n - 1, n + 1) if k != n}
-            for length in wrong - ({arm.nv} if argument == "tau" else set()):
+            forces = argument in ("tau", "dtau")
+            for length in wrong - ({arm.nv} if forces else set()):
                 spoiled = given | {argument: np.zeros((*batch, length))}
                 expected = {
                     "wrench": "expected 6 numbers",
                     "tau": f"expected {arm.nu} (one force per joint)",
+                    "dtau": f"expected {arm.nu} (one force per joint)",
                 }.get(argument, f"expected {arm.nv} coordinates ({arm.nu} joints, ")
                 refused(
                     fa.ArgumentError,

@@ -114,7 +114,7 @@ def test_empty_batches(case: Case) -> None:
 @each_case
 def test_leading_axes_broadcast(case: Case) -> None:
     n = len(case.cores)
-    shapes = [(4, 1, 2), (5, 1), (1,), ()]
+    shapes = [(4, 1, 2), (5, 1), (1,), (), (2,), (5, 2)]
     operands = case.draw(*(shapes[k] for k in range(n)), seed=4)
     batch = np.broadcast_shapes(*shapes[:n])
     full = [

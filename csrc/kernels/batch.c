@@ -72,6 +72,13 @@ static const batch_row batch_rows[FA_N_KERNELS] = {
     [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
     [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
     [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
+    [FA_FORWARD_TANGENTS] = {ft_derivatives, ft_work_size},
+    [FA_INVERSE_JVP] = {ft_inverse_jvp, ft_work_size},
+    [FA_FORWARD_JVP] = {ft_forward_jvp, ft_work_size},
+    [FA_INVERSE_VJP] = {ft_inverse_vjp, ft_work_size},
+    [FA_FORWARD_VJP] = {ft_forward_vjp, ft_work_size},
+    [FA_JACOBIAN_TANGENTS] = {jt_run, jt_work_size},
+    [FA_ENERGY_TANGENTS] = {et_energy, et_work_size},
 };
 
 /* of arms with linear fidelity, where it makes a difference */
@@ -95,6 +102,7 @@ static const batch_row batch_linear_rows[FA_N_KERNELS] = {
     [FA_LINK_ACCELERATIONS] = {li_link_accelerations, li_links_work_size},
     [FA_LINK_JACOBIANS] = {li_link_jacobians, li_links_work_size},
     [FA_LINK_JACOBIAN_RATES] = {li_link_jacobian_rates, li_links_work_size},
+    [FA_JACOBIAN_TANGENTS] = {li_jacobian_tangents, li_jacobian_tangents_work_size},
 };
 
 static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
@@ -140,11 +148,13 @@ static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
 }
 #endif
 
-/* lanes of one operand; tau is widened from that of actuators to nv entries */
+/* lanes of one operand; tau, and a change of it, are widened from those of actuators to
+ * nv entries */
 static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
                           const int *sizes)
 {
-    const int widened = i == 2 && sizes[2] < model->nv && fa_kernel_takes_tau(kernel);
+    const int is_tau = (i == 2 || i == 5) && i < fa_kernel_inputs(kernel);
+    const int widened = is_tau && sizes[i] < model->nv && fa_kernel_takes_tau(kernel);
     return (size_t)(widened ? model->nv : sizes[i]);
 }
 
@@ -356,9 +366,9 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
     const int is_pair = fa_kernel_takes_pair(kernel);
     const batch_row *row = batch_row_of(model, kernel);
     const fa_operand *out = operands + n_in;
-    fa_real *lanes[4];
+    fa_real *lanes[FA_MOST_OPERANDS];
     fa_failures bad = {0, 0};
-    int sizes[4], is_row[4];
+    int sizes[FA_MOST_OPERANDS], is_row[FA_MOST_OPERANDS];
     fa_call call;
 
     fa_real *next = work;
@@ -372,7 +382,7 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
         next += width;
         fa_zero(lanes[i] + sizes[i], (int)width - sizes[i]);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < FA_MOST_INPUTS; i++) {
         call.in[i] = i < n_in ? lanes[i] : NULL;
     }
     call.out = lanes[n_in];
@@ -398,8 +408,8 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
         for (int i = 0; i < n_in; i++) {
             batch_load(operands + i, is_row[i], at, states, lanes[i]);
         }
-        if (widened) {
-            jf_actuate(model, lanes[2]);
+        for (int i = 2; widened && i < n_in; i += 3) {
+            jf_actuate(model, lanes[i]);
         }
         row->run(model, &call);
         batch_count(call.out, out->size, at, states, &bad);

@@ -8,7 +8,7 @@
 #include "../fa_lane.h"
 
 typedef struct {
-    const fa_real *in[3]; /* one after the other, element by element */
+    const fa_real *in[FA_MOST_INPUTS]; /* element by element */
     fa_real *out;         /* overlaps no input */
     fa_real *work;        /* scratch, no meaning before or after */
     int index, second;    /* node; of a pair the first one, and the second */

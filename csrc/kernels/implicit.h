@@ -61,7 +61,7 @@ static imp_parts imp_tangent(const roll_group *g, const roll_block *s, const fa_
     const imp_parts p = imp_split(g->model, g->work);
 
     mm_run(g->model, q, p.work, p.M);
-    tg_run(g->model, q, qd, qdd, p.work, p.K, p.C);
+    tg_run(g->model, FA_LANES, q, qd, qdd, p.work, p.K, p.C);
     if (g->run->feedback) {
         imp_gains(g, s, p.K, p.C);
     }

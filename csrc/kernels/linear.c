@@ -319,9 +319,9 @@ static size_t li_tangents_work_size(const fa_model *model)
 }
 
 /* derivatives of inverse dynamics of `states` states; the last fills unused lanes */
-static void li_tangents(const fa_model *model, int states, const fa_real *q,
-                        const fa_real *qd, const fa_real *qdd, fa_real *work,
-                        fa_real *dq, fa_real *dqd)
+static void li_tangents(const fa_model *model, int states, int inertial,
+                        const fa_real *q, const fa_real *qd, const fa_real *qdd,
+                        fa_real *work, fa_real *dq, fa_real *dqd)
 {
     const int nv = model->nv, size = nv * nv;
     double *x = (double *)work, *v = x + model->nq, *a = v + nv, *result = a + nv;
@@ -331,7 +331,7 @@ static void li_tangents(const fa_model *model, int states, const fa_real *q,
             li_read(q, model->nq, lane, x);
             li_read(qd, nv, lane, v);
             li_read(qdd, nv, lane, a);
-            fa_linear_tangents(model, x, v, a, result + 2 * size, result,
+            fa_linear_tangents(model, inertial, x, v, a, result + 2 * size, result,
                                result + size);
         }
         li_write(result, size, lane, dq);
@@ -343,16 +343,21 @@ static void li_tangents(const fa_model *model, int states, const fa_real *q,
 static size_t tg_work_size(const fa_model *model)
 {
     return model->fidelity == FA_LINEAR ? li_tangents_work_size(model)
+           : rt_knows(model)            ? rt_work_size(model)
                                         : tg_tree_work_size(model);
 }
 
-FA_NOINLINE void tg_run(const fa_model *model, const fa_real *q, const fa_real *qd,
-                        const fa_real *qdd, fa_real *work, fa_real *dq, fa_real *dqd)
+/* of linear models those of `states` states alone */
+FA_NOINLINE void tg_run(const fa_model *model, int states, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *dq, fa_real *dqd)
 {
     if (model->fidelity == FA_LINEAR) {
-        li_tangents(model, FA_LANES, q, qd, qdd, work, dq, dqd);
+        li_tangents(model, states, 0, q, qd, qdd, work, dq, dqd);
+    } else if (rt_knows(model)) {
+        rt_tangents(model, q, qd, qdd, work, dq, dqd);
     } else {
-        tg_tree(model, q, qd, qdd, work, dq, dqd);
+        tg_tree(model, 0, q, qd, qdd, work, dq, dqd);
     }
     jf_derivatives_add(model, q, qd, dq, dqd);
 }
@@ -360,14 +365,47 @@ FA_NOINLINE void tg_run(const fa_model *model, const fa_real *q, const fa_real *
 /* d tau / d q, then d tau / d qd: output [2][nv][nv] */
 static void tg_derivatives(const fa_model *model, const fa_call *call)
 {
-    fa_real *dqd = call->out + model->nv * model->nv;
+    tg_run(model, call->states, call->in[0], call->in[1], call->in[2], call->work,
+           call->out, call->out + model->nv * model->nv);
+}
 
-    if (model->fidelity == FA_LINEAR) {
-        li_tangents(model, call->states, call->in[0], call->in[1], call->in[2],
-                    call->work, call->out, dqd);
-    } else {
-        tg_tree(model, call->in[0], call->in[1], call->in[2], call->work, call->out,
-                dqd);
+/* the same without gravity, springs and dampers; dqd is of no use */
+static void tg_inertial(const fa_model *model, int states, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *dq, fa_real *dqd)
+{
+    fa_model weightless = *model;
+
+    for (int i = 0; i < 3; i++) {
+        weightless.gravity[i] = 0.0;
     }
-    jf_derivatives_add(model, call->in[0], call->in[1], call->out, dqd);
+    if (model->fidelity == FA_LINEAR) {
+        li_tangents(&weightless, states, 1, q, qd, qdd, work, dq, dqd);
+    } else if (rt_knows(model)) {
+        rt_tangents(&weightless, q, qd, qdd, work, dq, dqd);
+    } else {
+        tg_tree(&weightless, 1, q, qd, qdd, work, dq, dqd);
+    }
+}
+
+/* derivatives of the Jacobian of a node, state by state */
+static size_t li_jacobian_tangents_work_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv;
+    const size_t doubles =
+        (size_t)model->nq + 6 * nv * nv + fa_linear_tangents_work_size(model);
+    return (doubles + FA_LANES - 1) / FA_LANES;
+}
+
+static void li_jacobian_tangents(const fa_model *model, const fa_call *call)
+{
+    const int size = 6 * model->nv * model->nv;
+    double *q = (double *)call->work, *dJ = q + model->nq;
+
+    fa_zero(call->out, size);
+    for (int lane = 0; lane < call->states; lane++) {
+        li_read(call->in[0], model->nq, lane, q);
+        fa_linear_jacobian_tangents(model, call->index, q, dJ + size, dJ);
+        li_write(dJ, size, lane, call->out);
+    }
 }

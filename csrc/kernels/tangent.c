@@ -38,6 +38,7 @@ typedef struct {
     tg_coordinate *own; /* [nv] */
     tg_wide *wide;      /* [n_bodies] or NULL */
     fa_real *driven;    /* for one body with driven shapes */
+    int inertial;       /* without stiffness and damping of bodies */
 } tg_work;
 
 /* whether bodies have any B (X5) */
@@ -58,10 +59,10 @@ static size_t tg_tree_work_size(const fa_model *model)
            tg_driven_work_size(model);
 }
 
-static tg_work tg_split(const fa_model *model, const fa_real *q, const fa_real *qd,
-                        const fa_real *qdd, fa_real *work)
+static tg_work tg_split(const fa_model *model, int inertial, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work)
 {
-    tg_work w = {.q = q, .qd = qd, .qdd = qdd};
+    tg_work w = {.q = q, .qd = qd, .qdd = qdd, .inertial = inertial};
 
     w.motion = (id_body *)work;
     w.columns = (fa_real *)(w.motion + model->n_bodies);
@@ -140,7 +141,9 @@ FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int 
         tg_start(w->motion + k, w->bodies + k, wide, b, n, &shape, y, own, out->nv,
                  out->dq + at, out->dqd + at);
     }
-    tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
+    if (!w->inertial) {
+        tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
+    }
 }
 
 /* A.zd + B.z (X9) */
@@ -461,13 +464,15 @@ FA_NOINLINE void tg_inward_plain(const fa_model *model, const tg_work *w,
 
 /*
  * Derivatives of inverse dynamics at q [nq], qd [nv], qdd [nv]; the model is not linear.
+ *   inertial  without stiffness and damping of bodies
  *   work     [tg_tree_work_size(model)]  scratch
  *   dq, dqd  [nv][nv] by rows, row = force, column = local displacement or velocity
  */
-static void tg_tree(const fa_model *model, const fa_real *q, const fa_real *qd,
-                    const fa_real *qdd, fa_real *work, fa_real *dq, fa_real *dqd)
+static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
+                    const fa_real *qd, const fa_real *qdd, fa_real *work, fa_real *dq,
+                    fa_real *dqd)
 {
-    const tg_work w = tg_split(model, q, qd, qdd, work);
+    const tg_work w = tg_split(model, inertial, q, qd, qdd, work);
     const tg_result out = {model->nv, dq, dqd};
 
     fa_zero(dq, model->nv * model->nv);

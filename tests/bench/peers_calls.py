@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from peers_arms import States
-from peers_jobs import FORWARD
+from peers_jobs import FORWARD, FORWARD_DERIVATIVES
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,11 @@ class PeerCalls(ABC):
 
     def last_operand(self, job: str) -> Array:
         """Forces or accelerations, whatever comes last."""
-        return self.states.tau if job == FORWARD else self.states.qdd
+        return (
+            self.states.tau
+            if job in (FORWARD, FORWARD_DERIVATIVES)
+            else self.states.qdd
+        )
 
     def loop(self, job: str, count: int) -> Callable[[], None]:
         """Loop in Python over the first states."""

@@ -6,7 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from peers_jobs import DERIVATIVES, FORWARD, INVERSE, JACOBIAN, MASS
+from peers_jobs import (
+    DERIVATIVES,
+    FORWARD,
+    FORWARD_DERIVATIVES,
+    INVERSE,
+    JACOBIAN,
+    MASS,
+)
 from peers_report import digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP
 
@@ -35,6 +42,7 @@ SHORT = {
     MASS: "mass matrix",
     JACOBIAN: "Jacobian",
     DERIVATIVES: "derivatives",
+    FORWARD_DERIVATIVES: "derivatives, forward",
 }
 
 

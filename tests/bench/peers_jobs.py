@@ -18,8 +18,9 @@ INVERSE = "inverse dynamics"
 MASS = "mass matrix"
 JACOBIAN = "Jacobian"
 DERIVATIVES = "derivatives of inverse dynamics"
+FORWARD_DERIVATIVES = "derivatives of forward dynamics"
 # numbers of the jobs in peers_pinocchio.cpp and peers_mujoco.c
-JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES)
+JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES, FORWARD_DERIVATIVES)
 
 CHECKED = 4  # states that contenders must agree on before they race
 LARGEST = 200e6  # bytes of results beyond which a batch is not tried
@@ -148,6 +149,7 @@ __all__ = [
     "CHECKED",
     "DERIVATIVES",
     "FORWARD",
+    "FORWARD_DERIVATIVES",
     "FULL",
     "INVERSE",
     "JACOBIAN",

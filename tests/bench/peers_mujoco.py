@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from peers_arms import States, for_mujoco, joint_order, urdf_text
 from peers_calls import PeerCalls
-from peers_jobs import DERIVATIVES, FORWARD, INVERSE, JACOBIAN, JOBS, MASS
+from peers_jobs import (
+    DERIVATIVES,
+    FORWARD,
+    FORWARD_DERIVATIVES,
+    INVERSE,
+    JACOBIAN,
+    JOBS,
+    MASS,
+)
 from peers_native import held, mujoco_loop, pointer
 from scipy.spatial.transform import Rotation
 
@@ -61,7 +69,7 @@ class MujocoPeer(PeerCalls):
 
     def offers(self, job: str) -> bool:
         """Whether it computes this, and flexarm's result can be told from it."""
-        return job != DERIVATIVES
+        return job not in (DERIVATIVES, FORWARD_DERIVATIVES)
 
     def call(self, job: str) -> Callable[[Array, Array, Array], Any]:
         """One state, called from Python; results stay in its data."""

@@ -5,6 +5,7 @@
 
 #include <pinocchio/multibody.hpp>
 
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
@@ -27,10 +28,18 @@ struct Peer {
     pinocchio::Model model;
     pinocchio::Data data;
     pinocchio::Data::Matrix6x jacobian;
+    Eigen::MatrixXd by_q, by_v;
 };
 
 enum { KIND_X, KIND_Y, KIND_Z, KIND_FREE };
-enum { JOB_FORWARD, JOB_INVERSE, JOB_MASS, JOB_JACOBIAN, JOB_DERIVATIVES };
+enum {
+    JOB_FORWARD,
+    JOB_INVERSE,
+    JOB_MASS,
+    JOB_JACOBIAN,
+    JOB_DERIVATIVES,
+    JOB_FORWARD_DERIVATIVES
+};
 
 pinocchio::JointModel joint_of(int kind)
 {
@@ -82,6 +91,8 @@ extern "C" void peer_ready(void *handle)
     Peer &peer = *static_cast<Peer *>(handle);
     peer.data = pinocchio::Data(peer.model);
     peer.jacobian.setZero(6, peer.model.nv);
+    peer.by_q.setZero(peer.model.nv, peer.model.nv);
+    peer.by_v = peer.by_q;
 }
 
 extern "C" void peer_close(void *handle)
@@ -90,7 +101,8 @@ extern "C" void peer_close(void *handle)
 }
 
 // Does a job for `count` states, rows of q, v and a, and stores the results.  Mass
-// matrices, their upper half only, and Jacobians come by columns.
+// matrices, their upper half only, Jacobians and the first two of three derivatives come by
+// columns, the third one by rows, its upper half only.
 extern "C" void peer_run(void *handle, int job, long count, const double *q,
                          const double *v, const double *a, double *out)
 {
@@ -103,6 +115,8 @@ extern "C" void peer_run(void *handle, int job, long count, const double *q,
     Jacobian jacobian = peer.jacobian;
     RowSquare dq = data.dtau_dq, dv = data.dtau_dv;
     Square da = data.M;
+    Square fq = peer.by_q, fv = peer.by_v;
+    RowSquare ft = data.Minv;
 
     for (long i = 0; i < count; i++) {
         const Row qi = Map(q + i * nq, nq), vi = Map(v + i * nv, nv);
@@ -120,6 +134,12 @@ extern "C" void peer_run(void *handle, int job, long count, const double *q,
         case JOB_JACOBIAN:
             pinocchio::computeJointJacobian(model, data, qi, last, jacobian);
             store(out + i * 6 * nv, peer.jacobian);
+            break;
+        case JOB_FORWARD_DERIVATIVES:
+            pinocchio::computeABADerivatives(model, data, qi, vi, ai, fq, fv, ft);
+            store(out + i * 3 * nv * nv, peer.by_q);
+            store(out + (i * 3 + 1) * nv * nv, peer.by_v);
+            store(out + (i * 3 + 2) * nv * nv, data.Minv);
             break;
         default:
             pinocchio::computeRNEADerivatives(model, data, qi, vi, ai, dq, dv, da);

@@ -12,7 +12,15 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from peers_arms import States, for_pinocchio, joint_order, urdf_text
 from peers_calls import PeerCalls
-from peers_jobs import DERIVATIVES, FORWARD, INVERSE, JACOBIAN, JOBS, MASS
+from peers_jobs import (
+    DERIVATIVES,
+    FORWARD,
+    FORWARD_DERIVATIVES,
+    INVERSE,
+    JACOBIAN,
+    JOBS,
+    MASS,
+)
 from peers_native import held, pinocchio_loop, pointer
 
 import flexarm as fa
@@ -48,12 +56,14 @@ class PinocchioPeer(PeerCalls):
         """One state, called from Python."""
         model, data, last = self.model, self.data, self.last
         jacobian, derivatives = pin.computeJointJacobian, pin.computeRNEADerivatives
+        forward = pin.computeABADerivatives
         return {
             FORWARD: lambda q, v, x: pin.aba(model, data, q, v, x),
             INVERSE: lambda q, v, x: pin.rnea(model, data, q, v, x),
             MASS: lambda q, v, x: pin.crba(model, data, q),
             JACOBIAN: lambda q, v, x: jacobian(model, data, q, last),
             DERIVATIVES: lambda q, v, x: derivatives(model, data, q, v, x),
+            FORWARD_DERIVATIVES: lambda q, v, x: forward(model, data, q, v, x),
         }[job]
 
     def batch(self, job: str, threads: int) -> tuple[Callable[[], Any], Array] | None:
@@ -78,6 +88,7 @@ class PinocchioPeer(PeerCalls):
             MASS: (nv, nv),
             JACOBIAN: (nv, 6),
             DERIVATIVES: (2, nv, nv),
+            FORWARD_DERIVATIVES: (3, nv, nv),
         }[job]
         out = np.empty((len(x.q), *shape))
         arrays = [x.q, x.qd, self.last_operand(job), out]
@@ -118,6 +129,10 @@ class PinocchioPeer(PeerCalls):
             J = np.asarray(found).reshape(6, -1)
             return np.asarray(J[[3, 4, 5, 0, 1, 2]][:, back])
         pair = (self.data.dtau_dq, self.data.dtau_dv)
+        if job == FORWARD_DERIVATIVES:
+            inverse = np.triu(self.data.Minv)
+            inverse = inverse + np.triu(inverse, 1).T
+            pair = (self.data.ddq_dq, self.data.ddq_dv, inverse)
         return np.array([np.asarray(d)[np.ix_(back, back)] for d in pair])
 
     def ours(self, job: str, out: Array) -> Array:
@@ -129,6 +144,10 @@ class PinocchioPeer(PeerCalls):
         back = np.argsort(self.order)
         if job == DERIVATIVES:
             return np.asarray(out[:, :, back[:, np.newaxis], back])
+        if job == FORWARD_DERIVATIVES:  # two by columns, the upper half of the last one
+            whole, half = np.swapaxes(out, -2, -1).copy(), np.triu(out[:, 2], 1)
+            whole[:, 2] = np.triu(out[:, 2]) + np.swapaxes(half, 1, 2)
+            return np.asarray(whole[:, :, back[:, np.newaxis], back])
         return np.asarray(out[:, back])
 
 

@@ -16,6 +16,7 @@ from peers_jobs import (
     CHECKED,
     DERIVATIVES,
     FORWARD,
+    FORWARD_DERIVATIVES,
     INVERSE,
     JACOBIAN,
     JOBS,
@@ -65,6 +66,10 @@ def flexarm_calls(
         out = np.empty((*shape, 2, nv, nv))
         function: Callable[..., Any] = fa.inverse_dynamics_derivatives
         return partial(function, arm, x.q, x.qd, x.qdd, out=out), out, function
+    if job == FORWARD_DERIVATIVES:
+        out = np.empty((*shape, 3, nv, nv))
+        function = fa.forward_dynamics_derivatives
+        return partial(function, arm, x.q, x.qd, x.tau, out=out), out, function
     if job in (FORWARD, INVERSE):
         out = np.empty((*shape, nv))
         forward = job == FORWARD
@@ -169,6 +174,7 @@ def races(name: str, job: str, sizes: Sizes) -> Sequence[Race]:
     """One arm and one job, at all sizes."""
     arm, found = arm_of(name), []
     width = {FORWARD: 1, INVERSE: 1, MASS: arm.nv, JACOBIAN: 6, DERIVATIVES: 2 * arm.nv}
+    width[FORWARD_DERIVATIVES] = 3 * arm.nv
     for count in sizes.batches:
         if 8.0 * count * width[job] * arm.nv > LARGEST:
             continue

@@ -1,8 +1,9 @@
-"""Speed of the derivatives of inverse dynamics: beside differences, and Pinocchio.
+"""Speed of the derivatives of the dynamics: beside differences, and Pinocchio.
 
     python3 -m pytest tests/bench/test_bench_derivatives.py
 
-The ratio to inverse dynamics itself is what an integrator pays for a tangent.  Central
+The ratio to inverse dynamics itself is what an integrator pays for a tangent, that to
+forward dynamics what an optimization of motions does.  Central
 differences take two evaluations for each of ``2 nv`` columns, all in one batch call.
 """
 
@@ -24,6 +25,7 @@ Contest = Callable[[str, list[Contender]], Any]
 
 FEW = 256  # states of a batch of large matrices
 FLEXIBLE = {
+    "2 joints x 3 modes": lambda: spatial_chain(2, 3),
     "De Luca arm (2 + 4 coordinates)": fa.library.de_luca_siciliano,
     "4 joints x 3 modes": lambda: spatial_chain(4, 3),
     "7 joints x 4 modes": lambda: spatial_chain(7, 4),
@@ -149,3 +151,76 @@ def test_flexible(contest: Contest, name: str, count: int) -> None:
         ],
     )
     assert_near(out, differences(arm, q, qd, qdd))
+
+
+@pytest.mark.parametrize("name", ["puma560", "iiwa14"])
+def test_forward_of_rigid_arms(contest: Contest, name: str) -> None:
+    pin = pytest.importorskip("pinocchio")
+    from pinocchio_models import to_pinocchio
+
+    arm: fa.Arm = getattr(fa.library, name)()
+    other = to_pinocchio(arm)
+    q, qd, tau = states(arm, BATCH)
+    out, qdd = np.empty((BATCH, 3, arm.nv, arm.nv)), np.empty_like(q)
+
+    def loop() -> None:
+        for row in zip(q, qd, tau, strict=True):
+            pin.computeABADerivatives(other.model, other.data, *row)
+
+    contest(
+        f"derivatives of forward dynamics, {name}, batch",
+        [
+            Contender(
+                "flexarm",
+                lambda: fa.forward_dynamics_derivatives(arm, q, qd, tau, out=out),
+                BATCH,
+            ),
+            Contender("pin, loop in Python", loop, BATCH),
+            Contender(
+                "flexarm, forward dynamics alone",
+                lambda: fa.forward_dynamics(arm, q, qd, tau, out=qdd),
+                BATCH,
+            ),
+            Contender(
+                "flexarm, derivatives of inverse dynamics",
+                lambda: fa.inverse_dynamics_derivatives(arm, q, qd, tau),
+                BATCH,
+            ),
+        ],
+    )
+    pin.computeABADerivatives(other.model, other.data, q[0], qd[0], tau[0])
+    assert_near(out[0, :2], np.stack([other.data.ddq_dq, other.data.ddq_dv]))
+
+
+@pytest.mark.parametrize("name", FLEXIBLE)
+def test_forward_of_flexible_arms(contest: Contest, name: str) -> None:
+    arm = FLEXIBLE[name]()
+    q, qd, tau = states(arm, FEW)
+    out, qdd = np.empty((FEW, 3, arm.nv, arm.nv)), np.empty_like(q)
+    change = np.ones_like(q)
+    contest(
+        f"derivatives of forward dynamics, {name}, batch",
+        [
+            Contender(
+                "flexarm",
+                lambda: fa.forward_dynamics_derivatives(arm, q, qd, tau, out=out),
+                FEW,
+            ),
+            Contender(
+                "flexarm, along one direction",
+                lambda: fa.forward_dynamics_jvp(
+                    arm, q, qd, tau, change, change, change, out=qdd
+                ),
+                FEW,
+            ),
+            Contender(
+                "flexarm, forward dynamics alone",
+                lambda: fa.forward_dynamics(arm, q, qd, tau, out=qdd),
+                FEW,
+            ),
+        ],
+    )
+    fa.forward_dynamics(arm, q, qd, tau, out=qdd)
+    forces = fa.inverse_dynamics_derivatives(arm, q, qd, qdd)
+    expected = -np.linalg.solve(fa.mass_matrix(arm, q), np.concatenate(forces, axis=-1))
+    assert_near(np.concatenate([out[:, 0], out[:, 1]], axis=-1), expected)

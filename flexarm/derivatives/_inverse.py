@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics: how forces change with positions and velocities."""
+"""Derivatives of inverse dynamics by positions and velocities."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._explain import explain
-from ._threads import ONE, threaded
+from .._explain import explain
+from .._threads import ONE, threaded
 
 if TYPE_CHECKING:
-    from .arm import Arm
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,100 @@
+"""Gradients of the energy of an arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import explain
+from .._threads import ONE, threaded
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class EnergyDerivatives(NamedTuple):
+    """Gradients of the total energy.
+
+    Attributes
+    ----------
+    dq : (..., nv) ndarray of float
+        By local displacements of the positions.
+    dqd : (..., nv) ndarray of float
+        By the velocities: the generalized momenta.
+    """
+
+    dq: Array
+    dqd: Array
+
+
+def energy_derivatives(
+    arm: Arm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> EnergyDerivatives:
+    r"""Exact gradients of the total energy with respect to q and qd.
+
+    .. math:: \frac{\partial E}{\partial q} = \frac12\,
+        \frac{\partial(\dot q^T M \dot q)}{\partial q}
+        + \frac{\partial V}{\partial q}, \qquad
+        \frac{\partial E}{\partial\dot q} = M\,\dot q.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities: time derivatives of `q` but for joints with poses.
+    out : (..., 2, nv) ndarray of float, optional
+        Where to store both gradients; they are then views of it.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    gradients : EnergyDerivatives
+        ``dq`` and ``dqd``, (..., nv) each.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    energy, kinetic_energy, potential_energy : what is differentiated.
+    gravity_forces : the part of the weight in ``dq``.
+    momentum : spatial momentum of the arm.
+
+    Notes
+    -----
+    Those of the potential energy alone are ``energy_derivatives(arm, q, 0 * qd).dq``.
+    Columns are those of `inverse_dynamics_derivatives`; velocities are held in the axes
+    of the body where positions are quaternions.  The potential energy is that of the
+    deformed arm, for any fidelity; the corner of a stop counts as outside.
+
+    The kernel is ``csrc/kernels/energy_tangents.c``, equation (G8).
+
+    Examples
+    --------
+    A pendulum of 2 kg at 0.3 m, level and at 2 rad/s:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> dq, dqd = fa.energy_derivatives(arm, [0.0], [2.0])
+    >>> dq.round(3), dqd.round(3)
+    (array([5.886]), array([0.36]))
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        both = model.energy_derivatives(q, qd, out)
+    except Exception as error:
+        raise explain(arm, "energy_derivatives", error, out=out, q=q, qd=qd) from None
+    return EnergyDerivatives(both[..., 0, :], both[..., 1, :])

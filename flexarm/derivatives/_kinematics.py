@@ -1,0 +1,91 @@
+"""Derivatives of Jacobians."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._explain import explain
+from .._threads import ONE, threaded
+from ..kinematics import _node
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+
+def jacobian_derivatives(
+    arm: Arm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+) -> Any:
+    r"""Exact derivatives of the Jacobian of a node with respect to the positions.
+
+    The kinematic Hessian: how each column of the body-fixed `jacobian` changes with
+    each local displacement.  For joints it is a bracket of two columns,
+
+    .. math:: \frac{\partial J_j}{\partial q_k} = \begin{cases}
+        [J_j, J_k] & \text{if } j \text{ is inboard of } k\\
+        0 & \text{else,}\end{cases}
+
+    modes of one body have second derivatives of their node's place and turn besides.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    out : (..., 6, nv, nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    H : (..., 6, nv, nv) ndarray of float
+        ``H[i, j, k]`` is the derivative of ``J[i, j]`` along velocity k: angular rows
+        first, in the axes of the node.  ``H @ qd`` is the rate of J.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, or there is no such node.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    jacobian : what is differentiated; itself the derivative of the pose.
+    link_jacobian_rates : rates of the Jacobians of all bodies, in four forms.
+
+    Notes
+    -----
+    Columns are those of `inverse_dynamics_derivatives`.  For an arm of linear or
+    ruthless fidelity these are the derivatives of its own Jacobian: modes of a ruthless
+    arm move no column.
+
+    The kernel is ``csrc/kernels/jacobian_tangents.c``, equations (G6) and (G7); the
+    bracket is that of A. Mueller, *Screw and Lie group theory in multibody kinematics*,
+    Multibody System Dynamics 43 (2018).
+
+    Examples
+    --------
+    Two links of 1 m, the second one bent by 0.5 rad: how the velocity of the tip in its
+    own axes, for a unit rate of the first joint, changes with the second
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> H = fa.jacobian_derivatives(arm, [0.0, 0.5])
+    >>> H[3, 0, 1].round(3), H[4, 0, 1].round(3)
+    (np.float64(0.878), np.float64(-0.479))
+    >>> fa.jacobian_derivatives(arm, [[0.0, 0.5]] * 10).shape
+    (10, 6, 2, 2)
+    """
+    index = _node(arm, node)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.jacobian_derivatives(index, q, out)
+    except Exception as error:
+        raise explain(
+            arm, "jacobian_derivatives", error, extra=(index,), out=out, q=q
+        ) from None

@@ -1,0 +1,376 @@
+"""Products with the derivatives of the dynamics, forwards and backwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import explain
+from .._threads import ONE, threaded
+from ._forward import refuse_constraints
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class InverseDynamicsGradients(NamedTuple):
+    """A cotangent of forces, carried back to what they depend on.
+
+    Attributes
+    ----------
+    dq, dqd, dqdd : (..., nv) ndarray of float
+        By local displacements of the positions, by velocities and by accelerations.
+    """
+
+    dq: Array
+    dqd: Array
+    dqdd: Array
+
+
+class ForwardDynamicsGradients(NamedTuple):
+    """A cotangent of accelerations, carried back to what they depend on.
+
+    Attributes
+    ----------
+    dq, dqd, dtau : (..., nv) ndarray of float
+        By local displacements of the positions, by velocities and by all generalized
+        forces.
+    """
+
+    dq: Array
+    dqd: Array
+    dtau: Array
+
+
+def inverse_dynamics_jvp(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    dq: Any,
+    dqd: Any,
+    dqdd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    r"""Change of the forces of a motion along a change of the motion.
+
+    .. math:: \delta\tau = \frac{\partial\tau}{\partial q}\,\delta q
+        + \frac{\partial\tau}{\partial\dot q}\,\delta\dot q + M\,\delta\ddot q
+
+    without handing out a matrix.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and their time derivatives.
+    dq, dqd, dqdd : (..., nv) array_like of float
+        Changes of these, that of `q` a local displacement.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    dtau : (..., nv) ndarray of float
+        Change of `inverse_dynamics`.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    inverse_dynamics_derivatives : the matrices.
+    inverse_dynamics_vjp : the adjoint product.
+
+    Examples
+    --------
+    The weight of a pendulum that hangs is a stiffness of 5.886 N m/rad:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> fa.inverse_dynamics_jvp(
+    ...     arm, [-np.pi / 2], [0.0], [0.0], [1.0], [0.0], [0.0]
+    ... ).round(3)
+    array([5.886])
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
+    except Exception as error:
+        raise explain(
+            arm,
+            "inverse_dynamics_jvp",
+            error,
+            out=out,
+            q=q,
+            qd=qd,
+            qdd=qdd,
+            dq=dq,
+            dqd=dqd,
+            dqdd=dqdd,
+        ) from None
+
+
+def inverse_dynamics_vjp(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    cotangent: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+) -> InverseDynamicsGradients:
+    r"""Gradient of :math:`\lambda\cdot\tau` for a cotangent of inverse dynamics.
+
+    .. math:: \left(\frac{\partial\tau}{\partial q}\right)^T\lambda,\quad
+        \left(\frac{\partial\tau}{\partial\dot q}\right)^T\lambda,\quad M\,\lambda
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and their time derivatives.
+    cotangent : (..., nv) array_like of float
+        Weights of the forces.
+    out : (..., 3, nv) ndarray of float, optional
+        Where to store all three; they are then views of it.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    gradients : InverseDynamicsGradients
+        ``dq``, ``dqd`` and ``dqdd``, (..., nv) each.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    inverse_dynamics_derivatives : the matrices.
+    inverse_dynamics_jvp : the product along a direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3, inertia=1.82, damping=0.1)
+    >>> dq, dqd, dqdd = fa.inverse_dynamics_vjp(arm, [-np.pi / 2], [0], [0], [2.0])
+    >>> dq.round(3), dqd, dqdd
+    (array([11.772]), array([0.2]), array([4.]))
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        all_ = model.inverse_dynamics_vjp(q, qd, qdd, cotangent, out)
+    except Exception as error:
+        raise explain(
+            arm,
+            "inverse_dynamics_vjp",
+            error,
+            out=out,
+            q=q,
+            qd=qd,
+            qdd=qdd,
+            cotangent=cotangent,
+        ) from None
+    return InverseDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])
+
+
+def forward_dynamics_jvp(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    dq: Any,
+    dqd: Any,
+    dtau: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    r"""Change of the accelerations along a change of state and forces.
+
+    .. math:: \delta\ddot q = M^{-1}\left(\delta\tau
+        - \frac{\partial\tau}{\partial q}\,\delta q
+        - \frac{\partial\tau}{\partial\dot q}\,\delta\dot q\right)
+
+    without handing out a matrix.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities: time derivatives of `q` but for joints with poses.
+    tau : (..., nu) or (..., nv) array_like of float
+        Joint forces in N m or N, of motors where joints have drives, or all generalized
+        forces with the modal ones.
+    dq, dqd : (..., nv) array_like of float
+        Changes of positions, a local displacement, and of velocities.
+    dtau : (..., nu) or (..., nv) array_like of float
+        Change of `tau`, with as many entries.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    dqdd : (..., nv) ndarray of float
+        Change of `forward_dynamics`.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    ModelError
+        If the arm has constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    forward_dynamics_derivatives : the matrices.
+    forward_dynamics_vjp : the adjoint product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3, inertia=1.82)
+    >>> fa.forward_dynamics_jvp(arm, [-np.pi / 2], [0], [0], [1], [0], [1]).round(3)
+    array([-2.443])
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
+    except Exception as error:
+        refusal = refuse_constraints(arm, error, "forward_dynamics_jvp")
+        if refusal is not error:
+            raise refusal from None
+        raise explain(
+            arm,
+            "forward_dynamics_jvp",
+            error,
+            out=out,
+            q=q,
+            qd=qd,
+            tau=tau,
+            dq=dq,
+            dqd=dqd,
+            dtau=dtau,
+        ) from None
+
+
+def forward_dynamics_vjp(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    cotangent: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+) -> ForwardDynamicsGradients:
+    r"""Gradient of :math:`l\cdot\ddot q` for a cotangent of forward dynamics.
+
+    With :math:`\lambda = M^{-1} l` the three gradients are
+
+    .. math:: -\left(\frac{\partial\tau}{\partial q}\right)^T\lambda,\quad
+        -\left(\frac{\partial\tau}{\partial\dot q}\right)^T\lambda,\quad \lambda.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities: time derivatives of `q` but for joints with poses.
+    tau : (..., nu) or (..., nv) array_like of float
+        Joint forces in N m or N, of motors where joints have drives, or all generalized
+        forces with the modal ones.
+    cotangent : (..., nv) array_like of float
+        Weights of the accelerations.
+    out : (..., 3, nv) ndarray of float, optional
+        Where to store all three; they are then views of it.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    gradients : ForwardDynamicsGradients
+        ``dq``, ``dqd`` and ``dtau``, (..., nv) each; ``dtau`` for all generalized
+        forces.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    ModelError
+        If the arm has constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    forward_dynamics_derivatives : the matrices.
+    forward_dynamics_jvp : the product along a direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3, inertia=1.82, damping=0.1)
+    >>> dq, dqd, dtau = fa.forward_dynamics_vjp(arm, [-np.pi / 2], [0], [0], [2.0])
+    >>> dq.round(3), dqd.round(3), dtau.round(3)
+    (array([-5.886]), array([-0.1]), array([1.]))
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        all_ = model.forward_dynamics_vjp(q, qd, tau, cotangent, out)
+    except Exception as error:
+        refusal = refuse_constraints(arm, error, "forward_dynamics_vjp")
+        if refusal is not error:
+            raise refusal from None
+        raise explain(
+            arm,
+            "forward_dynamics_vjp",
+            error,
+            out=out,
+            q=q,
+            qd=qd,
+            tau=tau,
+            cotangent=cotangent,
+        ) from None
+    return ForwardDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])

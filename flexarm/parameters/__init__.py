@@ -1,0 +1,35 @@
+"""Parameters of an arm: regressor, base parameters, derivatives by parameters."""
+
+from __future__ import annotations
+
+from ._base import BaseParameters, base_parameters
+from ._directional import ParameterDerivatives, parameter_derivatives
+from ._rebuilt import with_inertial_parameters
+from ._regressor import (
+    InertialParameters,
+    energy_regressor,
+    inertial_parameters,
+    inertial_regressor,
+)
+from ._sensitivities import (
+    TrajectoryChange,
+    TrajectoryGradient,
+    TrajectorySensitivities,
+    trajectory_sensitivities,
+)
+
+__all__ = [
+    "BaseParameters",
+    "InertialParameters",
+    "ParameterDerivatives",
+    "TrajectoryChange",
+    "TrajectoryGradient",
+    "TrajectorySensitivities",
+    "base_parameters",
+    "energy_regressor",
+    "inertial_parameters",
+    "inertial_regressor",
+    "parameter_derivatives",
+    "trajectory_sensitivities",
+    "with_inertial_parameters",
+]

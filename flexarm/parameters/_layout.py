@@ -1,0 +1,453 @@
+"""Where the parameters of an arm stand in the arrays of its C model.
+
+Forces are linear in masses, modal integrals, stiffness and damping.  `parameters_of`
+lists these constants with their places in the arrays of `_pack.pack(arm,
+integrals=True)`; what is left of the arrays without them is geometry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._motors import (
+    _FRICTION,
+    _SPRING,
+    _STOP,
+    Hidden,
+    JointForce,
+    hidden_bodies,
+    joint_forces,
+)
+from .._pack import Packed, _joint_rows, pack
+from ..errors import ArgumentError
+from ..integrals import ModalIntegrals, modal_integrals
+from ..models import RigidBody
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+    from ..models import Body
+
+Array = NDArray[np.float64]
+
+FAMILIES = ("inertia", "stiffness", "damping", "joint", "motor")
+
+_AXES = ("x", "y", "z")
+_PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
+_UPPER = np.triu_indices(3)
+
+# integrals this small beside others of their kind are rounding, not parameters
+_NOTHING = 1e-14
+
+
+@dataclass(frozen=True)
+class Place:
+    """One parameter, and where it stands: array, flat index, factor."""
+
+    name: str
+    value: float
+    unit: str
+    family: str
+    body: int
+    at: tuple[tuple[str, int, float], ...]
+
+
+class _Walk:
+    """Goes along the arrays as `pack` has filled them."""
+
+    def __init__(self, arm: Arm) -> None:
+        self.arm, self.packed = arm, pack(arm, integrals=True)
+        self.modal = 0  # next place in the modal array
+        self.link = 0  # next body of the C model
+
+    def one(
+        self,
+        name: str,
+        unit: str,
+        family: str,
+        body: int,
+        at: list[tuple[str, int, float]],
+    ) -> Place:
+        array, index, factor = at[0]
+        value = float(getattr(self.packed, array).flat[index]) / factor
+        return Place(name, value, unit, family, body, tuple(at))
+
+    def block(
+        self,
+        names: Any,
+        unit: str,
+        family: str,
+        body: int,
+        places: Any,
+        every: bool = False,
+    ) -> Iterator[Place]:
+        """Parameters of one kind; without `every` those that are not zero."""
+        found = [
+            self.one(n, unit, family, body, [("modal", i, 1.0) for i in at])
+            for n, at in zip(names, places, strict=True)
+        ]
+        most = max((abs(x.value) for x in found), default=0.0)
+        for x in found:
+            if every or abs(x.value) > _NOTHING * most:
+                yield x
+
+    def take(self, *shape: int) -> NDArray[np.intp]:
+        """Places of the next array of this shape."""
+        count = int(np.prod(shape))
+        result = self.modal + np.arange(count).reshape(shape)
+        self.modal += count
+        return result
+
+    # bodies
+
+    def square(self, body: int, symbol: str, unit: str, family: str) -> Iterator[Place]:
+        b = self.arm.bodies[body]
+        n, modes = b.n_modes, b.mode_names
+        at = self.take(n, n)
+        pairs = [(r, s) for r in range(n) for s in range(r, n)]
+        names = [f"{b.name}.{symbol}[{modes[r]},{modes[s]}]" for r, s in pairs]
+        places = [{at[r, s], at[s, r]} for r, s in pairs]
+        yield from self.block(names, unit, family, body, places)
+
+    def moments(self, body: int, name: str, every: bool) -> Iterator[Place]:
+        """The ten parameters of a rigid body."""
+        kinds = [
+            ([f"{name}.m"], "kg", self.take(1)),
+            ([f"{name}.m{x}" for x in _AXES], "kg m", self.take(3)),
+            ([f"{name}.I{x}" for x in _PAIRS], "kg m^2", self.take(6)),
+        ]
+        for names, unit, at in kinds:
+            yield from self.block(
+                names, unit, "inertia", body, at[:, np.newaxis], every
+            )
+
+    def integrals(self, body: int) -> Iterator[Place]:
+        b = self.arm.bodies[body]
+        who, n, modes = b.name, b.n_modes, b.mode_names
+        yield from self.moments(body, who, not n)
+        E, F0, mp1 = self.take(n, 3), self.take(n, 3), self.take(n, 3)
+        modal = self.packed.modal
+        plain = bool((modal[E] == modal[mp1]).all())  # no offset masses: one parameter
+        shifts = np.stack([E, mp1], axis=-1) if plain else E
+        unit = "kg m/eta"
+        yield from self.columns(body, "E", modes, unit, shifts, _AXES)
+        yield from self.columns(body, "F0", modes, "kg m^2/eta", F0, _AXES)
+        if not plain:
+            yield from self.columns(body, "mp1", modes, unit, mp1, _AXES)
+        at = self.take(n, n, 3)
+        yield from self.pairs(body, "F1", modes, modes, "kg m^2/eta^2", at, _AXES)
+        at, low = self.take(n * (n + 1) // 2), np.tril_indices(n)
+        names = [f"{who}.G[{modes[r]},{modes[s]}]" for r, s in zip(*low, strict=True)]
+        unit = "kg m^2/eta^2"
+        yield from self.block(names, unit, "inertia", body, at[:, np.newaxis])
+        at = self.take(n, 6)
+        yield from self.columns(body, "J1", modes, "kg m^2/eta", at, _PAIRS)
+        at = self.take(n, n, 6)
+        yield from self.symmetric(body, "J2", modes, "kg m^2/eta^2", at)
+
+    def columns(
+        self,
+        body: int,
+        symbol: str,
+        modes: tuple[str, ...],
+        unit: str,
+        at: NDArray[np.intp],
+        parts: tuple[str, ...],
+    ) -> Iterator[Place]:
+        who = self.arm.bodies[body].name
+        names = [f"{who}.{symbol}[{x},{mode}]" for mode in modes for x in parts]
+        if names:
+            at = at.reshape(len(names), -1)
+            yield from self.block(names, unit, "inertia", body, at)
+
+    def pairs(
+        self,
+        body: int,
+        symbol: str,
+        first: tuple[str, ...],
+        second: tuple[str, ...],
+        unit: str,
+        at: NDArray[np.intp],
+        parts: tuple[str, ...],
+    ) -> Iterator[Place]:
+        who = self.arm.bodies[body].name
+        names = [
+            f"{who}.{symbol}[{x},{a},{b}]" for a in first for b in second for x in parts
+        ]
+        yield from self.block(names, unit, "inertia", body, at.reshape(-1, 1))
+
+    def symmetric(
+        self,
+        body: int,
+        symbol: str,
+        modes: tuple[str, ...],
+        unit: str,
+        at: NDArray[np.intp],
+    ) -> Iterator[Place]:
+        who, n = self.arm.bodies[body].name, len(modes)
+        pairs = [(r, s) for r in range(n) for s in range(r, n)]
+        names = [
+            f"{who}.{symbol}[{x},{modes[r]},{modes[s]}]"
+            for r, s in pairs
+            for x in _PAIRS
+        ]
+        places = [{at[r, s, i], at[s, r, i]} for r, s in pairs for i in range(6)]
+        yield from self.block(names, unit, "inertia", body, places)
+
+    def driven(self, body: int, c: ModalIntegrals) -> Iterator[Place]:
+        """Integrals of the shapes that foreshortening drives."""
+        if c.driven is None:
+            return
+        b = self.arm.bodies[body]
+        p, n = len(c.driven.second), b.n_modes
+        shapes = tuple(f"driven{k + 1}" for k in range(p))
+        modes = b.mode_names
+        self.take(p, n, n)  # geometry
+        yield from self.columns(body, "E", shapes, "kg m", self.take(p, 3), _AXES)
+        yield from self.columns(body, "F0", shapes, "kg m^2", self.take(p, 3), _AXES)
+        unit = "kg m^2/eta"
+        at = self.take(p, n, 3)
+        yield from self.pairs(body, "F1", shapes, modes, unit, at, _AXES)
+        at = self.take(p, n, 3).swapaxes(0, 1)
+        yield from self.pairs(body, "F1", modes, shapes, unit, at, _AXES)
+        yield from self.skew(body, shapes, self.take(p, p, 3))
+        at = self.take(p, n)[..., np.newaxis]
+        yield from self.pairs(body, "G", shapes, modes, unit, at, ("",))
+        at = self.take(p, p)
+        names, places = [], []
+        for k in range(p):
+            for j in range(k, p):
+                names.append(f"{b.name}.G[{shapes[k]},{shapes[j]}]")
+                places.append({at[k, j], at[j, k]})
+        yield from self.block(names, "kg m^2", "inertia", body, places)
+        at = self.take(p, 6)
+        yield from self.columns(body, "J1", shapes, "kg m^2", at, _PAIRS)
+        at = self.take(p, n, 6)
+        yield from self.pairs(body, "J2", shapes, modes, unit, at, _PAIRS)
+        yield from self.symmetric(body, "J2", shapes, "kg m^2", self.take(p, p, 6))
+
+    def skew(
+        self, body: int, shapes: tuple[str, ...], at: NDArray[np.intp]
+    ) -> Iterator[Place]:
+        """Momentum of two driven shapes, which turn no node: skew in them."""
+        who, p = self.arm.bodies[body].name, len(shapes)
+        found = [
+            self.one(
+                f"{who}.F1[{x},{shapes[k]},{shapes[j]}]",
+                "kg m^2",
+                "inertia",
+                body,
+                [("modal", int(at[k, j, i]), 1.0), ("modal", int(at[j, k, i]), -1.0)],
+            )
+            for k in range(p)
+            for j in range(k + 1, p)
+            for i, x in enumerate(_AXES)
+        ]
+        most = max((abs(x.value) for x in found), default=0.0)
+        yield from (x for x in found if abs(x.value) > _NOTHING * most)
+
+    # joints and motors
+
+    def friction(self, body: int) -> Iterator[Place]:
+        """Viscous friction of a joint; also counts its bodies of the C model."""
+        b = self.arm.bodies[body]
+        width, names = self.packed.joints.shape[1], b.joint.velocity_names
+        place = 0
+        for _, n_dof, _ in _joint_rows(b.joint, b.attachment_node is not None):
+            for j in range(n_dof):
+                at = [("joints", self.link * width + 15 + j, 1.0)]
+                part = f".{names[place]}" if names[place] else ""
+                name = f"{b.name}{part}.damping"
+                yield self.one(name, _rate_unit(b, place), "joint", body, at)
+                place += 1
+            self.link += 1
+
+    def passive(self) -> Iterator[Place]:
+        """Springs, dry friction and stops; both stops of a joint are one."""
+        forces, i = joint_forces(self.arm), 0
+        own = {b.name for b in self.arm.bodies if b.joint.stiffness}  # springs to come
+        while i < len(forces):
+            both = i + 1 < len(forces) and _are_stops(forces[i : i + 2])
+            yield from self.passive_one(forces[i], [i, i + 1] if both else [i], own)
+            i += 1 + both
+
+    def passive_one(
+        self, force: JointForce, rows: list[int], own: set[str]
+    ) -> Iterator[Place]:
+        b = self.arm.bodies[force.body]
+        turns = bool(b.joint.screws[:3].any())
+        unit, angle = ("N m", "rad") if turns else ("N", "m")
+        spring = f"{unit}/{angle}"
+        if force.kind == _SPRING and b.name in own:
+            own.remove(b.name)
+            kinds = [("stiffness", spring, 0)]
+        elif force.kind == _SPRING:
+            kinds = [("drive.stiffness", spring, 0)]
+            kinds += [("drive.damping", f"{unit} s/{angle}", 2)]
+        elif force.kind == _FRICTION:
+            who = "motor" if force.on_motor else "coulomb"
+            kinds = [(f"{who} friction", unit, 0)]
+        else:
+            kinds = [("stop stiffness", spring, 2)]
+        for name, unit, column in kinds:
+            at = [("passive", 8 * i + 4 + column, 1.0) for i in rows]
+            yield self.one(f"{b.name}.{name}", unit, "joint", force.body, at)
+
+    def hidden(self, part: Hidden) -> Iterator[Place]:
+        body = part.mount.driven
+        name = self.arm.bodies[body].name
+        if part.kind == "fixed":
+            held = self.moments(body, f"{name}.stator", False)
+            yield from (_of_motor(x) for x in held)
+            self.link += 1
+            return
+        at = self.take(10)
+        about = np.outer(part.mount.axis, part.mount.axis)
+        parts = [("rotor mass", "kg", [(int(at[0]), 1.0)])]
+        if part.mount.turns:
+            across = np.eye(3) - about
+            kinds = (("rotor inertia", about), ("rotor transverse inertia", across))
+            for what, J in kinds:
+                weights = zip(at[4:], J[_UPPER], strict=True)
+                where = [(int(i), float(w)) for i, w in weights if w != 0.0]
+                parts.append((what, "kg m^2", where))
+        drive = part.mount.drive
+        values = [
+            drive.rotor_mass if part.mount.turns else drive.rotor_inertia,
+            drive.rotor_inertia,
+            drive.rotor_transverse_inertia,
+        ]
+        for (what, unit, where), value in zip(parts, values, strict=False):
+            places = tuple(("modal", i, w) for i, w in where)
+            yield Place(f"{name}.{what}", value, unit, "motor", body, places)
+        width = self.packed.joints.shape[1]
+        friction = [("joints", self.link * width + 15, 1.0)]
+        unit = "N m s/rad" if part.mount.turns else "N s/m"
+        yield self.one(f"{name}.motor damping", unit, "motor", body, friction)
+        self.link += 1
+
+
+def _are_stops(pair: list[JointForce]) -> bool:
+    """Whether these are both stops of one joint."""
+    return all(x.kind == _STOP for x in pair) and pair[0].body == pair[1].body
+
+
+def _of_motor(x: Place) -> Place:
+    return Place(x.name, x.value, x.unit, "motor", x.body, x.at)
+
+
+def _rate_unit(body: Body, i: int) -> str:
+    return "N m s/rad" if body.joint.screws[:3, i].any() else "N s/m"
+
+
+def parameters_of(arm: Arm) -> tuple[Packed, list[Place]]:
+    """The arrays of an arm, and all constants in which its forces are linear."""
+    walk, found = _Walk(arm), []
+    for k, body in enumerate(arm.bodies):
+        found += list(walk.friction(k))
+        found += list(walk.square(k, "K", "N m/eta^2", "stiffness"))
+        found += list(walk.square(k, "C", "N m s/eta^2", "damping"))
+        found += list(walk.integrals(k))
+        if not isinstance(body, RigidBody):
+            found += list(walk.driven(k, modal_integrals(body)))
+    for hidden in hidden_bodies(arm):
+        found += list(walk.hidden(hidden))
+    assert walk.modal == len(walk.packed.modal)
+    assert walk.link == len(walk.packed.topology)
+    found += list(walk.passive())
+    order = {family: i for i, family in enumerate(FAMILIES)}
+    found.sort(key=lambda x: (x.body, order[x.family]))
+    return walk.packed, found
+
+
+def geometry(packed: Packed) -> Packed:
+    """The arrays with all constants zero in which forces are linear."""
+    arrays = {name: np.array(getattr(packed, name)) for name in LINEAR}
+    for name, mask in linear_masks(packed).items():
+        arrays[name][mask] = 0.0
+    return packed._replace(**arrays)
+
+
+LINEAR = ("joints", "modal", "passive")
+
+# columns of a row of passive forces that are factors: of springs, friction, stops
+_FACTORS = {_SPRING: (4, 6), _FRICTION: (4,), _STOP: (6,)}
+
+
+def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
+    """Where the arrays hold constants in which forces are linear."""
+    joints = np.zeros(packed.joints.shape, dtype=bool)
+    joints[:, 15:21] = True
+    passive = np.zeros(packed.passive.shape, dtype=bool)
+    for i, row in enumerate(packed.passive):
+        passive[i, list(_FACTORS[int(row[0])])] = True
+    return {"joints": joints, "modal": _linear_modal(packed), "passive": passive}
+
+
+def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
+    """Where driven shapes start in the modal array, their number, and that of modes."""
+    result, at = [], 0
+    for _, _, _, n, _, _, given, _, p, _ in packed.topology.tolist():
+        at += 2 * n * n + given * given_size(n)
+        if p:
+            result.append((at, p, n))
+            at += p * n * n + driven_size(n, p)
+    assert at == len(packed.modal)
+    return result
+
+
+def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
+    """All of the modal array but how amplitudes of driven shapes follow."""
+    result = np.ones(len(packed.modal), dtype=bool)
+    for at, p, n in driven_places(packed):
+        result[at : at + p * n * n] = False
+    return result
+
+
+def given_size(n: int) -> int:
+    """Numbers of `ModalIntegrals.pack` of n modes."""
+    return 10 + 9 * n + 3 * n * n + n * (n + 1) // 2 + 6 * n + 6 * n * n
+
+
+def driven_size(n: int, p: int) -> int:
+    """Numbers of `DrivenShapes.pack` without the amplitudes."""
+    return p * (6 + 6 * n + 3 * p + n + p + 6 + 6 * n + 6 * p)
+
+
+def with_values(base: Packed, places: list[Place], values: Array) -> Packed:
+    """Arrays of geometry with parameters of these values."""
+    arrays = {name: np.array(getattr(base, name)) for name in LINEAR}
+    for place, value in zip(places, values, strict=True):
+        for name, i, weight in place.at:
+            arrays[name].flat[i] += weight * value
+    return base._replace(**arrays)
+
+
+def chosen_bodies(arm: Arm, bodies: Any) -> tuple[int, ...]:
+    """Numbers of bodies given by name or number; all of them by default."""
+    if bodies is None:
+        return tuple(range(len(arm.bodies)))
+    if isinstance(bodies, str | int | np.integer):
+        bodies = (bodies,)
+    if not isinstance(bodies, Sequence | np.ndarray):
+        raise ArgumentError(
+            f"bodies is {bodies!r}, expected names or numbers of bodies, or None"
+        )
+    return tuple(sorted({arm.body_index(b) for b in bodies}))
+
+
+def chosen_families(families: Any) -> tuple[str, ...]:
+    """Families of parameters, checked; all of them by default."""
+    if families is None:
+        return FAMILIES
+    given = (families,) if isinstance(families, str) else families
+    if not isinstance(given, Sequence) or not set(given) <= set(FAMILIES):
+        raise ArgumentError(
+            f"families is {families!r}, expected some of "
+            f"{', '.join(map(repr, FAMILIES))}, or None"
+        )
+    return tuple(f for f in FAMILIES if f in given)

@@ -1,0 +1,294 @@
+"""Back from parameters to an arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_arm, check_numbers, real_array
+from .._motors import Lump, _moments, merged
+from .._pack import Packed
+from ..errors import ArgumentError, ModelError
+from ..integrals import DrivenShapes, ModalIntegrals, modal_integrals
+from ..models import Body, RigidBody
+from ._layout import (
+    Place,
+    chosen_bodies,
+    chosen_families,
+    given_size,
+    parameters_of,
+)
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+_UPPER = np.triu_indices(3)
+
+
+def with_inertial_parameters(
+    arm: Arm, values: Any, *, bodies: Any = None, families: Any = None
+) -> Arm:
+    r"""Arm with other masses, modal integrals, stiffness and damping.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with p parameters.
+    values : (p,) array_like of float
+        Values in the order of `inertial_parameters`.
+    bodies, families :
+        Parameters that are meant, all by default; the others stay.
+
+    Returns
+    -------
+    changed : Arm
+        Arm of the same geometry.  Its flexible bodies have modal `integrals` in place
+        of masses on nodes.
+
+    Raises
+    ------
+    ArgumentError
+        If there are not p finite values.
+    ModelError
+        If no body has these parameters (a negative mass, an inertia that violates the
+        triangle inequality), or those of the housing of a motor that sits on a flexible
+        body or on the ground differ from what they are.
+
+    See Also
+    --------
+    inertial_parameters : names and order.
+
+    Notes
+    -----
+    Parameters that were identified need not be those of any body: then only
+    ``inertial_regressor(...) @ values`` has a meaning, not an arm.
+
+    Examples
+    --------
+    A pendulum of 2 kg with half a kilogram more at 0.6 m:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> names = fa.inertial_parameters(arm).names
+    >>> values = fa.inertial_parameters(arm).values.copy()
+    >>> values[[names.index("rod.m"), names.index("rod.mx")]] += [0.5, 0.3]
+    >>> values[[names.index("rod.Iyy"), names.index("rod.Izz")]] += 0.5 * 0.6**2
+    >>> body = fa.with_inertial_parameters(arm, values).bodies[0]
+    >>> body.mass, float(body.com[0].round(6))
+    (2.5, 0.36)
+    """
+    check_arm(arm)
+    packed, every = parameters_of(arm)
+    chosen = chosen_bodies(arm, bodies), chosen_families(families)
+    places = [x for x in every if x.body in chosen[0] and x.family in chosen[1]]
+    given = real_array("values", values)
+    if given.shape != (len(places),):
+        raise ArgumentError(
+            f"values has shape {given.shape}, expected ({len(places)},): one number "
+            "for each of inertial_parameters"
+        )
+    check_numbers("values", given)
+    changed = {x.name: float(v) for x, v in zip(places, given, strict=True)}
+    arrays = packed._replace(
+        joints=packed.joints.copy(),
+        modal=packed.modal.copy(),
+        passive=packed.passive.copy(),
+    )
+    for x in places:
+        for name, i, _ in x.at:
+            getattr(arrays, name).flat[i] = 0.0
+    for x in places:
+        if x.name.split(".")[-2:-1] == ["stator"] and changed[x.name] != x.value:
+            raise ModelError(
+                f"{x.name} is {changed[x.name]:g} in place of {x.value:g}, expected "
+                "that of the arm; change the drive of the joint in its place"
+            )
+        for name, i, weight in x.at:
+            getattr(arrays, name).flat[i] += weight * changed[x.name]
+    return _rebuilt(arm, arrays, every, changed)
+
+
+def _rebuilt(
+    arm: Arm, packed: Packed, every: list[Place], changed: dict[str, float]
+) -> Arm:
+    bodies: list[Body] = []
+    at = 0
+    for k, body in enumerate(arm.bodies):
+        n = body.n_modes
+        K = packed.modal[at : at + n * n].reshape(n, n)
+        C = packed.modal[at + n * n : at + 2 * n * n].reshape(n, n)
+        at += 2 * n * n
+        moments = packed.modal[at : at + given_size(n)]
+        at += given_size(n)
+        joint = _joint(arm, k, changed, every)
+        if isinstance(body, RigidBody):
+            bodies.append(_rigid(arm, k, moments).replace(joint=joint))
+            continue
+        own = modal_integrals(body)
+        driven = None
+        if own.driven is not None:
+            size = len(own.driven.pack())
+            driven = _driven(own.driven, packed.modal[at : at + size], moments, n)
+            at += size
+        moved = [
+            x.family
+            for x in every
+            if x.body == k and changed.get(x.name, x.value) != x.value
+        ]
+        new: dict[str, Any] = {"joint": joint}
+        if "inertia" in moved:
+            new |= _massless(body, _integrals(moments, n, driven))
+        if "stiffness" in moved:
+            new["stiffness"] = K
+        if "damping" in moved:
+            new["damping"] = C
+        bodies.append(body.replace(**new))
+    result: Arm = arm.replace(bodies=tuple(bodies))
+    return result
+
+
+def _massless(body: Body, integrals: ModalIntegrals) -> dict[str, Any]:
+    n = body.n_nodes
+    return {
+        "integrals": integrals,
+        "node_mass": np.zeros(n),
+        "node_com": np.zeros((n, 3)),
+        "node_inertia": np.zeros((n, 3, 3)),
+    }
+
+
+def _full(upper: Array) -> Array:
+    """Symmetric matrices of (xx, xy, xz, yy, yz, zz), last axis."""
+    result = np.zeros((*upper.shape[:-1], 3, 3))
+    result[..., _UPPER[0], _UPPER[1]] = upper
+    result[..., _UPPER[1], _UPPER[0]] = upper
+    return result
+
+
+def _rigid(arm: Arm, k: int, moments: Array) -> RigidBody:
+    """A rigid body of these moments, less those of the motors that sit on it."""
+    body = arm.bodies[k]
+    assert isinstance(body, RigidBody)
+    own = _moments(Lump(body.mass, body.com, body.inertia), np.eye(3), np.zeros(3))
+    all_of_it = merged(arm, k)
+    if np.array_equal(moments, own if all_of_it is None else all_of_it):
+        return body
+    m, first, J = moments[0], moments[1:4], moments[4:]
+    if all_of_it is not None:
+        motors = all_of_it - own
+        m, first, J = m - motors[0], first - motors[1:4], J - motors[4:]
+    if not m and first.any():
+        raise ModelError(
+            f"body {body.name!r} has the mass 0 kg and the first moment "
+            f"{first.tolist()} kg m, expected a mass"
+        )
+    c = first / (m or 1.0)
+    inertia = _full(J) - m * (float(c @ c) * np.eye(3) - np.outer(c, c))
+    result: RigidBody = body.replace(mass=m, com=c, inertia=inertia)
+    return result
+
+
+def _integrals(x: Array, n: int, driven: DrivenShapes | None) -> ModalIntegrals:
+    """The inverse of `ModalIntegrals.pack`."""
+    sizes = [1, 3, 6, 3 * n, 3 * n, 3 * n, 3 * n * n, n * (n + 1) // 2, 6 * n]
+    m, mp0, J0, E, F0, mp1, F1, low, J1s, J2s = np.split(x, np.cumsum(sizes))
+    G = np.zeros((n, n))
+    G[np.tril_indices(n)] = low
+    return ModalIntegrals(
+        m=float(m[0]),
+        mp0=mp0,
+        mp1=mp1.reshape(n, 3).T,
+        E=E.reshape(n, 3).T,
+        F0=F0.reshape(n, 3).T,
+        F1=np.moveaxis(F1.reshape(n, n, 3), -1, 0),
+        G=np.tril(G) + np.tril(G, -1).T,
+        J0=_full(J0),
+        J1s=_full(J1s.reshape(n, 6)),
+        J2s=_full(J2s.reshape(n, n, 6)),
+        driven=driven,
+    )
+
+
+def _driven(old: DrivenShapes, x: Array, moments: Array, n: int) -> DrivenShapes:
+    """The inverse of `DrivenShapes.pack`, the modes of the body before the shapes."""
+    p = len(old.second)
+    shapes = [(p, 3)] * 2 + [(p, n, 3)] * 2 + [(p, p, 3), (p, n), (p, p), (p, 6)]
+    shapes += [(p, n, 6), (p, p, 6)]
+    sizes = np.cumsum([int(np.prod(s)) for s in shapes])
+    parts = np.split(x[p * n * n :], sizes[:-1])
+    E, F0, Fkr, Frk, Fkl, Gkr, Gkl, J1, Jkr, Jkl = (
+        part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)
+    )
+    own, c = _integrals(moments, n, None), old.integrals
+    F1, G, J2 = c.F1.copy(), c.G.copy(), c.J2s.copy()
+    F1[:, :n, :n] = own.F1
+    F1[:, n:, :n] = np.moveaxis(Fkr, -1, 0)
+    F1[:, :n, n:] = np.moveaxis(Frk, -1, 0).swapaxes(1, 2)
+    F1[:, n:, n:] = np.moveaxis(Fkl, -1, 0)
+    G[:n, :n], G[n:, :n], G[:n, n:], G[n:, n:] = own.G, Gkr, Gkr.T, Gkl
+    J2[:n, :n], J2[n:, :n], J2[n:, n:] = own.J2s, _full(Jkr), _full(Jkl)
+    J2[:n, n:] = _full(Jkr).swapaxes(0, 1)
+    mp1 = np.hstack([own.mp1, c.mp1[:, n:]])
+    integrals = ModalIntegrals(
+        m=own.m,
+        mp0=own.mp0,
+        mp1=mp1,
+        E=np.hstack([own.E, E.T]),
+        F0=np.hstack([own.F0, F0.T]),
+        F1=F1,
+        G=G,
+        J0=own.J0,
+        J1s=np.concatenate([own.J1s, _full(J1)]),
+        J2s=J2,
+    )
+    return DrivenShapes(old.second, integrals)
+
+
+def _joint(arm: Arm, k: int, changed: dict[str, float], every: list[Place]) -> Any:
+    """The joint with what changes of its friction, springs and motor."""
+    body = arm.bodies[k]
+    joint, drive = body.joint, body.joint.drive
+    family = [x for x in every if x.body == k and x.family in ("joint", "motor")]
+    value = {x.name: changed.get(x.name, x.value) for x in family}
+    if all(value[x.name] == x.value for x in family):
+        return joint
+    who = body.name
+    names = [
+        f"{who}.{n}.damping" if n else f"{who}.damping" for n in joint.velocity_names
+    ]
+    damping = [value[name] for name in names]
+    new: dict[str, Any] = {"damping": np.array(damping) if damping else 0.0}
+    if joint.stiffness:
+        new["stiffness"] = value[f"{who}.stiffness"]
+    for key, name, field in (
+        ("coulomb_friction", "coulomb friction", "force"),
+        ("stops", "stop stiffness", "stiffness"),
+    ):
+        if f"{who}.{name}" in value:
+            new[key] = getattr(joint, key).replace(**{field: value[f"{who}.{name}"]})
+    if drive is not None:
+        new["drive"] = drive.replace(**_drive(drive, who, value))
+    return joint.replace(**new)
+
+
+def _drive(drive: Any, who: str, value: dict[str, float]) -> dict[str, Any]:
+    keys = {
+        f"{who}.drive.stiffness": "stiffness",
+        f"{who}.drive.damping": "damping",
+        f"{who}.rotor mass": "rotor_mass",
+        f"{who}.rotor inertia": "rotor_inertia",
+        f"{who}.rotor transverse inertia": "rotor_transverse_inertia",
+        f"{who}.motor damping": "motor_damping",
+    }
+    new: dict[str, Any] = {f: value[name] for name, f in keys.items() if name in value}
+    if f"{who}.rotor mass" in value and f"{who}.rotor inertia" not in value:
+        new["rotor_inertia"] = new.pop("rotor_mass")  # it slides
+    dry = f"{who}.motor friction"
+    if dry in value and drive.motor_friction is not None:
+        new["motor_friction"] = drive.motor_friction.replace(force=value[dry])
+    return new

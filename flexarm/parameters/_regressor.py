@@ -1,0 +1,401 @@
+"""Forces as a linear function of masses, modal integrals, stiffness and damping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Model, Stack
+from .._description import Description, table
+from .._explain import check_arm, check_out, explain, leading, real_array
+from .._threads import ONE, threads_of
+from ..errors import ArgumentError, ModelError
+from ._layout import (
+    Place,
+    chosen_bodies,
+    chosen_families,
+    geometry,
+    parameters_of,
+    with_values,
+)
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class InertialParameters(Description):
+    """Constants of an arm in which its equation of motion is linear.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Body and symbol, such as ``"link1.Izz"``.
+    values : (p,) ndarray of float
+        Values in the arm.
+    units : tuple of str
+        Units; ``eta`` stands for that of a modal coordinate.
+    families : tuple of str
+        What each is: inertia, stiffness, damping, joint, motor.
+    bodies : tuple of str
+        Body that each belongs to.
+    """
+
+    names: tuple[str, ...]
+    values: Any
+    units: tuple[str, ...]
+    families: tuple[str, ...]
+    bodies: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Column of a parameter in the regressor."""
+        if name not in self.names:
+            raise ArgumentError(
+                f"there is no parameter {name!r}, expected one of "
+                f"{', '.join(self.names[:8])}{', ...' * (len(self) > 8)}"
+            )
+        return self.names.index(name)
+
+    def __str__(self) -> str:
+        rows = [("parameter", "value", "unit")]
+        rows += [
+            (name, f"{value:.6g}", unit)
+            for name, value, unit in zip(
+                self.names, self.values, self.units, strict=True
+            )
+        ]
+        return "\n".join(table(rows))
+
+
+class Models:
+    """Models of one topology, as a stack where they stack."""
+
+    def __init__(self, models: list[Model], fidelity: str) -> None:
+        self._models, self._stack = models, None
+        self._gufuncs: dict[tuple[str, int], Any] = {}
+        if fidelity != "linear":
+            try:
+                self._stack = Stack(tuple(models))
+            except ValueError as error:
+                raise ModelError(
+                    f"the arms do not have one topology ({error}), expected arms that "
+                    "differ in numbers alone"
+                ) from None
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def __call__(
+        self,
+        kernel: str,
+        batch: tuple[int, ...],
+        operands: Any,
+        out: Any = None,
+        threads: int = ONE,
+    ) -> Array:
+        """What a kernel computes, the axis of models first."""
+        n = len(self)
+        if self._stack is None:
+            columns = [getattr(m, kernel)(*operands) for m in self._models]
+            result = np.stack(columns)
+            if out is not None:
+                out[...] = result
+            return result if out is None else np.asarray(out)
+        index = np.arange(n).reshape(n, *(1,) * len(batch))
+        gufunc = self._gufuncs.get((kernel, threads))
+        if gufunc is None:
+            gufunc = self._stack.gufunc(kernel, False, threads)
+            self._gufuncs[kernel, threads] = gufunc
+        return np.asarray(gufunc(index, *operands, out=out))
+
+
+class Regressor(Models):
+    """The arms whose one parameter is one."""
+
+    def __init__(self, arm: Arm, bodies: Any, families: tuple[str, ...]) -> None:
+        packed, every = parameters_of(arm)
+        chosen = [x for x in every if x.body in bodies and x.family in families]
+        if not chosen:
+            raise ArgumentError(
+                "these bodies have no parameters of these families, expected some; see "
+                "inertial_parameters(arm)"
+            )
+        self.arm, self.places = arm, chosen
+        base = geometry(packed)
+        models = [Model(*with_values(base, [x], np.ones(1))) for x in chosen]
+        super().__init__(models, arm.fidelity)
+
+
+def regressor_of(arm: Arm, bodies: Any, families: Any) -> Regressor:
+    """The arms of unit parameters, which the arm keeps like its other kernels."""
+    check_arm(arm)
+    key = chosen_bodies(arm, bodies), chosen_families(families)
+    kept: dict[Any, Regressor] = vars(arm).setdefault("_regressors", {})
+    made = kept.get(key)
+    return kept.setdefault(key, Regressor(arm, *key)) if made is None else made
+
+
+def described(arm: Arm, places: list[Place]) -> InertialParameters:
+    """The parameters in words."""
+    values = np.array([x.value for x in places])
+    values.flags.writeable = False
+    return InertialParameters(
+        tuple(x.name for x in places),
+        values,
+        tuple(x.unit for x in places),
+        tuple(x.family for x in places),
+        tuple(arm.bodies[x.body].name for x in places),
+    )
+
+
+def inertial_parameters(
+    arm: Arm, *, bodies: Any = None, families: Any = None
+) -> InertialParameters:
+    r"""Constants in which the equation of motion of an arm is linear.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of rigid and flexible bodies.
+    bodies : str, int or sequence of these, optional
+        Bodies whose parameters are meant; all of them by default.
+    families : str or sequence of str, optional
+        Some of ``"inertia"``, ``"stiffness"``, ``"damping"``, ``"joint"`` and
+        ``"motor"``; all of them by default.
+
+    Returns
+    -------
+    parameters : InertialParameters
+        Names, values and units, body by body.
+
+    Raises
+    ------
+    ArgumentError
+        If a family does not exist, or the bodies have no such parameters.
+    ModelError
+        If a body does not exist.
+
+    See Also
+    --------
+    inertial_regressor : forces per unit of each of them.
+    with_inertial_parameters : the arm with other values.
+
+    Notes
+    -----
+    ============= ====================================================================
+    family        parameters
+    ============= ====================================================================
+    ``inertia``   of a rigid body, with the motors fixed on it, the ten ``m``,
+                  ``mx, my, mz`` (first moment :math:`m c`) and ``Ixx`` ... ``Izz``
+                  (inertia about the **origin of its frame**), zero or not; of a
+                  flexible body the `ModalIntegrals` that are not zero, those of
+                  foreshortening (``driven1``, ...) included
+    ``stiffness`` modal stiffness ``K[r,s]``, not zero
+    ``damping``   modal damping ``C[r,s]``, not zero
+    ``joint``     viscous friction of each velocity; stiffness and damping of springs
+                  and shafts, force of dry friction, stiffness of stops
+    ``motor``     mass and inertias of rotors, viscous friction of motors; moments of
+                  housings that sit on a flexible body or on the ground
+    ============= ====================================================================
+
+    Lengths, axes, mode shapes, gear ratios, gravity, rest positions and smoothing
+    velocities are known constants.  With modes known, this is the linearity that A. De
+    Luca and B. Siciliano (1991, section VI) state of flexible arms.  Of a body
+    without offset masses ``E`` and ``mp1`` are one parameter.  `base_parameters` tells
+    what forces can tell apart.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> print(fa.inertial_parameters(arm, families="inertia"))
+    parameter  value  unit
+    ...
+    rod.mx     0.6    kg m
+    ...
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> fa.inertial_parameters(arm, bodies="link2", families="stiffness").names
+    ('link2.K[bending y 1,bending y 1]', 'link2.K[bending y 2,bending y 2]')
+    """
+    check_arm(arm)
+    of = chosen_bodies(arm, bodies), chosen_families(families)
+    every = parameters_of(arm)[1]
+    return described(arm, [x for x in every if x.body in of[0] and x.family in of[1]])
+
+
+def inertial_regressor(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    bodies: Any = None,
+    families: Any = None,
+    out: Any = None,
+    threads: int = ONE,
+) -> Array:
+    r"""Matrix that gives the forces of a motion from the inertial parameters.
+
+    .. math:: M(q)\,\ddot q + C(q, \dot q) = Y(q, \dot q, \ddot q)\, \pi
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates and p parameters.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and their time derivatives.  Leading axes broadcast.
+    bodies, families :
+        Parameters that are meant, all by default; see `inertial_parameters`.
+    out : (..., nv, p) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once.
+
+    Returns
+    -------
+    Y : (..., nv, p) ndarray of float
+        Forces per unit of each parameter.  ``Y @ inertial_parameters(arm).values`` is
+        `inverse_dynamics` to rounding; with some `bodies` or `families` alone, their
+        part of it.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there are no such parameters.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    inertial_parameters : what the columns stand for.
+    base_parameters : what motion and forces can identify.
+    energy_regressor : the same for the energy.
+
+    Notes
+    -----
+    A column is the inverse dynamics of the arm with one parameter one and all others
+    zero, all columns in one call of a stack of such arms: p times the cost of
+    `inverse_dynamics`.  The first call makes that stack, which the arm keeps.  The axis
+    of the parameters is the slowest one in memory, unless `out` is given.
+
+    References
+    ----------
+    .. [1] C. Atkeson, C. An, J. Hollerbach, "Estimation of inertial parameters of
+       manipulator loads and links", *Int. J. Robotics Research* 5(3), 1986.
+    .. [2] P. Khosla, T. Kanade, "Parameter identification of robot dynamics", *IEEE
+       Conf. Decision and Control*, 1985.
+    .. [3] A. De Luca, B. Siciliano, "Closed-form dynamic model of planar multilink
+       lightweight robots", *IEEE Trans. SMC* 21(4), 1991, section VI.
+
+    Examples
+    --------
+    A level pendulum at rest: its weight acts through the first moment, per kg m,
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> Y = fa.inertial_regressor(arm, [0.0], [0.0], [0.0], families="inertia")
+    >>> Y.round(2) + 0.0
+    array([[0.  , 9.81, 0.  , 0.  , 0.  , 0.  , 0.  , 0.  , 0.  , 0.  ]])
+
+    A hundred states of an arm with flexible links:
+
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> q = np.linspace(0.0, 0.1, 600).reshape(100, 6)
+    >>> Y = fa.inertial_regressor(arm, q, q, q)
+    >>> tau = Y @ fa.inertial_parameters(arm).values
+    >>> np.allclose(tau, fa.inverse_dynamics(arm, q, q, q), rtol=0.0, atol=1e-12)
+    True
+    """
+    made = regressor_of(arm, bodies, families)
+    return _columns(made, "inverse_dynamics", arm.nv, out, threads, q=q, qd=qd, qdd=qdd)
+
+
+def energy_regressor(
+    arm: Arm,
+    q: Any,
+    qd: Any,
+    *,
+    bodies: Any = None,
+    families: Any = None,
+    threads: int = ONE,
+) -> Array:
+    """Row that gives the kinetic and potential energy from the inertial parameters.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates and p parameters.
+    q : (..., nq) array_like of float
+        Positions.
+    qd : (..., nv) array_like of float
+        Velocities.  Leading axes broadcast.
+    bodies, families :
+        Parameters that are meant, all by default; see `inertial_parameters`.
+    threads : int
+        Most threads on which a large batch is computed at once.
+
+    Returns
+    -------
+    row : (..., p) ndarray of float
+        Energy in J per unit of each parameter, zero for damping and friction:
+        ``row @ inertial_parameters(arm).values`` is `energy`.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there are no such parameters.
+    NotFiniteError
+        If a result is NaN or infinite.
+
+    See Also
+    --------
+    inertial_regressor : the same for forces.
+
+    Notes
+    -----
+    The change of the energy between two states is the work of the forces less what
+    friction takes: with this row no accelerations are needed to identify parameters (M.
+    Gautier, W. Khalil, "On the identification of the inertial parameters of robots",
+    *IEEE Conf. Decision and Control*, 1988).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> row = fa.energy_regressor(arm, [0.0], [2.0], families="inertia")
+    >>> float(row[7])  # of Iyy: a half times the square of 2 rad/s
+    2.0
+    """
+    made = regressor_of(arm, bodies, families)
+    moving = _columns(made, "kinetic_energy", None, None, threads, q=q, qd=qd)
+    return moving + _columns(made, "potential_energy", None, None, threads, q=q)
+
+
+def _columns(
+    made: Regressor, kernel: str, nv: int | None, out: Any, threads: int, **given: Any
+) -> Array:
+    arm = made.arm
+    core = () if nv is None else (nv,)
+    count = 1 if threads is ONE else threads_of(threads)
+    try:
+        arrays = {name: real_array(name, x) for name, x in given.items()}
+        batch = leading(arm, arrays, ())
+        first = None
+        if out is not None:
+            check_out(out, batch, (*core, len(made.places)))
+            first = np.moveaxis(out, -1, 0)
+        result = made(kernel, batch, tuple(arrays.values()), first, count)
+    except Exception as error:
+        raise explain(arm, kernel, error, **given) from None
+    return np.moveaxis(result, 0, -1)
