@@ -28,6 +28,7 @@ from ._motion import Motion, RestToRest, Sensed, node_deformations
 from ._run import ControlRun
 from ._sampled_loop import simulate_loop
 from ._simulated_plant import JointSensors, SimulatedPlant
+from .adaptive import AdaptiveControl, reference_regressor
 from .composite import CompositeControl, TimeScales, fast_subsystem
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .gain_scheduling import GainSchedule, scheduled_lqr
@@ -51,6 +52,7 @@ from .regulation import SetPointPD, actuator_stiffness
 from .strain_feedback import StrainFeedback
 
 __all__ = [
+    "AdaptiveControl",
     "Comparison",
     "CompositeControl",
     "ComputedTorque",
@@ -90,6 +92,7 @@ __all__ = [
     "lqr",
     "node_deformations",
     "quadratic_weights",
+    "reference_regressor",
     "scheduled_lqr",
     "simulate_loop",
     "zero_vibration",

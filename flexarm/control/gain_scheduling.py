@@ -15,7 +15,7 @@ from .._explain import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
-from ._law import refuse_poses, rows, with_joints
+from ._law import refuse_poses, rows, told, with_joints
 from .linear_quadratic import lqr
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _increasing(name: str, values: Any) -> Array:
     x = np.array(real_array(f"axes[{name!r}]", values))
     if x.ndim != 1 or len(x) < 2 or (np.diff(x) <= 0.0).any():
         raise ArgumentError(
-            f"axes[{name!r}] is {x}, expected at least two increasing values"
+            f"axes[{name!r}] is {told(x)}, expected at least two increasing values"
         )
     check_numbers(f"axes[{name!r}]", x)
     x.flags.writeable = False

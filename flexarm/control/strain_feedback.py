@@ -73,7 +73,8 @@ class StrainFeedback(Description):
     and moves the modes of its link by :math:`-M_{fj} k S \dot\eta`.  For a clamped beam
     and the curvature at its root both factors belong together,
     :math:`\int \rho A\, x \phi_i dx = EI \phi_i''(0) / \omega_i^2`, so that every mode
-    is damped for any k above zero, without a model: neither rates of modes nor
+    is damped for any k above zero, without a model, if the servos are stiff enough to
+    follow: neither rates of modes nor
     estimates are needed.
 
     References
