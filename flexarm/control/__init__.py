@@ -11,6 +11,16 @@ show [1]_; numbers in parentheses are those of the figures:
 4. correction of the specified forces (144), by `ComputedTorque` or any function,
 5. conversion of the corrected forces to servo commands (146), sent at once or stored.
 
+Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
+
+- `regulation`: PD with gravity and elastic compensation,
+- `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,
+- `gain_scheduling`: gains on a grid of postures,
+- `composite`: rigid motion and vibration apart,
+- `inversion`: outputs that follow exactly, and what they do not show,
+- `strain_feedback`, `input_shaping`: vibration damped by gauges, or not excited,
+- `adaptive`: inertias that are not known.
+
 `JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
 `simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
 limits, noise and rounding; of a `LinearController` the whole loop runs in C.
