@@ -157,7 +157,7 @@ def test_refusals() -> None:
         return lambda: control.CompositeControl(arm, *args, **options)
 
     z = [0.0, 0.0]
-    refused(ArgumentError, ["bandwidth is [-1. -1.]"], law(FLEX, z, -1.0))
+    refused(ArgumentError, ["bandwidth[0] is -1"], law(FLEX, z, -1.0))
     refused(ArgumentError, ["desired has shape (3,)"], law(FLEX, [0.0] * 3))
     refused(
         ArgumentError,

@@ -11,6 +11,16 @@ show [1]_; numbers in parentheses are those of the figures:
 4. correction of the specified forces (144), by `ComputedTorque` or any function,
 5. conversion of the corrected forces to servo commands (146), sent at once or stored.
 
+Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
+
+- `regulation`: PD with gravity and elastic compensation,
+- `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,
+- `gain_scheduling`: gains on a grid of postures,
+- `composite`: rigid motion and vibration apart,
+- `inversion`: outputs that follow exactly, and what they do not show,
+- `strain_feedback`, `input_shaping`: vibration damped by gauges, or not excited,
+- `adaptive`: inertias that are not known.
+
 `JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
 `simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
 limits, noise and rounding; of a `LinearController` the whole loop runs in C.
@@ -28,13 +38,17 @@ from ._motion import Motion, RestToRest, Sensed, node_deformations
 from ._run import ControlRun
 from ._sampled_loop import simulate_loop
 from ._simulated_plant import JointSensors, SimulatedPlant
+from .adaptive import AdaptiveControl, reference_regressor
 from .composite import CompositeControl, TimeScales, fast_subsystem
+from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
+from .gain_scheduling import GainSchedule, scheduled_lqr
 from .input_shaping import (
     Shaper,
     extra_insensitive,
     zero_vibration,
     zero_vibration_derivative,
 )
+from .inversion import InternalDynamics, Inversion, internal_dynamics, link_angles
 from .kalman import (
     KalmanFilter,
     KalmanUpdate,
@@ -45,13 +59,19 @@ from .kalman import (
 )
 from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
 from .regulation import SetPointPD, actuator_stiffness
+from .strain_feedback import StrainFeedback
 
 __all__ = [
+    "AdaptiveControl",
     "Comparison",
     "CompositeControl",
     "ComputedTorque",
     "ControlRun",
     "ControlStep",
+    "ExtendedKalmanFilter",
+    "GainSchedule",
+    "InternalDynamics",
+    "Inversion",
     "JointFeedback",
     "JointSensors",
     "KalmanFilter",
@@ -60,24 +80,30 @@ __all__ = [
     "LoopRun",
     "ManipulatorController",
     "Motion",
+    "ObservedLaw",
     "RestToRest",
     "Sensed",
     "SetPointPD",
     "Shaper",
     "SimulatedPlant",
     "StateFeedback",
+    "StrainFeedback",
     "TimeScales",
     "actuator_stiffness",
     "energy_weight",
     "extra_insensitive",
     "fast_subsystem",
+    "internal_dynamics",
     "kalman_filter",
     "kalman_predict",
     "kalman_update",
+    "link_angles",
     "lqg",
     "lqr",
     "node_deformations",
     "quadratic_weights",
+    "reference_regressor",
+    "scheduled_lqr",
     "simulate_loop",
     "zero_vibration",
     "zero_vibration_derivative",

@@ -44,9 +44,19 @@ def rows(name: str, value: Any, width: int, unit: str) -> Array:
 def gains(name: str, value: Any, width: int, unit: str = "one for each joint") -> Array:
     """Like `rows`, and none is negative."""
     array = rows(name, value, width, unit)
-    if (array < 0.0).any():
-        raise ArgumentError(f"{name} is {array}, expected zero or more")
+    wrong = np.argwhere(array < 0.0)
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise ArgumentError(
+            f"{name}[{', '.join(map(str, at))}] is {array[at]:g}, expected zero or more"
+        )
     return array
+
+
+def told(array: Array) -> str:
+    """Array on one line of a sentence, the first entries of a long one."""
+    text = " ".join(str(array).split())
+    return text if len(text) < 60 else text[:57] + "..."
 
 
 def with_joints(arm: Arm, joints: Array) -> Array:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from .._description import Description
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceError
+from ._law import told
 
 Array = NDArray[np.float64]
 
@@ -87,7 +88,9 @@ class Shaper(Description):
         check_numbers("times", t)
         check_numbers("amplitudes", A)
         if t[0] != 0.0 or (np.diff(t) <= 0.0).any():
-            raise ArgumentError(f"times are {t}, expected increasing ones from zero")
+            raise ArgumentError(
+                f"times are {told(t)}, expected increasing ones from zero"
+            )
         if abs(A.sum() - 1.0) > 1e-9:
             raise ArgumentError(
                 f"amplitudes sum to {A.sum():.6g}, expected one; divide by their sum"

@@ -230,6 +230,12 @@ def kalman_filter(
     lqg : feedback of the estimate.
     ExtendedKalmanFilter : along a motion, on the equations of the arm.
 
+    Notes
+    -----
+    With noise of the actuators alone the model of the modes is taken as exact: what the
+    gauges tell of them is not trusted, and poles of the filter stay near the zeros from
+    actuators to joints.  Noise on the rates of the modes, by n densities, opens it.
+
     Examples
     --------
     A mass of 1 kg under white forces, its position measured: gains sqrt(2) and 1.

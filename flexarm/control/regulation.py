@@ -16,7 +16,7 @@ from ..dynamics import gravity_forces
 from ..errors import ArgumentError
 from ..statics import equilibrium, holding_forces
 from ..statics._coordinates import read_arm
-from ._law import gains, refuse_poses, rows, symmetric, with_joints
+from ._law import gains, refuse_poses, rows, symmetric, told, with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -227,7 +227,7 @@ class SetPointPD(Description):
         pull = -float(np.linalg.eigvalsh(G)[..., 0].min())
         held = pull <= 0.0  # gravity pulls nowhere, but a joint has no gain
         raise ArgumentError(
-            f"kp is {self.kp}, "
+            f"kp is {told(self.kp)}, "
             + (
                 "expected a positive gain on each joint"
                 if held

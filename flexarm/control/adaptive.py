@@ -1,0 +1,197 @@
+"""Adaptive control of rigid arms, in the inertial parameters that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_numbers, real_array, refuse_motors
+from ..errors import ArgumentError
+from ..parameters import inertial_parameters, inertial_regressor
+from ._law import gains, refuse_poses, rows
+from .composite import desired_at
+from .kalman import times
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+def reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
+    r"""Matrix Y of :math:`M a + C(q, \dot q) v + g = Y \theta`, with Christoffel's C.
+
+    Parameters
+    ----------
+    arm : Arm
+        Rigid arm without quaternions.
+    q, qd : (..., nq), (..., nv) array_like of float
+        State.
+    v, a : (..., nv) array_like of float
+        Reference velocities and accelerations.
+
+    Returns
+    -------
+    Y : (..., nv, p) ndarray of float
+        Columns for ``inertial_parameters(arm, families="inertia")``.
+
+    Notes
+    -----
+    Velocity forces are a quadratic form, and C v its symmetric bilinear one,
+    :math:`C v = \tfrac12 \left(c(\dot q + v) - c(\dot q) - c(v)\right)`: five
+    regressors at once.  :math:`\dot M - 2 C` is skew then, as the proof of stability
+    wants it.
+
+    Examples
+    --------
+    With v and a those of the motion it is the regressor of inverse dynamics:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> q, qd, qdd = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    >>> Y = fa.control.reference_regressor(arm, q, qd, qd, qdd)
+    >>> theta = fa.inertial_parameters(arm, families="inertia").values
+    >>> bool(np.allclose(Y @ theta, fa.inverse_dynamics(arm, q, qd, qdd)))
+    True
+    """
+    q, qd, v, a = np.broadcast_arrays(
+        *(np.asarray(x, dtype=np.float64) for x in (q, qd, v, a))
+    )
+    none = np.zeros_like(v)
+    rates = np.stack([none, qd + v, qd, v, none])
+    speeds = np.stack([a, none, none, none, none])
+    parts = inertial_regressor(arm, q, rates, speeds, families="inertia")
+    # gravity is in each of them: once in the first, less once in the three next
+    weight = np.array([1.0, 0.5, -0.5, -0.5, 0.5])
+    return np.asarray(np.tensordot(weight, parts, axes=1))
+
+
+class AdaptiveControl:
+    r"""Adaptive control of Slotine and Li, for `simulate_loop`.
+
+    .. math::
+       \tau = Y(q, \dot q, v, \dot v) \hat\theta - K s + f, \qquad
+       \dot{\hat\theta} = -\Gamma Y^T s, \qquad
+       v = \dot q_d + \Lambda (q_d - q), \quad s = \dot q - v
+
+    with the forces f of springs and friction of the model, which are known.
+
+    Parameters
+    ----------
+    arm : Arm
+        Rigid arm without motors, couplings and quaternions; its inertias are the first
+        estimate.
+    desired : callable
+        ``desired(t)`` returns joint positions, velocities and accelerations, as
+        `RestToRest` does.
+    gain : float or (nu,) array_like of float
+        K in N m s/rad or N s/m.
+    bandwidth : float or (nu,) array_like of float
+        :math:`\Lambda` in 1/s.
+    adaptation : float or (p,) array_like of float
+        :math:`\Gamma`, diagonal; zero for a parameter that is known.
+    theta : (..., p) array_like of float, optional
+        First estimate of ``inertial_parameters(arm, families="inertia")``; leading axes
+        are many loops.
+
+    Attributes
+    ----------
+    theta : (..., p) ndarray of float
+        Estimate now.
+
+    Raises
+    ------
+    ArgumentError
+        If a value does not fit, or the arm has modes.
+
+    See Also
+    --------
+    flexarm.base_parameters : combinations that motion can tell apart.
+
+    Notes
+    -----
+    A law with memory: it is called once for each sample, in the order of time, and
+    integrates by Euler's rule from sample to sample.  Position errors go to zero;
+    parameters need not become the true ones unless the motion excites them.
+
+    References
+    ----------
+    .. [1] J.-J. E. Slotine, W. Li, "On the adaptive control of robot manipulators",
+       *Int. J. Robotics Research* 6(3) (1987), 49-59.
+
+    Examples
+    --------
+    A pendulum of which nothing is known at first:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum()
+    >>> motion = fa.control.RestToRest([0.0], [1.0], 1.0)
+    >>> law = fa.control.AdaptiveControl(arm, motion, 5.0, 10.0, 20.0, np.zeros(10))
+    >>> run = fa.control.simulate_loop(
+    ...     arm, law, [0.0], [0.0], [0.0, 1.0, 3.0], sample_time=0.005
+    ... )
+    >>> bool(abs(run.q[-1, 0] - 1.0) < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        desired: Callable[[float], Any],
+        gain: Any,
+        bandwidth: Any,
+        adaptation: Any,
+        theta: Any = None,
+    ) -> None:
+        refuse_poses(arm, "AdaptiveControl")
+        refuse_motors(arm, "the arm of AdaptiveControl")
+        if arm.nv > arm.nu or arm.constraints:
+            raise ArgumentError(
+                "the arm of AdaptiveControl has modes or constraints, expected a rigid "
+                "tree"
+            )
+        if not callable(desired):
+            desired = rows("desired", desired, arm.nu, "one for each joint")
+        self.arm, self.desired = arm, desired
+        self.gain = gains("gain", gain, arm.nu)
+        self.bandwidth = gains("bandwidth", bandwidth, arm.nu)
+        nominal = np.asarray(inertial_parameters(arm, families="inertia").values)
+        unit = "one for each inertial parameter"
+        self.adaptation = gains("adaptation", adaptation, len(nominal), unit)
+        first = nominal if theta is None else real_array("theta", theta)
+        if first.ndim == 0 or first.shape[-1] != len(nominal):
+            raise ArgumentError(
+                f"theta has shape {first.shape}, expected (..., {len(nominal)}), {unit}"
+            )
+        check_numbers("theta", first)
+        self._nominal, self._first = nominal, np.array(first)
+        self.reset()
+
+    def reset(self, q: Any = None, qd: Any = None) -> None:
+        """Back to the first estimate."""
+        self.theta = self._first.copy()
+        self._t: float | None = None
+        self._rate: Any = 0.0
+
+    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+        """Forces (..., nu) of a sample in N m or N; moves the estimate on."""
+        arm = self.arm
+        q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        if self._t is not None and t > self._t:
+            self.theta = self.theta + (t - self._t) * self._rate
+        q_d, qd_d, qdd_d = desired_at(self.desired, t)
+        v = qd_d + self.bandwidth * (q_d - q)
+        a = qdd_d + self.bandwidth * (qd_d - qd)
+        s = qd - v
+        Y = reference_regressor(arm, q, qd, v, a)
+        self._t = t
+        self._rate = -self.adaptation * times(np.swapaxes(Y, -1, -2), s)
+        # springs and friction of the model: what its inertias do not explain
+        own = inertial_regressor(arm, q, qd, 0.0 * qd, families="inertia")
+        rest = arm._model.quiet("bias_forces")(q, qd) - times(own, self._nominal)
+        return np.asarray(times(Y, self.theta) - self.gain * s + rest)

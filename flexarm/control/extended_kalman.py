@@ -1,0 +1,228 @@
+"""Extended Kalman filter: modes and rates of a moving arm from joints and strains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_numbers, positive_number, real_array
+from ..errors import ArgumentError
+from ..linear_models import linearize
+from ._law import refuse_poses
+from ._motion import check_callable, integrate
+from ._simulated_plant import start_state
+from .kalman import kalman_predict, kalman_update, sampled_noise, times
+from .linear_quadratic import weight
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class ExtendedKalmanFilter:
+    r"""Estimate of the state of an arm in motion, from samples of some outputs.
+
+    Between samples the estimate moves by the equations of the arm, under the forces
+    that are held, and its covariance by their linearization at the estimate.
+
+    Parameters
+    ----------
+    arm : Arm
+        Model; a tree without couplings and quaternions.
+    outputs : str, Output or list of these
+        What is measured, as for `linearize`: joints, strains, anything linear in
+        positions and velocities.
+    process : (2 nv,) or (2 nv, 2 nv) array_like of float
+        Spectral density of white noise on the rates of positions and velocities.  That
+        of modes has to be above zero, or gauges on links are not trusted.
+    measurement : (p,) or (p, p) array_like of float
+        Covariance of the noise of a sample.
+    dt : float
+        Sample time in s.
+    q0, qd0 : (..., nq), (..., nv) array_like of float
+        First estimate; leading axes are many filters.
+    covariance : (2 nv,) or (2 nv, 2 nv) array_like of float, optional
+        Of its error; by default that of the noise of a second.
+    max_step : float, optional
+        Longest step of the integrator in s.
+
+    Attributes
+    ----------
+    q, qd : (..., nq), (..., nv) ndarray of float
+        Estimate.
+    P : (..., 2 nv, 2 nv) ndarray of float
+        Covariance of its error.
+
+    Raises
+    ------
+    ArgumentError
+        If a value does not fit.
+
+    See Also
+    --------
+    kalman_filter : steady, about a point.
+    ObservedLaw : feedback of the estimate.
+
+    Notes
+    -----
+    A. H. Jazwinski, *Stochastic Processes and Filtering Theory*, 1970, section 8.3.
+
+    Examples
+    --------
+    A pendulum that is not where it was thought to be:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum()
+    >>> seen = fa.control.ExtendedKalmanFilter(
+    ...     arm, "joints", [0.0, 1.0], [1e-6], 0.01, [0.0], [0.0], covariance=[1.0, 1.0]
+    ... )
+    >>> q, qd = seen.update([0.2])
+    >>> q.round(3)
+    array([0.2])
+    >>> seen.predict([0.0])
+    >>> bool(seen.qd[0] < 0.0)    # it falls
+    True
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        outputs: Any,
+        process: Any,
+        measurement: Any,
+        dt: float,
+        q0: Any,
+        qd0: Any,
+        *,
+        covariance: Any = None,
+        max_step: float | None = None,
+    ) -> None:
+        refuse_poses(arm, "ExtendedKalmanFilter")
+        if arm.constraints:
+            raise ArgumentError(
+                "the arm of ExtendedKalmanFilter has couplings, expected one without "
+                "constraints"
+            )
+        self.arm, self.dt = arm, positive_number("dt", dt)
+        self.max_step = max_step
+        n = 2 * arm.nv
+        self._start = start_state(arm, q0, qd0)
+        model = linearize(arm, arm.neutral, outputs=outputs)
+        if model.D.any():
+            raise ArgumentError(
+                "outputs feel the forces at once (accelerations), expected outputs of "
+                "positions and velocities, such as joints and strains"
+            )
+        self.C = model.C
+        self._zero = model.y  # of the outputs at the neutral state, which is zero
+        self.process = weight("process", process, n, definite=False)
+        p = self.C.shape[-2]
+        self.measurement = weight("measurement", measurement, p, definite=True)
+        first = self.process if covariance is None else covariance
+        self._first = weight("covariance", first, n, definite=False)
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the first estimate."""
+        self.q, self.qd = (x.copy() for x in self._start)
+        n = 2 * self.arm.nv
+        self.P = np.array(np.broadcast_to(self._first, (*self.q.shape[:-1], n, n)))
+
+    def update(self, y: Any) -> tuple[Array, Array]:
+        """Take the outputs of a sample.
+
+        Parameters
+        ----------
+        y : (..., p) array_like of float
+            What was measured.
+
+        Returns
+        -------
+        q, qd : (..., nq), (..., nv) ndarray of float
+            Estimate with it.
+
+        Raises
+        ------
+        ArgumentError
+            If the shape does not fit or a number is not finite.
+        """
+        y = real_array("y", y)
+        p = self.C.shape[-2]
+        if y.ndim == 0 or y.shape[-1] != p:
+            raise ArgumentError(f"y has shape {y.shape}, expected (..., {p})")
+        check_numbers("y", y)
+        gain, _, self.P = kalman_update(self.P, self.C, self.measurement)
+        x = np.concatenate([self.q, self.qd], axis=-1)
+        x = x + times(gain, y - self._zero - times(self.C, x))
+        self.q, self.qd = x[..., : self.arm.nv], x[..., self.arm.nv :]
+        return self.q, self.qd
+
+    def predict(self, tau: Any) -> None:
+        """Go to the next sample.
+
+        Parameters
+        ----------
+        tau : (..., nu) array_like of float
+            Forces in N m or N that are held until then.
+        """
+        tau = real_array("tau", tau)
+        A = linearize(self.arm, self.q, self.qd, tau).A
+        none = np.zeros((*A.shape[:-1], 1))
+        Ad, _, noise = sampled_noise(A, none, self.process, self.dt)
+        self.P = kalman_predict(self.P, Ad, noise)
+        self.q, self.qd = integrate(
+            self.arm, self.q, self.qd, tau, (0.0, self.dt), max_step=self.max_step
+        )
+
+
+class ObservedLaw:
+    """A law of the state on the estimate of a filter, for `simulate_loop`.
+
+    Parameters
+    ----------
+    law : callable
+        ``law(t, q, qd)`` that returns forces, such as `CompositeControl`.
+    observer : ExtendedKalmanFilter
+        Filter; its outputs are the ``sensors`` of the loop, its ``dt`` the sample time.
+
+    Notes
+    -----
+    In the loop with ``sensors=observer.C``: it measures C (q, qd).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum()
+    >>> observer = fa.control.ExtendedKalmanFilter(
+    ...     arm, "joints", [0.0, 1.0], [1e-6], 0.01, [0.0], [0.0], covariance=[1.0, 1.0]
+    ... )
+    >>> law = fa.control.ObservedLaw(
+    ...     fa.control.SetPointPD(arm, 50.0, 10.0, [0.0]), observer
+    ... )
+    >>> run = fa.control.simulate_loop(
+    ...     arm, law, [0.2], [0.0], [0.0, 1.0, 2.0], sample_time=0.01,
+    ...     sensors=observer.C,
+    ... )
+    >>> bool(abs(run.q[-1, 0]) < 1e-3)
+    True
+    """
+
+    def __init__(self, law: Any, observer: ExtendedKalmanFilter) -> None:
+        check_callable("law", law, "of t, q and qd that returns forces")
+        self.law, self.observer = law, observer
+
+    def reset(self, q: Any = None, qd: Any = None) -> None:
+        """Back to the first estimate of the filter; the state is not looked at."""
+        self.observer.reset()
+
+    def __call__(self, t: float, y: Any) -> Array:
+        """Forces (..., nu) of a sample."""
+        q, qd = self.observer.update(y)
+        tau = np.asarray(self.law(t, q, qd))
+        self.observer.predict(tau)
+        return tau

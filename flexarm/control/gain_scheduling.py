@@ -1,0 +1,243 @@
+"""Gain scheduling: state feedback whose gains follow the posture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._description import Description
+from .._explain import check_numbers, real_array, refuse_motors
+from ..errors import ArgumentError
+from ..linear_models import linearize
+from ..statics import equilibrium, joint_grid
+from ._law import refuse_poses, rows, told, with_joints
+from .linear_quadratic import lqr
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GainSchedule(Description):
+    r"""State feedback with gains between those of a grid of postures.
+
+    .. math:: \tau = \tau_d - K(s) \begin{pmatrix} q - q_d \\ \dot q - \dot q_d
+       \end{pmatrix}
+
+    with the equilibrium :math:`q_d, \tau_d` of the joints wanted, and gains that are
+    interpolated, linear along each axis, at the present values s of some coordinates.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm without quaternions.
+    axes : mapping of str to (k,) array_like of float
+        Values of the grid in rad or m, increasing, by names of coordinates.
+    K : (k1, k2, ..., nu, 2 nv) array_like of float
+        Gains at its points.
+    target : (..., nu) array_like of float or callable
+        Joint positions wanted, or ``target(t)`` that returns positions and velocities;
+        of a motion the equilibrium is solved at each call.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes do not fit or a name is not one of the arm.
+
+    See Also
+    --------
+    scheduled_lqr : makes one.
+
+    Notes
+    -----
+    The schedule has to vary slowly against the loop, and the posture that it looks at
+    should not vibrate: take joints, not modes (J. S. Shamma, M. Athans, *IEEE Trans.
+    Automatic Control* 35 (1990), 898-907).  A state outside of the grid is refused:
+    nothing is extrapolated.
+    """
+
+    arm: Arm
+    axes: Any
+    K: Any
+    target: Any
+    _at: tuple[int, ...] = field(init=False, repr=False)
+    _rest: tuple[Array, Array] | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        arm = self.arm
+        refuse_poses(arm, "GainSchedule")
+        grid, at = {}, []
+        if not isinstance(self.axes, Mapping) or not self.axes:
+            raise ArgumentError(
+                f"axes is {self.axes!r}, expected values by names of coordinates"
+            )
+        for name, values in self.axes.items():
+            if name not in arm.coordinate_names:
+                raise ArgumentError(
+                    f"axes has {name!r}, expected some of "
+                    f"{', '.join(map(repr, arm.coordinate_names))}"
+                )
+            at.append(arm.coordinate_names.index(name))
+            grid[name] = _increasing(name, values)
+        shape = tuple(map(len, grid.values()))
+        self._set(axes=grid, _at=tuple(at))
+        K = np.array(real_array("K", self.K))
+        if K.shape != (*shape, arm.nu, 2 * arm.nv):
+            raise ArgumentError(
+                f"K has shape {K.shape}, expected {(*shape, arm.nu, 2 * arm.nv)}: one "
+                "gain for each point of the grid"
+            )
+        check_numbers("K", K)
+        K.flags.writeable = False
+        rest = None
+        if not callable(self.target):
+            wanted = rows("target", self.target, arm.nu, "one for each joint")
+            self._set(target=wanted)
+            rest = self._equilibrium(wanted)
+        self._set(K=K, _rest=rest)
+
+    def _equilibrium(self, joints: Array) -> tuple[Array, Array]:
+        """Positions and forces at rest with these joints."""
+        arm = self.arm
+        found = equilibrium(arm, with_joints(arm, joints)).check(stable=False)
+        return found.q, found.tau[..., arm.actuator_indices]
+
+    def gain(self, q: Any) -> Array:
+        """Gains in postures.
+
+        Parameters
+        ----------
+        q : (..., nq) array_like of float
+            Positions.
+
+        Returns
+        -------
+        K : (..., nu, 2 nv) ndarray of float
+            Gains; NaN for positions that are.
+
+        Raises
+        ------
+        ArgumentError
+            If a posture is outside of the grid.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        cells = [
+            _place(name, values, q[..., i])
+            for i, (name, values) in zip(self._at, self.axes.items(), strict=True)
+        ]
+        total: Any = 0.0
+        for corner in product((0, 1), repeat=len(cells)):
+            share: Any = 1.0
+            for up, (_, part) in zip(corner, cells, strict=True):
+                share = share * (part if up else 1.0 - part)
+            index = tuple(k + up for up, (k, _) in zip(corner, cells, strict=True))
+            total = total + share[..., np.newaxis, np.newaxis] * self.K[index]
+        return np.asarray(total)
+
+    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+        """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
+        q, qd = np.asarray(q, dtype=np.float64), np.array(qd, dtype=np.float64)
+        rest = self._rest
+        if rest is None:
+            wanted, rate = (np.asarray(x) for x in self.target(t)[:2])
+            rest = self._equilibrium(wanted)
+            qd[..., : self.arm.nu] -= rate
+        q0, tau = rest
+        x = np.concatenate(np.broadcast_arrays(q - q0, qd), axis=-1)
+        return np.asarray(tau - (self.gain(q) @ x[..., np.newaxis])[..., 0])
+
+
+def scheduled_lqr(
+    arm: Arm,
+    joints: Mapping[str, Any],
+    Q: Any,
+    R: Any,
+    target: Any,
+    *,
+    dt: float | None = None,
+) -> GainSchedule:
+    """Gain schedule of LQR gains on a grid of postures, all in one call.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree without quaternions, motors or couplings.
+    joints : mapping of str to (k,) array_like of float
+        Values of the grid in rad or m, by names of bodies; other joints are at zero.
+    Q, R : (..., 2 nv, 2 nv), (..., nu, nu) array_like of float, or diagonals
+        Weights as in `lqr`, for all postures or on the grid.
+    target : (..., nu) array_like of float or callable
+        As in `GainSchedule`.
+    dt : float, optional
+        Sample time in s for gains of a sampled loop.  Gains for continuous time need
+        samples that resolve the fastest pole.
+
+    Returns
+    -------
+    law : GainSchedule
+        The law.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes do not fit, or what `lqr` refuses.
+
+    See Also
+    --------
+    flexarm.joint_grid : the grid.
+
+    Examples
+    --------
+    Gains for five angles of the second joint, at rest in a sixth one:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> grid = {"link2": np.linspace(-0.5, 1.5, 5)}
+    >>> law = fa.control.scheduled_lqr(arm, grid, np.ones(12), np.ones(2), [0.0, 0.8])
+    >>> law.K.shape
+    (5, 2, 12)
+    >>> law(0.0, [0.0, 0.8, 0.0, 0.0, 0.0, 0.0], np.zeros(6))
+    array([0., 0.])
+    >>> law(0.0, np.zeros((100, 6)), np.zeros((100, 6))).shape
+    (100, 2)
+    """
+    refuse_poses(arm, "scheduled_lqr")
+    refuse_motors(arm, "the arm of scheduled_lqr")
+    axes = {name: _increasing(name, values) for name, values in joints.items()}
+    model = linearize(arm, joint_grid(arm, axes), settle=True)
+    found = lqr(model, Q, R, dt=dt)
+    return GainSchedule(arm, axes, found.K, target)
+
+
+def _increasing(name: str, values: Any) -> Array:
+    x = np.array(real_array(f"axes[{name!r}]", values))
+    if x.ndim != 1 or len(x) < 2 or (np.diff(x) <= 0.0).any():
+        raise ArgumentError(
+            f"axes[{name!r}] is {told(x)}, expected at least two increasing values"
+        )
+    check_numbers(f"axes[{name!r}]", x)
+    x.flags.writeable = False
+    return x
+
+
+def _place(name: str, values: Array, x: Array) -> tuple[NDArray[np.intp], Array]:
+    """Cell of the grid and place in it, from 0 to 1."""
+    rounding = 1e-12 * max(1.0, float(np.abs(values).max()))
+    out = (x < values[0] - rounding) | (x > values[-1] + rounding)
+    if np.any(out):
+        bad = float(np.ravel(np.where(out, x, np.nan))[np.flatnonzero(out)[0]])
+        many = f" in {int(out.sum())} of {out.size} states" if np.ndim(out) else ""
+        raise ArgumentError(
+            f"{name!r} is {bad:.4g}{many}, outside of the grid from {values[0]:g} to "
+            f"{values[-1]:g}; expected a wider grid"
+        )
+    k = np.clip(np.searchsorted(values, x, side="right") - 1, 0, len(values) - 2)
+    return k, np.asarray((x - values[k]) / (values[k + 1] - values[k]))

@@ -1,0 +1,187 @@
+"""Direct strain feedback: joints give way to what gauges on the links tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._description import Description
+from .._explain import refuse_motors
+from ..errors import ArgumentError
+from ..linear_models import linearize, outputs
+from ..statics import equilibrium
+from ._law import gains, refuse_poses, rows, with_joints
+from ._linear_controller import LinearController
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StrainFeedback(Description):
+    r"""Velocity servos of the joints whose command follows the strain of the links.
+
+    .. math::
+       \tau = \tau_g + K_s \left( \omega (q_d - q) + k (\epsilon - \epsilon_d)
+           - \dot q \right)
+
+    Parameters
+    ----------
+    arm : Arm
+        Model; a tree without motors and quaternions.
+    target : (nu,) array_like of float
+        Joint positions wanted at rest, in rad or m.
+    servo : float or (nu,) array_like of float
+        :math:`K_s` of the velocity servos in N m s/rad or N s/m; stiff ones follow.
+    bandwidth : float or (nu,) array_like of float
+        :math:`\omega` of the position loop in 1/s.
+    gain : float or (nu,) array_like of float
+        k: velocity for a unit of strain; in rad m/s for curvature.
+    gauges : list, optional
+        One output for each joint, as of `linearize`; by default the curvature along y
+        at the base of the link of each joint, with none for rigid links.
+
+    Attributes
+    ----------
+    S : (nu, nv) ndarray of float
+        Rows of the gauges, :math:`\epsilon = S q`.
+    q : (nq,) ndarray of float
+        Equilibrium at the target, with the strains :math:`\epsilon_d`.
+    feedforward : (nu,) ndarray of float
+        Forces :math:`\tau_g` that hold it.
+
+    Raises
+    ------
+    ArgumentError
+        If a value does not fit or a gauge does not exist.
+    ConvergenceError
+        If there is no equilibrium at the target.
+
+    See Also
+    --------
+    flexarm.outputs.strain : gauges.
+    SetPointPD : without gauges.
+
+    Notes
+    -----
+    A joint that turns with :math:`k\epsilon` accelerates with :math:`k\dot\epsilon`,
+    and moves the modes of its link by :math:`-M_{fj} k S \dot\eta`.  For a clamped beam
+    and the curvature at its root both factors belong together,
+    :math:`\int \rho A\, x \phi_i dx = EI \phi_i''(0) / \omega_i^2`, so that every mode
+    is damped for any k above zero, without a model, if the servos are stiff enough to
+    follow: neither rates of modes nor
+    estimates are needed.
+
+    References
+    ----------
+    .. [1] Z.-H. Luo, "Direct strain feedback control of flexible robot arms: new
+       theoretical and experimental results", *IEEE Trans. Automatic Control* 38 (1993),
+       1610-1622.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    >>> law = fa.control.StrainFeedback(arm, [0.0], servo=100.0, bandwidth=2.0,
+    ...                                 gain=1.0)
+    >>> law(0.0, [0.1, 0.0, 0.0], np.zeros(3))    # 100 * 2 * (0 - 0.1)
+    array([-20.])
+    >>> law(0.0, np.zeros((100, 3)), np.zeros((100, 3))).shape
+    (100, 1)
+    """
+
+    arm: Arm
+    target: Any
+    servo: Any
+    bandwidth: Any
+    gain: Any
+    gauges: Any = None
+    S: Array = field(init=False, repr=False)
+    q: Array = field(init=False, repr=False)
+    feedforward: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        arm = self.arm
+        refuse_poses(arm, "StrainFeedback")
+        refuse_motors(arm, "the arm of StrainFeedback")
+        for name in ("servo", "bandwidth", "gain"):
+            value = gains(name, getattr(self, name), arm.nu)
+            if value.ndim > 1:
+                raise ArgumentError(
+                    f"{name} has shape {value.shape}, expected ({arm.nu},)"
+                )
+            self._set(**{name: value})
+        target = rows("target", self.target, arm.nu, "one for each joint")
+        found = equilibrium(arm, with_joints(arm, target)).check(stable=False)
+        S = np.zeros((arm.nu, arm.nv))
+        if self.gauges is None:
+            for k, body in enumerate(arm.bodies):
+                at = arm.body_joint_slice(k)
+                if body.beam is not None and at.stop - at.start == 1:
+                    gauge = outputs.strain(body.name, 0.0)
+                    S[at] = linearize(arm, found.q, outputs=gauge).C[:, : arm.nv]
+        else:
+            C = linearize(arm, found.q, outputs=list(self.gauges)).C
+            if C.shape[-2] != arm.nu or C[..., arm.nv :].any():
+                raise ArgumentError(
+                    f"gauges are {C.shape[-2]} signals, expected {arm.nu} of positions "
+                    "alone, one for each joint"
+                )
+            S = C[..., : arm.nv]
+        self._set(
+            target=target,
+            S=S,
+            q=found.q,
+            feedforward=found.tau[..., arm.actuator_indices],
+        )
+
+    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+        """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
+        n = self.arm.nu
+        off = self.q - np.asarray(q, dtype=np.float64)
+        rate = np.asarray(qd, dtype=np.float64)[..., :n]
+        wanted = self.bandwidth * off[..., :n] - self.gain * (off @ self.S.T)
+        return np.asarray(self.feedforward + self.servo * (wanted - rate))
+
+    def controller(self, dt: float) -> LinearController:
+        """Return the same as a `LinearController`, for loops in C.
+
+        Parameters
+        ----------
+        dt : float
+            Sample time in s.
+
+        Returns
+        -------
+        law : LinearController
+            Of joint positions, joint velocities and strains.
+        """
+        n, nv = self.arm.nu, self.arm.nv
+        C = np.zeros((3 * n, 2 * nv))
+        C[:n, :n] = C[n : 2 * n, nv : nv + n] = np.eye(n)
+        C[2 * n :, :nv] = self.S
+        D = np.concatenate(
+            [
+                np.diag(-self.servo * self.bandwidth),
+                np.diag(-self.servo),
+                np.diag(self.servo * self.gain),
+            ],
+            axis=1,
+        )
+        at = C @ np.concatenate([self.q, np.zeros(nv)])
+        return LinearController(
+            None,
+            None,
+            None,
+            D,
+            dt,
+            sensors=C,
+            reference=at,
+            feedforward=self.feedforward,
+        )
