@@ -139,10 +139,12 @@ def cycled(body, times):
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_beams_along_any_axis(kind, axis, times):
-    """Alone on its joint, without weight: the axes of a body are a matter of taste."""
+    """With a ball at its end, without weight: axes of a body are a matter of taste."""
     body = link("beam", kind, fa.Joint(axis=axis))
-    arm = fa.Arm([body], gravity=(0, 0, 0))
-    other = fa.Arm([cycled(body, times)], gravity=(0, 0, 0))
+    size = {"mass": 0.7, "inertia": (0.02, 0.02, 0.02)}
+    ball = fa.RigidBody("ball", fa.Joint("fixed"), **size)
+    arm = fa.Arm([body, ball], gravity=(0, 0, 0))
+    other = fa.Arm([cycled(body, times), ball], gravity=(0, 0, 0))
     q, qd, x = state(arm)
     expected = results(arm, q, qd, x)
     cond = np.linalg.cond(fa.mass_matrix(arm, q))
