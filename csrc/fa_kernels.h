@@ -209,8 +209,8 @@ typedef struct {
     void *context;
     /* [count][n_samples][nq], [nv]; sample 0 is the initial state */
     double *q, *qd;
-    double *tau_out; /* [count][n_samples][n_tau] or NULL */
-    double *report;  /* [count][FA_REPORT_SIZE], zeros before, or NULL */
+    double *tau_out;     /* [count][n_samples][n_tau] or NULL */
+    double *report;      /* [count][FA_REPORT_SIZE], zeros before, or NULL */
     const int64_t *arms; /* [count] numbers of the arms, of a stack alone */
 } fa_rollout;
 

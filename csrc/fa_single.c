@@ -10,13 +10,13 @@ enum { SINGLE_ALIGN = 64 };
 /* doubles of each operand; tau may have fewer */
 static void single_sizes(const fa_model *model, fa_kernel kernel, int *sizes)
 {
-    const int nv = model->nv;
+    const int nv = model->nv, n_inputs = fa_kernel_inputs(kernel);
 
     sizes[0] = model->nq;
-    for (int i = 1; i < 4; i++) {
+    for (int i = 1; i < n_inputs; i++) {
         sizes[i] = nv;
     }
-    int *out = sizes + fa_kernel_inputs(kernel);
+    int *out = sizes + n_inputs;
     *out = kernel == FA_MASS_MATRIX ? nv * nv
            : kernel == FA_JACOBIAN  ? 6 * nv
            : kernel == FA_NODE_POSE ? 16
@@ -39,7 +39,7 @@ static size_t single_offsets(const fa_kernel kernel, const int *sizes)
 size_t fa_single_size(const fa_kernels *kernels, const fa_model *model,
                       fa_kernel kernel)
 {
-    int sizes[4];
+    int sizes[FA_MOST_OPERANDS];
 
     single_sizes(model, kernel, sizes);
     const size_t bytes =
@@ -57,8 +57,8 @@ static int single_run(const fa_single *arm, fa_kernel kernel, const int64_t *nod
                       const double *const *arrays, int n_tau)
 {
     const int n = fa_kernel_inputs(kernel) + 1;
-    fa_operand operands[4];
-    int sizes[4];
+    fa_operand operands[FA_MOST_OPERANDS];
+    int sizes[FA_MOST_OPERANDS];
 
     single_sizes(arm->model, kernel, sizes);
     ptrdiff_t *offsets = arm->work;
