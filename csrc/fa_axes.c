@@ -6,7 +6,8 @@
  *             R_f = rot_z(a) rot_x(alpha) rot_z(delta),  0 <= alpha <= pi
  * and the parent's axes, turned by a, leave R = rot_x(alpha) rot_z(delta + q) for its
  * first child (V1). Zeros and ones stay exact, so that planar arms keep their zeros.
- * Beams lie along x wherever their joint leaves it free (fa_straight.h).
+ * Beams lie along x wherever their joint leaves it free (fa_straight.h): those with a
+ * rotation among their coordinates keep the axes in which it is told.
  *
  * Source      J. Denavit, R. S. Hartenberg, J. Appl. Mech. 22, 1955.
  * Checked by  tests/test_axial_hops.py, tests/c/test_model.c.
@@ -174,7 +175,7 @@ void fa_axes_turn(const fa_description *d, fa_body *bodies)
         const int size = FA_NODE_SIZE(n) + (t[FA_TOPO_SECOND] ? FA_SECOND_SIZE(n) : 0);
 
         axes_along(joint + FA_AXIS, b->frame);
-        if (axes_is_along_y(t, node, size, b->frame)) {
+        if (b->joint < FA_JOINT_SPHERICAL && axes_is_along_y(t, node, size, b->frame)) {
             axes_turn_z(quarter, b->frame);
         }
         node += (size_t)t[FA_TOPO_NODES] * (size_t)size;

@@ -154,6 +154,25 @@ def test_beams_along_any_axis(kind, axis, times):
         assert_allclose(value, expected[name], rtol=0, atol=atol, err_msg=name)
 
 
+@pytest.mark.parametrize("times", [0, 1, 2])
+@pytest.mark.parametrize("joint", ["spherical", "free", "subspace", "universal"])
+def test_beams_along_any_axis_on_joints_of_more_freedoms(joint, times):
+    """The rotation among the coordinates is told in the axes of the body as given."""
+    options = {
+        "subspace": {"subspace": np.eye(6)[:, 1:4]},
+        "universal": {"axis": (0, 0, 1), "axis2": (1, 0, 0)},
+    }
+    body = cycled(link("beam", "two-none", fa.Joint(axis=(0, 0, 1))), times)
+    on = fa.Joint(joint, parent="hub", **options.get(joint, {}))
+    tip = fa.RigidBody("tip", fa.Joint(axis=(1, 2, 3)), 0.7, inertia=(0.1, 0.2, 0.2))
+    hub = fa.RigidBody("hub", fa.Joint(axis=(1, 1, 0)), 1.0, inertia=(1, 1, 1))
+    arm = fa.Arm([hub, body.replace(joint=on), tip], gravity=(1.0, -2.0, -9.0))
+    q, qd, qdd = state(arm, seed=6)
+    tau = lagrangian.generalized_forces(arm, q, qd, qdd)
+    found = fa.inverse_dynamics(arm, q, qd, qdd)
+    assert_allclose(found, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_nodes_and_bodies_of_any_kind_beside_straight_ones(kind):
     """One node, or one of two bodies, without the zeros."""
