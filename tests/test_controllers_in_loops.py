@@ -30,10 +30,13 @@ def test_sampled_gains_bring_their_sample_time() -> None:
         ["sample_time is 0.05 s", "made for 0.01 s"],
         lambda: control.simulate_loop(ARM, law, *start, sample_time=0.05),
     )
-    held = control.lqr(MODEL, np.ones(12), np.ones(2))  # continuous: any samples
-    assert held.dt is None
-    run = control.simulate_loop(ARM, held, *start, sample_time=1e-3)
-    assert run.success
+    continuous = control.lqr(MODEL, np.ones(12), np.ones(2))
+    assert continuous.dt is None
+    refused(
+        ArgumentError,
+        ["sample_time is None"],
+        lambda: control.simulate_loop(ARM, continuous, *start),
+    )
 
 
 @pytest.mark.parametrize("compensation", ["set point", "current", "gravity", "none"])
