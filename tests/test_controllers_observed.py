@@ -136,8 +136,6 @@ def test_composite_control_on_estimates() -> None:
         [0.0, 0.0, 0.02, 0.0, 0.0, 0.0],
         np.zeros(6),
         np.linspace(0.0, 4.0, 41),
-        sample_time=0.01,
-        sensors=observer.C,
         max_step=1e-3,
     )
     assert run.success

@@ -62,6 +62,16 @@ def test_a_large_step_under_gravity() -> None:
     assert_allclose(moved(0.0, rest, rate), law(0.0, rest, 0 * rate), rtol=1e-9)
 
 
+def test_sampled_gains_bring_their_sample_time() -> None:
+    arm = fa.library.de_luca_siciliano()
+    weights: Any = ({"link2": [0.0, 1.0]}, np.ones(12), np.ones(2), [0.0, 0.5])
+    assert control.scheduled_lqr(arm, *weights).dt is None
+    law = control.scheduled_lqr(arm, *weights, dt=0.01)
+    q = [0.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+    run = control.simulate_loop(arm, law, q, np.zeros(6), [0.0, 0.02])
+    assert run.sample_time == law.dt == 0.01
+
+
 def test_lost_members_do_not_stop_the_others() -> None:
     q = np.zeros((3, 4))
     q[1] = np.nan

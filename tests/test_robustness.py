@@ -195,7 +195,7 @@ def test_branches_follow_a_crossing():
         A[:, at + 1, at], A[:, at + 1, at + 1] = -(w**2), -2 * zeta * w
     models = fa.StateSpace(A, np.zeros((4, 1)), np.zeros((1, 4)))
     locus = fa.root_locus(models, values, name="detuning")
-    damping = locus.damping
+    damping = locus.damping_ratios
     assert_allclose(damping, np.broadcast_to(damping[0], damping.shape), atol=1e-9)
     assert locus.name == "detuning"
     assert_allclose(np.sort(locus.frequencies[0]) * 2 * np.pi, [9, 9, 11, 11])

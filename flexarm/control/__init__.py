@@ -17,7 +17,8 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 - `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,
 - `gain_scheduling`: gains on a grid of postures,
 - `composite`: rigid motion and vibration apart,
-- `inversion`: outputs that follow exactly, and what they do not show,
+- `inversion`: outputs that follow exactly, and what they do not show; for the joints of
+  a rigid arm this is computed torque,
 - `strain_feedback`, `input_shaping`: vibration damped by gauges, or not excited,
 - `adaptive`: inertias that are not known.
 

@@ -147,6 +147,10 @@ class ComputedTorque:
     ArgumentError
         If a gain is negative or not finite.
 
+    See Also
+    --------
+    Inversion : as a law ``law(t, q, qd)`` of the state, no model beside it.
+
     Notes
     -----
     *What is stable.*  When the joints follow exactly, what remains are the vibrations

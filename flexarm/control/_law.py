@@ -65,6 +65,11 @@ def with_joints(arm: Arm, joints: Array) -> Array:
     return np.concatenate([joints, rest], axis=-1)
 
 
+def known(q: Array, neutral: Array) -> Array:
+    """Positions (..., nq), neutral ones where a loop is lost and has NaN."""
+    return np.where(np.isfinite(q).all(axis=-1, keepdims=True), q, neutral)
+
+
 def solve(matrix: Array, right: Array) -> Array:
     """Solutions (..., n) of a stack of systems, right sides (..., n)."""
     return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])

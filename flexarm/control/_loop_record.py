@@ -87,8 +87,8 @@ class Loop:
     def measure(self, sensors: Any, noise: Any, quantization: Any, seed: Any) -> None:
         """Take the sensors and what is wrong with them; draw the noise."""
         arm = self.arm
-        if sensors is None and self.linear is not None:
-            sensors = self.linear.sensors
+        if sensors is None:
+            sensors = getattr(self.law, "sensors", None)
         if sensors is None:
             self.sensors = state_sensors(arm)
         else:

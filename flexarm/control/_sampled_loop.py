@@ -69,7 +69,7 @@ def simulate_loop(
         Times of the result in s, increasing; the first is that of `q0` and of the first
         sample.  They need not be those of the samples.
     sample_time : float, optional
-        T in s; by default that of the controller, its attribute ``dt``.
+        T in s; by default that for which the law is made, its attribute ``dt``.
     delay : float
         From the measurement to the change of the forces, in s: any part of a sample,
         and more than one.
@@ -87,8 +87,8 @@ def simulate_loop(
         ``["joint positions", "joint velocities"]``, ``("strain", "link1", 0.0)``,
         ``"tip position xy"``; ``"actuators"``, positions and velocities of motors where
         joints have them; rows that multiply (q, qd); or ``measure(t, q, qd)`` that
-        returns ``(..., p)``.  By default that of the controller, and for a function as
-        law the state.
+        returns ``(..., p)``.  By default that of the law, its attribute ``sensors``,
+        and without one the state.
     seed : int, optional
         Of the noise.  By default one that nobody knows before; the result tells it.
     u0 : (..., nu) array_like of float, optional
@@ -234,9 +234,9 @@ def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
             )
         sample_time = own
     sample = positive_number("sample_time", sample_time)
-    if isinstance(law, LinearController) and abs(sample - law.dt) > 1e-9 * law.dt:
+    if own is not None and abs(sample - own) > 1e-9 * own:
         raise ArgumentError(
-            f"sample_time is {sample:g} s and the controller is made for {law.dt:g} s, "
+            f"sample_time is {sample:g} s and the controller is made for {own:g} s, "
             "expected the same; leave sample_time out"
         )
     if (t[-1] - t[0]) / sample > 1e9:

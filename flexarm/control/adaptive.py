@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
-from ._law import gains, refuse_poses, rows
+from ._law import gains, known, refuse_poses, rows
 from .composite import desired_at
 from .kalman import times
 
@@ -188,6 +188,11 @@ class AdaptiveControl:
         v = qd_d + self.bandwidth * (q_d - q)
         a = qdd_d + self.bandwidth * (qd_d - qd)
         s = qd - v
+        # NaN in s is enough to tell a state that is lost
+        lost = ~np.isfinite(s + q + a).all(axis=-1, keepdims=True)
+        s = np.where(lost, np.nan, s)
+        q = known(q, arm.neutral)
+        qd, v, a = (np.where(lost, 0.0, x) for x in (qd, v, a))
         Y = reference_regressor(arm, q, qd, v, a)
         self._t = t
         self._rate = -self.adaptation * times(np.swapaxes(Y, -1, -2), s)

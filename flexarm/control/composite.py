@@ -169,7 +169,7 @@ class CompositeControl(Description):
     See Also
     --------
     fast_subsystem : the vibration.
-    JointInversion : the joints follow exactly, the vibration is left to itself.
+    Inversion : the joints follow exactly, the vibration is left to itself.
 
     Notes
     -----

@@ -191,7 +191,8 @@ class ObservedLaw:
 
     Notes
     -----
-    In the loop with ``sensors=observer.C``: it measures C (q, qd).
+    `simulate_loop` takes the sensors, which measure C (q, qd), and the sample time from
+    the filter.
 
     Examples
     --------
@@ -205,8 +206,7 @@ class ObservedLaw:
     ...     fa.control.SetPointPD(arm, 50.0, 10.0, [0.0]), observer
     ... )
     >>> run = fa.control.simulate_loop(
-    ...     arm, law, [0.2], [0.0], [0.0, 1.0, 2.0], sample_time=0.01,
-    ...     sensors=observer.C,
+    ...     arm, law, [0.2], [0.0], [0.0, 1.0, 2.0]
     ... )
     >>> bool(abs(run.q[-1, 0]) < 1e-3)
     True
@@ -215,6 +215,16 @@ class ObservedLaw:
     def __init__(self, law: Any, observer: ExtendedKalmanFilter) -> None:
         check_callable("law", law, "of t, q and qd that returns forces")
         self.law, self.observer = law, observer
+
+    @property
+    def sensors(self) -> Array:
+        """Rows (p, 2 nv) of what the filter measures."""
+        return np.asarray(self.observer.C)
+
+    @property
+    def dt(self) -> float:
+        """Sample time of the filter in s."""
+        return self.observer.dt
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
         """Back to the first estimate of the filter; the state is not looked at."""

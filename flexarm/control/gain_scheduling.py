@@ -45,6 +45,8 @@ class GainSchedule(Description):
     target : (..., nu) array_like of float or callable
         Joint positions wanted, or ``target(t)`` that returns positions and velocities;
         of a motion the equilibrium is solved at each call.
+    dt : float, optional
+        Sample time in s for which the gains are made; `simulate_loop` takes it.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class GainSchedule(Description):
     axes: Any
     K: Any
     target: Any
+    dt: float | None = None
     _at: tuple[int, ...] = field(init=False, repr=False)
     _rest: tuple[Array, Array] | None = field(init=False, repr=False)
 
@@ -214,7 +217,7 @@ def scheduled_lqr(
     axes = {name: _increasing(name, values) for name, values in joints.items()}
     model = linearize(arm, joint_grid(arm, axes), settle=True)
     found = lqr(model, Q, R, dt=dt)
-    return GainSchedule(arm, axes, found.K, target)
+    return GainSchedule(arm, axes, found.K, target, found.dt)
 
 
 def _increasing(name: str, values: Any) -> Array:

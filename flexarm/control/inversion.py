@@ -155,6 +155,10 @@ class Inversion(Description):
 
     Notes
     -----
+    For the joints of a rigid arm this is computed torque,
+    :math:`\tau = M v + c + g`; that of the rigid part of a flexible one is
+    `CompositeControl` without its fast part.
+
     The modes become unobservable: while the outputs rest, they move by the zero
     dynamics, whose eigenvalues are the transmission zeros from forces to outputs.  For
     joints these are the poles of the arm with locked joints, damped by its own damping

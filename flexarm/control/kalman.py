@@ -401,6 +401,7 @@ def _check_moved(model: StateSpace, Q: Array, names: tuple[str, ...]) -> None:
     except ArgumentError as error:
         told = str(error).split(" not controllable", maxsplit=1)[0]
         raise ArgumentError(
-            f"{told} not moved by the process noise and does not decay, so that the "
-            "filter would forget the measurements; expected noise that moves it"
+            f"{told} not moved by the process noise, and nothing makes that decay, so "
+            "that the filter would forget the measurements; expected noise that moves "
+            "it"
         ) from None

@@ -191,6 +191,11 @@ class StateFeedback:
     arm: Arm | None = None
     reference: Any = None
 
+    @property
+    def dt(self) -> float | None:
+        """Sample time in s for which the gains are made, ``None`` if continuous."""
+        return self.model.dt
+
     def replace(self, **changes: Any) -> StateFeedback:
         """Return a copy with the named fields changed."""
         return dataclasses.replace(self, **changes)
@@ -477,8 +482,9 @@ def _check_rest(model: StateSpace) -> None:
     """Refuse a point from which the arm moves away under its constant forces."""
     if model.drift is None:
         return
-    size = np.abs(model.A).sum((-1, -2))
-    drift = np.abs(model.drift).max(axis=-1, initial=0.0)
+    # each state against what its own row makes of a unit
+    size = np.abs(model.A).sum(axis=-1)
+    drift = np.abs(model.drift)
     if (drift > 1e-6 * (1.0 + size)).any():
         raise ArgumentError(
             f"the model is not at an equilibrium, its state drifts by {drift.max():.3g}"
@@ -509,6 +515,6 @@ def _check_seen(model: StateSpace, Q: Array) -> None:
     except ArgumentError as error:
         told = str(error).split(" not observable", maxsplit=1)[0]
         raise ArgumentError(
-            f"{told} not seen by the weight Q and does not decay; weigh one of its "
-            "states"
+            f"{told} not seen by the weight Q, and nothing else makes that decay; "
+            "weigh a state that moves"
         ) from None

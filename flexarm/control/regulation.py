@@ -16,7 +16,7 @@ from ..dynamics import gravity_forces
 from ..errors import ArgumentError
 from ..statics import equilibrium, holding_forces
 from ..statics._coordinates import read_arm
-from ._law import gains, refuse_poses, rows, symmetric, told, with_joints
+from ._law import gains, known, refuse_poses, rows, symmetric, told, with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -282,12 +282,13 @@ class SetPointPD(Description):
         q, qd = np.asarray(q), np.asarray(qd)
         error = self.reference - q[..., acting]
         tau = self.kp * error - self.kd * qd[..., acting]
+        at = known(q, arm.neutral)  # the error is NaN for a state that is lost
         if self.compensation == "set point":
             tau = tau + self.feedforward
         elif self.compensation == "current":
-            tau = tau + holding_forces(arm, q, held="motors")
+            tau = tau + holding_forces(arm, at, held="motors")
         elif self.compensation == "gravity":
-            tau = tau + _gravity(arm, q)
+            tau = tau + _gravity(arm, at)
         return np.asarray(tau)
 
 

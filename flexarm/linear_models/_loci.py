@@ -49,7 +49,7 @@ class RootLocus:
         return np.asarray(np.abs(self.rates) / (2.0 * np.pi))
 
     @property
-    def damping(self) -> Array:
+    def damping_ratios(self) -> Array:
         """Damping ratios, (k, n)."""
         return damping_of(self.rates)
 
@@ -119,7 +119,7 @@ def root_locus(
     >>> arm = fa.library.pendulum(mass=1.0, com=1.0)
     >>> plant = fa.linearize(arm, [-np.pi / 2], outputs="joint velocities")
     >>> locus = fa.root_locus(plant, [0.0, 3.0, 6.0, 9.0], [[1.0]])
-    >>> locus.damping.min(axis=1).round(3)
+    >>> locus.damping_ratios.min(axis=1).round(3)
     array([0.   , 0.479, 0.958, 1.   ])
     """
     values = real_array("values", values)
