@@ -122,7 +122,7 @@ def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 def refuse_linear(arm: AnyArm, what: str) -> None:
     """Refuse what an arm of linear fidelity does not have."""
-    if arm.fidelity == "linear":
+    if any_of(arm).fidelity == "linear":
         raise ArgumentError(
             f"{what} of an arm of linear fidelity do not exist, its mass matrix has no "
             "such factors; expected fidelity 'full' or 'ruthless'"

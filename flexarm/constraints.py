@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._checks import as_array, check_rotation
 from ._description import Description
-from ._explain import explain
+from ._explain import any_of, explain
 from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
@@ -282,7 +282,7 @@ def constraint_names(arm: Arm) -> tuple[str, ...]:
 
 
 def need_constraints(arm: AnyArm) -> None:
-    if not arm.constraint_names:
+    if not any_of(arm).constraint_names:
         raise ArgumentError(
             f"{arm!r} has no constraints, expected an arm with loops or couplings; "
             "give it some by arm.replace(constraints=[...])"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._chunks import in_chunks
-from ._explain import explain, real_array
+from ._explain import any_of, explain, real_array
 from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
@@ -19,10 +19,14 @@ _FRAMES = ("node", "base")
 
 def _node(arm: AnyArm, node: Any) -> Any:
     """Node numbers from None (the tip), a number, (body, node) or an array."""
-    if node is None:
-        return arm.tip_node
-    if type(node) is int and 0 <= node < arm.n_nodes:
-        return node
+    try:
+        if node is None:
+            return arm.tip_node
+        if type(node) is int and 0 <= node < arm.n_nodes:
+            return node
+    except AttributeError:
+        any_of(arm)  # refuses what is no arm
+        raise
     if isinstance(node, str):
         if node in arm.node_names:
             return arm.node_names.index(node)

@@ -190,6 +190,7 @@ def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     >>> fa.difference(arm, [0.1, 0.2], [0.4, 0.0]).round(3)
     array([ 0.3, -0.2])
     """
+    any_of(arm)  # refuses what is no arm
     arrays = {"q0": real_array("q0", q0), "q1": real_array("q1", q1)}
     batch = leading(arm, arrays, ())
     if out is not None:

@@ -86,6 +86,16 @@ def test_the_functions_of_the_design_are_among_them() -> None:
         assert FUNCTIONS[name][0] == "q"
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_is_no_arm(function: str) -> None:
+    for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA._model, "Model")):
+        refused(
+            fa.ArgumentError,
+            [f"arm is {kind}, expected flexarm.Arm"],
+            lambda x=thing: getattr(fa, function)(x, *good(PUMA, function).values()),
+        )
+
+
 @each_argument
 def test_wrong_last_axis(function: str, argument: str) -> None:
     for arm in (PUMA, FLEX):
