@@ -53,7 +53,7 @@ static void check_alone(const fa_model *of, fa_kernel kernel, const int64_t *nod
                         const int *sizes)
 {
     const int n = fa_kernel_inputs(kernel) + 1;
-    double *batch[4], *alone[4];
+    double *batch[FA_MOST_OPERANDS], *alone[FA_MOST_OPERANDS];
 
     for (int i = 0; i < n; i++) {
         batch[i] = filled(MOST, sizes[i], 0.5 * i);
@@ -76,7 +76,7 @@ static void check_alone(const fa_model *of, fa_kernel kernel, const int64_t *nod
 
 static void check_every_kernel(void)
 {
-    static const int sizes[FA_N_KERNELS][4] = {
+    static const int sizes[FA_N_KERNELS][FA_MOST_OPERANDS] = {
         [FA_INVERSE_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV},
         [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
         [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},
@@ -125,6 +125,13 @@ static void check_every_kernel(void)
         [FA_LINK_JACOBIAN_RATES_SPATIAL] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
         [FA_LINK_JACOBIAN_RATES_HYBRID] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
         [FA_LINK_JACOBIAN_RATES_MIXED] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
+        [FA_FORWARD_TANGENTS] = {ARM_NQ, ARM_NV, ARM_NU, 3 * ARM_NV * ARM_NV},
+        [FA_INVERSE_JVP] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV, ARM_NV, ARM_NV, ARM_NV},
+        [FA_FORWARD_JVP] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV, ARM_NV, ARM_NU, ARM_NV},
+        [FA_INVERSE_VJP] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV, 3 * ARM_NV},
+        [FA_FORWARD_VJP] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV, 3 * ARM_NV},
+        [FA_JACOBIAN_TANGENTS] = {ARM_NQ, 6 * ARM_NV * ARM_NV},
+        [FA_ENERGY_TANGENTS] = {ARM_NQ, ARM_NV, 2 * ARM_NV},
     };
     int64_t nodes[MOST];
 
@@ -132,7 +139,8 @@ static void check_every_kernel(void)
         nodes[i] = (i / 3) % ARM_NODES;
     }
     for (int k = 0; k < FA_N_KERNELS; k++) {
-        const int is_of_node = k >= FA_NODE_POSE && k <= FA_NODE_ACCELERATION;
+        const int is_of_node = (k >= FA_NODE_POSE && k <= FA_NODE_ACCELERATION) ||
+                               k == FA_JACOBIAN_TANGENTS;
         CHECK(sizes[k][0] > 0); /* a new kernel needs its row here */
         if (fa_kernel_applies(model, (fa_kernel)k)) {
             check_alone(model, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
@@ -140,7 +148,9 @@ static void check_every_kernel(void)
                 check_alone(linear, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
             }
         }
-        check_alone(closed, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+        if (fa_kernel_applies(closed, (fa_kernel)k)) {
+            check_alone(closed, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+        }
         if (fa_kernel_applies(bent, (fa_kernel)k)) {
             check_alone(bent, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
             check_alone(axial, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
