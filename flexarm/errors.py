@@ -54,3 +54,7 @@ class StiffeningWarning(UserWarning):
 
 class ConvergenceError(FlexarmError):
     """An iteration that stopped before it reached its tolerance."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An optimization that ended early: its result is the best that it had."""

@@ -1,0 +1,151 @@
+"""Results of the optimizations: the motion, how it was found, how it was checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ConvergenceError, ConvergenceWarning
+
+if TYPE_CHECKING:
+    from .._simulate_run import Trajectory
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """The torques of an answer in a simulation of their own, with finer steps.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+        The simulated motion.
+    step : float
+        Its step in s.
+    path_error : (3,) ndarray of float
+        Largest absolute distances of the tip from where it was asked to be, along the
+        axes of the base, in m; NaN if nothing was asked.
+    final_error : float
+        Largest distance of the tip from its goal after the motion, in m.
+    final_rate : float
+        Largest speed of the tip after the motion, in m/s.
+    """
+
+    trajectory: Trajectory
+    step: float
+    path_error: Array
+    final_error: float
+    final_rate: float
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalMotion:
+    """A motion that an optimization found, and how it was found.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    t : (n,) ndarray of float
+        Times in s, zero at the begin of the main motion: negative before it, where the
+        arm moves in advance of its tip.
+    q, qd, qdd : (n, nq), (n, nv), (n, nv) ndarray of float
+        Positions, velocities and accelerations at these times.
+    tau : (n, nu) ndarray of float
+        Forces of the actuators, linear in between.
+    duration : float
+        Of the main motion, in s.
+    objective : float
+        What was minimized.
+    success : bool
+        Whether the solver reached its tolerance.
+    status : str
+        ``"solved"``, ``"acceptable"``, ``"infeasible"``, ``"iterations"``, ``"time"``,
+        ``"interrupted"`` or ``"failed"``.
+    message : str
+        What happened, in a sentence.
+    method, solver : str
+        How the problem was put, and who solved it.
+    variables, iterations : int
+        Number of unknowns, and steps of the solver.
+    violation : float
+        Largest violation of a constraint, in its own unit.
+    timings : dict of float
+        Seconds by part: ``"setup"``, ``"solver"``, ``"verification"``, ``"total"``.
+    verification : Verification or None
+        The answer in an independent simulation.
+    details : dict
+        What only some problems have; see the function.
+    """
+
+    arm: Arm
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    duration: float
+    objective: float
+    success: bool
+    status: str
+    message: str
+    method: str
+    solver: str
+    variables: int
+    iterations: int
+    violation: float
+    timings: Mapping[str, float]
+    verification: Verification | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self) -> OptimalMotion:
+        """Return itself if the solver reached its tolerance.
+
+        Raises
+        ------
+        ConvergenceError
+            If it did not; ``error.result`` is this object.
+        """
+        if self.success:
+            return self
+        error = ConvergenceError(f"{self.method}: {self.message}")
+        error.result = self  # type: ignore[attr-defined]
+        raise error
+
+    def torque(self, t: float, q: Any = None, qd: Any = None) -> Array:
+        """Forces at a time, for `simulate`; before and after, those at the ends."""
+        columns = [np.interp(t, self.t, column) for column in self.tau.T]
+        return np.array(columns)
+
+    @property
+    def tip(self) -> Array:
+        """(n, 3) positions of the tip in m."""
+        place = self.arm._model.quiet("node_pose")(self.arm.tip_node, self.q)
+        return np.asarray(place[..., :3, 3])
+
+    def __repr__(self) -> str:
+        return (
+            f"<OptimalMotion of {self.arm.name!r}: {self.duration:.5g} s, {self.method} "
+            f"by {self.solver}, {self.variables} unknowns, {self.iterations} "
+            f"iterations; {self.message}>"
+        )
+
+
+def warned(motion: OptimalMotion) -> OptimalMotion:
+    """The same motion, with a warning if its solver stopped early."""
+    if not motion.success:
+        warnings.warn(
+            f"{motion.method} stopped early ({motion.status}): {motion.message}; the "
+            "result is the best motion that it had, see success, violation and "
+            "verification",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return motion
