@@ -149,6 +149,7 @@ if TYPE_CHECKING:
         descriptions,
         interop,
         library,
+        optimize,
         plotting,
         reference,
         screws,
