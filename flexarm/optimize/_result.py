@@ -132,8 +132,8 @@ class OptimalMotion:
 
     def __repr__(self) -> str:
         return (
-            f"<OptimalMotion of {self.arm.name!r}: {self.duration:.5g} s, {self.method} "
-            f"by {self.solver}, {self.variables} unknowns, {self.iterations} "
+            f"<OptimalMotion of {self.arm.name!r}: {self.duration:.5g} s, "
+            f"{self.method} by {self.solver}, {self.variables} unknowns, {self.iterations} "
             f"iterations; {self.message}>"
         )
 
