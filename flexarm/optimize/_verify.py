@@ -72,8 +72,9 @@ def verify(
     Notes
     -----
     Classical Runge-Kutta with steps of at most 0.5 radians of the fastest mode at the
-    start, each of which takes 1e-4 of its amplitude; if that takes more than 40000 steps, ROS34PW2, which damps the modes that steps do not resolve.
-    Neither is used to find an answer.
+    start, each of which takes 1e-4 of its amplitude; if that takes more than 40000
+    steps, ROS34PW2, which damps the modes that steps do not resolve.  Neither is used
+    to find an answer.
     """
     end = float(t[-1]) if duration is None else duration
     method, longest = _integrator(arm, t, q0, step / _FINER)
