@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..errors import ArgumentError
 
 if TYPE_CHECKING:
     from ._rigid import RigidLevel
@@ -44,8 +43,6 @@ class Rows:
         Of the rows, such as ``"force of 'link1'"``.
     units : tuple of str
         Of the rows.
-    speeds : tuple of (str, str, array, array)
-        Name, unit, rate over sd and limit of what makes up `x_max`.
     """
 
     s: Array
@@ -59,7 +56,6 @@ class Rows:
     dry: list[tuple[Array, Array, float]]
     names: tuple[str, ...]
     units: tuple[str, ...]
-    speeds: tuple[tuple[str, str, Array, Array], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +102,9 @@ class TimeScaling:
 class Infeasible(Exception):
     """No motion exists; `point` is where the solver found out."""
 
-    def __init__(self, status: int, point: int) -> None:
+    def __init__(self, status: int, point: int, fastest: float) -> None:
         super().__init__(status, point)
-        self.status, self.point = status, point
+        self.status, self.point, self.fastest = status, point, fastest
 
 
 def force_rows(level: RigidLevel, motion: PathMotion) -> tuple[Array, Array, Array]:
@@ -156,7 +152,7 @@ def solve(
     with np.errstate(divide="ignore", invalid="ignore"):
         dt = steps / (sd[1:] + sd[:-1])
     if not np.isfinite(dt).all():
-        raise Infeasible(_NO_WAY, int(np.argmin(np.isfinite(dt))))
+        raise Infeasible(_NO_WAY, int(np.argmin(np.isfinite(dt))), 0.0)
     t = np.concatenate([[0.0], np.cumsum(dt)])
     assert len(t) == n
     return TimeScaling(rows.s, sd, t, u, np.sqrt(K), np.sqrt(curve), run)
@@ -205,10 +201,5 @@ def _solve_once(
         scheme,
     )
     if status != _SOLVED:
-        raise Infeasible(status, failed)
+        raise Infeasible(status, failed, float(K[0, 1]))
     return K, curve, x, u
-
-
-def stack(parts: list[tuple[Any, ...]]) -> tuple[Array, ...]:
-    """Columns of several groups of rows side by side."""
-    return tuple(np.hstack(columns) for columns in zip(*parts, strict=True))
