@@ -1,9 +1,9 @@
 r"""Motions of an arm as unknowns of a nonlinear program, in residual form.
 
-Time is cut into N intervals of length :math:`h_i = \alpha_i + \beta_i T`, T the duration
-of the main motion, fixed or free.  Unknown are positions and velocities at the N + 1
-nodes, accelerations at d points of each interval, and forces of the actuators at knots
-between which they are linear.  At point k of interval i
+Time is cut into N intervals of length :math:`h_i = \alpha_i + \beta_i T`, T the
+duration of the main motion, fixed or free.  Unknown are positions and velocities at the
+N + 1 nodes, accelerations at d points of each interval, and forces of the actuators at
+knots between which they are linear.  At point k of interval i
 
 .. math:: q_{ik} = q_i + c_k h_i v_i + h_i^2 \sum_l \hat A_{kl} a_{il}, \qquad
     v_{ik} = v_i + h_i \sum_l A_{kl} a_{il}, \qquad \hat A = A A
@@ -46,7 +46,7 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,6 +56,8 @@ from numpy.typing import NDArray
 from .._explain import check_arm, check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ._program import NonlinearProgram, Term
+from ._result import OptimalMotion, Verification
+from ._solve import Solution
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -130,7 +132,8 @@ class Grid:
     before_time, after_time : float
         Fixed lengths of the windows in s, in addition.
     scheme, points : str, int
-        As of `tableau`.
+        As of `tableau`.  Gauss points keep alive what the step does not resolve, and
+        an arm with stiff modes then comes to rest badly: the default is Radau.
     knots_every : int
         Intervals from a knot of the forces to the next; divides the numbers of
         intervals.
@@ -143,7 +146,7 @@ class Grid:
     after_share: float = 0.0
     before_time: float = 0.0
     after_time: float = 0.0
-    scheme: str = "gauss"
+    scheme: str = "radau"
     points: int = 2
     knots_every: int = 1
 
@@ -259,9 +262,7 @@ class Collocation:
         self.arm, self.grid = arm, grid
         self.tableau = tableau(grid.scheme, grid.points)
         self.free = isinstance(duration, tuple)
-        low, first, high = (
-            duration if isinstance(duration, tuple) else (duration,) * 3
-        )
+        low, first, high = duration if isinstance(duration, tuple) else (duration,) * 3
         self._duration = positive_number("duration", first)
         self.n = 0
         self._bounds: list[Array] = []
@@ -358,9 +359,7 @@ class Collocation:
         self, costs: Sequence[Term], constraints: Sequence[Term]
     ) -> NonlinearProgram:
         """The nonlinear program of these costs and constraints."""
-        return NonlinearProgram(
-            self.lower, self.upper, costs, constraints, self.scale
-        )
+        return NonlinearProgram(self.lower, self.upper, costs, constraints, self.scale)
 
     def guess(
         self,
@@ -441,6 +440,40 @@ class Collocation:
         force = acting - model.quiet("bias_forces")(z[self.q], z[self.v])
         a = model.quiet("apply_mass_matrix_inverse")(z[self.q], force)
         return Motion(t, z[self.q].copy(), z[self.v].copy(), np.asarray(a), tau)
+
+
+def answer(
+    motion: Collocation,
+    found: Solution,
+    *,
+    method: str,
+    timings: Mapping[str, float],
+    verification: Verification | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> OptimalMotion:
+    """The motion of a solution, with what its solver told."""
+    at = motion.read(found.z)
+    return OptimalMotion(
+        arm=motion.arm,
+        t=at.t,
+        q=at.q,
+        qd=at.v,
+        qdd=at.a,
+        tau=at.tau,
+        duration=motion.duration(found.z),
+        objective=found.objective,
+        success=found.success,
+        status=found.status,
+        message=found.message,
+        method=method,
+        solver=found.solver,
+        variables=len(found.z),
+        iterations=found.iterations,
+        violation=found.violation,
+        timings=dict(timings),
+        verification=verification,
+        details=dict(details or {}),
+    )
 
 
 def _check_tree(arm: Arm) -> None:

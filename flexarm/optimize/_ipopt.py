@@ -200,9 +200,10 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
         def eval_buffer(self, given: Any, result: Any) -> int:
             if self.active:
                 operands = [_numbers(part) for part in given]
-                self._f([np.zeros(0) if x is None else x for x in operands], [
-                    _numbers(part) for part in result
-                ])
+                self._f(
+                    [np.zeros(0) if x is None else x for x in operands],
+                    [_numbers(part) for part in result],
+                )
             return 0
 
     n, m = scaled.program.n, scaled.program.m
@@ -226,12 +227,8 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
             "nlp_grad_f", [x, p], [f, ("grad_f_x", dense(n))], scaled.gradient
         ),
         "jac_g": Function("nlp_jac_g", [x, p], [g, jacobian], scaled.jacobian),
-        "hess_lag": Function(
-            "nlp_hess_l", [x, p, *weights], [hessian], scaled.hessian
-        ),
-        "iteration_callback": Function(
-            "step", told, [("stop", dense(1))], scaled.step
-        ),
+        "hess_lag": Function("nlp_hess_l", [x, p, *weights], [hessian], scaled.hessian),
+        "iteration_callback": Function("step", told, [("stop", dense(1))], scaled.step),
     }
 
 

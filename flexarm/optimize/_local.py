@@ -55,8 +55,8 @@ class Local(Protocol):
 class EquationOfMotion:
     """ID(q, v, a) - B tau, zero for a motion.
 
-    Second derivatives are central differences of products with the exact first ones,
-    all in one batched call.
+    Second derivatives are differences of products with the exact first ones, all in one
+    batched call.
     """
 
     name = "equation of motion"
@@ -84,7 +84,8 @@ class EquationOfMotion:
         """(P, nv) residuals."""
         n = self._n
         tau = w[..., 3 * n : 3 * n + self.arm.nu]
-        return self._call("inverse_dynamics", *self._split(w)) - tau @ self._actuation.T
+        force = self._call("inverse_dynamics", *self._split(w))
+        return np.asarray(force - tau @ self._actuation.T)
 
     def jacobian(self, w: Array) -> Array:
         """(P, nv, k) derivatives."""
@@ -99,25 +100,24 @@ class EquationOfMotion:
     def hessian(self, w: Array, multipliers: Array) -> Array:
         """(P, k, k) second derivatives."""
         n = self._n
-        # forces are smooth over radians and over the speeds of a motion
-        sizes = np.maximum(np.abs(w[:, : 2 * n]).max(axis=0), 1e-3)
-        steps = 1e-4 * np.concatenate([np.minimum(sizes[:n], 1.0), sizes[n:]])
-        shift = np.zeros((2 * n, 3 * n))
-        shift[:, : 2 * n] = np.diag(steps)
-        core = w[:, None, : 3 * n]
-        ends = np.stack([core + shift, core - shift], axis=1)
-        slope = self._call(
-            "inverse_dynamics_vjp", *self._split(ends), multipliers[:, None, None, :]
-        ).reshape(*ends.shape[:3], 3 * n)
-        columns = (slope[:, 0] - slope[:, 1]) / (2.0 * steps[:, None])
         H = np.zeros((len(w), self._k, self._k))
-        H[:, : 3 * n, : 2 * n] = columns.swapaxes(1, 2)
+        # products are linear in v and smooth in q over radians and sizes of modes:
+        # steps of the root of the rounding give seven digits
+        sizes = np.maximum(np.abs(w[:, : 2 * n]).max(axis=0), 1e-3)
+        steps = 1e-7 * np.concatenate([np.minimum(sizes[:n], 1.0), 1e3 * sizes[n:]])
+        shift = np.zeros((2 * n + 1, 3 * n))
+        shift[1:, : 2 * n] = np.diag(steps)
+        ends = w[:, None, : 3 * n] + shift
+        slope = self._call(
+            "inverse_dynamics_vjp", *self._split(ends), multipliers[:, None, :]
+        ).reshape(*ends.shape[:2], 3 * n)
+        by_motion = (slope[:, 1:] - slope[:, :1]) / steps[:, None]
+        H[:, : 2 * n, : 3 * n] = by_motion
         # forces are linear in a, whose columns are rows of the others
-        H[:, : 2 * n, 2 * n : 3 * n] = columns[:, :, 2 * n :]
+        H[:, 2 * n : 3 * n, : 2 * n] = by_motion[:, :, 2 * n :].swapaxes(1, 2)
         moving = slice(0, 2 * n)
-        H[:, moving, moving] = 0.5 * (
-            H[:, moving, moving] + H[:, moving, moving].swapaxes(1, 2)
-        )
+        H[:, moving, moving] += H[:, moving, moving].swapaxes(1, 2)
+        H[:, moving, moving] *= 0.5
         return H
 
 
@@ -144,7 +144,7 @@ class Squares:
 
     def value(self, w: Array) -> Array:
         """(P, 1) values."""
-        return 0.5 * ((w - self._target) ** 2 @ self._weights)[:, None]
+        return np.asarray(0.5 * ((w - self._target) ** 2 @ self._weights)[:, None])
 
     def jacobian(self, w: Array) -> Array:
         """(P, 1, k) derivatives."""

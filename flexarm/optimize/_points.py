@@ -1,9 +1,9 @@
 """Terms of a motion: local functions at its points and nodes, continuity, linear rows.
 
-Local functions know the state at one instant; here their derivatives are carried over to
-the unknowns of the interval, y = (q_i, v_i, a_i1 ... a_id, forces at two knots, p, T),
-of which the state is a linear function with coefficients that depend on the length of
-the interval.
+Local functions know the state at one instant; here their derivatives are carried over
+to the unknowns of the interval, y = (q_i, v_i, a_i1 ... a_id, forces at two knots, p,
+T), of which the state is a linear function with coefficients that depend on the length
+of the interval.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ def _stages(motion: Collocation, h: Array) -> _Stages:
     slope[:, :, 0, 2:] = 2.0 * step * (A @ A)
     slope[:, :, 1, 2:] = A
     bend[:, :, 0, 2:] = 2.0 * (A @ A)
-    parts = (x.reshape(N * d, 3, 2 + d) for x in (C, slope, bend))
-    return _Stages(*parts, np.tile(b, N))
+    shape = (N * d, 3, 2 + d)
+    return _Stages(
+        C.reshape(shape), slope.reshape(shape), bend.reshape(shape), np.tile(b, N)
+    )
 
 
 class AtPoints:
@@ -106,15 +108,19 @@ class AtPoints:
         d, R, local = self._d, self.local.rows, self.local
         ones = _stages(self.motion, np.ones(1))
         share = np.ones((d, 2))
-        stages = _Stages(
-            *((np.abs(x) > 0.0).astype(float) for x in ones[:3]), ones.weight
-        )
-        drift = np.ones((d, 3 * self.motion.arm.nv))
+        used = (ones.C != 0.0).astype(float)
+        stages = ones._replace(C=used)
+        n = self.motion.arm.nv
+        drift = np.ones((d, 3 * n))
+        acting = local.slopes.any(axis=0)[: 3 * n].reshape(3, n).any(axis=1)
+        both = acting[:, None] & used.any(axis=0)
+        self._ways = [(int(j), int(k)) for j, k in np.argwhere(both)]
         ways = np.tile(local.slopes.astype(float), (d, 1, 1))
-        slopes = self._carried(ways, stages, drift, share) > 0.0
+        slopes: Mask = self._carried(ways, stages, drift, share) > 0.0
         bends = np.tile(local.curvature.astype(float), (d, 1, 1))
         once = self._carried(bends, stages, drift, share).swapaxes(1, 2)
-        curvature = (self._carried(once, stages, drift, share) > 0.0).any(axis=0)
+        twice = self._carried(once, stages, drift, share)
+        curvature: Mask = np.asarray(twice > 0.0).any(axis=0)
         if self.motion.free:
             slopes[..., -1] |= self.integrate
             curvature[:, -1] |= slopes.any(axis=(0, 1))
@@ -137,17 +143,23 @@ class AtPoints:
         """Derivatives by w, (P, X, k), as derivatives by y, (P, X, K)."""
         n, nu = self.motion.arm.nv, self.motion.arm.nu
         P, X = M.shape[:2]
-        moving, forces = M[:, :, : 3 * n], M[:, :, 3 * n : 3 * n + nu]
-        by_states = s.C.swapaxes(1, 2)[:, None] @ moving.reshape(P, X, 3, n)
-        by_forces = share[:, None, :, None] * forces[:, :, None, :]
-        parts = [
-            by_states.reshape(P, X, -1),
-            by_forces.reshape(P, X, -1),
-            M[:, :, 3 * n + nu :],
-        ]
-        if self.motion.free:
-            parts.append(moving @ drift[:, :, None])
-        return np.concatenate(parts, axis=2)
+        size, force = self._motion_size, 3 * n
+        result = np.zeros((P, X, self._columns.shape[1]))
+        states = result[:, :, :size].reshape(P, X, -1, n)
+        # sums of few scaled blocks: products of such small matrices are slower
+        for j, k in self._ways:
+            states[:, :, k] += s.C[:, j, k, None, None] * M[:, :, j * n : (j + 1) * n]
+        for k in range(2):
+            at = size + k * nu
+            result[:, :, at : at + nu] = (
+                share[:, k, None, None] * M[:, :, force : force + nu]
+            )
+        at = size + 2 * nu
+        parameters = len(self.motion.p)
+        result[:, :, at : at + parameters] = M[:, :, force + nu :]
+        if self.motion.free and self._ways:
+            result[:, :, -1] = (M[:, :, :force] @ drift[:, :, None])[:, :, 0]
+        return result
 
     def _state(self, z: Array) -> tuple[Array, _Stages, Array, Array]:
         """States w at the points, coefficients, dw/dT, motions of the intervals."""

@@ -102,7 +102,8 @@ class Merged:
         """Values at the places of the pattern."""
         if not entries:
             return np.zeros(len(self.indices))
-        return np.bincount(self.into, np.concatenate(entries), len(self.indices))
+        sums = np.bincount(self.into, np.concatenate(entries), len(self.indices))
+        return sums.astype(np.float64, copy=False)
 
     def matrix(self, values: Array) -> sparse.csc_array:
         """A sparse matrix of these values."""

@@ -27,7 +27,9 @@ def solve_scipy(
 ) -> Solution:
     """Solve by SLSQP where unknowns are few, else by the method "trust-constr"."""
     x = z / program.scale
-    bounds = optimize.Bounds(program.lower / program.scale, program.upper / program.scale)
+    bounds = optimize.Bounds(
+        program.lower / program.scale, program.upper / program.scale
+    )
     method = "SLSQP" if program.n <= _SMALL else "trust-constr"
     arguments: dict[str, Any] = {
         "fun": lambda x: watch.guarded(program.objective, x * program.scale),
@@ -41,7 +43,10 @@ def solve_scipy(
         arguments |= {"constraints": _dense(program), "tol": watch.tolerance}
         arguments["options"] = {**limits, **options}
     else:
-        arguments |= {"constraints": _sparse(program), "hess": _objective_hessian(program)}
+        arguments |= {
+            "constraints": _sparse(program),
+            "hess": _objective_hessian(program),
+        }
         tight = {"gtol": watch.tolerance, "xtol": 1e-2 * watch.tolerance}
         arguments["options"] = {**limits, **tight, "sparse_jacobian": True, **options}
 
@@ -117,7 +122,7 @@ def _dense(program: NonlinearProgram) -> list[dict[str, Any]]:
     high = ~equal & np.isfinite(above)
 
     def values(x: Array) -> Array:
-        return program.values(x * program.scale) / program.row_scale
+        return np.asarray(program.values(x * program.scale) / program.row_scale)
 
     def slopes(x: Array) -> Array:
         return np.asarray(_scaled_jacobian(program, x).toarray())

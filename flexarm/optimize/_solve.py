@@ -120,7 +120,7 @@ class Watch:
     def solution(
         self, z: Array, status: str, solver: str, multipliers: Array, note: str = ""
     ) -> Solution:
-        """Put together what was found; of a solver that stopped early the best point."""
+        """Put together what was found, or the best point if it stopped early."""
         status = self.stopped or status
         success = status in ("solved", "acceptable")
         if not success and self.best is not None:
