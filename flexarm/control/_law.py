@@ -75,6 +75,11 @@ def solve(matrix: Array, right: Array) -> Array:
     return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
 
 
+def times(matrix: Array, x: Any) -> Array:
+    """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
+    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
+
+
 def symmetric(matrix: Array) -> Array:
     """Symmetric part."""
     return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))

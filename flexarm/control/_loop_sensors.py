@@ -13,6 +13,7 @@ from ..dynamics import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models._point import Point
 from ..linear_models.outputs import Output, read_outputs
+from ._law import times
 from ._motion import advance
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class Flaws(NamedTuple):
                 ) from None
         elif sensors.rows is not None:
             both = np.concatenate([q, qd], axis=-1)
-            y = (sensors.rows @ both[..., np.newaxis])[..., 0]
+            y = times(sensors.rows, both)
         else:
             return self._read_state(arm, q, qd, n)
         return self._round(y if n is None else y + n)

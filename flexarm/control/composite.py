@@ -18,7 +18,15 @@ from ..linear_models import StateSpace
 from ..mass import mass_matrix
 from ..statics import equilibrium
 from ..statics._coordinates import read_arm
-from ._law import gains, refuse_poses, rows, solve, symmetric, with_joints
+from ._law import (
+    gains,
+    refuse_poses,
+    rows,
+    solve,
+    symmetric,
+    times,
+    with_joints,
+)
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -262,15 +270,15 @@ class CompositeControl(Description):
         off = q[..., n:] - self._deflection(q_d, qd_d, qdd_d)
         error, rate = q_d - q[..., :n], qd_d - qd[..., :n]
         if self.slow_coordinates == "rigid":
-            error = error - solve(M[..., :n, :n], _times(coupling, off))
-            rate = rate - solve(M[..., :n, :n], _times(coupling, qd[..., n:]))
+            error = error - solve(M[..., :n, :n], times(coupling, off))
+            rate = rate - solve(M[..., :n, :n], times(coupling, qd[..., n:]))
         w, z = self.bandwidth, self.damping_ratio
-        tau = _times(M[..., :n, :n], qdd_d + 2.0 * z * w * rate + w**2 * error)
+        tau = times(M[..., :n, :n], qdd_d + 2.0 * z * w * rate + w**2 * error)
         tau = tau + arm._model.quiet("bias_forces")(q, qd)[..., :n]
         if self.fast_gains is None:
-            return np.asarray(tau + self.fast_damping * _times(coupling, qd[..., n:]))
+            return np.asarray(tau + self.fast_damping * times(coupling, qd[..., n:]))
         fast = np.concatenate(np.broadcast_arrays(off, qd[..., n:]), axis=-1)
-        return np.asarray(tau - _times(self.fast_gains, fast))
+        return np.asarray(tau - times(self.fast_gains, fast))
 
     def _deflection(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Modes (..., n_modes) that balance a motion of the joints."""
@@ -356,10 +364,6 @@ def _elastic(K: Array, n: int) -> Array:
     result = np.zeros_like(K)
     result[..., n:, n:] = symmetric(K[..., n:, n:])
     return result
-
-
-def _times(matrix: Array, x: Array) -> Array:
-    return np.asarray((matrix @ x[..., np.newaxis])[..., 0])
 
 
 def _check_arm(arm: Arm, what: str) -> None:

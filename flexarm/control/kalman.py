@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._explain import positive_number, real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
-from ._law import symmetric
+from ._law import symmetric, times
 from ._linear_controller import LinearController
 from .linear_quadratic import (
     StateFeedback,
@@ -384,11 +384,6 @@ def sampled_noise(
     batch = np.broadcast_shapes(A.shape[:-2], Q.shape[:-2])
     back = np.broadcast_to(np.swapaxes(A, -1, -2), (*batch, n, n))
     return Ad, Bd, integral(back, np.broadcast_to(Q, back.shape), dt)[1]
-
-
-def times(matrix: Array, x: Any) -> Array:
-    """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
-    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
 
 
 def _check_moved(model: StateSpace, Q: Array, names: tuple[str, ...]) -> None:

@@ -15,7 +15,7 @@ from ..errors import ArgumentError, ConvergenceError
 from ..linear_models import StateSpace
 from ..mass import mass_matrix
 from ..positions import quiet_difference
-from ._law import gains, refuse_poses
+from ._law import gains, refuse_poses, times
 from ._linear_controller import LinearController
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class StateFeedback:
         """Forces (..., m) in N m or N."""
         at, rate, tau = self._point(t)
         x = self._deviation(np.asarray(q), at, np.asarray(qd), rate)
-        return np.asarray(tau - (self.K @ x[..., np.newaxis])[..., 0])
+        return tau - times(self.K, x)
 
     def controller(self, dt: float | None = None) -> LinearController:
         """Return the same as a `LinearController`, for loops in C.
