@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import positive_number, real_array
+from .._explain import real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ._law import symmetric, times
@@ -28,6 +28,7 @@ from .linear_quadratic import (
     check_model,
     closed_poles,
     integral,
+    new_sample_time,
     point_of,
     riccati,
     sampled_cost,
@@ -258,12 +259,7 @@ def kalman_filter(
     noisy = tuple(f"noise {i}" for i in range(n))
     _check_moved(model, Q, noisy)
     if dt is not None:
-        dt = positive_number("dt", dt)
-        if model.dt is not None:
-            raise ArgumentError(
-                f"dt is {dt:g} s and the model is discrete with {model.dt:g} s, "
-                "expected a continuous model for another sample time"
-            )
+        dt = new_sample_time(model, dt)
         A, B, Q = sampled_noise(model.A, model.B, Q, dt)
         model = model.replace(A=A, B=B, dt=dt)
     discrete = model.dt is not None

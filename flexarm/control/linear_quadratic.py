@@ -333,12 +333,7 @@ def lqr(
     batch = np.broadcast_shapes(model.batch, Q.shape[:-2], R.shape[:-2])
     N = np.zeros((n, m))
     if dt is not None:
-        dt = positive_number("dt", dt)
-        if model.dt is not None:
-            raise ArgumentError(
-                f"dt is {dt:g} s and the model is discrete with {model.dt:g} s, "
-                "expected a continuous model for another sample time"
-            )
+        dt = new_sample_time(model, dt)
         A, B, Q, R, N = sampled_cost(model.A, model.B, Q, R, dt)
         model = model.replace(A=A, B=B, dt=dt)
     A, B, Q, R, N = (
@@ -460,6 +455,17 @@ def sample_time(model: StateSpace, dt: float | None) -> float:
             "same or none"
         )
     return positive_number("dt", model.dt if dt is None else dt)
+
+
+def new_sample_time(model: StateSpace, dt: Any) -> float:
+    """Sample time to which a model is brought, or a refusal if it has one."""
+    dt = positive_number("dt", dt)
+    if model.dt is not None:
+        raise ArgumentError(
+            f"dt is {dt:g} s and the model is discrete with {model.dt:g} s, "
+            "expected a continuous model for another sample time"
+        )
+    return dt
 
 
 def point_of(model: StateSpace) -> tuple[Array, Array, Array]:
