@@ -27,6 +27,14 @@ def refuse_poses(arm: Arm, what: str) -> None:
         )
 
 
+def refuse_constraints(arm: Arm, what: str) -> None:
+    """Refuse an arm whose coordinates are not independent."""
+    if arm.constraints:
+        raise ArgumentError(
+            f"the arm of {what} has couplings, expected one without constraints"
+        )
+
+
 def rows(name: str, value: Any, width: int, unit: str) -> Array:
     """Read-only (..., width) array of finite numbers; one number stands for all."""
     array = np.array(real_array(name, value))

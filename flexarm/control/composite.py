@@ -20,6 +20,7 @@ from ..statics import equilibrium
 from ..statics._coordinates import read_arm
 from ._law import (
     gains,
+    refuse_constraints,
     refuse_poses,
     rows,
     solve,
@@ -370,7 +371,4 @@ def _check_arm(arm: Arm, what: str) -> None:
     refuse_poses(arm, what)
     read_arm(arm, what)
     refuse_motors(arm, f"the arm of {what}")
-    if arm.constraints:
-        raise ArgumentError(
-            f"the arm of {what} has couplings, expected one without constraints"
-        )
+    refuse_constraints(arm, what)

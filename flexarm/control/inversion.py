@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..mass import mass_matrix
 from ..statics import equilibrium
 from ..statics._coordinates import read_arm
-from ._law import gains, refuse_poses, rows, solve, with_joints
+from ._law import gains, refuse_constraints, refuse_poses, rows, solve, with_joints
 from .composite import desired_at
 
 if TYPE_CHECKING:
@@ -204,10 +204,7 @@ class Inversion(Description):
         refuse_poses(arm, "Inversion")
         read_arm(arm, "Inversion")
         refuse_motors(arm, "the arm of Inversion")
-        if arm.constraints:
-            raise ArgumentError(
-                "the arm of Inversion has couplings, expected one without constraints"
-            )
+        refuse_constraints(arm, "Inversion")
         for name in ("bandwidth", "damping_ratio"):
             self._set(**{name: gains(name, getattr(self, name), arm.nu)})
         if not callable(self.desired):
