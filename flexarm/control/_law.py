@@ -88,6 +88,21 @@ def times(matrix: Array, x: Any) -> Array:
     return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
 
 
+def companion(M: Array, K: Array, D: Array) -> Array:
+    r"""Matrix A (..., 2 n, 2 n) of :math:`M \ddot x + D \dot x + K x = 0`."""
+    n = M.shape[-1]
+    A = np.zeros((*M.shape[:-2], 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n] = -np.linalg.solve(M, K)
+    A[..., n:, n:] = -np.linalg.solve(M, D)
+    return A
+
+
+def closed_poles(A: Array) -> NDArray[np.complex128]:
+    """Eigenvalues (..., n) as complex numbers."""
+    return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
+
+
 def symmetric(matrix: Array) -> Array:
     """Symmetric part."""
     return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))

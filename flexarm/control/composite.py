@@ -19,6 +19,8 @@ from ..mass import mass_matrix
 from ..statics import equilibrium
 from ..statics._coordinates import read_arm
 from ._law import (
+    closed_poles,
+    companion,
     gains,
     refuse_constraints,
     refuse_poses,
@@ -119,10 +121,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     n, nf = arm.nu, arm.nv - arm.nu
     push = np.linalg.solve(M[..., :n, :n], M[..., :n, n:])  # Mjj^-1 Mjf
     inertia = M[..., n:, n:] - M[..., n:, :n] @ push
-    A = np.zeros((*M.shape[:-2], 2 * nf, 2 * nf))
-    A[..., :nf, nf:] = np.eye(nf)
-    A[..., nf:, :nf] = -np.linalg.solve(inertia, symmetric(K[..., n:, n:]))
-    A[..., nf:, nf:] = -np.linalg.solve(inertia, D[..., n:, n:])
+    A = companion(inertia, symmetric(K[..., n:, n:]), D[..., n:, n:])
     B = np.zeros((*M.shape[:-2], 2 * nf, n))
     B[..., nf:, :] = -np.linalg.solve(inertia, np.swapaxes(push, -1, -2))
     names = arm.coordinate_names
@@ -327,10 +326,6 @@ class CompositeControl(Description):
         else:
             stiff[..., :n, n:] += self.fast_gains[..., : arm.nv - n]
             damp[..., :n, n:] += self.fast_gains[..., arm.nv - n :]
-        A = np.zeros((*M.shape[:-2], 2 * arm.nv, 2 * arm.nv))
-        A[..., : arm.nv, arm.nv :] = np.eye(arm.nv)
-        A[..., arm.nv :, : arm.nv] = -np.linalg.solve(M, stiff)
-        A[..., arm.nv :, arm.nv :] = -np.linalg.solve(M, damp)
         slow = np.asarray(w.max(axis=-1))
         fast = np.full(slow.shape, np.inf)
         if arm.nv > n:
@@ -339,7 +334,7 @@ class CompositeControl(Description):
             fast = np.sqrt(np.maximum(squares[..., 0], 0.0))
         with np.errstate(divide="ignore"):
             ratio = np.asarray(fast / slow)
-        poles = np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
+        poles = closed_poles(companion(M, stiff, damp))
         return TimeScales(slow, np.asarray(fast), ratio, poles)
 
 

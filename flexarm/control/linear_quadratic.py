@@ -15,7 +15,7 @@ from ..errors import ArgumentError, ConvergenceError
 from ..linear_models import StateSpace
 from ..mass import mass_matrix
 from ..positions import quiet_difference
-from ._law import gains, refuse_poses, times
+from ._law import closed_poles, gains, refuse_poses, times
 from ._linear_controller import LinearController
 
 if TYPE_CHECKING:
@@ -405,11 +405,6 @@ def integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
         total = total + np.swapaxes(E, -1, -2) @ total @ E
         E = E @ E
     return E, 0.5 * (total + np.swapaxes(total, -1, -2))
-
-
-def closed_poles(A: Array) -> NDArray[np.complex128]:
-    """Eigenvalues (..., n) as complex numbers."""
-    return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
 
 
 def check_model(model: Any) -> None:
