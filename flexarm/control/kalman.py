@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from .._explain import real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
+from ..linear_models._state_space import check_model
 from ._law import closed_poles, symmetric, times
 from ._linear_controller import LinearController
 from .linear_quadratic import (
     StateFeedback,
-    check_model,
     integral,
     new_sample_time,
     point_of,

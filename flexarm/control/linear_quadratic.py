@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceError
 from ..linear_models import StateSpace
+from ..linear_models._state_space import check_model
 from ..mass import mass_matrix
 from ..positions import quiet_difference
 from ._law import closed_poles, gains, refuse_poses, times
@@ -405,15 +406,6 @@ def integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
         total = total + np.swapaxes(E, -1, -2) @ total @ E
         E = E @ E
     return E, 0.5 * (total + np.swapaxes(total, -1, -2))
-
-
-def check_model(model: Any) -> None:
-    """Refuse what is no linear model."""
-    if not isinstance(model, StateSpace):
-        raise ArgumentError(
-            f"model is {type(model).__name__}, expected a StateSpace, such as that of "
-            "fa.linearize"
-        )
 
 
 def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
