@@ -232,7 +232,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
         raise ArgumentError(f"out is of type {out.dtype}, expected float64")
 
 
-def _zero_quaternion(arm: Arm, name: str, array: Any) -> str:
+def zero_quaternion(arm: Arm, name: str, array: Any) -> str:
     """Where positions have the first quaternion without a direction, or nothing."""
     for k, body in enumerate(arm.bodies):
         if name in POSITIONS and body.joint.has_pose:
@@ -296,7 +296,7 @@ def not_finite(
             return NotFiniteError(
                 f"{failed}{spot} is {array[at]}, expected finite numbers{rest}", **told
             )
-        spot = _zero_quaternion(arm, key, array)
+        spot = zero_quaternion(arm, key, array)
         if spot and key not in lost:
             return NotFiniteError(
                 f"{failed}{spot} is a quaternion of length zero, expected one that "

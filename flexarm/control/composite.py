@@ -15,6 +15,7 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import inverse_dynamics
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
+from ..linear_models.outputs import state_names
 from ..mass import mass_matrix
 from ..statics import equilibrium
 from ..statics._coordinates import read_arm
@@ -129,7 +130,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
         A,
         B,
         np.eye(2 * nf)[:nf],
-        states=(*names[n:], *(f"{name} rate" for name in names[n:])),
+        states=state_names(names[n:]),
         inputs=tuple(f"{name} fast force" for name in names[:n]),
         outputs=names[n:],
     )
