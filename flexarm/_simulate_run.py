@@ -136,7 +136,7 @@ def check_step(max_step: Any, t: Array) -> None:
         )
 
 
-def check_accuracy(rtol: Any, atol: Any, spectral_radius: Any) -> None:
+def check_accuracy(rtol: float, atol: float, spectral_radius: float) -> None:
     """Refuse tolerances and a damping of fast modes that no method has."""
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, Real) or not 0.0 < value < np.inf:

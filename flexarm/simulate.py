@@ -210,7 +210,7 @@ def simulate(
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
-        error.trajectory = run.result(method, "stopped by an exception")
+        error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
         raise
     return run.result(method, note, found)
 

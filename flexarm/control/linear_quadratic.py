@@ -446,13 +446,13 @@ def sample_time(model: StateSpace, dt: float | None) -> float:
 
 def new_sample_time(model: StateSpace, dt: Any) -> float:
     """Sample time to which a model is brought, or a refusal if it has one."""
-    dt = positive_number("dt", dt)
+    step = positive_number("dt", dt)
     if model.dt is not None:
         raise ArgumentError(
-            f"dt is {dt:g} s and the model is discrete with {model.dt:g} s, "
+            f"dt is {step:g} s and the model is discrete with {model.dt:g} s, "
             "expected a continuous model for another sample time"
         )
-    return dt
+    return step
 
 
 def point_of(model: StateSpace) -> tuple[Array, Array, Array]:
