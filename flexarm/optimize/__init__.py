@@ -1,5 +1,7 @@
 """Optimal motion: tracking, minimum time, optimal control, identification."""
 
+from . import paths
 from ._result import OptimalMotion, Verification
+from .paths import Path
 
-__all__ = ["OptimalMotion", "Verification"]
+__all__ = ["OptimalMotion", "Path", "Verification", "paths"]

@@ -132,9 +132,9 @@ class OptimalMotion:
 
     def __repr__(self) -> str:
         return (
-            f"<OptimalMotion of {self.arm.name!r}: {self.duration:.5g} s, {self.method} "
-            f"by {self.solver}, {self.variables} unknowns, {self.iterations} "
-            f"iterations; {self.message}>"
+            f"<OptimalMotion of {self.arm.name!r}: {self.duration:.5g} s, "
+            f"{self.method} by {self.solver}, {self.variables} unknowns, "
+            f"{self.iterations} iterations; {self.message}>"
         )
 
 

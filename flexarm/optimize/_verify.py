@@ -1,0 +1,155 @@
+"""The forces of an answer in an independent simulation with finer steps."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._stability import stable_step
+from ..errors import StiffeningWarning
+from ..simulate import simulate
+from ._result import Verification
+
+if TYPE_CHECKING:
+    from .._simulate_run import Trajectory
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+_FINER = 4  # steps of the check in one of the answer
+_MOST_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
+_LONGEST = 0.5  # radians of the fastest mode in one step of Runge-Kutta
+
+
+def verify(
+    arm: Arm,
+    t: Array,
+    q0: Array,
+    qd0: Array,
+    tau: Array,
+    step: float,
+    reference: Callable[[Array], Array] | None = None,
+    *,
+    duration: float | None = None,
+    goal: Array | None = None,
+    interpolation: str = "linear",
+) -> Verification:
+    """Simulate the forces of an answer by another integrator, with finer steps.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    t : (n,) ndarray of float
+        Times of the forces in s, zero at the begin of the main motion.
+    q0, qd0 : (nq,), (nv,) ndarray of float
+        State at the first of them.
+    tau : (n, nu) ndarray of float
+        Forces of the actuators.
+    step : float
+        Longest step of the answer in s; those of the check are at most a quarter of it.
+    reference : callable, optional
+        ``reference(times)`` is the wanted tip, (m,) to (m, 3), in m; asked for times
+        from zero to `duration` alone, and held afterwards.
+    duration : float, optional
+        End of the main motion in s; by default the last time.
+    goal : (3,) ndarray of float, optional
+        Where the tip shall be after the main motion; by default where the reference
+        ends.
+    interpolation : {"linear", "hold"}
+        Of the forces between their times.
+
+    Returns
+    -------
+    verification : Verification
+        Errors are infinite if the simulation diverges; NaN if nothing was asked.
+
+    Notes
+    -----
+    Classical Runge-Kutta with steps of at most 0.5 radians of the fastest mode at the
+    start, each of which takes 1e-4 of its amplitude; if that takes more than 40000
+    steps, ROS34PW2, which damps the modes that steps do not resolve.  Neither is used
+    to find an answer.
+    """
+    end = float(t[-1]) if duration is None else duration
+    method, longest = _integrator(arm, t, q0, step / _FINER)
+    fine = refined_times(t, step / _FINER)
+    forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StiffeningWarning)  # it is that of the answer
+        run = simulate(
+            arm,
+            q0,
+            qd0,
+            fine,
+            torque=forces,
+            interpolation=interpolation,
+            method=method,
+            max_step=longest,
+            progress=False,
+        )
+    used = float(np.diff(fine).max(initial=0.0))
+    used /= max(1.0, np.ceil(used / longest * (1.0 - 1e-12)))
+    return Verification(run, used, *_errors(run, reference, end, goal))
+
+
+def _integrator(arm: Arm, t: Array, q0: Array, step: float) -> tuple[str, float]:
+    """Method that resolves the fastest mode, if it can, and its longest step."""
+    if arm.fidelity == "linear":  # without derivatives
+        return "rk4", step
+    limit, _ = stable_step(arm, q0, "rk4")
+    longest = min(step, limit * _LONGEST / 2.8)
+    if arm.constraints or float(t[-1] - t[0]) <= longest * _MOST_STEPS:
+        return "rk4", longest
+    return "ROS34PW2", step
+
+
+def refined_times(t: Array, step: float) -> Array:
+    """The times, and between them others, at distances of at most a step."""
+    parts = [
+        np.linspace(a, b, max(1, int(np.ceil((b - a) / step * (1.0 - 1e-9)))) + 1)[:-1]
+        for a, b in pairwise(t)
+    ]
+    return np.concatenate([*parts, t[-1:]])
+
+
+def _between(fine: Array, t: Array, tau: Array, interpolation: str) -> Array:
+    if interpolation == "hold":
+        return np.asarray(tau[np.searchsorted(t, fine, side="right") - 1])
+    return np.stack([np.interp(fine, t, column) for column in tau.T], axis=-1)
+
+
+def _errors(
+    run: Trajectory,
+    reference: Callable[[Array], Array] | None,
+    end: float,
+    goal: Array | None,
+) -> tuple[Array, float, float]:
+    """Errors along the way by axes; and of place and speed after the motion."""
+    if not run.success:
+        return np.full(3, np.inf), np.inf, np.inf
+    tip, t = run.tip, run.t
+    path_error = np.full(3, np.nan)
+    after = t >= end - 1e-9 * max(1.0, abs(end))
+    if reference is not None:
+        main = t >= -1e-9 * max(1.0, abs(end))
+        asked = np.asarray(reference(np.clip(t[main], 0.0, end)))
+        path_error = np.abs(tip[main] - asked).max(axis=0)
+        if goal is None:
+            goal = asked[-1]
+    final_error = np.nan
+    if goal is not None:
+        final_error = float(np.linalg.norm(tip[after] - goal, axis=-1).max())
+    return path_error, final_error, _fastest(run, after)
+
+
+def _fastest(run: Trajectory, after: Any) -> float:
+    """Largest speed of the tip at some of the samples."""
+    q, qd = run.q[after], run.qd[after]
+    rates = run.arm._model.quiet("node_velocity")(run.arm.tip_node, q, qd)
+    return float(np.linalg.norm(rates[..., 3:], axis=-1).max())

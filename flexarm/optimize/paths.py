@@ -1,0 +1,519 @@
+r"""Paths of the tip or of the joints, how fast they are run through, and who follows.
+
+A path is a curve over :math:`s \in [0, 1]`, a time law the motion :math:`s(t)` along
+it.  Both have exact derivatives, as has the motion of an arm whose tip follows a path
+(`follow`), so that velocities and accelerations are sums of products of them:
+:math:`\dot q = q' \dot s`, :math:`\ddot q = q' \ddot s + q'' \dot s^2`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_numbers, positive_number, real_array
+from ..errors import ArgumentError
+from ._follow import PathMotion, follow
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "Path",
+    "PathMotion",
+    "PathPoints",
+    "TimeLaw",
+    "arc",
+    "circle",
+    "follow",
+    "joint_path",
+    "line",
+    "spline",
+    "time_law",
+]
+
+# coefficients of s(t / T) in rising order; (7.15) of Farid (1997), normalized
+_POLYNOMIALS = {
+    "quintic": (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
+    "septic": (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0),
+    "ninth_degree": (0.0,) * 5 + (126.0, -420.0, 540.0, -315.0, 70.0),
+}
+_LAWS = ("cycloidal", *_POLYNOMIALS)
+
+
+class PathPoints(NamedTuple):
+    """Points of a path and their derivatives by s.
+
+    Attributes
+    ----------
+    position, first, second : (..., d) ndarray of float
+        In m or rad.
+    """
+
+    position: Array
+    first: Array
+    second: Array
+
+
+class TimeLaw(NamedTuple):
+    """Motion along a path.
+
+    Attributes
+    ----------
+    s, sd, sdd : (...) ndarray of float
+        Path parameter and its derivatives by time, in 1/s and 1/s^2.
+    """
+
+    s: Array
+    sd: Array
+    sdd: Array
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Polynomials between breaks."""
+
+    polynomials: tuple[Any, Any, Any]  # with their derivatives
+
+    def __call__(self, s: Array) -> PathPoints:
+        return PathPoints(*(np.asarray(p(s)) for p in self.polynomials))
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A point that turns about an axis."""
+
+    center: Array
+    along: Array  # from the center to the start
+    across: Array
+    angle: float
+
+    def __call__(self, s: Array) -> PathPoints:
+        turn = self.angle * s[..., np.newaxis]
+        out = np.cos(turn) * self.along + np.sin(turn) * self.across
+        ahead = np.cos(turn) * self.across - np.sin(turn) * self.along
+        return PathPoints(self.center + out, self.angle * ahead, -(self.angle**2) * out)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A curve over s from 0 to 1, of the tip or of the joints.
+
+    Made by `line`, `arc`, `circle`, `spline` and `joint_path`.
+
+    Attributes
+    ----------
+    space : {"tip", "joint"}
+        Whose positions these are.
+    kind : str
+        ``"line"``, ``"arc"``, ``"circle"``, ``"spline"`` or ``"straight"``.
+    points : (n, d) ndarray of float
+        The points that define it, in m or rad.
+
+    Examples
+    --------
+    >>> from flexarm.optimize import paths
+    >>> path = paths.line([1.8, 0.2, 0.0], [1.6, 0.7, 0.0])
+    >>> path([0.0, 0.5]).position
+    array([[1.8 , 0.2 , 0.  ],
+           [1.7 , 0.45, 0.  ]])
+    """
+
+    space: str
+    kind: str
+    points: Array
+    _curve: Any
+
+    def __call__(self, s: Any) -> PathPoints:
+        """Points and derivatives at path parameters.
+
+        Parameters
+        ----------
+        s : (...) array_like of float
+            Path parameters, from 0 to 1.
+
+        Returns
+        -------
+        points : PathPoints
+            Arrays of shape (..., d).
+
+        Raises
+        ------
+        ArgumentError
+            If a parameter is outside of the path.
+        """
+        at = real_array("s", s)
+        if not ((at >= 0.0) & (at <= 1.0)).all():
+            wrong = at[~((at >= 0.0) & (at <= 1.0))].flat[0]
+            raise ArgumentError(f"s is {wrong:g}, expected a number from 0 to 1")
+        points: PathPoints = self._curve(at)
+        return points
+
+    @property
+    def start(self) -> Array:
+        """First point."""
+        return self(0.0).position
+
+    @property
+    def end(self) -> Array:
+        """Last point."""
+        return self(1.0).position
+
+    @property
+    def length(self) -> float:
+        """Length of the curve, in m; of a path of joints that of their vector."""
+        x, weight = np.polynomial.legendre.leggauss(8)
+        edges = np.linspace(0.0, 1.0, 32 * max(len(self.points) - 1, 1) + 1)
+        half = 0.5 * np.diff(edges)[:, np.newaxis]
+        s = edges[:-1, np.newaxis] + half * (1.0 + x)
+        speed = np.linalg.norm(self(s).first, axis=-1)
+        return float((half * weight * speed).sum())
+
+    def __repr__(self) -> str:
+        return f"<Path of the {self.space}: {self.kind}, {len(self.points)} points>"
+
+
+def line(start: Any, end: Any) -> Path:
+    """Straight line of the tip.
+
+    Parameters
+    ----------
+    start, end : (3,) or (2,) array_like of float
+        Its ends in the base frame, in m; two numbers are x and y, with z = 0.
+
+    Returns
+    -------
+    path : Path
+        With constant speed over s.
+
+    Raises
+    ------
+    ArgumentError
+        If the ends are no points, or the same.
+
+    Examples
+    --------
+    >>> from flexarm.optimize import paths
+    >>> paths.line([1.8, 0.2], [1.6, 0.7])(0.5).first
+    array([-0.2,  0.5,  0. ])
+    """
+    ends = np.stack([_point("start", start), _point("end", end)])
+    if not (ends[0] != ends[1]).any():
+        raise ArgumentError(f"start and end are both {ends[0]}, expected two points")
+    return Path("tip", "line", ends, _polygon(ends))
+
+
+def arc(start: Any, via: Any, end: Any) -> Path:
+    """Arc of a circle through three points, of the tip.
+
+    Parameters
+    ----------
+    start, via, end : (3,) or (2,) array_like of float
+        Points in the order of the motion, in m; two numbers are x and y.
+
+    Returns
+    -------
+    path : Path
+        With constant speed over s.
+
+    Raises
+    ------
+    ArgumentError
+        If the points are on one line.
+
+    See Also
+    --------
+    circle : by centre and angle.
+
+    Examples
+    --------
+    >>> from flexarm.optimize import paths
+    >>> path = paths.arc([1.0, 0.0], [0.0, 1.0], [-1.0, 0.0])
+    >>> print(round(path.length, 12))
+    3.14159265359
+    """
+    a, b, c = _point("start", start), _point("via", via), _point("end", end)
+    u, v = b - a, c - a
+    normal = np.cross(u, v)
+    square = float(normal @ normal)
+    if square <= 1e-24 * float(u @ u) * float(v @ v):
+        raise ArgumentError(
+            "start, via and end are on one line, which has no circle; expected three "
+            "points of an arc, or optimize.paths.line"
+        )
+    # centre of the circle: equal distances to the three points
+    to_center = np.cross(normal, u) * (v @ v) + np.cross(v, normal) * (u @ u)
+    center = a + to_center / (2.0 * square)
+    axis = normal / np.sqrt(square)
+    along, last = a - center, c - center
+    across = np.cross(axis, along)
+    angle = float(np.arctan2(last @ across, last @ along)) % (2.0 * np.pi)
+    return Path("tip", "arc", np.stack([a, b, c]), _Turn(center, along, across, angle))
+
+
+def circle(
+    center: Any, start: Any, axis: Any = (0.0, 0.0, 1.0), angle: float = 2.0 * np.pi
+) -> Path:
+    """Turn of the tip about an axis through a centre.
+
+    Parameters
+    ----------
+    center, start : (3,) or (2,) array_like of float
+        Points in m; two numbers are x and y.
+    axis : (3,) array_like of float
+        Direction of the axis.
+    angle : float
+        In rad, negative for the other way.
+
+    Returns
+    -------
+    path : Path
+        With constant speed over s.
+
+    Raises
+    ------
+    ArgumentError
+        If the start is on the axis, or there is no axis or no angle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.optimize import paths
+    >>> path = paths.circle([0.0, 0.0], [1.0, 0.0], angle=np.pi / 2)
+    >>> print(path.end.round(12))
+    [0. 1. 0.]
+    """
+    middle, first = _point("center", center), _point("start", start)
+    direction, turn = _point("axis", axis), float(_numbers("angle", angle, ()))
+    size = float(np.linalg.norm(direction))
+    if size == 0.0 or turn == 0.0:
+        raise ArgumentError(
+            f"axis is {direction} and angle {turn:g} rad, expected a direction and an "
+            "angle other than zero"
+        )
+    direction = direction / size
+    middle = middle + direction * float(direction @ (first - middle))
+    along = first - middle
+    if float(np.linalg.norm(along)) == 0.0:
+        raise ArgumentError("start is on the axis of the circle, expected a distance")
+    curve = _Turn(middle, along, np.cross(direction, along), turn)
+    return Path("tip", "circle", np.stack([first, middle]), curve)
+
+
+def spline(points: Any, *, parameters: Any = None) -> Path:
+    """Smooth curve of the tip through points.
+
+    Parameters
+    ----------
+    points : (n, 3) or (n, 2) array_like of float
+        In m, in the order of the motion; two numbers are x and y.
+    parameters : (n,) array_like of float, optional
+        Where on the path they are, rising from 0 to 1; by default in proportion to the
+        distances between them.
+
+    Returns
+    -------
+    path : Path
+        A cubic spline with continuous second derivatives ("not-a-knot").
+
+    Raises
+    ------
+    ArgumentError
+        If there are less than two points, or two in a row are the same.
+
+    Examples
+    --------
+    >>> from flexarm.optimize import paths
+    >>> path = paths.spline([[1.0, 0.0], [1.2, 0.3], [1.0, 0.6], [0.8, 0.3]])
+    >>> path.end
+    array([0.8, 0.3, 0. ])
+    """
+    array = real_array("points", points)
+    if array.ndim != 2 or array.shape[1] not in (2, 3) or len(array) < 2:
+        raise ArgumentError(
+            f"points has shape {array.shape}, expected (n, 3) or (n, 2), two or more"
+        )
+    check_numbers("points", array)
+    array = np.pad(array, ((0, 0), (0, 3 - array.shape[1])))
+    return Path("tip", "spline", array, _spline(array, parameters))
+
+
+def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> Path:
+    """Path of the joints through postures.
+
+    Parameters
+    ----------
+    points : (n, nu) or (n, nq) array_like of float
+        Positions of the joints in rad or m.  Of whole states of an arm with motors or
+        modes the joints alone count.
+    kind : {"spline", "straight"}
+        A cubic spline; or, of two postures, the straight line between them.
+    parameters : (n,) array_like of float, optional
+        Where on the path they are, rising from 0 to 1; by default in proportion to the
+        distances between them.
+
+    Returns
+    -------
+    path : Path
+        Over s from 0 to 1.
+
+    Raises
+    ------
+    ArgumentError
+        If there are less than two postures, or two in a row are the same.
+
+    Examples
+    --------
+    >>> from flexarm.optimize import paths
+    >>> paths.joint_path([[0.0, 0.0], [1.0, -0.5]], kind="straight")(0.5).position
+    array([ 0.5 , -0.25])
+    """
+    array = real_array("points", points)
+    if array.ndim != 2 or len(array) < 2 or not array.shape[1]:
+        raise ArgumentError(
+            f"points has shape {array.shape}, expected (n, nu), two or more postures"
+        )
+    check_numbers("points", array)
+    array = array.copy()
+    if kind == "straight":
+        if len(array) != 2 or parameters is not None:
+            raise ArgumentError(
+                f"kind is 'straight' with {len(array)} points"
+                f"{' and parameters' * (parameters is not None)}, expected two points "
+                "alone: a corner would have to be taken at rest"
+            )
+        if not (array[0] != array[1]).any():
+            raise ArgumentError("the two postures are the same, expected a way")
+        return Path("joint", kind, array, _polygon(array))
+    if kind != "spline":
+        raise ArgumentError(f"kind is {kind!r}, expected 'spline' or 'straight'")
+    return Path("joint", kind, array, _spline(array, parameters))
+
+
+def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
+    r"""Motion from rest to rest along a path, at given times.
+
+    Parameters
+    ----------
+    kind : {"cycloidal", "quintic", "septic", "ninth_degree"}
+        See the notes.
+    t : (...) array_like of float
+        Times in s; before zero and after `duration` the law rests.
+    duration : float
+        Of the motion, in s.
+
+    Returns
+    -------
+    law : TimeLaw
+        s and its derivatives.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such law, or the duration is not positive.
+
+    Notes
+    -----
+    With :math:`\tau = t / T`:
+
+    ============  ==================================================================
+    cycloidal     :math:`\tau - \sin(2 \pi \tau) / 2 \pi`, Farid (1997), eq. (7.22)
+    quintic       :math:`10 \tau^3 - 15 \tau^4 + 6 \tau^5`
+    septic        :math:`35 \tau^4 - 84 \tau^5 + 70 \tau^6 - 20 \tau^7`
+    ninth_degree  :math:`126 \tau^5 - 420 \tau^6 + 540 \tau^7 - 315 \tau^8 + 70
+                  \tau^9`, Farid (1997), eq. (7.15): four derivatives vanish at both
+                  ends
+    ============  ==================================================================
+
+    Examples
+    --------
+    The peak speed of a cycloid is twice the mean one:
+
+    >>> from flexarm.optimize import paths
+    >>> law = paths.time_law("cycloidal", [0.0, 0.25, 0.5], 0.5)
+    >>> print(law.s, law.sd)
+    [0.  0.5 1. ] [0. 4. 0.]
+    """
+    T = positive_number("duration", duration)
+    times = real_array("t", t)
+    check_numbers("t", times)
+    tau = np.clip(times / T, 0.0, 1.0)
+    moving = (times > 0.0) & (times < T)
+    if kind == "cycloidal":
+        turn = 2.0 * np.pi * tau
+        values = (
+            tau - np.sin(turn) / (2.0 * np.pi),
+            1.0 - np.cos(turn),
+            2.0 * np.pi * np.sin(turn),
+        )
+    elif kind in _POLYNOMIALS:
+        p = np.polynomial.Polynomial(_POLYNOMIALS[kind])
+        values = tuple(np.asarray(p.deriv(k)(tau)) for k in range(3))
+    else:
+        raise ArgumentError(
+            f"kind is {kind!r}, expected one of {', '.join(map(repr, _LAWS))}"
+        )
+    return TimeLaw(
+        np.where(times < T, values[0], 1.0),
+        np.where(moving, values[1] / T, 0.0),
+        np.where(moving, values[2] / T**2, 0.0),
+    )
+
+
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """A finite array of this shape."""
+    array: Array = real_array(name, value)
+    if array.shape != shape:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected {shape or 'a number'}"
+        )
+    check_numbers(name, np.atleast_1d(array))
+    return array
+
+
+def _point(name: str, value: Any) -> Array:
+    """Three coordinates, the third of two is zero."""
+    array = real_array(name, value)
+    if array.shape not in ((2,), (3,)):
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected (3,), a point in m, or (2,), "
+            "its x and y"
+        )
+    check_numbers(name, array)
+    return np.pad(array, (0, 3 - len(array)))
+
+
+def _pieces(polynomial: Any) -> _Pieces:
+    return _Pieces((polynomial, polynomial.derivative(), polynomial.derivative(2)))
+
+
+def _polygon(ends: Array) -> _Pieces:
+    """The line between two points."""
+    from scipy.interpolate import PPoly
+
+    return _pieces(PPoly(np.stack([ends[1] - ends[0], ends[0]])[:, None], [0.0, 1.0]))
+
+
+def _spline(points: Array, parameters: Any) -> _Pieces:
+    """Cubic spline through points at these parameters."""
+    from scipy.interpolate import CubicSpline
+
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if not (steps > 0.0).all():
+        k = int(np.flatnonzero(~(steps > 0.0))[0])
+        raise ArgumentError(
+            f"points[{k}] and points[{k + 1}] are the same, expected a way between "
+            "them; to wait there is a matter of the time law"
+        )
+    if parameters is None:
+        at = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
+        at[-1] = 1.0
+    else:
+        at = _numbers("parameters", parameters, (len(points),))
+        if at[0] != 0.0 or at[-1] != 1.0 or not (np.diff(at) > 0.0).all():
+            raise ArgumentError(
+                f"parameters are {at}, expected numbers that rise from 0 to 1"
+            )
+    return _pieces(CubicSpline(at, points))
