@@ -443,7 +443,7 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
     moving = (times > 0.0) & (times < T)
     if kind == "cycloidal":
         turn = 2.0 * np.pi * tau
-        values = (
+        values: tuple[Any, ...] = (
             tau - np.sin(turn) / (2.0 * np.pi),
             1.0 - np.cos(turn),
             2.0 * np.pi * np.sin(turn),
