@@ -160,13 +160,19 @@ class ArmTangent:
 
     def forces(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics, (..., nv, k), of order ten and eight."""
-        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], qdd.shape[:-1])
-        states = q, qd, qdd
-        linear = self._linear("inverse_dynamics", batch, states)
+        fine, coarse = self.rates("inverse_dynamics", (q, qd, qdd))
+        return np.stack(fine, axis=-1), np.stack(coarse, axis=-1)
+
+    def rates(
+        self, kernel: str, operands: tuple[Array, ...]
+    ) -> tuple[list[Array], list[Array]]:
+        """Derivatives of forces or of their products, one by one, of both orders."""
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in operands))
+        linear = self._linear(kernel, batch, operands)
         moved = None
         if self._moved is not None:
-            moved = self._moved("inverse_dynamics", batch, states)
-        results, at = [], 0
+            moved = self._moved(kernel, batch, operands)
+        results: list[list[Array]] = []
         for order in range(2):
             columns, at = [], 0
             for j, (rule, moves) in enumerate(self.rules):
@@ -178,7 +184,7 @@ class ArmTangent:
                     here = own[int(np.flatnonzero(rule.nodes == 0.0)[0])]
                     column = column + np.tensordot(weights, own - here, 1)
                 columns.append(column)
-            results.append(np.stack(columns, axis=-1))
+            results.append(columns)
         return results[0], results[1]
 
 
