@@ -3,5 +3,6 @@
 from . import paths
 from ._result import OptimalMotion, Verification
 from .paths import Path
+from .track import track
 
-__all__ = ["OptimalMotion", "Path", "Verification", "paths"]
+__all__ = ["OptimalMotion", "Path", "Verification", "paths", "track"]
