@@ -1,7 +1,16 @@
 """Optimal motion: tracking, minimum time, optimal control, identification."""
 
 from . import paths
+from ._design import Design
 from ._result import OptimalMotion, Verification
 from .paths import Path
+from .trajectory import trajectory
 
-__all__ = ["OptimalMotion", "Path", "Verification", "paths"]
+__all__ = [
+    "Design",
+    "OptimalMotion",
+    "Path",
+    "Verification",
+    "paths",
+    "trajectory",
+]
