@@ -87,9 +87,16 @@ def _at_place(arm: Arm, name: str, value: Mapping[str, Any], near: Array | None)
 
 
 def hold(
-    motion: Collocation, node: int, end: End, equation: EquationOfMotion
+    motion: Collocation,
+    node: int,
+    end: End,
+    equation: EquationOfMotion,
+    first: Array,
 ) -> list[Any]:
-    """Bounds and constraints that put the arm to rest at a node."""
+    """Bounds and constraints that put the arm to rest at a node.
+
+    `first` are the parameters of the first motion.
+    """
     if end.tip is None and not len(motion.p):
         motion.fix_state(node, end.q, 0.0)
         return []
@@ -100,9 +107,9 @@ def hold(
     if arm.nv > arm.nu:
         rest = Rest(equation, len(motion.p))
         columns = np.concatenate([motion.q[node], motion.p])
-        size = np.abs(np.diagonal(arm.stiffness_matrix)).max() or 1.0
-        sizes = motion.scale[motion.q[node]] @ np.ones(arm.nv)
-        terms.append(Gathered(rest, columns[None], scale=max(size * sizes, 1e-6)))
+        there = np.concatenate([end.q, first])
+        sizes = np.abs(rest.jacobian(there[None])[0]) * motion.scale[columns]
+        terms.append(Gathered(rest, columns[None], scale=sizes.max(axis=1)))
     if end.tip is None:
         joints = motion.q[node, : arm.nu]
         motion.bound(joints, end.q[: arm.nu], end.q[: arm.nu])

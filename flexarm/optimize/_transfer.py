@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
 _FILLED = 0.8  # part of the torque limits that the first motion of free duration takes
+_CORRECTIONS = 3  # of the deflection of the first motion
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
 
 
@@ -288,6 +289,37 @@ def quintic(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, A
     )
 
 
+def bent(arm: Arm, q: Array, v: Array, a: Array) -> Array:
+    """Positions (n, nv) with the deflection that balances a motion of the joints."""
+    bends = np.ones(arm.nv, dtype=bool)
+    bends[: arm.nu] = False
+    q, v, a = q.copy(), np.where(bends, 0.0, v), np.where(bends, 0.0, a)
+    rows = np.ones(arm.nv, dtype=bool)
+    rows[arm.actuator_indices] = False
+    for _ in range(_CORRECTIONS if bends.any() else 0):
+        force = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, rows]
+        both = arm._model.quiet("inverse_dynamics_derivatives")(q, v, a)
+        K = np.asarray(both)[:, 0][:, rows][:, :, bends]
+        q[:, bends] -= np.linalg.solve(K, force[..., None])[..., 0]
+    return q
+
+
+def resize_modes(motion: Collocation, z: Array) -> None:
+    """Sizes of what bends: its rates are those of its vibration, if steps show it."""
+    arm = motion.arm
+    bends = np.arange(arm.nu, arm.nv)
+    q, still = z[motion.q], np.zeros(arm.nv)
+    M = np.asarray(arm._model.quiet("mass_matrix")(q[0]))
+    both = arm._model.quiet("inverse_dynamics_derivatives")(q[0], still, still)
+    K = np.asarray(both)[0]
+    rate = np.sqrt(np.abs(np.diagonal(K) / np.diagonal(M)))[bends]
+    rate = np.minimum(rate, 1.0 / motion.steps(z).min())
+    size = motion.scale[motion.q[0, bends]]
+    for index, power in ((motion.v, 1), (motion.a.reshape(-1, arm.nv), 2)):
+        at = index[:, bends]
+        motion.resize(at, np.maximum(motion.scale[at], size * rate**power))
+
+
 def _used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> float:
     """Part of what the limits leave beside gravity that a first motion takes."""
     q, v, a = quintic(start, end, T, np.linspace(0.0, T, 41))
@@ -310,9 +342,11 @@ class Transfer:
             task.arm, grid, duration=task.duration, parameters=k
         )
         first = task.duration[1] if isinstance(task.duration, tuple) else task.duration
+        arm = task.arm
         self.z0 = motion.guess(
-            lambda t: quintic(task.start.q, task.end.q, first, [t])[0][0]
+            lambda t: bent(arm, *quintic(task.start.q, task.end.q, first, [t]))[0]
         )
+        resize_modes(motion, self.z0)
         motion.bound(motion.p, *task.bounds)
         motion.resize(motion.p, task.scale)
         self.z0[motion.p] = task.first
@@ -339,9 +373,11 @@ class Transfer:
     def _ends(self) -> list[Term]:
         """What puts the arm to rest at both ends."""
         task, motion = self.task, self.motion
-        terms = hold(motion, 0, task.start, self.equation)
+        terms = hold(motion, 0, task.start, self.equation, task.first)
         if "vibration" not in task.weights:
-            return terms + hold(motion, len(motion.q) - 1, task.end, self.equation)
+            return terms + hold(
+                motion, len(motion.q) - 1, task.end, self.equation, task.first
+            )
         still = slice(0, task.arm.motor_slice.stop)
         end = motion.q[-1, still]
         motion.bound(end, task.end.q[still], task.end.q[still])

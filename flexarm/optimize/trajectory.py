@@ -32,8 +32,8 @@ def trajectory(
     payload_limits: Any = (0.0, inf),
     losses: Any = None,
     intervals: int = 40,
-    scheme: str = "radau",
-    points: int = 3,
+    scheme: str = "gauss",
+    points: int = 2,
     solver: str = "auto",
     tolerance: float = 1e-8,
     max_iterations: int = 300,
@@ -79,7 +79,7 @@ def trajectory(
         torque constant, seen at the joint; for ``"energy"``.
     intervals : int
         Of time, between which forces are linear.
-    scheme, points : {"radau", "gauss", "trapezoid"}, int
+    scheme, points : {"gauss", "radau", "trapezoid"}, int
         Collocation: its kind and points in each interval.
     solver : {"auto", "ipopt", "scipy"}
         As of the other optimizations; Ipopt comes with casadi.
