@@ -1,25 +1,26 @@
 r"""Equations of motion of an arm whose parameters are unknown, too.
 
-The residual is :math:`ID(q, \dot q, \ddot q; p) - B \tau`.  A payload enters it linearly,
-so that two arms make all of them; other parameters come from a function that makes the
-arm, as in `parameter_derivatives`.  First derivatives are exact to rounding, second ones
-those of the arm at the parameters, exact derivatives of products by the parameters, and
-differences for two parameters alone.
+The residual is :math:`ID(q, \dot q, \ddot q; p) - B \tau`.  A payload enters it
+linearly, so that two arms make all of them; other parameters come from a function that
+makes the arm, as in `parameter_derivatives`.  Derivatives by the parameters are those
+of the constants of the arm, to some 1e-10, alone or mixed with those by the motion;
+second ones by parameters alone are differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm
+from .._explain import check_arm, check_numbers, real_array
 from ..errors import ArgumentError, FlexarmError, ModelError
 from ..joints import Joint
 from ..models import RigidBody
-from ..parameters._tangent import ArmTangent
+from ..parameters._tangent import SHORT, SHORT_RULES, STEP, ArmTangent
 from ._local import EquationOfMotion
 
 if TYPE_CHECKING:
@@ -27,8 +28,84 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_STEP = 1e-3  # of second differences, as a part of the size of a parameter
 _KEPT = 64  # arms that are remembered
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """An arm with parameters that `trajectory` may choose.
+
+    Parameters
+    ----------
+    make_arm : callable
+        ``make_arm(p)`` returns the arm of parameters (k,): sections and lengths of
+        links, stiffness of joints, payloads, anything smooth.  The arms differ in
+        numbers alone.  It is called some four times for each parameter in each step of
+        the solver.
+    first, lower, upper : (k,) array_like of float
+        Where to start, and the least and largest values.
+    cost : callable, optional
+        ``cost(p)`` is a number, such as the mass, or a number and its gradient (k,);
+        its weight is ``cost["design"]`` of `trajectory`.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes do not fit or bounds are in the wrong order.
+
+    Examples
+    --------
+    A rod of 1 to 2 kg:
+
+    >>> import flexarm as fa
+    >>> from flexarm import optimize
+    >>> design = optimize.Design(
+    ...     lambda p: fa.library.pendulum(mass=p[0]), [1.5], [1.0], [2.0]
+    ... )
+    >>> design.size
+    1
+    """
+
+    make_arm: Callable[[Array], Arm]
+    first: Any
+    lower: Any
+    upper: Any
+    cost: Callable[[Array], Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("make_arm", *(("cost",) if self.cost is not None else ())):
+            if not callable(getattr(self, name)):
+                raise ArgumentError(
+                    f"{name} is {getattr(self, name)!r}, expected a function of the "
+                    "parameters"
+                )
+        first = real_array("first", self.first)
+        if first.ndim != 1 or not len(first):
+            raise ArgumentError(
+                f"first has shape {first.shape}, expected (k,), one for each parameter"
+            )
+        for name in ("first", "lower", "upper"):
+            value = np.array(real_array(name, getattr(self, name)))
+            if value.shape not in ((), first.shape):
+                raise ArgumentError(
+                    f"{name} has shape {value.shape}, expected {first.shape} as first"
+                )
+            value = np.array(np.broadcast_to(value, first.shape))
+            check_numbers(name, value)
+            object.__setattr__(self, name, value)
+        wrong = ~((self.lower <= self.first) & (self.first <= self.upper))
+        wrong |= self.lower >= self.upper
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise ArgumentError(
+                f"parameter {k} starts at {self.first[k]:g} between {self.lower[k]:g} "
+                f"and {self.upper[k]:g}, expected these in increasing order"
+            )
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return len(self.first)
 
 
 class Family(Protocol):
@@ -86,45 +163,43 @@ class Designs:
         """Derivatives of forces, or of products of them, by each parameter."""
         key = p.tobytes()
         if self._tangent is None or self._tangent[0] != key:
-            self._tangent = key, ArmTangent(self.arm, p, self.scale)
+            self._tangent = key, ArmTangent(self.arm, p, self.scale, SHORT_RULES)
         return self._tangent[1].rates(kernel, operands)[0]
 
     def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
         """(..., k, k) second derivatives, by differences of the forces."""
-        steps = np.diag(_STEP * self.scale)
+        # the arms beside p are those of the first derivatives
+        steps = np.diag(SHORT * (STEP * self.scale))
 
         def product(at: Array) -> Array:
             forces = self.arm(at)._model.quiet("inverse_dynamics")(*states)
             return np.asarray((by * forces).sum(axis=-1))
 
         H = np.zeros((*by.shape[:-1], self.size, self.size))
+        p = self._inside(p, steps)
+        here = product(p)
+        along = [product(p + a) + product(p - a) - 2.0 * here for a in steps]
         for i in range(self.size):
-            for j in range(i + 1):
-                a, b = steps[i], steps[j]
-                center = self._inside(p, a + b)
-                if i == j:
-                    corners = product(center + a) - 2.0 * product(center)
-                    corners += product(center - a)
-                else:
-                    corners = product(center + a + b) - product(center + a - b)
-                    corners -= product(center - a + b) - product(center - a - b)
-                    corners = 0.25 * corners
-                H[..., i, j] = H[..., j, i] = corners / (a[i] * b[j])
+            H[..., i, i] = along[i] / steps[i, i] ** 2
+            for j in range(i):
+                both = steps[i] + steps[j]
+                mixed = product(p + both) + product(p - both) - 2.0 * here
+                mixed = 0.5 * (mixed - along[i] - along[j])
+                H[..., i, j] = H[..., j, i] = mixed / (steps[i, i] * steps[j, j])
         return H
 
-    def _inside(self, p: Array, step: Array) -> Array:
-        """A point next to p about which there are arms, p itself if it can be."""
-        for center in (p, p + step, p - step):
-            try:
-                for side in (-1.0, 1.0):
-                    self.arm(center + side * step)
-            except ModelError:
-                continue
-            return center
-        raise ModelError(
-            f"there are no arms beside the parameters {p}, at steps of {step}; give "
-            "a smaller scale"
-        )
+    def _inside(self, p: Array, steps: Array) -> Array:
+        """A point next to p with arms on both sides, p itself if it has."""
+        for step in steps:
+            for center in (p, p + step, p - step):
+                try:
+                    self.arm(center + step)
+                    self.arm(center - step)
+                except ModelError:
+                    continue
+                p = center
+                break
+        return p
 
 
 class Payloads:
@@ -157,9 +232,13 @@ def with_payload(arm: Arm, mass: float) -> Arm:
     body, node = (arm.bodies[arm.body_index(arm.tip[0])], arm.tip[1])
     joint = Joint("fixed", parent=body.name, node=node)
     names = {other.name for other in arm.bodies}
-    name = next(x for x in ("payload", "optimal payload", "load") if x not in names)
+    name = "payload"
+    while name in names:
+        name += "_"
     load = RigidBody(name, joint, mass=mass)
-    return arm.replace(bodies=(*arm.bodies, load), tip=(body.name, node))
+    bodies = (*arm.bodies, load)
+    changed: Arm = arm.replace(bodies=bodies, tip=(body.name, node))
+    return changed
 
 
 class ParametricEquation(EquationOfMotion):
