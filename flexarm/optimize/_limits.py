@@ -25,7 +25,7 @@ class Limits:
 
     Attributes
     ----------
-    torque : (2, nu) or (2, n, nu) ndarray of float, or callable
+    torque : (2, nu) ndarray of float, or callable
         Least and largest forces of the actuators; a callable has them at positions.
     velocity, acceleration : (2, nu) ndarray of float
         Of the joints.
