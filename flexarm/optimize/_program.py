@@ -137,6 +137,8 @@ class NonlinearProgram:
         Number of unknowns and of constraints.
     below, above, row_scale : (m,) ndarray of float
         Bounds and sizes of the constraints.
+    gauss_newton : bool
+        Whether the Hessian is convex.
     jacobian_pattern, hessian_pattern : Merged
         Compressed patterns, that of the Hessian with its upper triangle.
     """
@@ -170,7 +172,7 @@ class NonlinearProgram:
         self._curved = [
             k for k, t in enumerate(self.constraints) if t.convex or not gauss_newton
         ]
-        self._gauss_newton = gauss_newton
+        self.gauss_newton = gauss_newton
         patterns = [t.hessian_pattern for t in self.costs]
         patterns += [self.constraints[k].hessian_pattern for k in self._curved]
         upper_triangle = [(np.minimum(i, j), np.maximum(i, j)) for i, j in patterns]
@@ -213,7 +215,7 @@ class NonlinearProgram:
         entries = [t.hessian(z, np.full(t.rows, weight)) for t in self.costs]
         for k in self._curved:
             part = multipliers[self._ends[k] : self._ends[k + 1]]
-            if self._gauss_newton:
+            if self.gauss_newton:
                 part = np.maximum(part, 0.0)
             entries.append(self.constraints[k].hessian(z, part))
         return self.hessian_pattern.add(entries)

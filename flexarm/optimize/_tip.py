@@ -152,29 +152,59 @@ class TipOnPath:
 
 
 class TipRate:
-    """Velocity of the tip in axes of the base, of w = (q, v)."""
+    """Velocity of the tip in axes of the base, J v - u, of w = (q, v, u)."""
 
-    name = "speed of the tip"
+    name = "velocity of the tip"
     rows = 3
 
     def __init__(self, arm: Arm) -> None:
         self._place, self._n = _Place(arm), arm.nv
-        k = 2 * arm.nv
+        k = 2 * arm.nv + 3
         self.slopes = np.ones((3, k), dtype=bool)
-        # left out: the limits where this is used are small, and so is its part
+        self.slopes[:, 2 * arm.nv :] = np.eye(3)
+        # left out, so that solvers know it but roughly; no answer depends on it
         self.curvature = np.zeros((k, k), dtype=bool)
 
+    def _split(self, w: Array) -> tuple[Array, Array, Array]:
+        n = self._n
+        return w[:, :n], w[:, n : 2 * n], w[:, 2 * n :]
+
     def value(self, w: Array) -> Array:
-        """(P, 3) velocities in m/s."""
-        q, v = w[:, : self._n], w[:, self._n :]
-        return np.asarray((self._place.jacobian(q) @ v[:, :, None])[:, :, 0])
+        """(P, 3) rows in m/s."""
+        q, v, u = self._split(w)
+        return np.asarray((self._place.jacobian(q) @ v[:, :, None])[:, :, 0] - u)
 
     def jacobian(self, w: Array) -> Array:
         """(P, 3, k) derivatives."""
-        q, v = w[:, : self._n], w[:, self._n :]
-        by_q = self._place.rate_slopes(q, v)
-        return np.concatenate([by_q, self._place.jacobian(q)], axis=2)
+        q, v, _ = self._split(w)
+        J = np.zeros((len(w), *self.slopes.shape))
+        J[:, :, : self._n] = self._place.rate_slopes(q, v)
+        J[:, :, self._n : 2 * self._n] = self._place.jacobian(q)
+        J[:, :, 2 * self._n :] = -np.eye(3)
+        return J
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
         """Nothing."""
         return np.zeros((len(w), *self.curvature.shape))
+
+
+class Ball:
+    """Square of the length of w in three dimensions."""
+
+    name = "deviation within its limit"
+    rows = 1
+    convex = True
+    slopes = np.ones((1, 3), dtype=bool)
+    curvature = np.eye(3, dtype=bool)
+
+    def value(self, w: Array) -> Array:
+        """(P, 1) squares."""
+        return np.asarray((w**2).sum(axis=1, keepdims=True))
+
+    def jacobian(self, w: Array) -> Array:
+        """(P, 1, 3) derivatives."""
+        return np.asarray(2.0 * w[:, None, :])
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(P, 3, 3) second derivatives."""
+        return np.asarray(2.0 * multipliers[:, :, None] * np.eye(3))
