@@ -356,10 +356,21 @@ class Collocation:
         return Continuity(self)
 
     def program(
-        self, costs: Sequence[Term], constraints: Sequence[Term]
+        self,
+        costs: Sequence[Term],
+        constraints: Sequence[Term],
+        *,
+        gauss_newton: bool = False,
     ) -> NonlinearProgram:
         """The nonlinear program of these costs and constraints."""
-        return NonlinearProgram(self.lower, self.upper, costs, constraints, self.scale)
+        return NonlinearProgram(
+            self.lower,
+            self.upper,
+            costs,
+            constraints,
+            self.scale,
+            gauss_newton=gauss_newton,
+        )
 
     def guess(
         self,
