@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from .._explain import check_arm, positive_number
 from ..errors import ArgumentError
+from ._frequency import by_frequencies
 from ._result import OptimalMotion, warned
 from ._shooting_search import by_shooting
+from ._stable_inversion import by_stable_inversion
 from ._tip_task import Answer, TipTask, timed
 from ._verify import verify
 
@@ -23,7 +25,11 @@ Array = NDArray[np.float64]
 
 __all__ = ["track"]
 
-_METHODS: dict[str, Callable[..., Answer]] = {"shooting": by_shooting}
+_METHODS: dict[str, Callable[..., Answer]] = {
+    "shooting": by_shooting,
+    "stable inversion": by_stable_inversion,
+    "frequency domain": by_frequencies,
+}
 
 _OPTIONS = {
     "shooting": (
@@ -40,6 +46,16 @@ _OPTIONS = {
         "time_limit",
         "progress",
     ),
+    "stable inversion": (
+        "before",
+        "after",
+        "step",
+        "max_iterations",
+        "tolerance",
+        "time_limit",
+        "progress",
+    ),
+    "frequency domain": ("before", "after", "step"),
 }
 
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
