@@ -351,8 +351,7 @@ def _newton(
                     break
                 part *= 0.5
                 if part < 1e-4:
-                    told = "no part of a Newton step comes closer to a solution"
-                    return x, "failed", told, k
+                    return x, "failed", _stuck(problem, x), k
             x, r = new, r_new
             if bar is not None:
                 bar.update()
@@ -377,6 +376,28 @@ def _size(problem: StableInversion, x: State, change: Array) -> float:
     n, nv = x.q.shape
     body = change[: n * (nv + x.tau.shape[1])].reshape(n, -1)
     return float(np.abs(body[:, :nv]).max())
+
+
+def _stuck(problem: StableInversion, x: State) -> str:
+    """Why Newton's method ends: often forces that lose their effect on the tip."""
+    told = "no part of a Newton step comes closer to a solution"
+    task, nv = problem.task, problem.arm.nv
+    if problem.arm.motor_slice.stop > problem.arm.nu:
+        return told  # forces reach the tip through springs alone
+    m = len(task.axes)
+    A = np.zeros((len(x.q), nv + m, nv + m))
+    A[:, :nv, :nv] = problem.arm._model.quiet("mass_matrix")(x.q)
+    A[:, :nv, nv:] = -task.acts
+    A[:, nv:, :nv] = task.jacobian(x.q)[:, task.axes]
+    signs, _ = np.linalg.slogdet(A)
+    turns = np.flatnonzero(signs != signs[0])
+    if not len(turns):
+        return told
+    return (
+        f"{told}: beyond t = {problem.t[turns[0]]:.3g} s the forces accelerate the tip "
+        "to the other side than at rest (J M^-1 B changes its sign), where the inverse "
+        "does not exist; see method 'shooting', or a slower motion"
+    )
 
 
 def _singular() -> ConvergenceError:
