@@ -1,5 +1,17 @@
 """Optimal motion: tracking, minimum time, optimal control, identification."""
 
+from ._identification import Identification
+from ._records import Record, simulated_record
 from ._result import OptimalMotion, Verification
+from .base import identify_base_parameters
+from .identify import identify
 
-__all__ = ["OptimalMotion", "Verification"]
+__all__ = [
+    "Identification",
+    "OptimalMotion",
+    "Record",
+    "Verification",
+    "identify",
+    "identify_base_parameters",
+    "simulated_record",
+]
