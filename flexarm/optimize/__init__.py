@@ -17,4 +17,18 @@ __all__ = [
     "time_optimal",
     "track",
     "trajectory",
+from ._identification import Identification
+from ._records import Record, simulated_record
+from ._result import OptimalMotion, Verification
+from .base import identify_base_parameters
+from .identify import identify
+
+__all__ = [
+    "Identification",
+    "OptimalMotion",
+    "Record",
+    "Verification",
+    "identify",
+    "identify_base_parameters",
+    "simulated_record",
 ]

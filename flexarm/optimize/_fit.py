@@ -1,0 +1,237 @@
+"""Weighted least squares within bounds; what stops early keeps the best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._simulate_run import progress_bar
+
+Array = NDArray[np.float64]
+
+_PASSES = 20  # most estimates of the noise
+_SETTLED = 1e-4  # its last relative change
+_ROUGH = 1e-2  # tolerance, and change, before it is worth while to be exact
+
+
+class Problem(Protocol):
+    """Predictions of measured signals by unknowns x."""
+
+    n: int
+
+    @property
+    def measured(self) -> list[Array]:
+        """Signals (n, m) of each record, NaN where there are none."""
+
+    def predict(self, x: Array, finer: int = 1) -> list[Array] | None:
+        """The same, predicted."""
+
+    def derivatives(self, x: Array, size: Array) -> list[Array]:
+        """Their derivatives (n, m, unknowns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The best unknowns that a search had, and what is known there."""
+
+    x: Array
+    jacobian: Array  # (N, n), of signals divided by their noise
+    residual: Array  # (N,), the same
+    sigma: Array  # (m,)
+    status: str
+    message: str
+    iterations: int
+    evaluations: int
+
+
+class _Stopped(Exception):
+    """The time is over."""
+
+
+class _Known:
+    """The last predictions and derivatives of a problem, which cost most."""
+
+    def __init__(self, problem: Problem, size: Array) -> None:
+        self.problem, self.size = problem, size
+        self._kept: dict[str, tuple[bytes, Any]] = {}
+
+    def predict(self, z: Array) -> list[Array] | None:
+        """Predicted signals; None if they are not finite."""
+
+        def found() -> list[Array] | None:
+            made = self.problem.predict(z * self.size)
+            if made is None or not all(np.isfinite(y).all() for y in made):
+                return None
+            return made
+
+        result: list[Array] | None = self._once("predict", z, found)
+        return result
+
+    def derivatives(self, z: Array) -> list[Array]:
+        """Their derivatives by unknowns in units of their sizes."""
+
+        def found() -> list[Array]:
+            made = self.problem.derivatives(z * self.size, self.size)
+            return [J * self.size for J in made]
+
+        result: list[Array] = self._once("derivatives", z, found)
+        return result
+
+    def _once(self, what: str, z: Array, made: Callable[[], Any]) -> Any:
+        key, kept = z.tobytes(), self._kept.get(what)
+        if kept is None or kept[0] != key:
+            kept = key, made()
+            self._kept[what] = kept
+        return kept[1]
+
+
+class Search:
+    """Residuals of a problem in units of the noise, with a memory of the best."""
+
+    def __init__(self, known: _Known, sigma: Array, until: float, bar: Any) -> None:
+        self._known, self._until, self._bar = known, until, bar
+        self.best: tuple[float, Array] | None = None
+        self.iterations = self.evaluations = 0
+        measured = known.problem.measured
+        self._there = [np.isfinite(y) for y in measured]
+        pairs = list(zip(measured, self._there, strict=True))
+        self._y = np.concatenate([y[there] for y, there in pairs])
+        weights = [np.broadcast_to(1.0 / sigma, y.shape)[there] for y, there in pairs]
+        self._weights = np.concatenate(weights)
+
+    def residual(self, z: Array) -> Array:
+        """(N,) predicted less measured signals, infinite where there are none."""
+        if time.perf_counter() > self._until:
+            raise _Stopped
+        self.evaluations += 1
+        found = self._known.predict(z)
+        if found is None:
+            return np.full(len(self._y), np.inf)
+        parts = zip(found, self._there, strict=True)
+        values = np.concatenate([f[there] for f, there in parts])
+        result: Array = self._weights * (values - self._y)
+        cost = 0.5 * float(result @ result)
+        if self.best is None or cost < self.best[0]:
+            self.best = cost, np.array(z)
+            if self._bar is not None:
+                self._bar.set_postfix_str(f"cost {cost:.6g}", refresh=False)
+        if self._bar is not None:
+            self._bar.update(1)
+        return result
+
+    def jacobian(self, z: Array) -> Array:
+        """(N, n) derivatives of the residuals."""
+        if time.perf_counter() > self._until:
+            raise _Stopped
+        self.iterations += 1
+        return self.jacobian_at(z)
+
+    def jacobian_at(self, z: Array) -> Array:
+        """The same, whatever the time."""
+        parts = zip(self._known.derivatives(z), self._there, strict=True)
+        J = np.concatenate([J[there] for J, there in parts])
+        return np.asarray(self._weights[:, np.newaxis] * J)
+
+
+def fit(
+    problem: Problem,
+    x0: Array,
+    size: Array,
+    bounds: tuple[Array, Array],
+    *,
+    sigma: Array,
+    noise_is_known: bool,
+    tolerance: float,
+    max_iterations: int,
+    time_limit: float,
+    progress: bool | None,
+) -> Fit:
+    """Minimize the squares of residuals over their noise, known or found on the way.
+
+    With unknown noise the weights are those of the last residuals, again and again
+    until they settle: the most likely parameters and standard deviations.
+    """
+    until = time.perf_counter() + time_limit
+    bar = progress_bar(max_iterations, progress, "motions")
+    known, z = _Known(problem, size), x0 / size
+    iterations = evaluations = 0
+    loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
+    try:
+        for _ in range(_PASSES):
+            search = Search(known, sigma, until, bar)
+            left = max_iterations - evaluations
+            status, message = _minimize(search, z, size, bounds, loose, left)
+            if search.best is not None:
+                z = search.best[1]
+            iterations += search.iterations
+            evaluations += search.evaluations
+            if noise_is_known or status != "solved":
+                break
+            new = noise_of(problem, known.predict(z))
+            change = float(np.abs(new / sigma - 1.0).max())
+            sigma = new
+            if change < _SETTLED and loose == tolerance:
+                break
+            if change < _ROUGH:
+                loose = tolerance
+    finally:
+        if bar is not None:
+            bar.close()
+    last = Search(known, sigma, np.inf, None)
+    residual, J = last.residual(z), last.jacobian_at(z)
+    return Fit(
+        z * size, J / size, residual, sigma, status, message, iterations, evaluations
+    )
+
+
+def _minimize(
+    search: Search,
+    z: Array,
+    size: Array,
+    bounds: tuple[Array, Array],
+    tolerance: float,
+    most: int,
+) -> tuple[str, str]:
+    """One search with given weights, by a trust region; status and message."""
+    from scipy.optimize import least_squares
+
+    if most < 1:
+        return "iterations", "the search reached its largest number of iterations"
+    try:
+        found = least_squares(
+            search.residual,
+            z,
+            search.jacobian,
+            bounds=(bounds[0] / size, bounds[1] / size),
+            method="trf",
+            ftol=tolerance**1.5,
+            xtol=tolerance,
+            gtol=None,
+            max_nfev=most,
+        )
+    except _Stopped:
+        return "time", "the search reached its time limit"
+    except KeyboardInterrupt:
+        return "interrupted", "the search was interrupted"
+    if found.status == 0:
+        return "iterations", "the search reached its largest number of iterations"
+    return "solved", "the search reached its tolerance"
+
+
+def noise_of(problem: Problem, found: list[Array] | None) -> Array:
+    """(m,) standard deviations of residuals, corrected for the unknowns."""
+    assert found is not None  # what is best was predicted
+    y = np.concatenate(problem.measured)
+    left = y - np.concatenate(found)
+    count = np.isfinite(left).sum(axis=0)
+    # unknowns share the degrees of freedom of all signals in equal parts
+    free = np.maximum(count * (1.0 - problem.n / max(count.sum(), 1)), 1.0)
+    size = np.nanmax(np.abs(np.where(np.isfinite(y), y, 0.0)), axis=0)
+    # of exact data rounding is the noise
+    least = 1e-13 * np.where(size > 0.0, size, 1.0)
+    return np.asarray(np.maximum(np.sqrt(np.nansum(left**2, axis=0) / free), least))
