@@ -2,7 +2,11 @@
 
 from . import paths
 from ._design import Design
+from ._identification import Identification
+from ._records import Record, simulated_record
 from ._result import OptimalMotion, Verification
+from .base import identify_base_parameters
+from .identify import identify
 from .paths import Path
 from .time_optimal import time_optimal
 from .track import track
@@ -10,25 +14,16 @@ from .trajectory import trajectory
 
 __all__ = [
     "Design",
-    "OptimalMotion",
-    "Path",
-    "Verification",
-    "paths",
-    "time_optimal",
-    "track",
-    "trajectory",
-from ._identification import Identification
-from ._records import Record, simulated_record
-from ._result import OptimalMotion, Verification
-from .base import identify_base_parameters
-from .identify import identify
-
-__all__ = [
     "Identification",
     "OptimalMotion",
+    "Path",
     "Record",
     "Verification",
     "identify",
     "identify_base_parameters",
+    "paths",
     "simulated_record",
+    "time_optimal",
+    "track",
+    "trajectory",
 ]
