@@ -256,11 +256,18 @@ def track(
         method, answer = "inverse dynamics", _rigid(task)
     else:
         answer = _METHODS[method](task, **options)
-    solved = time.perf_counter()
+    times = [began, ready, time.perf_counter()]
+    return warned(_motion(task, answer, method, check, times))
+
+
+def _motion(
+    task: TipTask, answer: Answer, method: str, check: bool, times: list[float]
+) -> OptimalMotion:
+    """The result, verified."""
     verification = None
     if check:
         verification = verify(
-            arm,
+            task.arm,
             answer.t,
             answer.q[0],
             answer.qd[0],
@@ -269,36 +276,28 @@ def track(
             task.to.place,
             duration=task.to.duration,
         )
-    done = time.perf_counter()
-    timings = {
-        "setup": ready - began,
-        "solver": solved - ready,
-        "verification": done - solved,
-        "total": done - began,
-    }
-    success = answer.status in ("solved", "acceptable")
-    return warned(
-        OptimalMotion(
-            arm,
-            answer.t,
-            answer.q,
-            answer.qd,
-            answer.qdd,
-            answer.tau,
-            task.to.duration,
-            answer.objective,
-            success,
-            answer.status,
-            answer.message,
-            method,
-            answer.solver,
-            answer.variables,
-            answer.iterations,
-            answer.violation,
-            timings,
-            verification,
-            answer.details,
-        )
+    marks = np.diff([*times, time.perf_counter()])
+    timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
+    return OptimalMotion(
+        task.arm,
+        answer.t,
+        answer.q,
+        answer.qd,
+        answer.qdd,
+        answer.tau,
+        task.to.duration,
+        answer.objective,
+        answer.status in ("solved", "acceptable"),
+        answer.status,
+        answer.message,
+        method,
+        answer.solver,
+        answer.variables,
+        answer.iterations,
+        answer.violation,
+        {**timings, "total": float(marks.sum())},
+        verification,
+        answer.details,
     )
 
 
