@@ -265,6 +265,16 @@ def test_a_rigid_arm_takes_inverse_dynamics(method: str) -> None:
     assert motion.verification.path_error.max() < 1e-5
 
 
+def test_rigid_gears_are_rigid() -> None:
+    bare = fa.library.planar_chain(2, length=1.0)
+    drive = fa.Drive(np.inf, gear_ratio=10.0, rotor_inertia=0.01)
+    bodies = [b.replace(joint=b.joint.replace(drive=drive)) for b in bare.bodies]
+    arm = bare.replace(bodies=bodies)
+    motion = track(arm, LINE, 0.5, start=[0.5, -0.9])
+    assert motion.method == "inverse dynamics"
+    assert motion.verification.path_error.max() < 1e-5
+
+
 def test_a_rigid_spatial_arm_with_a_joint_to_spare() -> None:
     arm = fa.library.puma560()
     q = np.array([0.1, 0.7, -2.5, 0.2, 0.8, 0.0])

@@ -252,7 +252,7 @@ def track(
     options = _options(method, given)
     task = TipTask(arm, timed(path, duration, law), start, axes)
     ready = time.perf_counter()
-    if arm.nv == arm.nu and not arm.constraints:
+    if _is_rigid(arm):
         method, answer = "inverse dynamics", _rigid(task)
     else:
         answer = _METHODS[method](task, **options)
@@ -276,7 +276,7 @@ def _motion(
             task.to.place,
             duration=task.to.duration,
         )
-    marks = np.diff([*times, time.perf_counter()])
+    marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
     return OptimalMotion(
         task.arm,
@@ -295,7 +295,7 @@ def _motion(
         answer.variables,
         answer.iterations,
         answer.violation,
-        {**timings, "total": float(marks.sum())},
+        {**timings, "total": sum(marks)},
         verification,
         answer.details,
     )
@@ -332,6 +332,12 @@ def _count(name: str, value: Any) -> int:
     if not whole or value < 1:
         raise ArgumentError(f"{name} is {value!r}, expected a whole number, 1 or more")
     return int(value)
+
+
+def _is_rigid(arm: Arm) -> bool:
+    """Whether joints move all: no modes, and motors in rigid gears alone."""
+    motors = arm.motor_slice.stop - arm.nu
+    return arm.nv == arm.nu + motors and motors == len(arm.constraints)
 
 
 def _rigid(task: TipTask) -> Answer:
