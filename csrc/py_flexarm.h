@@ -78,6 +78,10 @@ PyObject *py_sampled_loop(const fa_model *model, PyObject *args);
 /* method Model.inverse_kinematics */
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
 
+/* method _core.time_scaling(s, a, b, lower, upper, x_max, controllable, curve, x, u,
+ * x_start, (least, largest x at the end), scheme): status and where it failed */
+PyObject *py_time_scaling(PyObject *module, PyObject *args);
+
 int py_add_model_type(PyObject *module);
 
 /* the arrays of a Model as a description, which lives as long as the Model; -1 with an

@@ -123,6 +123,8 @@ static PyMethodDef module_methods[] = {
      "modal_integrals(n_modes, nodes): mass, mp0, J0 and the flat modal integrals."},
     {"quiet_map", py_quiet_map, METH_O,
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
+    {"time_scaling", py_time_scaling, METH_VARARGS,
+     "The fastest motion along a path within limits; fills arrays."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -27,6 +27,24 @@ def modal_integrals(
     NDArray[np.float64],
 ]: ...
 def quiet_map(name: str, /) -> np.ufunc: ...
+def time_scaling(
+    s: NDArray[np.float64],
+    # (n, m): lower <= a u + b x <= upper
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    x_max: NDArray[np.float64],
+    # results: (n, 2), (n), (n), (n - 1)
+    controllable: NDArray[np.float64],
+    curve: NDArray[np.float64],
+    x: NDArray[np.float64],
+    u: NDArray[np.float64],
+    x_start: float,
+    x_end: tuple[float, float],
+    scheme: int,
+    /,
+) -> tuple[int, int]: ...
 
 # maps without an arm
 se3_so3_hat: Final[np.ufunc]  # (3)->(3,3)
