@@ -236,13 +236,13 @@ def test_signals_of_many_units_weigh_by_their_noise() -> None:
     tau = 4.0 * np.sign(np.sin(18.0 * t))[:, np.newaxis]
     arm = soft(truth)
     start = fa.equilibrium(arm, np.zeros(arm.nq), held="motors").q
-    run = fa.simulate(arm, start, np.zeros(3), t, torque=tau, max_step=0.00125)
+    run = fa.simulate(arm, start, np.zeros(3), t, torque=tau, max_step=0.0008)
     outputs = ["joints", ("strain", "link1", 0.0), "tip accelerometer y"]
     noise = np.array([1e-3, 1e-2, 0.3])
     record = simulated_record(run, outputs=outputs, noise=noise, seed=7, at_rest=True)
     found = identify(
         soft, [1.0, 0.01], record, outputs=outputs, bounds=[(0.1, 9), (0, 1)],
-        names=["EI", "damping"], max_step=0.00125, interpolation="linear",
+        names=["EI", "damping"], max_step=0.0008, interpolation="linear",
     )  # fmt: skip
     assert found.success
     assert not found.notes
@@ -255,30 +255,32 @@ def test_signals_of_many_units_weigh_by_their_noise() -> None:
 
 def test_payload_of_an_arm_that_sags_at_the_start() -> None:
     def make_arm(p: Any) -> fa.Arm:
-        return fa.library.planar_chain(
-            1, n_modes=1, bending_stiffness=30.0, payload_mass=p[0]
-        )
+        hand = fa.Joint("fixed", parent="link1", node="tip")
+        load = fa.RigidBody("load", hand, mass=p[0])
+        return LINK.replace(bodies=[*LINK.bodies, load], tip=("load", 0))
 
     arm = make_arm([0.4])
     t = np.linspace(0.0, 0.5, 26)
-    run = fa.simulate(
-        arm, fa.equilibrium(arm, np.zeros(2)).q, [0, 0], t, max_step=0.005
-    )
+    start = fa.equilibrium(arm, np.zeros(3)).q
+    run = fa.simulate(arm, start, np.zeros(3), t, max_step=0.001)
     record = simulated_record(
         run, outputs=["joints", "tip y"], noise=1e-4, seed=3, at_rest=True
     )
     found = identify(
         make_arm, [0.0], record, outputs=["joints", "tip y"], sigma=1e-4,
-        max_step=0.005, bounds=[(0, None)],
+        max_step=0.001, bounds=[(0, None)],
     )  # fmt: skip
     assert abs(found.p[0] - 0.4) < 4.0 * found.std[0] < 0.01
     # an arm that starts straight is another one
-    wrong = Record(t, record.y, None, np.zeros(2))
+    wrong = Record(t, record.y, None, np.zeros(3))
     found = identify(
-        make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4, max_step=0.005
-    )
-    assert abs(found.p[0] - 0.4) > 4.0 * found.std[0]
+        make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4,
+        max_step=0.001, bounds=[(0, None)],
+    )  # fmt: skip
+    assert found.p[0] == 0.0
     assert any("times as large as its sigma" in note for note in found.notes)
+    with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
+        identify(make_arm, [0.3], wrong, outputs=["joints", "tip y"], max_step=0.001)
 
 
 def test_dry_friction_where_the_arm_moves() -> None:
@@ -324,7 +326,7 @@ def test_stiffness_of_a_flexible_joint_by_its_motor() -> None:
         max_step=0.0125, names=["stiffness", "damping"],
     )  # fmt: skip
     assert np.abs((found.p - [30.0, 0.2]) / found.std).max() < 4.0
-    assert found.std[0] < 0.1
+    assert found.std[0] < 0.2
 
 
 def test_several_records_with_unknown_initial_states() -> None:
@@ -482,36 +484,41 @@ def test_parameters_without_an_arm_are_stepped_back_from() -> None:
     refusals = []
 
     def make_arm(p: Any) -> fa.Arm:
-        if p[0] > 2.3 and p[0] != 2.5:
-            refusals.append(p[0])
-            raise fa.ModelError("there is no such arm")
-        return swing(p)
+        try:
+            return swing(p)
+        except fa.ModelError:
+            refusals.append(p)
+            raise
 
-    record = Record(T, draw(1).y, TAU, [0.3])
-    found = identify(make_arm, [0.3, 0.05], record, sigma=SIGMA)
-    other = identify(swing, [1.0, 0.1], record, sigma=SIGMA)
+    # from 6 kg the first step of a model that is linear in 1/m ends below zero
+    found = identify(make_arm, [6.0, 0.3], draw(1), sigma=SIGMA)
+    other = identify(swing, TRUE, draw(1), sigma=SIGMA)
     assert found.success
     assert_allclose(found.p, other.p, rtol=1e-6)
-    assert max(refusals) > 2.4  # beyond the differences about the answer
+    assert min(p[0] for p in refusals) < 0.0
 
 
 def test_a_motion_that_diverges_is_stepped_back_from() -> None:
+    tried = []
+
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([p[0]]).bodies[0]
-        joint = body.joint.replace(stiffness=300.0)
+        tried.append(p[0])
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0] ** 4)
         return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
 
-    t = np.linspace(0.0, 2.0, 41)
-    # with steps of 0.05 s the method is stable above J = 0.094 only
-    run = fa.simulate(make_arm([0.5]), [1.0], [0.0], t)
-    record = simulated_record(run, noise=0.01)
+    t = np.linspace(0.0, 0.16, 9)
+    run = fa.simulate(make_arm([3.0]), [1.0], [0.0], t)
+    record = simulated_record(run, noise=0.001)
+    found = identify(make_arm, [1.0], record, sigma=0.001)
+    assert abs(found.p[0] - 3.0) < 4.0 * found.std[0] < 0.2
+    # steps of 0.02 s are stable up to 141 rad/s, which is p = 11.9
+    assert max(tried) > 12.0
     refused(
         fa.NotFiniteError,
         ["record 0", "p0", "max_step"],
-        lambda: identify(make_arm, [1e-5], record),
+        lambda: identify(make_arm, [1e5], record),
     )
-    found = identify(make_arm, [0.55], record, bounds=[(1e-5, None)])
-    assert abs(found.p[0] - 0.5) < 4.0 * found.std[0]
 
 
 def test_a_search_that_stops_early_has_its_best() -> None:
@@ -651,7 +658,6 @@ FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1
         (["time_limit"], {"time_limit": -1.0}),
         (["stages", "increasing"], {"stages": (0.5, 0.2)}),
         (["stages"], {"stages": ()}),
-        (["outputs has 'tip z y'"], {"outputs": "tip z y"}),
         (["small rotation"], {"outputs": "tip rotation y"}),
         (["record 0 has 1 signals, expected 3"], {"outputs": "tip position"}),
         (["measured is Trajectory"], {"measured": SWING}),

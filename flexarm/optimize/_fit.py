@@ -16,7 +16,18 @@ Array = NDArray[np.float64]
 
 _PASSES = 20  # most estimates of the noise
 _SETTLED = 1e-4  # its last relative change
+_FIRST, _LEAST, _MOST = 1e-3, 1e-12, 1e9  # damping, in squares of columns
 _ROUGH = 1e-2  # tolerance, and change, before it is worth while to be exact
+
+
+MESSAGES = {
+    "solved": "the search reached its tolerance",
+    "iterations": "the search reached its largest number of iterations",
+    "time": "the search reached its time limit",
+    "interrupted": "the search was interrupted",
+    "failed": "no step reduces the residuals any more: the motion is no smooth "
+    "function of the parameters there, or no arm has them beyond; give bounds",
+}
 
 
 class Problem(Protocol):
@@ -44,7 +55,6 @@ class Fit:
     residual: Array  # (N,), the same
     sigma: Array  # (m,)
     status: str
-    message: str
     iterations: int
     evaluations: int
 
@@ -159,13 +169,14 @@ def fit(
     until = time.perf_counter() + time_limit
     bar = progress_bar(max_iterations, progress, "motions")
     known, z = _Known(problem, size), x0 / size
+    limits = bounds[0] / size, bounds[1] / size
     iterations = evaluations = 0
     loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
     try:
         for _ in range(_PASSES):
             search = Search(known, sigma, until, bar)
             left = max_iterations - evaluations
-            status, message = _minimize(search, z, size, bounds, loose, left)
+            status = _minimize(search, z, limits, loose, left)
             if search.best is not None:
                 z = search.best[1]
             iterations += search.iterations
@@ -184,43 +195,67 @@ def fit(
             bar.close()
     last = Search(known, sigma, np.inf, None)
     residual, J = last.residual(z), last.jacobian_at(z)
-    return Fit(
-        z * size, J / size, residual, sigma, status, message, iterations, evaluations
-    )
+    return Fit(z * size, J / size, residual, sigma, status, iterations, evaluations)
 
 
 def _minimize(
-    search: Search,
-    z: Array,
-    size: Array,
-    bounds: tuple[Array, Array],
-    tolerance: float,
-    most: int,
-) -> tuple[str, str]:
-    """One search with given weights, by a trust region; status and message."""
-    from scipy.optimize import least_squares
+    search: Search, z: Array, bounds: tuple[Array, Array], tolerance: float, most: int
+) -> str:
+    """Levenberg and Marquardt with given weights; the status at the end.
 
-    if most < 1:
-        return "iterations", "the search reached its largest number of iterations"
+    Steps are projected into the bounds, and solved again with what they meet there at
+    rest; damping as in K. Madsen, H. Nielsen, O. Tingleff, *Methods for Non-linear
+    Least Squares Problems*, 2nd ed., 2004, section 3.2.
+    """
     try:
-        found = least_squares(
-            search.residual,
-            z,
-            search.jacobian,
-            bounds=(bounds[0] / size, bounds[1] / size),
-            method="trf",
-            ftol=tolerance**1.5,
-            xtol=tolerance,
-            gtol=None,
-            max_nfev=most,
-        )
+        f, damping = search.residual(z), _FIRST
+        while True:
+            J, cost = search.jacobian(z), 0.5 * float(f @ f)
+            while True:
+                step = _step(J, f, z, bounds, damping)
+                linear = f + J @ step
+                promised = cost - 0.5 * float(linear @ linear)
+                still = np.abs(step) <= tolerance * (tolerance + np.abs(z))
+                if still.all() or promised <= tolerance**1.5 * cost:
+                    return "solved"
+                if search.evaluations >= most:
+                    return "iterations"
+                new = search.residual(z + step)
+                gain = (cost - 0.5 * float(new @ new)) / promised
+                if gain > 0.0:
+                    break
+                damping *= 8.0
+                if damping > _MOST:
+                    return "failed"
+            z, f = z + step, new
+            damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, _LEAST)
     except _Stopped:
-        return "time", "the search reached its time limit"
+        return "time"
     except KeyboardInterrupt:
-        return "interrupted", "the search was interrupted"
-    if found.status == 0:
-        return "iterations", "the search reached its largest number of iterations"
-    return "solved", "the search reached its tolerance"
+        return "interrupted"
+
+
+def _step(
+    J: Array, f: Array, z: Array, bounds: tuple[Array, Array], damping: float
+) -> Array:
+    """Damped step that stays within the bounds."""
+    slope = J.T @ f
+    held = ((z <= bounds[0]) & (slope > 0.0)) | ((z >= bounds[1]) & (slope < 0.0))
+    step = np.zeros(len(z))
+    size = np.sqrt((J * J).sum(axis=0))
+    weight = np.sqrt(damping) * np.maximum(size, 1e-9 * max(size.max(), 1e-300))
+    while not held.all():
+        free = ~held
+        rows = np.vstack([J[:, free], np.diag(weight[free])])
+        right = np.concatenate([-f - J[:, held] @ step[held], np.zeros(free.sum())])
+        step[free] = np.linalg.lstsq(rows, right, rcond=None)[0]
+        inside = np.clip(step, bounds[0] - z, bounds[1] - z)
+        met = free & (inside != step)
+        step = inside
+        if not met.any():
+            break
+        held = held | met
+    return step
 
 
 def noise_of(problem: Problem, found: list[Array] | None) -> Array:

@@ -56,7 +56,7 @@ class Identification:
     success : bool
         Whether the search reached its tolerance.
     status : str
-        ``"solved"``, ``"iterations"``, ``"time"`` or ``"interrupted"``.
+        ``"solved"``, ``"iterations"``, ``"time"``, ``"interrupted"`` or ``"failed"``.
     message : str
         What happened, in a sentence.
     notes : tuple of str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._fit import Fit
+from ._fit import MESSAGES, Fit
 from ._identification import Identification
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ Array = NDArray[np.float64]
 
 _SEEN = 1e-9  # part of the largest singular value; derivatives are good to some 1e-11
 _RARE = 1e-3  # probability below which a test speaks
-_NEAR = 1e-5  # of a bound, in sizes of the parameter
 _MOVED = 0.1  # standard deviations
 
 
@@ -36,7 +35,7 @@ def identified(
 ) -> Identification:
     """The result of a search, with its statistics."""
     k, x = len(names), found.x
-    free = ~_at_bounds(found, size, bounds)
+    free = ~_at_bounds(found, bounds)
     covariance, s, unseen = covariance_of(found.jacobian, size, free)
     std = np.sqrt(np.diag(covariance))
     predicted = problem.predict(x)
@@ -69,7 +68,7 @@ def identified(
         freedom=len(found.residual) - int(free.sum()),
         success=found.status == "solved",
         status=found.status,
-        message=found.message,
+        message=MESSAGES[found.status],
         notes=(),
         method=method,
         iterations=found.iterations,
@@ -109,12 +108,10 @@ def covariance_of(
     return covariance, s, unseen
 
 
-def _at_bounds(
-    found: Fit, size: Array, bounds: tuple[Array, Array]
-) -> NDArray[np.bool_]:
+def _at_bounds(found: Fit, bounds: tuple[Array, Array]) -> NDArray[np.bool_]:
     """Unknowns at a bound beyond which the residuals would be less."""
     slope = found.jacobian.T @ found.residual
-    low, high = (np.abs(found.x - b) < _NEAR * size for b in bounds)
+    low, high = found.x <= bounds[0], found.x >= bounds[1]
     return np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))
 
 

@@ -23,6 +23,7 @@ from ..linear_models._point import Point
 from ..linear_models.outputs import state_names
 from ..parameters import trajectory_sensitivities
 from ..parameters._directional import solved
+from ..parameters._sensitivities import _refuse
 from ..parameters._tangent import RULES, ArmTangent
 from ..simulate import Trajectory, simulate
 from ..statics import equilibrium
@@ -87,6 +88,7 @@ class OutputError:
         self.signals = signals_of(arm, outputs)[1]
         for number, record in enumerate(records):
             check_record(arm, record, number, len(self.signals))
+            _refuse(arm, options["method"], record.tau, options["interpolation"])
         self.state_names, self.at = _estimated(arm, state, records)
         self.n = self.k + len(records) * len(self.at)
 
@@ -135,10 +137,12 @@ class OutputError:
         for number in range(len(self.records)):
             run = self.run(arm, x, number, quiet=False)
             if not run.success:
+                end = run.t[max(int(run.completed) - 1, 0)]
                 raise NotFiniteError(
-                    f"the motion of record {number} with the parameters p0 does not "
-                    f"end: {run.message}; expected other start values, a shorter "
-                    "max_step or integrator 'generalized-alpha'"
+                    f"the motion of record {number} with the parameters p0 ends at "
+                    f"{end:g} s of {run.t[-1]:g} s: it diverges, or a step is too long "
+                    "for it; expected other start values, a shorter max_step or "
+                    "integrator 'generalized-alpha'"
                 )
             places = _positions(arm, self.at)
             rates = run.qd[:, self.at[self.at >= arm.nv] - arm.nv]

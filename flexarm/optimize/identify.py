@@ -136,8 +136,8 @@ def identify(
     the most likely parameters, and their covariance comes down to the bound of Cramer
     and Rao.  Derivatives are exact for the numbers that the integrator computes, by
     `trajectory_sensitivities` forward, with those of signals and of a static
-    equilibrium at the start; steps are those of Gauss and Newton in a trust region
-    within bounds [2]_.  Noise that is not known is the scatter of the residuals,
+    equilibrium at the start; steps are those of Levenberg and Marquardt, projected into
+    the bounds [2]_.  Noise that is not known is the scatter of the residuals,
     iterated with the weights.  Its errors show in the last digit or two: quantiles are
     those of Student's t.
 
@@ -160,7 +160,8 @@ def identify(
     .. [1] L. Ljung, *System Identification: Theory for the User*, 2nd ed., 1999,
        sections 7.4 and 9.4; R. Jategaonkar, *Flight Vehicle System Identification*,
        2nd ed., 2015, chapter 4.
-    .. [2] M. Branch, T. Coleman, Y. Li, *SIAM J. Sci. Comput.* 21 (1999), 1-23.
+    .. [2] C. Kanzow, N. Yamashita, M. Fukushima, *J. Comput. Appl. Math.* 172 (2004),
+       375-397.
     .. [3] M. Gautier, A. Janot, P.-O. Vandanjon, "A new closed-loop output error method
        for parameter identification of robot dynamics", *IEEE Trans. Control Syst.
        Technol.* 21 (2013), 428-444.
