@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
+from .errors import (
+    ArgumentError,
+    FlexarmError,
+    ModelError,
+    NotFiniteError,
+    SingularityError,
+)
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -95,6 +101,14 @@ _INVERSES = (
     "innovations_factors",
     "mass_matrix_inverse_blocks",
     "operational_space_compliance",
+)
+
+
+# kernels that no model with constraints has
+_OF_TREES = (
+    "forward_dynamics_derivatives",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
 )
 
 
@@ -218,7 +232,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
         raise ArgumentError(f"out is of type {out.dtype}, expected float64")
 
 
-def _zero_quaternion(arm: Arm, name: str, array: Any) -> str:
+def zero_quaternion(arm: Arm, name: str, array: Any) -> str:
     """Where positions have the first quaternion without a direction, or nothing."""
     for k, body in enumerate(arm.bodies):
         if name in POSITIONS and body.joint.has_pose:
@@ -282,7 +296,7 @@ def not_finite(
             return NotFiniteError(
                 f"{failed}{spot} is {array[at]}, expected finite numbers{rest}", **told
             )
-        spot = _zero_quaternion(arm, key, array)
+        spot = zero_quaternion(arm, key, array)
         if spot and key not in lost:
             return NotFiniteError(
                 f"{failed}{spot} is a quaternion of length zero, expected one that "
@@ -331,6 +345,13 @@ def explain(
     """
     try:
         one = any_of(arm)
+        missing = isinstance(error, AttributeError | KeyError)
+        if missing and kernel in _OF_TREES and one.constraints:
+            return ModelError(
+                f"{kernel} is not known for an arm with constraints, of which this one "
+                f"has {len(one.constraints)}; expected an arm without, such as "
+                "arm.replace(constraints=())"
+            )
         if not isinstance(error, FlexarmError | TypeError | ValueError):
             return error  # no refusal of NumPy or of a kernel, MemoryError for one
         arrays = {name: real_array(name, value) for name, value in given.items()}

@@ -136,6 +136,20 @@ def check_step(max_step: Any, t: Array) -> None:
         )
 
 
+def check_accuracy(rtol: float, atol: float, spectral_radius: float) -> None:
+    """Refuse tolerances and a damping of fast modes that no method has."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(value, Real) or not 0.0 < value < np.inf:
+            raise ArgumentError(
+                f"{name} is {value!r}, expected a small positive number"
+            )
+    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
+        raise ArgumentError(
+            f"spectral_radius is {spectral_radius!r}, expected a number from 0 (most "
+            "damping of fast modes) to 1 (none)"
+        )
+
+
 def times(t: Any) -> Array:
     array = np.array(real_array("t", t))
     if array.ndim != 1 or len(array) == 0:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from math import inf
-from numbers import Real
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ._explain import any_of
 from ._simulate_core import run_core
 from ._simulate_events import locate
-from ._simulate_run import Run, Trajectory, check_step, state, times
+from ._simulate_run import Run, Trajectory, check_accuracy, check_step, state, times
 from ._simulate_scipy import run_scipy
 from ._stiffening_warning import warn_of_stiffening
 from ._threads import ONE, threads_of
@@ -185,16 +182,7 @@ def simulate(
     _check_sight(method, arm is not one and callable(torque))
     _check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if not isinstance(value, Real) or not 0.0 < value < np.inf:
-            raise ArgumentError(
-                f"{name} is {value!r}, expected a small positive number"
-            )
-    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
-        raise ArgumentError(
-            f"spectral_radius is {spectral_radius!r}, expected a number from 0 (most "
-            "damping of fast modes) to 1 (none)"
-        )
+    check_accuracy(rtol, atol, spectral_radius)
     wanted = check_events(one, events)
     count = threads_of(threads)
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
@@ -222,7 +210,7 @@ def simulate(
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
-        error.trajectory = run.result(method, "stopped by an exception")
+        error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
         raise
     return run.result(method, note, found)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._explain import real_array
 from ..errors import ArgumentError
+from ._law import solve
 from ._motion import Motion, influence, integrate
 
 if TYPE_CHECKING:
@@ -298,13 +299,9 @@ def _solve(matrix: Array, right: Array) -> Array:
     safe = np.broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
     rest = np.broadcast_to(right, result.shape)
     try:
-        result[alive] = _solve_all(safe[alive], rest[alive])
+        result[alive] = solve(safe[alive], rest[alive])
     except np.linalg.LinAlgError:  # of one member, the others must go on
         for i in map(tuple, np.argwhere(alive)):
             with suppress(np.linalg.LinAlgError):
-                result[i] = _solve_all(safe[i], rest[i])
+                result[i] = solve(safe[i], rest[i])
     return result
-
-
-def _solve_all(matrix: Array, right: Array) -> Array:
-    return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])

@@ -27,6 +27,14 @@ def refuse_poses(arm: Arm, what: str) -> None:
         )
 
 
+def refuse_constraints(arm: Arm, what: str) -> None:
+    """Refuse an arm whose coordinates are not independent."""
+    if arm.constraints:
+        raise ArgumentError(
+            f"the arm of {what} has couplings, expected one without constraints"
+        )
+
+
 def rows(name: str, value: Any, width: int, unit: str) -> Array:
     """Read-only (..., width) array of finite numbers; one number stands for all."""
     array = np.array(real_array(name, value))
@@ -73,6 +81,26 @@ def known(q: Array, neutral: Array) -> Array:
 def solve(matrix: Array, right: Array) -> Array:
     """Solutions (..., n) of a stack of systems, right sides (..., n)."""
     return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
+
+
+def times(matrix: Array, x: Any) -> Array:
+    """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
+    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
+
+
+def companion(M: Array, K: Array, D: Array) -> Array:
+    r"""Matrix A (..., 2 n, 2 n) of :math:`M \ddot x + D \dot x + K x = 0`."""
+    n = M.shape[-1]
+    A = np.zeros((*M.shape[:-2], 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n] = -np.linalg.solve(M, K)
+    A[..., n:, n:] = -np.linalg.solve(M, D)
+    return A
+
+
+def closed_poles(A: Array) -> NDArray[np.complex128]:
+    """Eigenvalues (..., n) as complex numbers."""
+    return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
 
 
 def symmetric(matrix: Array) -> Array:

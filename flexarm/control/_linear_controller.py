@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._description import Description
 from .._explain import check_numbers, common_batch, positive_number, real_array
 from ..errors import ArgumentError
+from ._law import times
 from ._loop_sensors import JOINTS, is_named
 
 Array = NDArray[np.float64]
@@ -238,7 +239,7 @@ class LinearController(Description):
         u : (..., nu) ndarray of float
             Forces in N m or N.
         """
-        return np.asarray(feedforward + _times(self.C, z) + _times(self.D, error))
+        return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
 
     def next_state(self, z: Any, error: Any, unfollowed: Any = None) -> Array:
         """State of the controller at the next sample.
@@ -255,9 +256,9 @@ class LinearController(Description):
         z : (..., m) ndarray of float
             The next state.
         """
-        after: Array = _times(self.A, z) + _times(self.B, error)
+        after: Array = times(self.A, z) + times(self.B, error)
         if self.anti_windup is not None and unfollowed is not None:
-            after = after + _times(self.anti_windup, unfollowed)
+            after = after + times(self.anti_windup, unfollowed)
         return after
 
     def __repr__(self) -> str:
@@ -291,10 +292,6 @@ def rows_of(name: str, value: Any, times: Array, width: int) -> Array:
             )
         check_numbers(f"{name} at t = {t:g}", row)
     return np.stack(given, axis=-2)
-
-
-def _times(matrix: Array, x: Any) -> Array:
-    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
 
 
 def _array(name: str, value: Any, least: int) -> Array:

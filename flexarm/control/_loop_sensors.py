@@ -12,7 +12,8 @@ from .._explain import check_numbers, real_array
 from ..dynamics import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models._point import Point
-from ..linear_models.outputs import Output, read_outputs
+from ..linear_models.outputs import Output, read_outputs, state_names
+from ._law import times
 from ._motion import advance
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _actuators(arm: Arm) -> Sensors:
     at = np.asarray(arm.actuator_indices)
     names = [arm.coordinate_names[i] for i in at]
     rows = np.eye(2 * arm.nv)[np.concatenate([at, arm.nv + at])]
-    return Sensors((*names, *(f"{name} rate" for name in names)), rows)
+    return Sensors(state_names(names), rows)
 
 
 def _known(arm: Arm, given: Any) -> Sensors:
@@ -166,8 +167,7 @@ def _check_poses(arm: Arm, names: tuple[str, ...], q: Array, value: Any) -> None
 
 def state_sensors(arm: Arm) -> Sensors:
     """All that a law of the state sees."""
-    names = arm.coordinate_names
-    return Sensors((*names, *(f"{name} rate" for name in names)))
+    return Sensors(state_names(arm.coordinate_names))
 
 
 def _refuse_poses(arm: Arm, what: str) -> None:
@@ -209,7 +209,7 @@ class Flaws(NamedTuple):
                 ) from None
         elif sensors.rows is not None:
             both = np.concatenate([q, qd], axis=-1)
-            y = (sensors.rows @ both[..., np.newaxis])[..., 0]
+            y = times(sensors.rows, both)
         else:
             return self._read_state(arm, q, qd, n)
         return self._round(y if n is None else y + n)

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from .._explain import check_arm, positive_number
-from .._simulate_run import check_step, state, times
+from .._simulate_run import check_accuracy, check_step, state, times
 from .._stiffening_warning import warn_of_stiffening
 from .._threads import ONE, threads_of
 from ..errors import ArgumentError
@@ -179,12 +179,7 @@ def simulate_loop(
     sample = _sample_time(law, sample_time, t)
     if isinstance(delay, bool) or not isinstance(delay, Real) or not 0.0 <= delay < inf:
         raise ArgumentError(f"delay is {delay!r}, expected a time in s, zero or more")
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        positive_number(name, value)
-    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
-        raise ArgumentError(
-            f"spectral_radius is {spectral_radius!r}, expected a number from 0 to 1"
-        )
+    check_accuracy(rtol, atol, spectral_radius)
     loop = Loop(
         arm,
         law,

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
-from ._law import gains, known, refuse_poses, rows
+from ._law import gains, known, refuse_poses, rows, times
 from .composite import desired_at
-from .kalman import times
 
 if TYPE_CHECKING:
     from ..arm import Arm

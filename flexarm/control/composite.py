@@ -15,10 +15,22 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import inverse_dynamics
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
+from ..linear_models.outputs import state_names
 from ..mass import mass_matrix
 from ..statics import equilibrium
 from ..statics._coordinates import read_arm
-from ._law import gains, refuse_poses, rows, solve, symmetric, with_joints
+from ._law import (
+    closed_poles,
+    companion,
+    gains,
+    refuse_constraints,
+    refuse_poses,
+    rows,
+    solve,
+    symmetric,
+    times,
+    with_joints,
+)
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -110,10 +122,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     n, nf = arm.nu, arm.nv - arm.nu
     push = np.linalg.solve(M[..., :n, :n], M[..., :n, n:])  # Mjj^-1 Mjf
     inertia = M[..., n:, n:] - M[..., n:, :n] @ push
-    A = np.zeros((*M.shape[:-2], 2 * nf, 2 * nf))
-    A[..., :nf, nf:] = np.eye(nf)
-    A[..., nf:, :nf] = -np.linalg.solve(inertia, symmetric(K[..., n:, n:]))
-    A[..., nf:, nf:] = -np.linalg.solve(inertia, D[..., n:, n:])
+    A = companion(inertia, symmetric(K[..., n:, n:]), D[..., n:, n:])
     B = np.zeros((*M.shape[:-2], 2 * nf, n))
     B[..., nf:, :] = -np.linalg.solve(inertia, np.swapaxes(push, -1, -2))
     names = arm.coordinate_names
@@ -121,7 +130,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
         A,
         B,
         np.eye(2 * nf)[:nf],
-        states=(*names[n:], *(f"{name} rate" for name in names[n:])),
+        states=state_names(names[n:]),
         inputs=tuple(f"{name} fast force" for name in names[:n]),
         outputs=names[n:],
     )
@@ -262,15 +271,15 @@ class CompositeControl(Description):
         off = q[..., n:] - self._deflection(q_d, qd_d, qdd_d)
         error, rate = q_d - q[..., :n], qd_d - qd[..., :n]
         if self.slow_coordinates == "rigid":
-            error = error - solve(M[..., :n, :n], _times(coupling, off))
-            rate = rate - solve(M[..., :n, :n], _times(coupling, qd[..., n:]))
+            error = error - solve(M[..., :n, :n], times(coupling, off))
+            rate = rate - solve(M[..., :n, :n], times(coupling, qd[..., n:]))
         w, z = self.bandwidth, self.damping_ratio
-        tau = _times(M[..., :n, :n], qdd_d + 2.0 * z * w * rate + w**2 * error)
+        tau = times(M[..., :n, :n], qdd_d + 2.0 * z * w * rate + w**2 * error)
         tau = tau + arm._model.quiet("bias_forces")(q, qd)[..., :n]
         if self.fast_gains is None:
-            return np.asarray(tau + self.fast_damping * _times(coupling, qd[..., n:]))
+            return np.asarray(tau + self.fast_damping * times(coupling, qd[..., n:]))
         fast = np.concatenate(np.broadcast_arrays(off, qd[..., n:]), axis=-1)
-        return np.asarray(tau - _times(self.fast_gains, fast))
+        return np.asarray(tau - times(self.fast_gains, fast))
 
     def _deflection(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Modes (..., n_modes) that balance a motion of the joints."""
@@ -318,10 +327,6 @@ class CompositeControl(Description):
         else:
             stiff[..., :n, n:] += self.fast_gains[..., : arm.nv - n]
             damp[..., :n, n:] += self.fast_gains[..., arm.nv - n :]
-        A = np.zeros((*M.shape[:-2], 2 * arm.nv, 2 * arm.nv))
-        A[..., : arm.nv, arm.nv :] = np.eye(arm.nv)
-        A[..., arm.nv :, : arm.nv] = -np.linalg.solve(M, stiff)
-        A[..., arm.nv :, arm.nv :] = -np.linalg.solve(M, damp)
         slow = np.asarray(w.max(axis=-1))
         fast = np.full(slow.shape, np.inf)
         if arm.nv > n:
@@ -330,7 +335,7 @@ class CompositeControl(Description):
             fast = np.sqrt(np.maximum(squares[..., 0], 0.0))
         with np.errstate(divide="ignore"):
             ratio = np.asarray(fast / slow)
-        poles = np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
+        poles = closed_poles(companion(M, stiff, damp))
         return TimeScales(slow, np.asarray(fast), ratio, poles)
 
 
@@ -358,15 +363,8 @@ def _elastic(K: Array, n: int) -> Array:
     return result
 
 
-def _times(matrix: Array, x: Array) -> Array:
-    return np.asarray((matrix @ x[..., np.newaxis])[..., 0])
-
-
 def _check_arm(arm: Arm, what: str) -> None:
     refuse_poses(arm, what)
     read_arm(arm, what)
     refuse_motors(arm, f"the arm of {what}")
-    if arm.constraints:
-        raise ArgumentError(
-            f"the arm of {what} has couplings, expected one without constraints"
-        )
+    refuse_constraints(arm, what)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ..linear_models import linearize
-from ._law import refuse_poses
+from ._law import refuse_constraints, refuse_poses, times
 from ._motion import check_callable, integrate
 from ._simulated_plant import start_state
-from .kalman import kalman_predict, kalman_update, sampled_noise, times
+from .kalman import kalman_predict, kalman_update, sampled_noise
 from .linear_quadratic import weight
 
 if TYPE_CHECKING:
@@ -102,11 +102,7 @@ class ExtendedKalmanFilter:
         max_step: float | None = None,
     ) -> None:
         refuse_poses(arm, "ExtendedKalmanFilter")
-        if arm.constraints:
-            raise ArgumentError(
-                "the arm of ExtendedKalmanFilter has couplings, expected one without "
-                "constraints"
-            )
+        refuse_constraints(arm, "ExtendedKalmanFilter")
         self.arm, self.dt = arm, positive_number("dt", dt)
         self.max_step = max_step
         n = 2 * arm.nv

@@ -15,7 +15,7 @@ from .._explain import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
-from ._law import refuse_poses, rows, told, with_joints
+from ._law import refuse_poses, rows, times, told, with_joints
 from .linear_quadratic import lqr
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class GainSchedule(Description):
             qd[..., : self.arm.nu] -= rate
         q0, tau = rest
         x = np.concatenate(np.broadcast_arrays(q - q0, qd), axis=-1)
-        return np.asarray(tau - (self.gain(q) @ x[..., np.newaxis])[..., 0])
+        return np.asarray(tau - times(self.gain(q), x))
 
 
 def scheduled_lqr(

@@ -15,7 +15,16 @@ from ..errors import ArgumentError
 from ..mass import mass_matrix
 from ..statics import equilibrium
 from ..statics._coordinates import read_arm
-from ._law import gains, refuse_poses, rows, solve, with_joints
+from ._law import (
+    closed_poles,
+    companion,
+    gains,
+    refuse_constraints,
+    refuse_poses,
+    rows,
+    solve,
+    with_joints,
+)
 from .composite import desired_at
 
 if TYPE_CHECKING:
@@ -204,10 +213,7 @@ class Inversion(Description):
         refuse_poses(arm, "Inversion")
         read_arm(arm, "Inversion")
         refuse_motors(arm, "the arm of Inversion")
-        if arm.constraints:
-            raise ArgumentError(
-                "the arm of Inversion has couplings, expected one without constraints"
-            )
+        refuse_constraints(arm, "Inversion")
         for name in ("bandwidth", "damping_ratio"):
             self._set(**{name: gains(name, getattr(self, name), arm.nu)})
         if not callable(self.desired):
@@ -298,11 +304,7 @@ def internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
     still = np.zeros(arm.nv)
     K, D = inverse_dynamics_derivatives(arm, q, still, still)
     inertia, D, K = ((X @ N)[..., n:, :] for X in (mass_matrix(arm, q), D, K))
-    A = np.zeros((*q.shape[:-1], 2 * nf, 2 * nf))
-    A[..., :nf, nf:] = np.eye(nf)
-    A[..., nf:, :nf] = -np.linalg.solve(inertia, K)
-    A[..., nf:, nf:] = -np.linalg.solve(inertia, D)
-    zeros = np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
+    zeros = closed_poles(companion(inertia, K, D))
     if not nf:
         none = np.zeros(q.shape[:-1], dtype=np.complex128)
         return InternalDynamics(zeros, none.real == 0.0, none)

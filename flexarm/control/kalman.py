@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import positive_number, real_array
+from .._explain import real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
-from ._law import symmetric
+from ..linear_models._state_space import check_model
+from ._law import closed_poles, symmetric, times
 from ._linear_controller import LinearController
 from .linear_quadratic import (
     StateFeedback,
-    check_model,
-    closed_poles,
     integral,
+    new_sample_time,
     point_of,
     riccati,
     sampled_cost,
@@ -258,12 +258,7 @@ def kalman_filter(
     noisy = tuple(f"noise {i}" for i in range(n))
     _check_moved(model, Q, noisy)
     if dt is not None:
-        dt = positive_number("dt", dt)
-        if model.dt is not None:
-            raise ArgumentError(
-                f"dt is {dt:g} s and the model is discrete with {model.dt:g} s, "
-                "expected a continuous model for another sample time"
-            )
+        dt = new_sample_time(model, dt)
         A, B, Q = sampled_noise(model.A, model.B, Q, dt)
         model = model.replace(A=A, B=B, dt=dt)
     discrete = model.dt is not None
@@ -384,11 +379,6 @@ def sampled_noise(
     batch = np.broadcast_shapes(A.shape[:-2], Q.shape[:-2])
     back = np.broadcast_to(np.swapaxes(A, -1, -2), (*batch, n, n))
     return Ad, Bd, integral(back, np.broadcast_to(Q, back.shape), dt)[1]
-
-
-def times(matrix: Array, x: Any) -> Array:
-    """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
-    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
 
 
 def _check_moved(model: StateSpace, Q: Array, names: tuple[str, ...]) -> None:

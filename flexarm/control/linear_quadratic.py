@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceError
 from ..linear_models import StateSpace
+from ..linear_models._state_space import check_model
 from ..mass import mass_matrix
 from ..positions import quiet_difference
-from ._law import gains, refuse_poses
+from ._law import closed_poles, gains, refuse_poses, times
 from ._linear_controller import LinearController
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class StateFeedback:
         """Forces (..., m) in N m or N."""
         at, rate, tau = self._point(t)
         x = self._deviation(np.asarray(q), at, np.asarray(qd), rate)
-        return np.asarray(tau - (self.K @ x[..., np.newaxis])[..., 0])
+        return tau - times(self.K, x)
 
     def controller(self, dt: float | None = None) -> LinearController:
         """Return the same as a `LinearController`, for loops in C.
@@ -333,12 +334,7 @@ def lqr(
     batch = np.broadcast_shapes(model.batch, Q.shape[:-2], R.shape[:-2])
     N = np.zeros((n, m))
     if dt is not None:
-        dt = positive_number("dt", dt)
-        if model.dt is not None:
-            raise ArgumentError(
-                f"dt is {dt:g} s and the model is discrete with {model.dt:g} s, "
-                "expected a continuous model for another sample time"
-            )
+        dt = new_sample_time(model, dt)
         A, B, Q, R, N = sampled_cost(model.A, model.B, Q, R, dt)
         model = model.replace(A=A, B=B, dt=dt)
     A, B, Q, R, N = (
@@ -412,20 +408,6 @@ def integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
     return E, 0.5 * (total + np.swapaxes(total, -1, -2))
 
 
-def closed_poles(A: Array) -> NDArray[np.complex128]:
-    """Eigenvalues (..., n) as complex numbers."""
-    return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
-
-
-def check_model(model: Any) -> None:
-    """Refuse what is no linear model."""
-    if not isinstance(model, StateSpace):
-        raise ArgumentError(
-            f"model is {type(model).__name__}, expected a StateSpace, such as that of "
-            "fa.linearize"
-        )
-
-
 def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
     """Symmetric weight (..., n, n) that is (semi)definite, or a refusal."""
     W = real_array(name, value)
@@ -460,6 +442,17 @@ def sample_time(model: StateSpace, dt: float | None) -> float:
             "same or none"
         )
     return positive_number("dt", model.dt if dt is None else dt)
+
+
+def new_sample_time(model: StateSpace, dt: Any) -> float:
+    """Sample time to which a model is brought, or a refusal if it has one."""
+    step = positive_number("dt", dt)
+    if model.dt is not None:
+        raise ArgumentError(
+            f"dt is {step:g} s and the model is discrete with {model.dt:g} s, "
+            "expected a continuous model for another sample time"
+        )
+    return step
 
 
 def point_of(model: StateSpace) -> tuple[Array, Array, Array]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .._explain import explain
 from .._threads import ONE, threaded
-from ..errors import ModelError
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -33,19 +32,6 @@ class ForwardDynamicsDerivatives(NamedTuple):
     dq: Array
     dqd: Array
     dtau: Array
-
-
-def refuse_constraints(arm: Arm, error: Exception, what: str) -> Exception:
-    """What to raise for an arm whose model does not have a derivative."""
-    if isinstance(error, AttributeError | KeyError) and getattr(
-        arm, "constraints", None
-    ):
-        return ModelError(
-            f"{what} is not known for an arm with constraints, of which this one has "
-            f"{len(arm.constraints)}; expected an arm without, such as "
-            "arm.replace(constraints=())"
-        )
-    return error
 
 
 def forward_dynamics_derivatives(
@@ -143,9 +129,6 @@ def forward_dynamics_derivatives(
         all_ = model.forward_dynamics_derivatives(q, qd, tau, out)
     except Exception as error:
         name = "forward_dynamics_derivatives"
-        refusal = refuse_constraints(arm, error, name)
-        if refusal is not error:
-            raise refusal from None
         raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
     return ForwardDynamicsDerivatives(
         all_[..., 0, :, :], all_[..., 1, :, :], all_[..., 2, :, :]

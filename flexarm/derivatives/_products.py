@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .._explain import explain
 from .._threads import ONE, threaded
-from ._forward import refuse_constraints
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -274,9 +273,6 @@ def forward_dynamics_jvp(
         model = arm._model if threads is ONE else threaded(arm, threads)
         return model.forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
     except Exception as error:
-        refusal = refuse_constraints(arm, error, "forward_dynamics_jvp")
-        if refusal is not error:
-            raise refusal from None
         raise explain(
             arm,
             "forward_dynamics_jvp",
@@ -360,9 +356,6 @@ def forward_dynamics_vjp(
         model = arm._model if threads is ONE else threaded(arm, threads)
         all_ = model.forward_dynamics_vjp(q, qd, tau, cotangent, out)
     except Exception as error:
-        refusal = refuse_constraints(arm, error, "forward_dynamics_vjp")
-        if refusal is not error:
-            raise refusal from None
         raise explain(
             arm,
             "forward_dynamics_vjp",

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentError
+from ._modes import single
 
 if TYPE_CHECKING:
     from ._state_space import StateSpace
-
-
-def _one(model: StateSpace, what: str) -> None:
-    if model.batch:
-        raise ArgumentError(
-            f"{what} makes one model, these have the leading axes {model.batch}; take "
-            "one, model[index]"
-        )
 
 
 def to_control(model: StateSpace, name: str | None = None) -> Any:
@@ -46,7 +38,7 @@ def to_control(model: StateSpace, name: str | None = None) -> Any:
     >>> ss = fa.linearize(fa.library.planar_chain(2), [0.3, 0.4])
     >>> system = ss.to_control()  # doctest: +SKIP
     """
-    _one(model, "to_control")
+    single(model, "to_control makes")
     try:
         import control
     except ImportError:
@@ -88,7 +80,7 @@ def to_scipy(model: StateSpace) -> Any:
     >>> ss.to_scipy().A.shape
     (4, 4)
     """
-    _one(model, "to_scipy")
+    single(model, "to_scipy makes")
     from scipy import signal
 
     matrices = (model.A, model.B, model.C, model.D)

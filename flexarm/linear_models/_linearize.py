@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_finite, common_batch, leading, real_array
+from .._explain import check_finite, common_batch, leading, real_array, zero_quaternion
 from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import inverse_dynamics
@@ -232,14 +232,12 @@ def _read(
     leading(arm, given, ())
     for name, array in given.items():
         check_finite(name, array)
-    for k, body in enumerate(arm.bodies):
-        if body.joint.has_pose:
-            start = arm.body_joint_slice(k, positions=True).start
-            if not given["q"][..., start : start + 4].any(axis=-1).all():
-                raise ArgumentError(
-                    f"q[..., {start}:{start + 4}] is a quaternion of length zero, "
-                    "expected one that names a rotation, such as that of arm.neutral"
-                )
+    spot = zero_quaternion(arm, "q", given["q"])
+    if spot:
+        raise ArgumentError(
+            f"{spot} is a quaternion of length zero, expected one that names a "
+            "rotation, such as that of arm.neutral"
+        )
     return given, read_loads(arm, wrench, node, frame)
 
 

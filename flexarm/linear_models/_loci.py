@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._explain import check_numbers, real_array
 from ..errors import ArgumentError
 from ._loops import closed_loop, rates_of, read_controller, sampled
-from ._state_space import StateSpace
+from ._state_space import StateSpace, check_model
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -129,10 +129,7 @@ def root_locus(
             "least"
         )
     check_numbers("values", values)
-    if not isinstance(model, StateSpace):
-        raise ArgumentError(
-            f"model is {type(model).__name__}, expected flexarm.StateSpace"
-        )
+    check_model(model)
     if controller is None:
         if model.batch != values.shape:
             raise ArgumentError(

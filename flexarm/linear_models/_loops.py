@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._explain import real_array
 from ..errors import ArgumentError
 from ._connect import feedback
-from ._state_space import StateSpace
+from ._state_space import StateSpace, check_model
 from ._time import discretize
 
 Array = NDArray[np.float64]
@@ -112,10 +112,7 @@ def _spread(matrix: Array, batch: tuple[int, ...]) -> Array:
 
 def read_controller(model: StateSpace, controller: Any) -> Law:
     """Matrices of a controller that fits a model, or a refusal in words."""
-    if not isinstance(model, StateSpace):
-        raise ArgumentError(
-            f"model is {type(model).__name__}, expected the result of flexarm.linearize"
-        )
+    check_model(model)
     m, p = len(model.inputs), len(model.outputs)
     if all(hasattr(controller, name) for name in ("A", "B", "C", "D", "dt")):
         A, B, C, D = (np.asarray(getattr(controller, x)) for x in "ABCD")

@@ -30,6 +30,15 @@ def each(model: StateSpace) -> list[tuple[tuple[int, ...], StateSpace]]:
     return [(index, model[index]) for index in np.ndindex(*model.batch)]
 
 
+def single(model: StateSpace, what: str) -> None:
+    """Refuse many models, for what makes one or is of one."""
+    if model.batch:
+        raise ArgumentError(
+            f"{what} one model, these have the leading axes {model.batch}; take one, "
+            "model[index]"
+        )
+
+
 def gather(batch: tuple[int, ...], items: list[Any], core: tuple[int, ...]) -> Any:
     """Arrays of all models of a batch as one."""
     if not items:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of
+from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of, single
 
 if TYPE_CHECKING:
     from ._state_space import StateSpace
@@ -107,7 +107,7 @@ def modal_form(model: StateSpace) -> StateSpace:
     array([[ 0.   ,  4.429],
            [-4.429,  0.   ]])
     """
-    _single(model, "modal_form")
+    single(model, "modal_form is of")
     scaled, scale = balanced(model.A)
     F, T, sizes = _blocks(scaled)
     at = 0
@@ -178,7 +178,7 @@ def modal_truncation(
     >>> ss.n_states, ss.modal_truncation(5.0).n_states
     (12, 8)
     """
-    _single(model, "modal_truncation")
+    single(model, "modal_truncation is of")
     if model.dt is not None:
         raise ArgumentError("modal_truncation is of continuous models, dt is given")
     modal = modal_form(model)
@@ -220,14 +220,6 @@ def _sizes(F: Array) -> list[int]:
         sizes.append(end - at)
         at = end
     return sizes
-
-
-def _single(model: StateSpace, what: str) -> None:
-    if model.batch:
-        raise ArgumentError(
-            f"{what} is of one model, the models have the leading axes {model.batch}; "
-            "take one, model[index]"
-        )
 
 
 # balanced reduction

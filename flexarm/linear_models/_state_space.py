@@ -220,6 +220,15 @@ class StateSpace:
         return f"<StateSpace: {many}{n} states, {m} inputs, {p} outputs>"
 
 
+def check_model(model: Any) -> None:
+    """Refuse what is no linear model."""
+    if not isinstance(model, StateSpace):
+        raise ArgumentError(
+            f"model is {type(model).__name__}, expected a StateSpace, such as the "
+            "result of flexarm.linearize"
+        )
+
+
 def _names(what: str, given: Any, letter: str, size: int) -> tuple[str, ...]:
     """Unique names, as many as signals."""
     if isinstance(given, str):

@@ -1,9 +1,20 @@
 """Optimal motion: tracking, minimum time, optimal control, identification."""
 
 from . import paths
+from ._design import Design
 from ._result import OptimalMotion, Verification
 from .paths import Path
 from .time_optimal import time_optimal
 from .track import track
+from .trajectory import trajectory
 
-__all__ = ["OptimalMotion", "Path", "Verification", "paths", "time_optimal", "track"]
+__all__ = [
+    "Design",
+    "OptimalMotion",
+    "Path",
+    "Verification",
+    "paths",
+    "time_optimal",
+    "track",
+    "trajectory",
+]

@@ -109,7 +109,7 @@ def _rates(rates: Any) -> tuple[float, float]:
 
 
 def _mean(scaling: TimeScaling) -> Array:
-    """sdd at the points: limits hold before and after one, so also for the mean."""
+    """Rates of sd at the points; limits hold before and after, so for the mean."""
     u = scaling.sdd
     return np.concatenate([u[:1], 0.5 * (u[1:] + u[:-1]), u[-1:]])
 

@@ -169,9 +169,9 @@ def _with_friction(
         # later passes may oscillate between two switches
         x = found if run < _PASSES // 4 else 0.5 * (found + x)
     raise ConvergenceError(
-        f"friction and rates do not agree after {_PASSES} passes: friction is so strong "
-        f"that the speed settles within few of the {len(rows.s)} points; give more "
-        "points, or the scheme 'midpoint'"
+        f"friction and rates do not agree after {_PASSES} passes: it is so strong that "
+        f"speeds settle within few of the {len(rows.s)} points; give more points, or "
+        "the scheme 'midpoint'"
     )
 
 

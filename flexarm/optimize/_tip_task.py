@@ -42,7 +42,8 @@ class Timed:
     def along(self, t: Array) -> TimeLaw:
         """Parameter of the curve and its derivatives; rest outside of the motion."""
         if self.law:
-            return time_law(self.law, t, self.duration)
+            law = time_law(self.law, t, self.duration)
+            return law._replace(s=np.clip(law.s, 0.0, 1.0))
         inside = (t >= 0.0) & (t <= self.duration)
         s = np.clip(t / self.duration, 0.0, 1.0)
         return TimeLaw(s, inside / self.duration, 0.0 * s)
@@ -75,7 +76,11 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
             )
         T = _duration(duration)
         time_law(law, 0.0, T)  # refuses other laws
-        return Timed(path, T, law, lambda t: path(time_law(law, t, T).s).position)
+
+        def point(t: Array) -> Array:
+            return path(np.clip(time_law(law, t, T).s, 0.0, 1.0)).position
+
+        return Timed(path, T, law, point)
     if callable(path):
         T = _duration(duration)
 

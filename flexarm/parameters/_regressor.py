@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+# kernels for which models stack; products of derivatives take them one by one
+_OF_STACKS = ("inverse_dynamics", "kinetic_energy", "potential_energy")
+
+
 @dataclass(frozen=True, eq=False)
 class InertialParameters(Description):
     """Constants of an arm in which its equation of motion is linear.
@@ -103,7 +107,7 @@ class Models:
     ) -> Array:
         """What a kernel computes, the axis of models first."""
         n = len(self)
-        if self._stack is None:
+        if self._stack is None or kernel not in _OF_STACKS:
             columns = [getattr(m, kernel)(*operands) for m in self._models]
             result = np.stack(columns)
             if out is not None:

@@ -39,20 +39,28 @@ def _weights(nodes: Array, order: int) -> Array:
 
 
 class Rule(NamedTuple):
-    """Nodes in steps, and weights of order ten and eight."""
+    """Nodes in steps, and weights of an order and of one lower by two."""
 
     nodes: Array
     weights: Array
     coarse: Array
 
 
-def _rule(nodes: NDArray[Any]) -> Rule:
+def _rule(nodes: NDArray[Any], order: int = 10) -> Rule:
     nodes = nodes.astype(np.float64)
-    return Rule(nodes, _weights(nodes, 10), _weights(nodes, 8))
+    return Rule(nodes, _weights(nodes, order), _weights(nodes, order - 2))
 
 
 # differences on both sides, or on one where a parameter is at its bound
 RULES = (_rule(np.arange(-5, 6)), _rule(_AHEAD), _rule(-_AHEAD))
+
+# of order four over a tenth of the step, 1e-10: with four arms in place of ten
+SHORT = 0.1
+SHORT_RULES = (
+    _rule(SHORT * np.arange(-2, 3), 4),
+    _rule(SHORT * _AHEAD[:5], 4),
+    _rule(-SHORT * _AHEAD[:5], 4),
+)
 
 
 class ArmTangent:
@@ -63,7 +71,13 @@ class ArmTangent:
     (places, axes, mode shapes, gravity) is a difference of forces, if there is any.
     """
 
-    def __init__(self, make_arm: Callable[[Array], Arm], p: Any, scale: Any) -> None:
+    def __init__(
+        self,
+        make_arm: Callable[[Array], Arm],
+        p: Any,
+        scale: Any,
+        rules: tuple[Rule, ...] = RULES,
+    ) -> None:
         values = real_array("p", p)
         self.single = values.ndim == 0
         values = np.atleast_1d(values)
@@ -81,7 +95,7 @@ class ArmTangent:
         moved: list[Model] = []
         self.rules: list[tuple[Rule, bool]] = []  # and whether geometry changes
         for j in range(len(values)):
-            rule, packs = self._packs(j)
+            rule, packs = self._packs(j, rules)
             weights = [w / self.steps[j] for w in (rule.weights, rule.coarse)]
             linear += [Model(*self._rate(packs, w)) for w in weights]
             parts = [self._placed(x) for x in packs]
@@ -102,10 +116,10 @@ class ArmTangent:
             ) from None
         return arm
 
-    def _packs(self, j: int) -> tuple[Rule, list[Packed]]:
+    def _packs(self, j: int, rules: tuple[Rule, ...]) -> tuple[Rule, list[Packed]]:
         """Arrays at the nodes of the first rule for which all arms exist."""
         refused: ModelError | None = None
-        for rule in RULES:
+        for rule in rules:
             try:
                 return rule, [self._pack(j, node) for node in rule.nodes]
             except ModelError as error:
@@ -160,13 +174,22 @@ class ArmTangent:
 
     def forces(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics, (..., nv, k), of order ten and eight."""
-        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], qdd.shape[:-1])
-        states = q, qd, qdd
-        linear = self._linear("inverse_dynamics", batch, states)
+        fine, coarse = self.rates("inverse_dynamics", (q, qd, qdd))
+        return np.stack(fine, axis=-1), np.stack(coarse, axis=-1)
+
+    def rates(
+        self, kernel: str, operands: tuple[Array, ...]
+    ) -> tuple[list[Array], list[Array]]:
+        """Derivatives of forces, or of products of them, parameter by parameter.
+
+        By the weights of a rule, and by those of the lower order.
+        """
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in operands))
+        linear = self._linear(kernel, batch, operands)
         moved = None
         if self._moved is not None:
-            moved = self._moved("inverse_dynamics", batch, states)
-        results, at = [], 0
+            moved = self._moved(kernel, batch, operands)
+        results: list[list[Array]] = []
         for order in range(2):
             columns, at = [], 0
             for j, (rule, moves) in enumerate(self.rules):
@@ -178,7 +201,7 @@ class ArmTangent:
                     here = own[int(np.flatnonzero(rule.nodes == 0.0)[0])]
                     column = column + np.tensordot(weights, own - here, 1)
                 columns.append(column)
-            results.append(np.stack(columns, axis=-1))
+            results.append(columns)
         return results[0], results[1]
 
 

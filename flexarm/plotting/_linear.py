@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError, SingularityError
 from ..linear_models._loops import frequencies, rates_of
-from ..linear_models._state_space import StateSpace
+from ..linear_models._state_space import StateSpace, check_model
 from ._canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
 from ._histories import _draw
 
@@ -31,15 +31,6 @@ _DAMPING = (
     0.8,
 )  # ratios of the lines that may be drawn
 _LEAST_TURN = 12.0  # degrees between two of these lines on the picture
-
-
-def check_model(model: Any) -> None:
-    """Refuse what is no linear model."""
-    if not isinstance(model, StateSpace):
-        raise ArgumentError(
-            f"model is {type(model).__name__}, expected flexarm.StateSpace, such as "
-            "the result of flexarm.linearize"
-        )
 
 
 def _rates(model: StateSpace) -> Complex:
