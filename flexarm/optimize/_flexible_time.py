@@ -38,7 +38,7 @@ Index = NDArray[np.intp]
 
 _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
-_REST = 1e-3  # of the sizes of positions and velocities: the arm is at rest
+_REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
 _MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened
 
@@ -283,7 +283,9 @@ class _Problem:
             terms.append(_ball(self.speed, self._tip_speed))
         if self.path is not None:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
-        return motion.program(self._costs(), terms, gauss_newton=True)
+        # near a path multipliers of its terms are large and their curvature misleads;
+        # free motions between two postures are long and need theirs
+        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
