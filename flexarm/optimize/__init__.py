@@ -10,6 +10,7 @@ from .identify import identify
 from .paths import Path
 from .time_optimal import time_optimal
 from .track import track
+from .trade_off import TradeOff, trade_off
 from .trajectory import trajectory
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "OptimalMotion",
     "Path",
     "Record",
+    "TradeOff",
     "Verification",
     "identify",
     "identify_base_parameters",
@@ -25,5 +27,6 @@ __all__ = [
     "simulated_record",
     "time_optimal",
     "track",
+    "trade_off",
     "trajectory",
 ]
