@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +19,7 @@ from .._explain import (
     real_array,
     refuse_linear,
 )
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ConvergenceWarning
 from . import _costs
 from ._collocation import Collocation, Grid, _check_tree, answer
 from ._design import Design, Designs, Family, ParametricEquation, Payloads
@@ -39,6 +40,7 @@ Array = NDArray[np.float64]
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
 _FILLED = 0.8  # part of the torque limits that the first motion of free duration takes
 _CORRECTIONS = 3  # of the deflection of the first motion
+_OFF = 0.02  # part of its way by which the tip may miss the end in the simulation
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
 
 
@@ -278,19 +280,26 @@ def _duration(
     return T / _SPREAD, T, T * _SPREAD
 
 
-def quintic(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Array]:
-    """Positions, velocities, accelerations from rest to rest at times (n,)."""
+def smooth(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Array]:
+    """Positions, velocities, accelerations from rest to rest at times (n,).
+
+    Of ninth degree: what bends follows the accelerations, and has smooth ones itself.
+    """
     s = np.clip(np.asarray(t) / T, 0.0, 1.0)[:, None]
-    way = end - start
+    way, both = end - start, s * (1.0 - s)
+    place = s**5 * (126.0 + s * (-420.0 + s * (540.0 + s * (-315.0 + 70.0 * s))))
     return (
-        start + s**3 * (10.0 - 15.0 * s + 6.0 * s**2) * way,
-        30.0 * s**2 * (1.0 - s) ** 2 * way / T,
-        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) * way / T**2,
+        start + place * way,
+        630.0 * both**4 * way / T,
+        2520.0 * both**3 * (1.0 - 2.0 * s) * way / T**2,
     )
 
 
-def bent(arm: Arm, q: Array, v: Array, a: Array) -> Array:
-    """Positions (n, nv) with the deflection that balances a motion of the joints."""
+def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+    """Positions (n, nv) with the deflection that balances a motion of the joints.
+
+    And the forces (n, nu) of the actuators, without the motion of the deflection.
+    """
     bends = np.ones(arm.nv, dtype=bool)
     bends[: arm.nu] = False
     q, v, a = q.copy(), np.where(bends, 0.0, v), np.where(bends, 0.0, a)
@@ -301,7 +310,18 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> Array:
         both = arm._model.quiet("inverse_dynamics_derivatives")(q, v, a)
         K = np.asarray(both)[:, 0][:, rows][:, :, bends]
         q[:, bends] -= np.linalg.solve(K, force[..., None])[..., 0]
-    return q
+    force = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))
+    return q, force[:, arm.actuator_indices]
+
+
+def first_motion(motion: Collocation, start: Array, end: Array, T: float) -> Array:
+    """Unknowns of a smooth motion of the joints, with the deflection it makes."""
+    arm = motion.arm
+
+    def at(t: float) -> tuple[Array, Array]:
+        return bent(arm, *smooth(start, end, T, [t]))
+
+    return motion.guess(lambda t: at(t)[0][0], lambda t: at(t)[1][0])
 
 
 def resize_modes(motion: Collocation, z: Array) -> None:
@@ -322,7 +342,7 @@ def resize_modes(motion: Collocation, z: Array) -> None:
 
 def _used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> float:
     """Part of what the limits leave beside gravity that a first motion takes."""
-    q, v, a = quintic(start, end, T, np.linspace(0.0, T, 41))
+    q, v, a = smooth(start, end, T, np.linspace(0.0, T, 41))
     at = arm.actuator_indices
     moving = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, at]
     still = np.asarray(arm._model.quiet("inverse_dynamics")(q, 0 * v, 0 * a))[:, at]
@@ -342,10 +362,7 @@ class Transfer:
             task.arm, grid, duration=task.duration, parameters=k
         )
         first = task.duration[1] if isinstance(task.duration, tuple) else task.duration
-        arm = task.arm
-        self.z0 = motion.guess(
-            lambda t: bent(arm, *quintic(task.start.q, task.end.q, first, [t]))[0]
-        )
+        self.z0 = first_motion(motion, task.start.q, task.end.q, first)
         resize_modes(motion, self.z0)
         motion.bound(motion.p, *task.bounds)
         motion.resize(motion.p, task.scale)
@@ -362,6 +379,7 @@ class Transfer:
         total = sum(
             abs(task.weights[name] * float(term.value(self.z0).sum()))
             for name, term in self.costs.items()
+            if name != "vibration"  # that of the first motion is by chance
         )
         self.size = total or 1.0
         costs = [
@@ -455,9 +473,28 @@ class Transfer:
             )
         timings["verification"] = time.perf_counter() - started
         timings["total"] = time.perf_counter() - began
-        return dataclasses.replace(
+        result = dataclasses.replace(
             result,
             objective=found.objective * self.size,
             timings=timings,
             verification=verification,
+        )
+        doubt(result)
+        return result
+
+
+def doubt(motion: OptimalMotion) -> None:
+    """Warn of forces that lead elsewhere in the simulation."""
+    if not motion.success or motion.verification is None:
+        return
+    tip = motion.tip
+    way = float(np.linalg.norm(np.diff(tip, axis=0), axis=1).sum())
+    off = motion.verification.final_error
+    if not off <= _OFF * way:
+        warnings.warn(
+            f"in a finer simulation the forces lead {off:.3g} m away from the end: "
+            f"{len(motion.t) - 1} intervals do not resolve this motion, or it is "
+            "unstable; take more intervals or a shorter duration",
+            ConvergenceWarning,
+            stacklevel=4,
         )

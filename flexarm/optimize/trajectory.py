@@ -109,7 +109,8 @@ def trajectory(
     Warns
     -----
     ConvergenceWarning
-        If the solver stops early; the result has its best motion and its status.
+        If the solver stops early; the result has its best motion and its status.  Or
+        if the forces lead elsewhere in the simulation.
 
     See Also
     --------
@@ -132,7 +133,7 @@ def trajectory(
 
     Direct collocation in residual form: J. T. Betts, *Practical Methods for Optimal
     Control* (2010), chapter 4.  The answer is a local optimum near the first motion,
-    of fifth degree in time.  Forces between knots are linear, so that jumps of the
+    of ninth degree in time.  Forces between knots are linear, so that jumps of the
     exact forces (bang-bang) are resolved to an interval.
 
     Examples
