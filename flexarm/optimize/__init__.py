@@ -4,6 +4,8 @@ from . import paths
 from ._design import Design
 from ._result import OptimalMotion, Verification
 from .paths import Path
+from .time_optimal import time_optimal
+from .track import track
 from .trajectory import trajectory
 
 __all__ = [
@@ -12,5 +14,7 @@ __all__ = [
     "Path",
     "Verification",
     "paths",
+    "time_optimal",
+    "track",
     "trajectory",
 ]

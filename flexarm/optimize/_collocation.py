@@ -356,10 +356,21 @@ class Collocation:
         return Continuity(self)
 
     def program(
-        self, costs: Sequence[Term], constraints: Sequence[Term]
+        self,
+        costs: Sequence[Term],
+        constraints: Sequence[Term],
+        *,
+        gauss_newton: bool = False,
     ) -> NonlinearProgram:
         """The nonlinear program of these costs and constraints."""
-        return NonlinearProgram(self.lower, self.upper, costs, constraints, self.scale)
+        return NonlinearProgram(
+            self.lower,
+            self.upper,
+            costs,
+            constraints,
+            self.scale,
+            gauss_newton=gauss_newton,
+        )
 
     def guess(
         self,
@@ -415,17 +426,31 @@ class Collocation:
 
     def size_by(self, z: Array) -> None:
         """Set the sizes of the unknowns by those of a motion, coordinate by one."""
-        # a coordinate that rests in this motion may move in the next: its speeds are at
-        # least those of a motion of its size over the whole time
-        rate, least = 1.0 / float(self.steps(z).sum()), 0.0
+        rates, least = self._rates(z), np.zeros(self.arm.nv)
         for index in (self.q, self.v, self.a):
             table = np.abs(z[index]).reshape(-1, index.shape[-1])
             most = np.maximum(table.max(axis=0), least)
             most = np.maximum(most, 1e-3 * (most.max() or 1.0))
             self.resize(index, most)
-            least = most * rate
+            least = most * rates
         most = np.abs(z[self.tau]).max(axis=0)
         self.resize(self.tau, np.maximum(most, 1e-3 * (most.max() or 1.0)))
+
+    def _rates(self, z: Array) -> Array:
+        """Rates (nv,) at which coordinates may change, in 1/s.
+
+        What rests in one motion may move in the next: joints over the whole time, what
+        bends as it vibrates, as far as steps show it.
+        """
+        arm, h = self.arm, self.steps(z)
+        rates = np.full(arm.nv, 1.0 / h.sum())
+        q, still = z[self.q[0]], np.zeros(arm.nv)
+        M = np.asarray(arm._model.quiet("mass_matrix")(q))
+        both = arm._model.quiet("inverse_dynamics_derivatives")(q, still, still)
+        K = np.diagonal(np.asarray(both)[0])
+        own = np.sqrt(np.abs(K / np.diagonal(M)))[arm.nu :]
+        rates[arm.nu :] = np.clip(own, rates[arm.nu :], 1.0 / h.min())
+        return rates
 
     def read(self, z: Array) -> Motion:
         """The motion of these unknowns at the nodes."""

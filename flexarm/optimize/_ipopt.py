@@ -37,7 +37,11 @@ _STATUS = {
 
 
 def solve_ipopt(
-    program: NonlinearProgram, z: Array, watch: Watch, options: dict[str, Any]
+    program: NonlinearProgram,
+    z: Array,
+    watch: Watch,
+    barrier: float | None,
+    options: dict[str, Any],
 ) -> Solution:
     """Solve by Ipopt, from a start within the bounds."""
     ca: Any = required("casadi", "the solver 'ipopt'")
@@ -54,7 +58,13 @@ def solve_ipopt(
         "max_wall_time": max(watch.time_limit, 1e-3),
         "mu_strategy": "adaptive",
         "nlp_scaling_method": "none",  # ours is by the units
+        "mumps_pivot_order": 6,  # approximate minimum degree, dense rows apart
     }
+    if barrier is not None:
+        settings |= {"mu_strategy": "monotone", "mu_init": barrier}
+    if program.gauss_newton:
+        # its Hessian is convex: do not trust the count of tiny negative pivots
+        settings["neg_curv_test_tol"] = 1e-8
     solver = ca.nlpsol(
         "solver",
         "ipopt",

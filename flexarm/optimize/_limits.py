@@ -25,7 +25,7 @@ class Limits:
 
     Attributes
     ----------
-    torque : (2, nu) or (2, n, nu) ndarray of float, or callable
+    torque : (2, nu) ndarray of float, or callable
         Least and largest forces of the actuators; a callable has them at positions.
     velocity, acceleration : (2, nu) ndarray of float
         Of the joints.
@@ -123,8 +123,8 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
     dry: list[tuple[Array, Array, float]] = []
     force = limits.torques(motion.q, nu)
     if np.isfinite(force).any():
-        a, b, c = force_rows(level, motion)
-        parts.append((a, b, c, force[0], force[1], level.damping(motion.first)))
+        rubbing = level.damping(motion.first)
+        parts.append((*force_rows(level, motion), force[0], force[1], rubbing))
         names += [f"force of {name!r}" for name in level.joint_names]
         units += ["N m" if turn else "N" for turn in turning]
         dry = [
@@ -137,11 +137,14 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
         parts.append((first, second, zero, wide[0], wide[1], zero))
         names += [f"acceleration of {name!r}" for name in level.joint_names]
         units += ["rad/s^2" if turn else "m/s^2" for turn in turning]
-    *columns, viscous = (np.hstack(x) for x in zip(*parts, strict=True))
+    a, b, c, lower, upper, viscous = (
+        np.hstack(column) for column in zip(*parts, strict=True)
+    )
     wider = len(names) - nu
     dry = [(rate, np.pad(weight, (0, wider)), v) for rate, weight, v in dry]
     x_max = _speed_bounds(motion, first, limits)
-    return Rows(s, *columns, x_max, viscous, dry, tuple(names), tuple(units))
+    told = tuple(names), tuple(units)
+    return Rows(s, a, b, c, lower, upper, x_max, viscous, dry, *told)
 
 
 def _speed_bounds(motion: PathMotion, first: Array, limits: Limits) -> Array:

@@ -101,10 +101,11 @@ class EquationOfMotion:
         """(P, k, k) second derivatives."""
         n = self._n
         H = np.zeros((len(w), self._k, self._k))
-        # products are linear in v and smooth in q over radians and sizes of modes:
-        # steps of the root of the rounding give seven digits
-        sizes = np.maximum(np.abs(w[:, : 2 * n]).max(axis=0), 1e-3)
-        steps = 1e-7 * np.concatenate([np.minimum(sizes[:n], 1.0), 1e3 * sizes[n:]])
+        # about the root of the rounding, relative to radians, modes and speeds
+        sizes = np.abs(w[:, : 2 * n]).max(axis=0)
+        steps = np.concatenate(
+            [1e-7 * np.clip(sizes[:n], 1e-3, 1.0), 1e-6 * np.maximum(sizes[n:], 0.1)]
+        )
         shift = np.zeros((2 * n + 1, 3 * n))
         shift[1:, : 2 * n] = np.diag(steps)
         ends = w[:, None, : 3 * n] + shift
@@ -122,17 +123,19 @@ class EquationOfMotion:
 
 
 class Squares:
-    """Half of the sum of weighted squares of parts of w: one row."""
+    """Half of a quadratic form of the distance of w from a target: one row."""
 
     rows = 1
+    convex = True
 
     def __init__(self, weights: Any, target: Any = 0.0, name: str = "squares") -> None:
+        """Take the weights of the entries of w, (k,), or a symmetric matrix (k, k)."""
         self.name = name
-        self._weights = np.asarray(weights, dtype=np.float64)
+        form = np.asarray(weights, dtype=np.float64)
+        self._form = np.diag(form) if form.ndim == 1 else form
         self._target = target
-        acts = self._weights != 0.0
-        self.slopes = acts[None, :]
-        self.curvature = np.diag(acts)
+        self.curvature = self._form != 0.0
+        self.slopes = self.curvature.any(axis=0)[None, :]
 
     @classmethod
     def of_forces(cls, arm: Arm, weights: Any = 1.0, parameters: int = 0) -> Squares:
@@ -144,12 +147,13 @@ class Squares:
 
     def value(self, w: Array) -> Array:
         """(P, 1) values."""
-        return np.asarray(0.5 * ((w - self._target) ** 2 @ self._weights)[:, None])
+        x = w - self._target
+        return np.asarray(0.5 * (x * (x @ self._form)).sum(axis=1, keepdims=True))
 
     def jacobian(self, w: Array) -> Array:
         """(P, 1, k) derivatives."""
-        return np.asarray(((w - self._target) * self._weights)[:, None, :])
+        return np.asarray(((w - self._target) @ self._form)[:, None, :])
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
         """(P, k, k) second derivatives."""
-        return np.asarray(multipliers[:, :, None] * np.diag(self._weights))
+        return np.asarray(multipliers[:, :, None] * self._form)

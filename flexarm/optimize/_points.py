@@ -67,6 +67,8 @@ class AtPoints:
         Give the integrals of the rows over time instead, of the windows too.
     """
 
+    convex = False
+
     def __init__(
         self,
         motion: Collocation,
@@ -116,11 +118,11 @@ class AtPoints:
         both = acting[:, None] & used.any(axis=0)
         self._ways = [(int(j), int(k)) for j, k in np.argwhere(both)]
         ways = np.tile(local.slopes.astype(float), (d, 1, 1))
-        slopes: Mask = self._carried(ways, stages, drift, share) > 0.0
+        slopes = np.greater(self._carried(ways, stages, drift, share), 0.0)
         bends = np.tile(local.curvature.astype(float), (d, 1, 1))
         once = self._carried(bends, stages, drift, share).swapaxes(1, 2)
         twice = self._carried(once, stages, drift, share)
-        curvature: Mask = np.asarray(twice > 0.0).any(axis=0)
+        curvature = np.greater(twice.max(axis=0), 0.0)
         if self.motion.free:
             slopes[..., -1] |= self.integrate
             curvature[:, -1] |= slopes.any(axis=(0, 1))
@@ -258,6 +260,7 @@ class Continuity:
     """The state at the end of an interval is that of the next node."""
 
     name = "continuity of the motion"
+    convex = False
 
     def __init__(self, motion: Collocation) -> None:
         self.motion = motion
@@ -369,6 +372,7 @@ class Gathered:
         weights: Any = None,
     ) -> None:
         self.local, self.name = local, local.name
+        self.convex = bool(getattr(local, "convex", False))
         self._columns = np.asarray(columns, dtype=np.intp)
         every = (len(self._columns), local.rows)
         self._every = every
@@ -432,6 +436,7 @@ class Linear:
         scale: Any = 1.0,
         name: str = "linear limit",
     ) -> None:
+        self.convex = True
         self._matrix = sparse.coo_array(matrix)
         self.name, self.rows = name, self._matrix.shape[0]
         self.lower, self.upper, self.scale = (

@@ -46,6 +46,9 @@ class Term(Protocol):
         Places of the entries that `jacobian` and `hessian` give.  Of the symmetric
         Hessian each place is given once, in either triangle, or more than once to be
         added up.
+    convex : bool
+        Whether each row has a Hessian without negative eigenvalues and no lower bound,
+        so that a Gauss-Newton program keeps it.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Term(Protocol):
     scale: Array
     jacobian_pattern: Pattern
     hessian_pattern: Pattern
+    convex: bool
 
     def value(self, z: Array) -> Array:
         """(rows,) values."""
@@ -121,6 +125,11 @@ class NonlinearProgram:
         Terms of the objective, and those that are kept between their bounds.
     scale : (n,) array_like of float, optional
         Size of each unknown; solvers work with numbers of the size of one.
+    gauss_newton : bool
+        Leave out the curvature of constraints that are not convex.  Each step of a
+        solver is then cheaper and never against the curvature; the last digits take
+        more steps.  It pays where multipliers are large and bounds determine most, as
+        in minimum time.
 
     Attributes
     ----------
@@ -128,6 +137,8 @@ class NonlinearProgram:
         Number of unknowns and of constraints.
     below, above, row_scale : (m,) ndarray of float
         Bounds and sizes of the constraints.
+    gauss_newton : bool
+        Whether the Hessian is convex.
     jacobian_pattern, hessian_pattern : Merged
         Compressed patterns, that of the Hessian with its upper triangle.
     """
@@ -139,6 +150,8 @@ class NonlinearProgram:
         costs: Sequence[Term],
         constraints: Sequence[Term],
         scale: Array | None = None,
+        *,
+        gauss_newton: bool = False,
     ) -> None:
         self.lower, self.upper = real_array("lower", lower), real_array("upper", upper)
         self.n = len(self.lower)
@@ -156,7 +169,12 @@ class NonlinearProgram:
             for term, start in zip(self.constraints, ends[:-1], strict=True)
         ]
         self.jacobian_pattern = Merged.of((self.m, self.n), shifted)
-        patterns = [t.hessian_pattern for t in (*self.costs, *self.constraints)]
+        self._curved = [
+            k for k, t in enumerate(self.constraints) if t.convex or not gauss_newton
+        ]
+        self.gauss_newton = gauss_newton
+        patterns = [t.hessian_pattern for t in self.costs]
+        patterns += [self.constraints[k].hessian_pattern for k in self._curved]
         upper_triangle = [(np.minimum(i, j), np.maximum(i, j)) for i, j in patterns]
         self.hessian_pattern = Merged.of((self.n, self.n), upper_triangle)
 
@@ -195,9 +213,11 @@ class NonlinearProgram:
     def hessian(self, z: Array, weight: float, multipliers: Array) -> Array:
         """Entries of the Hessian of ``weight * objective + multipliers @ values``."""
         entries = [t.hessian(z, np.full(t.rows, weight)) for t in self.costs]
-        for k, term in enumerate(self.constraints):
+        for k in self._curved:
             part = multipliers[self._ends[k] : self._ends[k + 1]]
-            entries.append(term.hessian(z, part))
+            if self.gauss_newton:
+                part = np.maximum(part, 0.0)
+            entries.append(self.constraints[k].hessian(z, part))
         return self.hessian_pattern.add(entries)
 
     def violations(self, z: Array) -> Array:

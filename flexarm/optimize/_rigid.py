@@ -40,6 +40,12 @@ class RigidLevel:
             self.S[arm.motor_slice.start + i, joint] = mount.drive.gear_ratio
 
     @property
+    def is_exact(self) -> bool:
+        """Whether nothing of the arm is left out: no modes, no flexible joints."""
+        drives = [m.drive.is_rigid for m in free_mounts(self.arm)]
+        return all(drives) and self.arm.nv == self.n + len(drives)
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints."""
         return self.arm.coordinate_names[: self.n]

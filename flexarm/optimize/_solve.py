@@ -164,6 +164,7 @@ def solve(
     max_iterations: int = 300,
     time_limit: float = 60.0,
     progress: bool | Progress = False,
+    barrier: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Solution:
     """Solve a nonlinear program from a start.
@@ -185,6 +186,9 @@ def solve(
     progress : bool or callable
         Whether each tenth step is told on the error output, or what is called after
         each step with its number, the objective and the largest violation.
+    barrier : float, optional
+        First barrier parameter of Ipopt: a small one stays near a good start.  By
+        default Ipopt finds and adapts it.
     options : dict, optional
         Further ones of the solver.
 
@@ -222,7 +226,7 @@ def solve(
     if name == "ipopt":
         from ._ipopt import solve_ipopt
 
-        return solve_ipopt(program, z, watch, options or {})
+        return solve_ipopt(program, z, watch, barrier, options or {})
     from ._scipy import solve_scipy
 
     return solve_scipy(program, z, watch, options or {})

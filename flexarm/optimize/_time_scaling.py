@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import ConvergenceError
 
 if TYPE_CHECKING:
     from ._rigid import RigidLevel
     from .paths import PathMotion
 
 Array = NDArray[np.float64]
+Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u
 
 # fa_scaling_status of fa_time_scaling.h
 _SOLVED, _NO_WAY, _NO_POINT, _START = range(4)
 SCHEMES = ("collocation", "interpolation", "midpoint")  # fa_scaling_scheme
 # passes of friction, and the change of x at which they end
-_PASSES, _STILL = 50, 1e-10
+_PASSES, _STILL = 100, 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,21 +133,11 @@ def solve(
     Friction is not linear in x = sd^2: its tangents at the answer before take its
     place, until answers repeat.
     """
-    n = len(rows.s)
-    frictional = bool(rows.viscous.any()) or bool(rows.dry)
-    x = None
-    for run in range(1, _PASSES + 1):
-        answer = _solve_once(rows, x, ends, SCHEMES.index(scheme))
-        found = answer[2]
-        if not frictional:
-            break
-        if x is not None:
-            change = float(np.abs(found - x).max())
-            if change <= _STILL * float(found.max(initial=0.0)):
-                break
-            # later passes may oscillate between two switches
-            found = found if run < 10 else 0.5 * (found + x)
-        x = found
+    number = SCHEMES.index(scheme)
+    if rows.viscous.any() or rows.dry:
+        answer, run = _with_friction(rows, ends, number)
+    else:
+        answer, run = _solve_once(rows, None, ends, number), 1
     K, curve, x, u = answer
     sd = np.sqrt(x)
     steps = 2.0 * np.diff(rows.s)
@@ -154,36 +146,66 @@ def solve(
     if not np.isfinite(dt).all():
         raise Infeasible(_NO_WAY, int(np.argmin(np.isfinite(dt))), 0.0)
     t = np.concatenate([[0.0], np.cumsum(dt)])
-    assert len(t) == n
     return TimeScaling(rows.s, sd, t, u, np.sqrt(K), np.sqrt(curve), run)
 
 
-def friction(rows: Rows, sd: Array) -> tuple[Array, Array]:
-    """Friction at these rates, (n, m), and its derivative by x = sd^2."""
-    rate = sd[:, np.newaxis]
-    force = rows.viscous * rate
+def _with_friction(
+    rows: Rows, ends: tuple[float, float], scheme: int
+) -> tuple[Answer, int]:
+    """Runs with tangents at the answer before, until answers repeat."""
+    answer = _solve_once(rows, None, ends, scheme)
+    x = answer[2]
+    for run in range(2, _PASSES):
+        try:
+            answer = _solve_once(rows, x, ends, scheme)
+        except Infeasible as error:
+            if (rows.c > rows.upper).any() or (rows.c < rows.lower).any():
+                raise error from None
+            x = 0.25 * x  # tangents nearer to rest leave more there
+            continue
+        found = answer[2]
+        if float(np.abs(found - x).max()) <= _STILL * float(found.max()):
+            return answer, run
+        # later passes may oscillate between two switches
+        x = found if run < _PASSES // 4 else 0.5 * (found + x)
+    raise ConvergenceError(
+        f"friction and rates do not agree after {_PASSES} passes: it is so strong that "
+        f"speeds settle within few of the {len(rows.s)} points; give more points, or "
+        "the scheme 'midpoint'"
+    )
+
+
+def friction(rows: Rows, sd: Array) -> Array:
+    """Friction at these rates, (n, m)."""
+    force = rows.viscous * sd[:, np.newaxis]
+    for w, f, v in rows.dry:
+        rate = w * sd
+        force += np.outer(rate / np.hypot(rate, v), f)
+    return np.asarray(force)
+
+
+def friction_slope(rows: Rows, sd: Array) -> Array:
+    """Derivative of the friction by x = sd^2 at rates above zero, (n, m)."""
     slope = rows.viscous.copy()
     for w, f, v in rows.dry:
-        r = w * sd
-        size = np.hypot(r, v)
-        force += np.outer(r / size, f)
-        slope += np.outer(w * v**2 / size**3, f)
-    return force, slope / (2.0 * rate)
+        slope += np.outer(w * v**2 / np.hypot(w * sd, v) ** 3, f)
+    return np.asarray(slope / (2.0 * sd[:, np.newaxis]))
 
 
 def _solve_once(
     rows: Rows, x: Array | None, ends: tuple[float, float], scheme: int
-) -> tuple[Array, Array, Array, Array]:
+) -> Answer:
     """One run of the solver, friction by its tangents at x."""
     n = len(rows.s)
     b, c = rows.b, rows.c
     if x is not None:
-        floor = 1e-8 * float(x.max()) + 1e-300
         if scheme == SCHEMES.index("midpoint"):
             x = np.append(0.5 * (x[1:] + x[:-1]), x[-1])
-        at = np.maximum(x, floor)
-        force, slope = friction(rows, np.sqrt(at))
-        b, c = b + slope, c + force - slope * at[:, np.newaxis]
+        moving = x > 0.0  # at rest, at an end, x is given
+        sd = np.sqrt(np.where(moving, x, 1.0))
+        slope = np.where(moving[:, np.newaxis], friction_slope(rows, sd), 0.0)
+        b = b + slope
+        c = c + friction(rows, np.sqrt(x)) - slope * x[:, np.newaxis]
     K, curve, x, u = np.empty((n, 2)), np.empty(n), np.empty(n), np.empty(n - 1)
     status, failed = _core.time_scaling(
         rows.s,

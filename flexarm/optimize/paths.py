@@ -440,6 +440,9 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
     times = real_array("t", t)
     check_numbers("t", times)
     tau = np.clip(times / T, 0.0, 1.0)
+    # the second half mirrors the first, so that its end is as exact as the begin
+    late = tau > 0.5
+    tau = np.where(late, np.clip((T - times) / T, 0.0, 1.0), tau)
     moving = (times > 0.0) & (times < T)
     if kind == "cycloidal":
         turn = 2.0 * np.pi * tau
@@ -456,9 +459,9 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
             f"kind is {kind!r}, expected one of {', '.join(map(repr, _LAWS))}"
         )
     return TimeLaw(
-        np.where(times < T, values[0], 1.0),
+        np.where(late, 1.0 - values[0], values[0]),
         np.where(moving, values[1] / T, 0.0),
-        np.where(moving, values[2] / T**2, 0.0),
+        np.where(moving, np.where(late, -1.0, 1.0) * values[2] / T**2, 0.0),
     )
 
 

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import whole_number
-from .._explain import real_array
+from .._explain import real_array, refuse_linear
 from ..errors import ArgumentError
-from ._follow import PathMotion, follow
-from ._infeasible import explain
-from ._limits import Limits, limits_of, rows_of
-from ._result import OptimalMotion
+from ._flexible_time import FlexibleOptions, flexible_optimum
+from ._limits import Limits, limits_of
+from ._result import OptimalMotion, warned
 from ._rigid import RigidLevel
-from ._time_scaling import SCHEMES, Infeasible, Rows, TimeScaling, friction, solve
-from ._verify import verify
-from .paths import Path
+from ._rigid_time import rigid_optimum
+from ._solve import Progress
+from .paths import Path, joint_path
 
 if TYPE_CHECKING:
     from ..arm import Arm
 
 Array = NDArray[np.float64]
+
+__all__ = ["time_optimal"]
+
+# options of the exact solution along a path, and of the search for all other motions
+_ALONG = ("rates", "points", "scheme")
+_WINDOWS = ("tip_tolerance", "pre_actuation", "post_actuation", "rest_speed")
 
 
 def time_optimal(
@@ -35,110 +39,219 @@ def time_optimal(
     acceleration_limits: Any = None,
     tip_speed_limit: float | None = None,
     start: Any = None,
-    rates: Any = (0.0, 0.0),
-    points: int = 1001,
-    scheme: str = "interpolation",
+    rates: Any = None,
+    points: int | None = None,
+    scheme: str | None = None,
+    tip_tolerance: float | None = None,
+    pre_actuation: float | None = None,
+    post_actuation: float | None = None,
+    rest_speed: float | None = None,
+    smoothness: float | None = None,
+    intervals: int | None = None,
+    solver: str | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
+    time_limit: float | None = None,
+    progress: bool | Progress | None = None,
     check: bool = True,
 ) -> OptimalMotion:
-    began = time.perf_counter()
+    r"""Fastest motion from rest to rest, along a path or between two postures.
+
+    Along a path a rigid arm has one degree of freedom left, and its optimum is exact.
+    A flexible arm follows a path within a tolerance; torques act before its tip moves
+    and after it has come to rest.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree of joints without quaternions; gears may be rigid.
+    path : Path or (2, nu) array_like of float
+        One of `optimize.paths`; of an arm with flexible links or joints, one of the
+        tip.  Or two postures of the joints in rad or m: the arm moves from the first to
+        the second as it likes.
+    torque_limits : float, (nu,) or (2, nu) array_like of float, or callable
+        Of the actuators, in N m or N: of size in both directions, or least and largest
+        ones.  Along a path of a rigid arm also ``torque_limits(q)``, which has them as
+        (2, nu) or (2, n, nu) at positions (n, nq).
+    velocity_limits, acceleration_limits : float, (nu,) or (2, nu) array_like of float
+        Of the joints, alike, in rad/s or m/s, and per s.
+    tip_speed_limit : float, optional
+        Of the tip, in m/s.
+    start : (nu,) or (nq,) array_like of float, optional
+        Posture near the begin of a path of the tip, which chooses the branch (elbow up
+        or down).
+    rates : (2,) array_like of float, optional
+        Of a rigid arm on a path: rate of s at its begin and end, in 1/s (0, 0).
+    points : int, optional
+        Of a rigid arm on a path: points of the grid (1001).
+    scheme : {"interpolation", "collocation", "midpoint"}, optional
+        Of a rigid arm on a path: where limits hold, see Notes.
+    tip_tolerance : float, optional
+        Of a flexible arm on a path: largest distance of the tip from it, and from its
+        ends in the windows before and after the motion, in m (1e-3).
+    pre_actuation, post_actuation : float, optional
+        Of a flexible arm on a path: lengths of these windows as shares of the duration
+        (0.2); without the first the tip is free to move as soon as torques act.
+    rest_speed : float, optional
+        Of a flexible arm: largest speed of the tip in the windows, in m/s (0.02).
+    smoothness : float, optional
+        Of a search: weight of changes of torques beside the time (3e-3).
+    intervals : int, optional
+        Of a search: of the motion, between which torques are linear (24).
+    solver : {"auto", "ipopt", "scipy"}, optional
+        Of a search: Ipopt comes with the package casadi.
+    tolerance : float, optional
+        Of a search: of equations, scaled, and of optimality (1e-5).
+    max_iterations, time_limit : int and float, optional
+        Of a search: most steps (150) and seconds (60).
+    progress : bool or callable, optional
+        Of a search: whether steps are told.
+    check : bool
+        Whether the answer is simulated by another integrator with finer steps.
+
+    Returns
+    -------
+    motion : OptimalMotion
+        Along a path of a rigid arm ``details`` has ``"path"``, the `PathMotion`;
+        ``"scaling"`` with s, its rates and their limits, and ``scaling.at(t)``; and
+        ``"rows"``.  Of a search ``"rigid"``, the motion of the rigid arm, and
+        ``"tip_error"``, the largest distance of the simulated tip from its path in m.
+
+    Raises
+    ------
+    ArgumentError
+        If limits leave no motion (which one, where on the path, by how much), the path
+        is out of reach or leads through a singular posture (where), nothing is limited,
+        or an option does not fit.
+    ConvergenceError
+        If friction is too strong for the grid of a path.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a search stops early; the result has its best motion and its status.
+
+    See Also
+    --------
+    trajectory : other costs, strains within limits.
+    track : forces for a given motion of the tip.
+    flexarm.plotting.time_scaling, flexarm.plotting.optimal_motion : pictures of it.
+
+    Notes
+    -----
+    With :math:`x = \dot s^2` and :math:`u = \ddot s` forces are
+
+    .. math:: \tau = M q'\, u + (M q'' + C q')\, x + g + f(q' \sqrt x),
+
+    linear but for friction f, whose tangents take its place until answers repeat.
+    Intervals of x from which the end can be reached are found backward, then the
+    largest x of each forward (H. Pham and Q.-C. Pham, IEEE Trans. Robotics 34(3), 2018,
+    645-659).  Accelerations u are constant between points.  With ``"interpolation"``
+    limits hold at both ends of each interval, with ``"collocation"`` at its first
+    point, with ``"midpoint"`` half way; durations have errors of the first order in the
+    distance of points, of the second with ``"midpoint"``, whose forces exceed limits at
+    the points by as much as they change in half an interval.  Motors of rigid gears are
+    included.
+
+    A search is direct collocation (J. T. Betts, *Practical Methods for Optimal
+    Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local
+    optimum.  Torques are linear between nodes: jumps are resolved to an interval.
+
+    Examples
+    --------
+    A mass of 2 kg on a slide, 3 N, 0.5 m: full force, then full brakes,
+    2 sqrt(0.5 m 2 kg / 3 N) = 1.1547 s.
+
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths, time_optimal
+    >>> rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+    >>> arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
+    >>> way = paths.joint_path([[0.0], [0.5]], kind="straight")
+    >>> motion = time_optimal(arm, way, torque_limits=3.0)
+    >>> print(round(motion.duration, 4))
+    1.1547
+
+    Two rigid links lead their tip along a line (Farid 1997, section 8.3):
+
+    >>> arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    >>> elbow_up = fa.library.poses(arm)["A"]
+    >>> way = paths.line([1.8, 0.2], [1.6, 0.7])
+    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=elbow_up)
+    >>> print(round(motion.duration, 4))
+    0.423
+    """
     level = RigidLevel(arm, "time_optimal")
+    refuse_linear(arm, "time-optimal motions")
     limits = limits_of(
         level.n, torque_limits, velocity_limits, acceleration_limits, tip_speed_limit
     )
-    return rigid_optimum(level, path, limits, start, rates, points, scheme, began)
+    along = {"rates": rates, "points": points, "scheme": scheme}
+    search = {
+        "tip_tolerance": tip_tolerance,
+        "pre_actuation": pre_actuation,
+        "post_actuation": post_actuation,
+        "rest_speed": rest_speed,
+        "smoothness": smoothness,
+        "intervals": intervals,
+        "solver": solver,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+        "time_limit": time_limit,
+        "progress": progress,
+    }
+    along, search = _given(along), _given(search)
+    if isinstance(path, Path) and level.is_exact:
+        _refuse(search, "a rigid arm on a path, whose optimum is exact")
+        return rigid_optimum(level, path, limits, start, **along, check=check)
+    _refuse(along, "a flexible arm or a motion without a path, which is searched for")
+    return _searched(level, path, limits, start, {**search, "check": check})
 
 
-def rigid_optimum(
-    level: RigidLevel,
-    path: Path,
-    limits: Limits,
-    start: Any,
-    rates: Any,
-    points: int,
-    scheme: str,
-    began: float,
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse(options: Mapping[str, Any], what: str) -> None:
+    """Refuse options that would do nothing."""
+    for name in options:
+        raise ArgumentError(f"{name} is given for {what}; leave it out")
+
+
+def _searched(
+    level: RigidLevel, path: Any, limits: Limits, start: Any, search: dict[str, Any]
 ) -> OptimalMotion:
-    """Exact optimum of the rigid level along a path."""
-    ends = _rates(rates)
-    if scheme not in SCHEMES:
+    """By collocation, from the optimum of the rigid arm."""
+    arm = level.arm
+    if isinstance(path, Path):
+        if path.space != "tip":
+            raise ArgumentError(
+                "path is one of the joints of an arm with flexible links or joints, "
+                "expected one of its tip, or the two postures at its ends"
+            )
+        options = FlexibleOptions(**search)
+        rigid = rigid_optimum(level, path, limits, start)
+        return warned(flexible_optimum(arm, path, rigid, limits, options))
+    ends = _postures(level, path)
+    if start is not None:
+        raise ArgumentError("start is given without a path; leave it out")
+    _refuse({k: None for k in _WINDOWS[:3] if k in search}, "a motion without a path")
+    options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)
+    line = joint_path(ends, kind="straight")
+    rigid = rigid_optimum(level, line, limits)
+    return warned(flexible_optimum(arm, None, rigid, limits, options))
+
+
+def _postures(level: RigidLevel, path: Any) -> Array:
+    """Joint positions (2, nu) of a pair of postures."""
+    if not isinstance(path, list | tuple | np.ndarray):
         raise ArgumentError(
-            f"scheme is {scheme!r}, expected one of {', '.join(map(repr, SCHEMES))}"
+            f"path is {type(path).__name__}, expected one of optimize.paths, or two "
+            "postures"
         )
-    count = whole_number("points", points, 3)
-    s = np.linspace(0.0, 1.0, count)
-    motion = follow(level.arm, path, s, start=start)
-    rows = rows_of(level, motion, s, limits)
-    used, places = rows, motion
-    if scheme == "midpoint":
-        halves = np.append(0.5 * (s[1:] + s[:-1]), 1.0)
-        places = follow(level.arm, path, halves, start=motion.q[0])
-        used = rows_of(level, places, s, limits)
-    prepared = time.perf_counter()
-    try:
-        scaling = solve(used, ends, scheme)
-    except Infeasible as error:
-        raise explain(error, used, places, ends) from None
-    solved = time.perf_counter()
-    return _as_motion(level, motion, rows, scaling, began, prepared, solved)
-
-
-def _rates(rates: Any) -> tuple[float, float]:
-    array = real_array("rates", rates)
-    if array.shape != (2,) or not ((array >= 0.0) & np.isfinite(array)).all():
+    array = real_array("path", path)
+    if array.shape not in ((2, level.n), (2, level.arm.nq)):
         raise ArgumentError(
-            f"rates are {rates!r}, expected two numbers, zero or more: sd at the begin "
-            "and at the end of the path"
+            f"path has shape {array.shape}, expected one of optimize.paths, or "
+            f"(2, {level.n}): the postures at begin and end"
         )
-    return float(array[0]), float(array[1])
-
-
-def _as_motion(
-    level: RigidLevel,
-    motion: PathMotion,
-    rows: Rows,
-    scaling: TimeScaling,
-    began: float,
-    prepared: float,
-    solved: float,
-) -> OptimalMotion:
-    """The motion at the points of the grid, with what was found."""
-    sd = scaling.sd[:, np.newaxis]
-    u = scaling.sdd
-    # limits hold for the accelerations before and after a point, so for their mean
-    mean = np.concatenate([u[:1], 0.5 * (u[1:] + u[:-1]), u[-1:]])[:, np.newaxis]
-    qd, qdd = motion.first * sd, motion.first * mean + motion.second * sd**2
-    tau = level.inverse_dynamics(motion.q, qd, qdd)
-    return OptimalMotion(
-        arm=level.arm,
-        t=scaling.t,
-        q=motion.q,
-        qd=qd,
-        qdd=qdd,
-        tau=tau,
-        duration=scaling.duration,
-        objective=scaling.duration,
-        success=True,
-        status="solved",
-        message="the fastest motion along the path at this grid",
-        method="reachability analysis",
-        solver="flexarm",
-        variables=len(scaling.s) + len(u),
-        iterations=scaling.passes,
-        violation=_violation(rows, scaling, mean[:, 0]),
-        timings={
-            "setup": prepared - began,
-            "solver": solved - prepared,
-            "verification": 0.0,
-            "total": time.perf_counter() - began,
-        },
-        details={"path": motion, "scaling": scaling, "rows": rows},
-    )
-
-
-def _violation(rows: Rows, scaling: TimeScaling, u: Array) -> float:
-    """Largest excess over a limit at the points, in its unit."""
-    x = scaling.sd[:, np.newaxis] ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rubbing, _ = friction(rows, scaling.sd)
-    value = rows.a * u[:, np.newaxis] + rows.b * x + rows.c + rubbing
-    return float(np.maximum(value - rows.upper, rows.lower - value).max(initial=0.0))
+    return np.asarray(array[:, : level.n])

@@ -1,0 +1,417 @@
+"""Minimum time of an arm whose links or joints bend, by collocation.
+
+The tip of a flexible link answers late and at first the wrong way, so that torques must
+act before it moves and after it stands: the motion has windows before and after that of
+the tip, in which the tip rests and the rest of the arm does not (M. Farid, thesis,
+University of Calgary, 1997, chapter 8).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from ..errors import ArgumentError
+from ..statics import equilibrium, inverse_statics
+from ._collocation import Collocation, Grid, answer
+from ._local import EquationOfMotion, Squares
+from ._points import AtPoints, Gathered
+from ._program import NonlinearProgram, Term
+from ._result import OptimalMotion, Verification
+from ._solve import Progress, Solution, solve
+from ._tip import Ball, TipHeld, TipOnPath, TipRate
+from ._verify import verify
+from .paths import time_law
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+    from ._limits import Limits
+    from .paths import Path
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+_POSTURES = 17  # at which the static deflection along the path is computed
+_SLOWER = 1.2  # the first motion, than the rigid optimum
+_REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
+_MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
+_REFINED = 2  # times at most that the margin is widened
+
+
+@dataclass(frozen=True)
+class FlexibleOptions:
+    """How the problem of a flexible arm is put.
+
+    Attributes
+    ----------
+    tip_tolerance : float
+        Largest distance of the tip from its path, and from the ends of the path in the
+        windows, in m.
+    pre_actuation, post_actuation : float
+        Lengths of the windows as shares of the duration.
+    rest_speed : float
+        Largest speed of the tip in the windows, in m/s.
+    smoothness : float
+        Weight of the changes of torques beside the time; without it the last
+        thousandths of the time are bought with torques that chatter.
+    intervals : int
+        Of the main motion.
+    solver, tolerance, max_iterations, time_limit, progress : optional
+        As of `solve`.
+    check : bool
+        Whether the answer is simulated.
+    """
+
+    tip_tolerance: float = 1e-3
+    pre_actuation: float = 0.2
+    post_actuation: float = 0.2
+    rest_speed: float = 0.02
+    smoothness: float = 3e-3
+    intervals: int = 24
+    solver: str = "auto"
+    tolerance: float = 1e-5
+    max_iterations: int = 150
+    time_limit: float = 60.0
+    progress: bool | Progress = False
+    check: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("tip_tolerance", "rest_speed"):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a positive number: a flexible arm "
+                    "follows a path within a tolerance"
+                )
+        for name in ("pre_actuation", "post_actuation", "smoothness"):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 10.0:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a share from 0 to 10"
+                )
+
+    def grid(self) -> Grid:
+        """Intervals of equal relative length in the motion and its windows."""
+        before, after = (
+            int(np.ceil(share * self.intervals))
+            for share in (self.pre_actuation, self.post_actuation)
+        )
+        return Grid(
+            main=self.intervals,
+            before=before,
+            after=after,
+            before_share=self.pre_actuation,
+            after_share=self.post_actuation,
+            points=3,
+        )
+
+
+def flexible_optimum(
+    arm: Arm,
+    path: Path | None,
+    rigid: OptimalMotion,
+    limits: Limits,
+    options: FlexibleOptions,
+) -> OptimalMotion:
+    """Fastest motion along a path of the tip, or between two postures of the joints.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with flexible links or joints.
+    path : Path or None
+        Path of the tip; None for any motion from the first to the last posture of the
+        rigid one.
+    rigid : OptimalMotion
+        Optimum of the arm without its flexibility.
+    limits : Limits
+        Of forces, velocities and accelerations.
+    options : FlexibleOptions
+        How the problem is put.
+
+    Returns
+    -------
+    motion : OptimalMotion
+        With ``details["tip_error"]``, the largest distance of the simulated tip from
+        the path in m, and ``details["rigid"]``.
+    """
+    began = time.perf_counter()
+    problem = _Problem(arm, path, rigid, limits, options)
+    spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
+    z, barrier, shrink = problem.first, 1e-2, _MARGIN if path is not None else 1.0
+    for _ in range(1 + (_REFINED if path is not None and options.check else 0)):
+        program = problem.program(shrink)
+        found = solve(
+            program,
+            z,
+            solver=options.solver,
+            tolerance=options.tolerance,
+            max_iterations=options.max_iterations,
+            time_limit=options.time_limit - spent["solver"],
+            progress=options.progress,
+            barrier=barrier,
+        )
+        spent["solver"] += found.seconds
+        checked, error = None, np.nan
+        if options.check:
+            tick = time.perf_counter()
+            checked, error = problem.verified(found)
+            spent["verification"] += time.perf_counter() - tick
+        left = options.time_limit - spent["solver"]
+        if not (found.success and error > options.tip_tolerance and left > 0.0):
+            break
+        shrink *= 0.97 * options.tip_tolerance / error
+        z, barrier = found.z, 1e-4
+    spent["total"] = time.perf_counter() - began
+    result = answer(
+        problem.motion,
+        found,
+        method="collocation with free duration",
+        timings=spent,
+        verification=checked,
+        details={"tip_error": error, "rigid": rigid, "options": options},
+    )
+    return _judged(result, error, options)
+
+
+def _judged(
+    result: OptimalMotion, error: float, options: FlexibleOptions
+) -> OptimalMotion:
+    """Not solved, if the simulated tip is not where it should be."""
+    if not (result.success and error > options.tip_tolerance):
+        return result
+    told = (
+        f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
+        f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
+    )
+    return replace(result, success=False, status="failed", message=told)
+
+
+class _Problem:
+    """The unknowns of the motion, its first guess and its terms."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        path: Path | None,
+        rigid: OptimalMotion,
+        limits: Limits,
+        options: FlexibleOptions,
+    ) -> None:
+        self.arm, self.path, self.options = arm, path, options
+        self.shares, self.postures = _postures(arm, path, rigid)
+        first = _SLOWER * rigid.duration
+        self.motion = motion = Collocation(
+            arm, options.grid(), duration=(0.2 * first, first, 5.0 * first)
+        )
+        self._first_duration = first
+        grid, last = motion.grid, motion.grid.intervals
+        self.main = np.arange(grid.start, grid.end + 1)
+        # at the first node the arm is at rest by its state
+        self.before = np.arange(1, grid.start)
+        self.after = np.arange(grid.end + 1, last + 1)
+        if path is not None:
+            self.s = motion.add(len(self.main))
+            motion.bound(self.s, 0.0, 1.0)
+            motion.bound(self.s[[0, -1]], [0.0, 1.0], [0.0, 1.0])
+            self.e = motion.add(len(self.main), 3)
+            self.e_before = motion.add(len(self.before), 3)
+            self.e_after = motion.add(len(self.after), 3)
+        resting = [*self.before, grid.start] if len(self.before) else []
+        self.resting = np.array([*resting, grid.end, *self.after], dtype=int)
+        self.rate = motion.add(len(self.resting), 3)
+        self.first = self._guess()
+        self._bounds(limits)
+
+    def _along(self, t: float) -> float:
+        """Share of the path of the first motion."""
+        at = np.clip(t, 0.0, self._first_duration)
+        return float(time_law("cycloidal", at, self._first_duration).s)
+
+    def _guess(self) -> Array:
+        motion, shapes = self.motion, CubicSpline(self.shares, self.postures)
+        z = motion.guess(lambda t: shapes(self._along(t)))
+        if self.path is not None:
+            times = motion.times(z)[self.main]
+            z[self.s] = [self._along(t) for t in times]
+            for index in (self.e, self.e_before, self.e_after):
+                motion.resize(index, self.options.tip_tolerance)
+        motion.resize(self.rate, self.options.rest_speed)
+        return z
+
+    def _bounds(self, limits: Limits) -> None:
+        """Limits, and rest at both ends."""
+        motion, nu = self.motion, self.arm.nu
+        low, high = _constant(limits.torque, nu)
+        holding = _holding(self.arm, self.postures[[0, -1]], low, high)
+        motion.limit_forces(low, high)
+        motion.bound(motion.tau[[0, -1]], holding, holding)
+        motion.bound(motion.v[:, :nu], *limits.velocity)
+        motion.bound(motion.a[:, :, :nu], *limits.acceleration)
+        motion.fix_state(0, self.postures[0], 0.0)
+        for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
+            room = _REST * motion.scale[index]
+            motion.bound(index, end - room, end + room)
+        self.force_size = np.where(
+            np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
+        )
+        self._tip_speed = limits.tip_speed
+        if np.isfinite(self._tip_speed):
+            self.speed = motion.add(len(self.main), 3)
+            motion.resize(self.speed, self._tip_speed)
+            self.first = np.append(self.first, np.zeros(self.speed.size))
+
+    def program(self, shrink: float) -> NonlinearProgram:
+        """The program with a share of the tolerance."""
+        motion, arm = self.motion, self.arm
+        law = AtPoints(motion, EquationOfMotion(arm))
+        law.size_by(self.first)
+        terms: list[Term] = [law, motion.continuity()]
+        rate = Gathered(
+            TipRate(arm),
+            np.hstack([motion.q[self.resting], motion.v[self.resting], self.rate]),
+        )
+        terms += [rate, _ball(self.rate, self.options.rest_speed)]
+        if np.isfinite(self._tip_speed):
+            q, v = motion.q[self.main], motion.v[self.main]
+            terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
+            terms.append(_ball(self.speed, self._tip_speed))
+        if self.path is not None:
+            terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
+        # near a path multipliers of its terms are large and their curvature misleads;
+        # free motions between two postures are long and need theirs
+        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
+
+    def _on_path(self, path: Path, most: float) -> list[Term]:
+        q, arm = self.motion.q, self.arm
+        size = np.array([1.0, 1.0, 1.0, most * path.length / 1e-2]) * 1e-2
+        on = np.hstack([q[self.main], self.s[:, None], self.e])
+        terms: list[Term] = [
+            Gathered(TipOnPath(arm, path), on, scale=size),
+            _ball(self.e, most),
+        ]
+        for nodes, e, point in (
+            (self.before, self.e_before, path.start),
+            (self.after, self.e_after, path.end),
+        ):
+            if len(nodes):
+                held = TipHeld(arm, point)
+                terms.append(Gathered(held, np.hstack([q[nodes], e]), scale=1e-2))
+                terms.append(_ball(e, most))
+        return terms
+
+    def _costs(self) -> list[Term]:
+        """Half of the square of the duration, whose curvature helps, and smoothness."""
+        motion, T = self.motion, self._first_duration
+        knots = len(motion.tau)
+        weight = self.options.smoothness * T * knots / self.force_size**2
+        change = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weight))
+        pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
+        costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
+        if self.options.smoothness > 0.0:
+            smooth = Squares(change, name="smoothness")
+            costs.append(Gathered(smooth, pairs, weights=np.ones(knots - 1)))
+        return costs
+
+    def verified(self, found: Solution) -> tuple[Verification, float]:
+        """The simulated motion, held for a while at its end, and the error of its tip.
+
+        The error is the largest distance from the path, in the windows from its ends.
+        """
+        at = self.motion.read(found.z)
+        T = self.motion.duration(found.z)
+        rest = T * max(0.2, 0.4 - self.options.post_actuation)
+        goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
+        run = verify(
+            self.arm,
+            np.append(at.t, at.t[-1] + rest),
+            at.q[0],
+            at.v[0],
+            np.vstack([at.tau, at.tau[-1:]]),
+            float(self.motion.steps(found.z).max()),
+            duration=T,
+            goal=goal,
+        )
+        if self.path is None or not run.trajectory.success:
+            return run, np.nan if self.path is None else np.inf
+        t, tip = run.trajectory.t, run.trajectory.tip
+        held = t <= at.t[-1] + 1e-9
+        t, tip = t[held], tip[held]
+        off = tip - nearest(self.path, tip)
+        off[t < 0.0] = tip[t < 0.0] - self.path.start
+        off[t > T] = tip[t > T] - self.path.end
+        main = (t >= 0.0) & (t <= T)
+        run = replace(run, path_error=np.abs(off[main]).max(axis=0))
+        return run, float(np.linalg.norm(off, axis=1).max())
+
+
+def nearest(path: Path, tip: Array) -> Array:
+    """Points of a path that are nearest to places (n, 3), on chords of a fine grid."""
+    r = path(np.linspace(0.0, 1.0, 513)).position
+    ends = r[:-1], r[1:] - r[:-1]
+    square = np.maximum((ends[1] ** 2).sum(axis=1), 1e-300)
+    result = np.empty_like(tip)
+    for i, place in enumerate(tip):
+        share = np.clip(((place - ends[0]) * ends[1]).sum(axis=1) / square, 0.0, 1.0)
+        feet = ends[0] + share[:, None] * ends[1]
+        result[i] = feet[np.argmin(((feet - place) ** 2).sum(axis=1))]
+    return result
+
+
+def _ball(index: Index, radius: float) -> Gathered:
+    return Gathered(Ball(), index, -np.inf, radius**2, radius**2)
+
+
+def _postures(arm: Arm, path: Path | None, rigid: OptimalMotion) -> tuple[Array, Array]:
+    """Static postures along the way, bent by the weight, and where they are on it."""
+    shares = np.linspace(0.0, 1.0, _POSTURES)
+    if path is None:
+        way = rigid.q[0] + shares[:, None] * (rigid.q[-1] - rigid.q[0])
+        rest = equilibrium(arm, way)
+        if not np.all(rest.success):
+            raise ArgumentError(
+                "the arm has no static equilibrium between the two postures, expected "
+                "links that carry their weight"
+            )
+        return shares, rest.q
+    postures, start = [], rigid.q[0]
+    for s, place in zip(shares, path(shares).position, strict=True):
+        found = inverse_statics(arm, place, start)
+        if not found.success:
+            raise ArgumentError(
+                f"no static posture of the bent arm has its tip at s = {s:.3g} of the "
+                f"path, {np.round(place, 4).tolist()} m; expected a path within reach"
+            )
+        start = found.q
+        postures.append(start)
+    return shares, np.array(postures)
+
+
+def _constant(torque: Any, nu: int) -> Array:
+    if callable(torque) or np.asarray(torque).ndim != 2:
+        raise ArgumentError(
+            "torque_limits change along the motion, expected constant ones for an arm "
+            f"with flexible links or joints: a number, ({nu},) or (2, {nu})"
+        )
+    return np.asarray(torque)
+
+
+def _holding(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
+    """Forces that hold the arm at both ends, or a refusal of limits below them."""
+    tau = arm._model.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
+    for place, forces in zip(("begin", "end"), tau, strict=True):
+        over = np.maximum(forces - high, low - forces)
+        k = int(np.argmax(over))
+        if over[k] > 0.0:
+            name = arm.coordinate_names[int(arm.actuator_indices[k])]
+            raise ArgumentError(
+                f"torque_limits of {name!r} are {low[k]:g} and {high[k]:g}, but to "
+                f"hold the arm at the {place} takes {forces[k]:.4g}, expected wider "
+                "ones"
+            )
+    return np.asarray(tau)
