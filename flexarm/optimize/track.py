@@ -16,6 +16,7 @@ from ._result import OptimalMotion, warned
 from ._shooting_search import by_shooting
 from ._stable_inversion import by_stable_inversion
 from ._tip_task import Answer, TipTask, timed
+from ._track_collocation import by_collocation
 from ._verify import verify
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = ["track"]
 
 _METHODS: dict[str, Callable[..., Answer]] = {
     "shooting": by_shooting,
+    "collocation": by_collocation,
     "stable inversion": by_stable_inversion,
     "frequency domain": by_frequencies,
 }
@@ -43,6 +45,15 @@ _OPTIONS = {
         "optimizer",
         "max_iterations",
         "tolerance",
+        "time_limit",
+        "progress",
+    ),
+    "collocation": (
+        "before",
+        "after",
+        "intervals",
+        "tolerance",
+        "max_iterations",
         "time_limit",
         "progress",
     ),
@@ -103,7 +114,7 @@ def track(
         s.  Places of two numbers have z = 0.  It rests before and after.
     duration : float, optional
         Of the motion of the tip, in s; that of the times, if there are any.
-    method : {"shooting", "stable inversion", "frequency domain"}
+    method : {"shooting", "collocation", "stable inversion", "frequency domain"}
         See the notes.
     law : {"cycloidal", "quintic", "septic", "ninth_degree"}
         How a `Path` is run through.
@@ -114,13 +125,13 @@ def track(
         which it can move.  An arm with one actuator has one.
     before, after : float, optional
         Time in which the arm moves before and after its tip, as part of the duration.
-        Shooting: 0.2, c1 and c2 of the thesis.  By default the other methods take them
-        from the zeros of the arm.
+        Shooting and collocation: 0.2, c1 and c2 of the thesis.  By default the other
+        methods take them from the zeros of the arm.
     step : float, optional
         Of the other methods: between nodes, in s (a 500th of the duration).
     intervals, steps : int, optional
         Of shooting: intervals between the nodes of the forces in the duration (10), and
-        steps of the simulation in each of them (10).
+        steps of the simulation in each of them (10).  Of collocation: intervals (70).
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
@@ -133,10 +144,11 @@ def track(
         Of shooting: with exact derivatives, or as in the thesis with differences of the
         sum of squares.
     max_iterations : int, optional
-        Most steps of the solver (50; 500 of ``"bfgs"``; 30 of stable inversion).
+        Most steps of the solver (50; 500 of ``"bfgs"``; 30 of stable inversion;
+        100 of collocation).
     tolerance : float, optional
         Of the last step: motion of the tip in m (1e-7) in shooting, of the coordinates
-        in rad and m (1e-9) in stable inversion.
+        in rad and m (1e-9) in stable inversion; of the solver of collocation (1e-6).
     time_limit : float, optional
         Longest time of the search in s.
     check : bool
@@ -183,6 +195,10 @@ def track(
     Gauss-Newton with the exact derivatives of the simulation takes three or four steps
     from the forces of the rigid arm, where BFGS with differences takes a hundred, each
     with as many simulations as there are unknowns.
+
+    ``"collocation"``: states and forces at all nodes as unknowns of one sparse program
+    with Gauss points, solved by Ipopt where casadi is; least squares of the errors at
+    the nodes, and a little of the second differences of the forces.
 
     ``"stable inversion"`` [2]_: all coordinates and forces at all times as one boundary
     value problem, with rest before and after; windows are found and not chosen.  As
