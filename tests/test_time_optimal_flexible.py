@@ -1,0 +1,167 @@
+"""Fastest motions of arms that bend: Farid (1997), chapter 8, and a spatial arm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import flexarm as fa
+from flexarm.optimize import OptimalMotion, paths, time_optimal, trade_off
+
+ARM = fa.library.farid_two_link()
+A, B = (1.8, 0.2), (1.6, 0.7)
+LINE = paths.line(A, B)
+START = fa.library.poses(ARM)["A"]
+LIMITS = np.array([300.0, 120.0])
+
+
+def fastest(**options: object) -> OptimalMotion:
+    return time_optimal(
+        ARM,
+        LINE,
+        start=START,
+        **{"torque_limits": LIMITS, "tip_tolerance": 0.4e-3, **options},  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="module")
+def along() -> OptimalMotion:
+    return fastest()
+
+
+def distances(motion: OptimalMotion, rest: float) -> tuple[np.ndarray, ...]:
+    """Times, distances from the line and speeds of the tip, by a run of our own."""
+    end = motion.t[-1]
+    t = np.linspace(motion.t[0], end + rest, 4001)
+    tau = np.stack([np.interp(t, motion.t, column) for column in motion.tau.T], axis=1)
+    run = fa.simulate(
+        ARM, motion.q[0], motion.qd[0], t, torque=tau, method="ROS34PW2",
+        progress=False,
+    )  # fmt: skip
+    tip, way = run.tip[:, :2], np.subtract(B, A)
+    s = np.clip((tip - A) @ way / (way @ way), 0.0, 1.0)
+    s = np.where(t < 0.0, 0.0, np.where(t > motion.duration, 1.0, s))
+    off = np.linalg.norm(tip - A - s[:, None] * way, axis=1)
+    speed = np.linalg.norm(fa.node_velocity(ARM, run.q, run.qd)[:, 3:], axis=1)
+    return t, off, speed
+
+
+def test_farid_is_faster_with_torques_before_and_after(along: OptimalMotion) -> None:
+    # the thesis has 0.4850 s at 0.4 mm, line 3137 of its text
+    assert along.success, along.message
+    assert along.duration < 0.4850
+    assert along.duration == pytest.approx(0.421, abs=0.005)
+    assert along.details["tip_error"] <= 0.4e-3
+    assert (np.abs(along.tau) <= LIMITS * (1.0 + 1e-6)).all()
+    assert along.t[0] == pytest.approx(-0.2 * along.duration, rel=0.05)
+    assert along.verification is not None
+    assert along.verification.step < 0.25 * np.diff(along.t).min()
+
+
+def test_another_integrator_confirms_the_error_and_the_rest(
+    along: OptimalMotion,
+) -> None:
+    t, off, speed = distances(along, rest=0.1)
+    assert off.max() < 0.45e-3  # 0.4 mm, and the error of ROS34PW2
+    ended = t > along.t[-1]
+    assert speed[ended].max() < 5e-3
+    assert speed.max() > 1.5
+
+
+def test_the_tip_goes_all_the_way_and_the_arm_starts_at_rest(
+    along: OptimalMotion,
+) -> None:
+    tip = along.tip
+    first = np.argmin(np.abs(along.t))
+    last = np.argmin(np.abs(along.t - along.duration))
+    assert np.linalg.norm(tip[first, :2] - A) < 0.4e-3
+    assert np.linalg.norm(tip[last, :2] - B) < 0.4e-3
+    rest = fa.inverse_dynamics(ARM, along.q[0], 0.0 * START, 0.0 * START)
+    np.testing.assert_allclose(rest[ARM.actuator_indices], along.tau[0], atol=1e-6)
+    np.testing.assert_allclose(
+        rest[~np.isin(range(12), ARM.actuator_indices)], 0.0, atol=1e-6
+    )
+    assert not along.qd[0].any()
+
+
+def test_without_torques_in_advance_it_is_slower(along: OptimalMotion) -> None:
+    # the thesis has 0.4940 s at 3.5 mm
+    late = fastest(pre_actuation=0.0, tip_tolerance=3.5e-3)
+    assert late.success, late.message
+    assert along.duration < late.duration < 0.4940
+    assert late.details["tip_error"] <= 3.5e-3
+    assert late.t[0] == 0.0
+
+
+@pytest.mark.slow
+def test_tolerance_buys_time_where_torques_cannot_act_in_advance() -> None:
+    curve = trade_off(
+        ARM,
+        LINE,
+        [1e-3, 7e-3],
+        start=START,
+        torque_limits=LIMITS,
+        pre_actuation=0.0,
+    )
+    assert (np.diff(curve.duration) < -0.01).all()
+    assert (curve.tip_error <= curve.tolerance).all()
+    ready = trade_off(ARM, LINE, [1e-3], start=START, torque_limits=LIMITS)
+    assert ready.duration[0] < curve.duration.min() - 0.03
+
+
+@pytest.mark.slow
+def test_a_stiff_arm_takes_little_more_than_the_rigid_one() -> None:
+    stiff = fa.library.farid_two_link(
+        bending_stiffness=2e4, joint_stiffness=1.3e4, elements=1
+    )
+    rigid = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    start = fa.library.poses(rigid)["A"]
+    exact = time_optimal(rigid, LINE, start=start, torque_limits=LIMITS).duration
+    found = time_optimal(
+        stiff,
+        LINE,
+        start=fa.library.poses(stiff)["A"],
+        torque_limits=LIMITS,
+        tip_tolerance=0.2e-3,
+        pre_actuation=0.1,
+        post_actuation=0.1,
+        intervals=32,
+        check=False,
+    )
+    assert exact == pytest.approx(0.4230, rel=5e-3)
+    # torques linear between knots, from and to those of rest
+    assert exact < found.duration < 1.08 * exact
+
+
+def test_a_solver_that_stops_early_warns_and_tells() -> None:
+    with pytest.warns(fa.ConvergenceWarning, match="iterations"):
+        motion = fastest(max_iterations=4)
+    assert not motion.success
+    assert motion.status == "iterations"
+    assert np.isfinite(motion.tau).all()
+    assert motion.verification is not None
+    with pytest.raises(fa.ConvergenceError, match="off by"):
+        motion.check()
+
+
+def test_bad_questions_are_refused() -> None:
+    refused(
+        fa.ArgumentError,
+        ["force of 'link1'", "177.6", "170"],
+        lambda: fastest(torque_limits=[170.0, 120.0]),
+    )
+    for name in ("tip_tolerance", "rest_speed"):
+        refused(fa.ArgumentError, [name], lambda name=name: fastest(**{name: 0.0}))  # type: ignore[misc]
+    for name in ("pre_actuation", "post_actuation", "smoothness"):
+        refused(fa.ArgumentError, [name], lambda name=name: fastest(**{name: -1.0}))  # type: ignore[misc]
+    refused(
+        fa.ArgumentError,
+        ["tip_tolerances"],
+        lambda: trade_off(ARM, LINE, [], torque_limits=LIMITS),
+    )
+    refused(
+        fa.ArgumentError,
+        ["tip_tolerance is given"],
+        lambda: trade_off(ARM, LINE, [1e-3], tip_tolerance=1e-3, torque_limits=LIMITS),
+    )
