@@ -17,15 +17,15 @@ from flexarm.optimize._tip_place import TipPlace
 FLEX = fa.library.planar_chain(2, n_modes=1, bending_stiffness=20.0)
 
 
-def slender(p: Any) -> fa.Arm:
-    """Payload, bending stiffness and length of the links."""
-    return fa.library.planar_chain(
-        2,
-        n_modes=1,
-        payload_mass=p[0],
-        bending_stiffness=20.0 * p[1],
-        length=[1.0, p[2]],
-    )
+def rigid(p: Any) -> fa.Arm:
+    """Payload, and length of the second link."""
+    return fa.library.planar_chain(2, payload_mass=p[0], length=[1.0, p[1]])
+
+
+def soft(p: Any) -> fa.Arm:
+    """Stiffness of the links."""
+    bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in FLEX.bodies]
+    return FLEX.replace(bodies=bodies)
 
 
 def check(local: Any, w: Any, step: float = 1e-5, tolerance: float = 1e-4) -> None:
@@ -54,10 +54,11 @@ def test_derivatives_by_a_payload() -> None:
     check(ParametricEquation(Payloads(FLEX), np.array([0.3])), states(FLEX, [0.3]))
 
 
-def test_derivatives_by_any_parameters() -> None:
-    p = np.array([0.5, 1.2, 0.9])
-    equation = ParametricEquation(Designs(slender, p), p)
-    check(equation, states(FLEX, p), 1e-4)
+@pytest.mark.parametrize(("make_arm", "p"), [(rigid, [0.5, 0.9]), (soft, [1.2])])
+def test_derivatives_by_any_parameters(make_arm: Any, p: Any) -> None:
+    p = np.array(p)
+    equation = ParametricEquation(Designs(make_arm, p), p)
+    check(equation, states(equation.arm, p), 1e-4)
 
 
 def test_a_payload_is_the_arm_that_carries_it() -> None:
@@ -122,6 +123,7 @@ def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
             torque_limits=40.0,
             velocity_limits=0.05,
             payload="maximize",
+            check=False,
             **options,
         )
 

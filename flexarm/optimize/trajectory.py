@@ -11,7 +11,8 @@ from ._collocation import Grid
 from ._design import Design
 from ._result import OptimalMotion, warned
 from ._solve import Progress, solve
-from ._transfer import Transfer, read_task
+from ._transfer import Transfer
+from ._transfer_task import read_task
 
 if TYPE_CHECKING:
     from ..arm import Arm
