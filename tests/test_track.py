@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refused
+from test_stable_inversion import REACH, reach_line, spatial
 
 import flexarm as fa
 from flexarm.errors import ArgumentError, ConvergenceError, ConvergenceWarning
@@ -233,6 +234,14 @@ def test_collocation_finds_calm_forces_within_the_tolerance() -> None:
     assert steps[0] < 0.2 * steps[1]
     far = shot(method="collocation", tip_tolerance=5e-4, check=False)
     assert far.objective < calm.objective
+
+
+def test_collocation_of_a_spatial_arm() -> None:
+    pytest.importorskip("casadi")
+    arm = spatial()
+    motion = track(arm, reach_line(arm), 0.8, method="collocation", start=REACH)
+    assert motion.success
+    assert motion.verification.path_error.max() < 5e-5
 
 
 # trajectories

@@ -40,6 +40,7 @@ _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
 _MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
+SCHEME="gauss"
 _REFINED = 2  # times at most that the margin is widened
 
 
@@ -108,6 +109,7 @@ class FlexibleOptions:
             before_share=self.pre_actuation,
             after_share=self.post_actuation,
             points=3,
+            scheme=SCHEME,
         )
 
 
@@ -248,14 +250,16 @@ class _Problem:
         """Limits, and rest at both ends."""
         motion, nu = self.motion, self.arm.nu
         low, high = _constant(limits.torque, nu)
-        holding = _holding(self.arm, self.postures[[0, -1]], low, high)
+        self.holding = _holding(self.arm, self.postures[[0, -1]], low, high)
         motion.limit_forces(low, high)
-        motion.bound(motion.tau[[0, -1]], holding, holding)
+        if self.path is not None:
+            motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
         motion.bound(motion.v[:, :nu], *limits.velocity)
         motion.bound(motion.a[:, :, :nu], *limits.acceleration)
         motion.fix_state(0, self.postures[0], 0.0)
+        rest = 0.0 if self.path is None else _REST
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
-            room = _REST * motion.scale[index]
+            room = rest * motion.scale[index]
             motion.bound(index, end - room, end + room)
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
@@ -326,13 +330,18 @@ class _Problem:
         at = self.motion.read(found.z)
         T = self.motion.duration(found.z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
+        t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
+        if self.path is None:
+            # nothing ties the last torques to those that hold the arm: a jump
+            t = np.insert(t, -1, at.t[-1] + 1e-9 * T)
+            tau = np.vstack([at.tau, self.holding[-1:], self.holding[-1:]])
         goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
         run = verify(
             self.arm,
-            np.append(at.t, at.t[-1] + rest),
+            t,
             at.q[0],
             at.v[0],
-            np.vstack([at.tau, at.tau[-1:]]),
+            tau,
             float(self.motion.steps(found.z).max()),
             duration=T,
             goal=goal,

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 _DAMPING = 1e-3  # the first one above none, of the largest square of a column
 _MOST_DAMPING = 1e6
 _DECREASE = 1e-2  # of higher powers of the errors, whose last digits take many steps
+_FLAT = 1e-5  # of the first gradient, which is as small as differences tell
 _DIFFERENCE = 1e-5  # of finite differences, of the largest force
 
 
@@ -184,6 +185,10 @@ def quasi_newton(
         )
         best.status = {0: "solved", 1: "iterations"}.get(int(found.status), "failed")
         best.message = str(found.message).lower().rstrip(".")
+        steep = [float(np.abs(g).max()) for g in (gradient(x), found.jac)]
+        if best.status == "failed" and steep[1] < _FLAT * steep[0]:
+            best.status = "acceptable"
+            best.message = "differences are too coarse to come closer to the optimum"
     except TimeoutError:
         best.status, best.message = "time", "the time limit is reached"
     except KeyboardInterrupt:

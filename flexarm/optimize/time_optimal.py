@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,10 +113,11 @@ def time_optimal(
     Returns
     -------
     motion : OptimalMotion
-        Along a path of a rigid arm ``details`` has ``"path"``, the `PathMotion`;
-        ``"scaling"`` with s, its rates and their limits, and ``scaling.at(t)``; and
-        ``"rows"``.  Of a search ``"rigid"``, the motion of the rigid arm, and
-        ``"tip_error"``, the largest distance of the simulated tip from its path in m.
+        ``details`` has ``"limits"`` and the ``"path"``: of a rigid arm the
+        `PathMotion`, beside it ``"scaling"`` with s, its rates and their limits, and
+        ``scaling.at(t)``.  Of a search it has ``"rigid"``, the motion of the rigid arm,
+        and ``"tip_error"``, the largest distance of the simulated tip from its path in
+        m.
 
     Raises
     ------
@@ -230,7 +232,7 @@ def _searched(
             )
         options = FlexibleOptions(**search)
         rigid = rigid_optimum(level, path, limits, start)
-        return warned(flexible_optimum(arm, path, rigid, limits, options))
+        return _told(flexible_optimum(arm, path, rigid, limits, options), path, limits)
     ends = _postures(level, path)
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
@@ -238,7 +240,13 @@ def _searched(
     options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, limits)
-    return warned(flexible_optimum(arm, None, rigid, limits, options))
+    return _told(flexible_optimum(arm, None, rigid, limits, options), None, limits)
+
+
+def _told(motion: OptimalMotion, path: Path | None, limits: Limits) -> OptimalMotion:
+    """The motion with what it was asked to be, and a warning if it is not."""
+    details = {**motion.details, "path": path, "limits": limits}
+    return warned(replace(motion, details=details))
 
 
 def _postures(level: RigidLevel, path: Any) -> Array:

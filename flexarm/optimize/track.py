@@ -215,7 +215,7 @@ def track(
     where the forces lose their effect on the acceleration of the tip.
 
     ``"collocation"``: the calmest forces, of the least sum of squared changes, with
-    which the tip stays within a tolerance; by Gauss points in each interval and a
+    which the tip stays within a tolerance; by Radau points in each interval and a
     nonlinear program.  Where exact tracking takes peaks, as at the jumps of the third
     derivative of the cycloidal law, it does without them.
 
