@@ -11,7 +11,8 @@ from ._collocation import Grid
 from ._design import Design
 from ._result import OptimalMotion, warned
 from ._solve import Progress, solve
-from ._transfer import Transfer, read_task
+from ._transfer import Transfer
+from ._transfer_task import read_task
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -109,7 +110,8 @@ def trajectory(
     Warns
     -----
     ConvergenceWarning
-        If the solver stops early; the result has its best motion and its status.
+        If the solver stops early; the result has its best motion and its status.  Or
+        if the forces lead elsewhere in the simulation.
 
     See Also
     --------
@@ -132,7 +134,7 @@ def trajectory(
 
     Direct collocation in residual form: J. T. Betts, *Practical Methods for Optimal
     Control* (2010), chapter 4.  The answer is a local optimum near the first motion,
-    of fifth degree in time.  Forces between knots are linear, so that jumps of the
+    of ninth degree in time.  Forces between knots are linear, so that jumps of the
     exact forces (bang-bang) are resolved to an interval.
 
     Examples
