@@ -279,8 +279,6 @@ def test_payload_of_an_arm_that_sags_at_the_start() -> None:
     )  # fmt: skip
     assert found.p[0] == 0.0
     assert any("times as large as its sigma" in note for note in found.notes)
-    with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
-        identify(make_arm, [0.3], wrong, outputs=["joints", "tip y"], max_step=0.001)
 
 
 def test_dry_friction_where_the_arm_moves() -> None:
@@ -434,8 +432,10 @@ def test_what_cannot_be_told_apart_is_said() -> None:
 
 
 def test_what_is_hardly_seen_is_said() -> None:
-    short = Record(T[:8], draw(0).y[:8], TAU[:8], [0.3])
-    found = identify(swing, [2.0, 0.3], short, sigma=0.3, names=["mass", "friction"])
+    short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
+    found = identify(
+        swing, [2.0, 0.3], short, sigma=0.3, names=["mass", "friction"], tolerance=1e-3
+    )
     assert any("is known to" in note and "friction" in note for note in found.notes)
 
 
@@ -496,6 +496,21 @@ def test_parameters_without_an_arm_are_stepped_back_from() -> None:
     assert found.success
     assert_allclose(found.p, other.p, rtol=1e-6)
     assert min(p[0] for p in refusals) < 0.0
+
+
+def test_a_search_against_a_wall_asks_for_bounds() -> None:
+    run = fa.simulate(swing([0.5, 0.0]), [0.3], [0.0], T[:21], torque=TAU[:21])
+    record = simulated_record(run, noise=SIGMA, seed=2)
+
+    def wall(p: Any) -> fa.Arm:
+        if p[0] < 1.0:
+            raise fa.ModelError("there is no such arm")
+        return swing([p[0], 0.0])
+
+    with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
+        found = identify(wall, [2.0], record)
+    assert found.status == "failed"
+    assert_allclose(found.p, 1.0, atol=0.01)
 
 
 def test_a_motion_that_diverges_is_stepped_back_from() -> None:

@@ -125,7 +125,7 @@ class Search:
         parts = zip(found, self._there, strict=True)
         values = np.concatenate([f[there] for f, there in parts])
         result: Array = self._weights * (values - self._y)
-        cost = 0.5 * float(result @ result)
+        cost = _cost(result)
         if self.best is None or cost < self.best[0]:
             self.best = cost, np.array(z)
             if self._bar is not None:
@@ -210,18 +210,21 @@ def _minimize(
     try:
         f, damping = search.residual(z), _FIRST
         while True:
-            J, cost = search.jacobian(z), 0.5 * float(f @ f)
+            J, cost = search.jacobian(z), _cost(f)
             while True:
                 step = _step(J, f, z, bounds, damping)
-                linear = f + J @ step
-                promised = cost - 0.5 * float(linear @ linear)
-                still = np.abs(step) <= tolerance * (tolerance + np.abs(z))
-                if still.all() or promised <= tolerance**1.5 * cost:
-                    return "solved"
+                promised = cost - _cost(f + J @ step)
+                least = tolerance * (tolerance + np.abs(z))
+                if (np.abs(step) <= least).all() or promised <= tolerance**1.5 * cost:
+                    # it may be small for its damping alone
+                    plain = _step(J, f, z, bounds, min(damping, _FIRST))
+                    gives = cost - _cost(f + J @ plain)
+                    if (np.abs(plain) <= least).all() or gives <= tolerance * cost:
+                        return "solved"
                 if search.evaluations >= most:
                     return "iterations"
                 new = search.residual(z + step)
-                gain = (cost - 0.5 * float(new @ new)) / promised
+                gain = (cost - _cost(new)) / max(promised, 1e-300)
                 if gain > 0.0:
                     break
                 damping *= 8.0
@@ -233,6 +236,10 @@ def _minimize(
         return "time"
     except KeyboardInterrupt:
         return "interrupted"
+
+
+def _cost(f: Array) -> float:
+    return 0.5 * float(f @ f)
 
 
 def _step(
