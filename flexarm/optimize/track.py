@@ -367,7 +367,7 @@ def _count(name: str, value: Any) -> int:
 def _is_rigid(arm: Arm) -> bool:
     """Whether joints move all: no modes, and motors in rigid gears alone."""
     motors = arm.motor_slice.stop - arm.nu
-    return arm.nv == arm.nu + motors and motors == len(arm.constraints)
+    return bool(arm.nv == arm.nu + motors and motors == len(arm.constraints))
 
 
 def _rigid(task: TipTask) -> Answer:
