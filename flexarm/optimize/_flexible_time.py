@@ -38,7 +38,7 @@ Index = NDArray[np.intp]
 
 _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
-_REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
+_REST = 1e-4  # of the sizes of what bends and its rates: the arm is at rest
 _MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened
 
@@ -51,7 +51,7 @@ class FlexibleOptions:
     ----------
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
-        windows, in m.
+        windows, in m; without a path from its goal after the motion.
     pre_actuation, post_actuation : float
         Lengths of the windows as shares of the duration.
     rest_speed : float
@@ -138,16 +138,16 @@ def flexible_optimum(
     -------
     motion : OptimalMotion
         With ``details["tip_error"]``, the largest distance of the simulated tip from
-        the path in m, and ``details["rigid"]``.
+        the path in m, or without a path from its goal after the motion; and
+        ``details["rigid"]``.
     """
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
-    z, barrier, shrink = problem.first, 1e-2, _MARGIN if path is not None else 1.0
-    for _ in range(1 + (_REFINED if path is not None and options.check else 0)):
-        program = problem.program(shrink)
+    z, barrier = problem.first, 1e-2
+    for _ in range(1 + (_REFINED if path is not None else 0)):
         found = solve(
-            program,
+            problem.program(),
             z,
             solver=options.solver,
             tolerance=options.tolerance,
@@ -165,7 +165,7 @@ def flexible_optimum(
         left = options.time_limit - spent["solver"]
         if not (found.success and error > options.tip_tolerance and left > 0.0):
             break
-        shrink *= 0.97 * options.tip_tolerance / error
+        problem.narrow(error)
         z, barrier = found.z, 1e-4
     spent["total"] = time.perf_counter() - began
     result = answer(
@@ -204,6 +204,7 @@ class _Problem:
         options: FlexibleOptions,
     ) -> None:
         self.arm, self.path, self.options = arm, path, options
+        self._share = _MARGIN
         self.shares, self.postures = _postures(arm, path, rigid)
         first = _SLOWER * rigid.duration
         self.motion = motion = Collocation(
@@ -256,6 +257,7 @@ class _Problem:
         motion.fix_state(0, self.postures[0], 0.0)
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
             room = _REST * motion.scale[index]
+            room[:nu] = 0.0
             motion.bound(index, end - room, end + room)
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
@@ -266,8 +268,12 @@ class _Problem:
             motion.resize(self.speed, self._tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def program(self, shrink: float) -> NonlinearProgram:
-        """The program with a share of the tolerance."""
+    def narrow(self, error: float) -> None:
+        """Ask the nodes for a smaller part of the tolerance after this error."""
+        self._share *= 0.97 * self.options.tip_tolerance / error
+
+    def program(self) -> NonlinearProgram:
+        """The program as it is asked now."""
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
         law.size_by(self.first)
@@ -282,7 +288,7 @@ class _Problem:
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
             terms.append(_ball(self.speed, self._tip_speed))
         if self.path is not None:
-            terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
+            terms += self._on_path(self.path, self._share * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;
         # free motions between two postures are long and need theirs
         return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
@@ -321,7 +327,8 @@ class _Problem:
     def verified(self, found: Solution) -> tuple[Verification, float]:
         """The simulated motion, held for a while at its end, and the error of its tip.
 
-        The error is the largest distance from the path, in the windows from its ends.
+        The error is the largest distance from the path, in the windows from its ends;
+        without a path from the goal after the motion.
         """
         at = self.motion.read(found.z)
         T = self.motion.duration(found.z)
@@ -338,7 +345,7 @@ class _Problem:
             goal=goal,
         )
         if self.path is None or not run.trajectory.success:
-            return run, np.nan if self.path is None else np.inf
+            return run, run.final_error
         t, tip = run.trajectory.t, run.trajectory.tip
         held = t <= at.t[-1] + 1e-9
         t, tip = t[held], tip[held]

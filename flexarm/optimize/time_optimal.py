@@ -88,7 +88,8 @@ def time_optimal(
         Of a rigid arm on a path: where limits hold, see Notes.
     tip_tolerance : float, optional
         Of a flexible arm on a path: largest distance of the tip from it, and from its
-        ends in the windows before and after the motion, in m (1e-3).
+        ends in the windows before and after the motion; without a path that from its
+        goal afterwards, in m (1e-3).
     pre_actuation, post_actuation : float, optional
         Of a flexible arm on a path: lengths of these windows as shares of the duration
         (0.2); without the first the tip is free to move as soon as torques act.
@@ -234,7 +235,7 @@ def _searched(
     ends = _postures(level, path)
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
-    _refuse({k: None for k in _WINDOWS[:3] if k in search}, "a motion without a path")
+    _refuse({k: None for k in _WINDOWS[1:3] if k in search}, "a motion without a path")
     options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, limits)
