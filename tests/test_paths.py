@@ -114,12 +114,17 @@ def test_motors_follow_and_modes_rest() -> None:
         np.testing.assert_array_equal(whole[:, 4:], 0.0)
 
 
+def away(*step: float) -> Any:
+    """A point beside the tip."""
+    return TIP + np.array(step)
+
+
 @pytest.mark.parametrize(
     "path",
     [
-        paths.line(TIP, TIP + [0.1, 0.3, -0.2]),
-        paths.circle(TIP + [0.0, 0.1, 0.0], TIP),
-        paths.spline([TIP, TIP + [0.1, 0.1, 0.0], TIP + [0.0, 0.2, 0.1]]),
+        paths.line(TIP, away(0.1, 0.3, -0.2)),
+        paths.circle(away(0.0, 0.1, 0.0), TIP),
+        paths.spline([TIP, away(0.1, 0.1, 0.0), away(0.0, 0.2, 0.1)]),
     ],
 )
 def test_redundant_arm_follows_with_exact_derivatives(path: paths.Path) -> None:

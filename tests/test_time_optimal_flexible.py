@@ -1,4 +1,4 @@
-"""Fastest motions of arms that bend: Farid (1997), chapter 8, and a spatial arm."""
+"""Fastest motions of arms that bend along a path: Farid (1997), chapter 8."""
 
 from __future__ import annotations
 
@@ -165,38 +165,3 @@ def test_bad_questions_are_refused() -> None:
         ["tip_tolerance is given"],
         lambda: trade_off(ARM, LINE, [1e-3], tip_tolerance=1e-3, torque_limits=LIMITS),
     )
-
-
-@pytest.mark.slow
-def test_a_spatial_arm_comes_to_rest_without_vibration() -> None:
-    arm = fa.library.cibicik_egeland()
-    postures = fa.library.poses(arm)
-    limits = np.array([150.0, 700.0, 250.0, 30.0])
-    motion = time_optimal(
-        arm,
-        [postures["initial"][:4], postures["final"][:4]],
-        torque_limits=limits,
-        tip_tolerance=1e-4,
-        intervals=48,
-        smoothness=1e-2,
-    )
-    assert motion.success, motion.message
-    # along the straight line of the joints the rigid arm takes longer
-    assert motion.duration < motion.details["rigid"].duration
-    assert (np.abs(motion.tau) <= limits * (1.0 + 1e-6)).all()
-    assert motion.details["tip_error"] < 1e-4
-    # by another integrator, with the torques that hold the arm afterwards
-    rest = np.linspace(0.0, 0.4, 401)[1:] + motion.duration
-    t = np.concatenate([np.linspace(0.0, motion.duration, 4801), rest])
-    run = fa.simulate(
-        arm,
-        motion.q[0],
-        motion.qd[0],
-        t,
-        torque=np.stack([np.interp(t, motion.t, x) for x in motion.tau.T], axis=1),
-        method="generalized-alpha",
-        progress=False,
-    )
-    goal = fa.tip_pose(arm, fa.equilibrium(arm, postures["final"]).q)[:3, 3]
-    off = np.linalg.norm(run.tip[t >= motion.duration] - goal, axis=1)
-    assert off.max() < 0.15e-3

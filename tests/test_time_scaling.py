@@ -316,7 +316,7 @@ def test_motion_between_the_points_is_exact() -> None:
     found = time_optimal(IIWA, random_path(1), torque_limits=IIWA_TORQUE, points=200)
     scaling = found.details["scaling"]
     t = np.linspace(0.0, found.duration, 1717)
-    s, sd, sdd = scaling.at(t)
+    s, sd, _ = scaling.at(t)
     assert (np.diff(s) >= 0.0).all()
     h = 1e-7
     inner = t[1:-1]
@@ -415,7 +415,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
     solver = toppra.algorithm.TOPPRA(
         constraints, theirs, gridpoints=s, solver_wrapper="seidel"
     )
-    u, sd, _ = solver.compute_parameterization(0.0, 0.0)
+    _, sd, _ = solver.compute_parameterization(0.0, 0.0)
     found = time_optimal(
         IIWA,
         path,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refused
+from test_stable_inversion import REACH, reach_line, spatial
 
 import flexarm as fa
 from flexarm.errors import ArgumentError, ConvergenceError, ConvergenceWarning
@@ -219,6 +220,30 @@ def test_smoothing_calms_the_forces() -> None:
     assert smooth.details["tip_error"].max() < 1e-5
 
 
+def test_collocation_finds_calm_forces_within_the_tolerance() -> None:
+    pytest.importorskip("casadi")
+    calm = shot(method="collocation")
+    exact = shot(method="stable inversion", check=False)
+    assert calm.success
+    assert (calm.details["tip_error"] < 5e-5).all()
+    assert calm.verification.path_error.max() < 6e-5
+    assert calm.verification.final_error < 7e-5
+    # no peaks where the third derivative of the trajectory jumps
+    at = np.linspace(-0.1, 0.6, 701)
+    steps = [np.abs(np.diff([m.torque(t)[0] for t in at])).max() for m in (calm, exact)]
+    assert steps[0] < 0.2 * steps[1]
+    far = shot(method="collocation", tip_tolerance=5e-4, check=False)
+    assert far.objective < calm.objective
+
+
+def test_collocation_of_a_spatial_arm() -> None:
+    pytest.importorskip("casadi")
+    arm = spatial()
+    motion = track(arm, reach_line(arm), 0.8, method="collocation", start=REACH)
+    assert motion.success
+    assert motion.verification.path_error.max() < 5e-5
+
+
 # trajectories
 
 
@@ -262,6 +287,16 @@ def test_a_rigid_arm_takes_inverse_dynamics(method: str) -> None:
     assert np.abs(motion.tip - LINE(s).position).max() < 1e-12
     rate = arm.node_velocity(motion.q, motion.qd, frame="base")[:, 3:]
     assert np.abs(rate - LINE(s).first * sd[:, np.newaxis]).max() < 1e-12
+    assert motion.verification.path_error.max() < 1e-5
+
+
+def test_rigid_gears_are_rigid() -> None:
+    bare = fa.library.planar_chain(2, length=1.0)
+    drive = fa.Drive(np.inf, gear_ratio=10.0, rotor_inertia=0.01)
+    bodies = [b.replace(joint=b.joint.replace(drive=drive)) for b in bare.bodies]
+    arm = bare.replace(bodies=bodies)
+    motion = track(arm, LINE, 0.5, start=[0.5, -0.9])
+    assert motion.method == "inverse dynamics"
     assert motion.verification.path_error.max() < 1e-5
 
 
@@ -341,6 +376,8 @@ def test_bad_trajectories(path: Any, T: Any, words: list[str]) -> None:
         ({"method": "stable inversion", "steps": 3}, ["steps is given", "'shooting'"]),
         ({"intervals": 0}, ["intervals is 0"]),
         ({"steps": 2.5}, ["steps is 2.5"]),
+        ({"method": "collocation", "after": 0.0}, ["after is 0", "rest"]),
+        ({"method": "collocation", "tip_tolerance": 0}, ["tip_tolerance is 0"]),
         ({"before": 0.25}, ["before is 0.25", "multiple of 0.1"]),
         ({"before": -0.1}, ["before is -0.1"]),
         ({"weights": (1.0,)}, ["weights is (1.0,)"]),

@@ -103,7 +103,7 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     >>> arm = fa.library.planar_chain(2, length=1.0)
     >>> path = fa.optimize.paths.line([1.0, 1.0], [1.2, 1.0])
     >>> motion = fa.optimize.paths.follow(arm, path, start=[0.1, 1.4])
-    >>> print(motion.q[0].round(9), motion.first[0].round(9))
+    >>> print(motion.q[0].round(9) + 0.0, motion.first[0].round(9) + 0.0)
     [0.         1.57079633] [ 0.  -0.2]
     """
     from .paths import Path

@@ -84,7 +84,7 @@ def rigid_optimum(
             "total": ended - began,
         },
         verification=verification,
-        details={"path": motion, "scaling": scaling, "rows": rows},
+        details={"path": motion, "scaling": scaling, "rows": rows, "limits": limits},
     )
 
 

@@ -135,6 +135,15 @@ class Shooting:
         e = self.scale * (tip - self.goal)
         return e.reshape(*e.shape[:-2], -1)
 
+    @property
+    def newton_part(self) -> float:
+        """What Newton's step is of that of Gauss and Newton, for the power of errors.
+
+        The curvature of a sum of |e|^p by e is p (p - 1) |e|^(p - 2); with residuals
+        |e|^(p/2) it would be p^2/2 of the same.
+        """
+        return 0.5 * self.power / (self.power - 1.0)
+
     def raise_power(self, power: float, q: Array) -> None:
         """From here on minimize sums of a higher power of the errors.
 

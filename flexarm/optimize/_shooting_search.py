@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 _DAMPING = 1e-3  # the first one above none, of the largest square of a column
 _MOST_DAMPING = 1e6
+_DECREASE = 1e-2  # of higher powers of the errors, whose last digits take many steps
+_FLAT = 1e-5  # of the first gradient, which is as small as differences tell
 _DIFFERENCE = 1e-5  # of finite differences, of the largest force
 
 
@@ -63,20 +65,13 @@ def gauss_newton(
     try:
         for best.iterations in range(1, max_iterations + 1):
             J = problem.jacobian(best.run)
-            moved, damping = _step(problem, best, J, r, damping)
+            moved, damping = _step(problem, best, J, r, damping, small)
             r = problem.residual(best.x, best.run.q)
             best.history.append(best.cost)
             if bar is not None:
                 bar.update()
-            if moved < small:
-                best.status, best.message = "solved", _reached(tolerance)
-                break
-            if damping > _MOST_DAMPING:
-                best.status = "failed"
-                best.message = "no step decreases the tip errors any more"
-                break
-            if time.perf_counter() - began > time_limit:
-                best.status, best.message = "time", "the time limit is reached"
+            late = time.perf_counter() - began > time_limit
+            if _ended(problem, best, moved < small, tolerance, damping, late):
                 break
         else:
             best.message = f"{max_iterations} iterations are done"
@@ -88,8 +83,35 @@ def gauss_newton(
     return best
 
 
+def _ended(
+    problem: Shooting,
+    best: Outcome,
+    is_small: bool,
+    tolerance: float,
+    damping: float,
+    is_late: bool,
+) -> bool:
+    """Whether a search is over, and why."""
+    gain = best.history[-2] - best.cost
+    if is_small:
+        best.status, best.message = "solved", _reached(tolerance)
+    elif problem.power != 2.0 and gain < _DECREASE * best.cost:
+        best.status, best.message = "solved", _settled()
+    elif damping > _MOST_DAMPING:
+        best.status = "failed"
+        best.message = "no step decreases the tip errors any more"
+    elif is_late:
+        best.status, best.message = "time", "the time limit is reached"
+    return best.message != ""
+
+
 def _step(
-    problem: Shooting, best: Outcome, J: Array, r: Array, damping: float
+    problem: Shooting,
+    best: Outcome,
+    J: Array,
+    r: Array,
+    damping: float,
+    small: float,
 ) -> tuple[float, float]:
     """One step to a lower sum of squares; how far it moves the tip, and the damping."""
     size = float(np.sqrt((J**2).sum(axis=0).max()))
@@ -98,7 +120,7 @@ def _step(
         if damping:
             rows = np.vstack([J, np.sqrt(damping) * size * np.eye(J.shape[1])])
             right = np.append(right, np.zeros(J.shape[1]))
-        dx = np.linalg.lstsq(rows, right, rcond=1e-10)[0]
+        dx = problem.newton_part * np.linalg.lstsq(rows, right, rcond=1e-10)[0]
         moved = float(np.linalg.norm(J @ dx))
         x = best.x + dx
         run = problem.motion(x)
@@ -108,8 +130,10 @@ def _step(
             if cost <= best.cost:
                 best.x, best.cost, best.run = x, cost, run
                 return moved, 0.1 * damping if damping > _DAMPING**2 else 0.0
-        if moved < 1e-12 or damping > _MOST_DAMPING:
-            return (0.0 if moved < 1e-12 else np.inf), damping
+        if not damping and moved < small:  # rounding decides what is lower
+            return moved, damping
+        if damping > _MOST_DAMPING:
+            return np.inf, damping
         damping = max(10.0 * damping, _DAMPING)
 
 
@@ -161,6 +185,10 @@ def quasi_newton(
         )
         best.status = {0: "solved", 1: "iterations"}.get(int(found.status), "failed")
         best.message = str(found.message).lower().rstrip(".")
+        steep = [float(np.abs(g).max()) for g in (gradient(x), found.jac)]
+        if best.status == "failed" and steep[1] < _FLAT * steep[0]:
+            best.status = "acceptable"
+            best.message = "differences are too coarse to come closer to the optimum"
     except TimeoutError:
         best.status, best.message = "time", "the time limit is reached"
     except KeyboardInterrupt:
@@ -175,6 +203,10 @@ def quasi_newton(
 
 def _reached(tolerance: float) -> str:
     return f"the last step moved the tip by less than {tolerance:.1g} m (rms)"
+
+
+def _settled() -> str:
+    return f"the last step decreased the sum by less than a part of {_DECREASE:g}"
 
 
 def _diverged() -> ConvergenceError:

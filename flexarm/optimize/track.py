@@ -16,6 +16,7 @@ from ._result import OptimalMotion, warned
 from ._shooting_search import by_shooting
 from ._stable_inversion import by_stable_inversion
 from ._tip_task import Answer, TipTask, timed
+from ._track_collocation import by_collocation
 from ._verify import verify
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = ["track"]
 _METHODS: dict[str, Callable[..., Answer]] = {
     "shooting": by_shooting,
     "stable inversion": by_stable_inversion,
+    "collocation": by_collocation,
     "frequency domain": by_frequencies,
 }
 
@@ -50,6 +52,17 @@ _OPTIONS = {
         "before",
         "after",
         "step",
+        "max_iterations",
+        "tolerance",
+        "time_limit",
+        "progress",
+    ),
+    "collocation": (
+        "before",
+        "after",
+        "intervals",
+        "tip_tolerance",
+        "solver",
         "max_iterations",
         "tolerance",
         "time_limit",
@@ -79,6 +92,8 @@ def track(
     power: float | None = None,
     smoothing: float | None = None,
     optimizer: str | None = None,
+    tip_tolerance: float | None = None,
+    solver: str | None = None,
     max_iterations: int | None = None,
     tolerance: float | None = None,
     time_limit: float | None = None,
@@ -103,7 +118,7 @@ def track(
         s.  Places of two numbers have z = 0.  It rests before and after.
     duration : float, optional
         Of the motion of the tip, in s; that of the times, if there are any.
-    method : {"shooting", "stable inversion", "frequency domain"}
+    method : {"shooting", "stable inversion", "collocation", "frequency domain"}
         See the notes.
     law : {"cycloidal", "quintic", "septic", "ninth_degree"}
         How a `Path` is run through.
@@ -114,13 +129,13 @@ def track(
         which it can move.  An arm with one actuator has one.
     before, after : float, optional
         Time in which the arm moves before and after its tip, as part of the duration.
-        Shooting: 0.2, c1 and c2 of the thesis.  By default the other methods take them
-        from the zeros of the arm.
+        Shooting and collocation: 0.2, c1 and c2 of the thesis.  By default the other
+        methods take them from the zeros of the arm.
     step : float, optional
-        Of the other methods: between nodes, in s (a 500th of the duration).
+        Of these others: between nodes, in s (a 500th of the duration).
     intervals, steps : int, optional
         Of shooting: intervals between the nodes of the forces in the duration (10), and
-        steps of the simulation in each of them (10).
+        steps of the simulation in each of them (10).  Of collocation: intervals (40).
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
@@ -132,11 +147,17 @@ def track(
     optimizer : {"gauss-newton", "bfgs"}, optional
         Of shooting: with exact derivatives, or as in the thesis with differences of the
         sum of squares.
+    tip_tolerance : float, optional
+        Of collocation: largest error of the tip along each axis, at the nodes, in m
+        (5e-5).
+    solver : {"auto", "ipopt", "scipy"}, optional
+        Of collocation; Ipopt comes with the package casadi.
     max_iterations : int, optional
-        Most steps of the solver (50; 500 of ``"bfgs"``; 30 of stable inversion).
+        Most steps of the solver (50; 500 of ``"bfgs"``; 30 of stable inversion; 200 of
+        collocation).
     tolerance : float, optional
         Of the last step: motion of the tip in m (1e-7) in shooting, of the coordinates
-        in rad and m (1e-9) in stable inversion.
+        in rad and m (1e-9) in stable inversion.  Of collocation that of the solver.
     time_limit : float, optional
         Longest time of the search in s.
     check : bool
@@ -149,11 +170,12 @@ def track(
     motion : OptimalMotion
         Motion, forces and their verification.  ``details`` of shooting: ``"nodes"`` and
         ``"nodal_tau"``; ``"tip_error"``, the largest ones along the axes in m;
-        ``"history"`` of the sum of squares; ``"simulations"``, their number.  Of the
-        other methods: ``"zeros"`` of the arm at the begin (half way, in the frequency
-        domain) in 1/s; of stable inversion ``"time_constants"`` of the slowest motion
-        before and after that of the tip, and how long ``"before"`` and ``"after"`` it
-        the forces differ from those at rest by more than a thousandth, all in s.
+        ``"history"`` of the sum of squares; ``"simulations"``, their number.  Of
+        collocation ``"tip_error"`` at the nodes.  Of the other methods: ``"zeros"`` of
+        the arm at the begin (half way, in the frequency domain) in 1/s; of stable
+        inversion ``"time_constants"`` of the slowest motion before and after that of
+        the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
+        those at rest by more than a thousandth, all in s.
 
     Raises
     ------
@@ -191,6 +213,11 @@ def track(
     example below.  An arm whose vibrations with its tip at rest decay or grow slowly
     needs long windows; neutral ones go on after the motion.  The inverse does not exist
     where the forces lose their effect on the acceleration of the tip.
+
+    ``"collocation"``: the calmest forces, of the least sum of squared changes, with
+    which the tip stays within a tolerance; by Radau points in each interval and a
+    nonlinear program.  Where exact tracking takes peaks, as at the jumps of the third
+    derivative of the cycloidal law, it does without them.
 
     ``"frequency domain"`` [3]_: the arm linearized about its rest half way, exact for
     small motions.
@@ -244,6 +271,8 @@ def track(
         "power": power,
         "smoothing": smoothing,
         "optimizer": optimizer,
+        "tip_tolerance": tip_tolerance,
+        "solver": solver,
         "max_iterations": max_iterations,
         "tolerance": tolerance,
         "time_limit": time_limit,
@@ -252,7 +281,7 @@ def track(
     options = _options(method, given)
     task = TipTask(arm, timed(path, duration, law), start, axes)
     ready = time.perf_counter()
-    if arm.nv == arm.nu and not arm.constraints:
+    if _is_rigid(arm):
         method, answer = "inverse dynamics", _rigid(task)
     else:
         answer = _METHODS[method](task, **options)
@@ -276,7 +305,7 @@ def _motion(
             task.to.place,
             duration=task.to.duration,
         )
-    marks = np.diff([*times, time.perf_counter()])
+    marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
     return OptimalMotion(
         task.arm,
@@ -295,7 +324,7 @@ def _motion(
         answer.variables,
         answer.iterations,
         answer.violation,
-        {**timings, "total": float(marks.sum())},
+        {**timings, "total": sum(marks)},
         verification,
         answer.details,
     )
@@ -315,7 +344,7 @@ def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
                 f"{name} is given, which method {method!r} does not have; expected it "
                 f"with {' or '.join(others)} alone"
             )
-    for name in ("step", "tolerance", "time_limit", "power"):
+    for name in ("step", "tolerance", "tip_tolerance", "time_limit", "power"):
         if name in options:
             options[name] = positive_number(name, options[name])
     for name in ("intervals", "steps", "max_iterations"):
@@ -332,6 +361,12 @@ def _count(name: str, value: Any) -> int:
     if not whole or value < 1:
         raise ArgumentError(f"{name} is {value!r}, expected a whole number, 1 or more")
     return int(value)
+
+
+def _is_rigid(arm: Arm) -> bool:
+    """Whether joints move all: no modes, and motors in rigid gears alone."""
+    motors = arm.motor_slice.stop - arm.nu
+    return arm.nv == arm.nu + motors and motors == len(arm.constraints)
 
 
 def _rigid(task: TipTask) -> Answer:

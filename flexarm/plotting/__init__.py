@@ -11,6 +11,7 @@ from ._histories import deflections, energies, joints, tip
 from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
+from ._optimal import optimal_motion, time_scaling, trade_off
 from ._robustness import robustness
 from ._snapshots import snapshots
 from ._tracking import tracking
@@ -27,13 +28,16 @@ __all__ = [
     "joints",
     "link_loads",
     "mode_shapes",
+    "optimal_motion",
     "poles_zeros",
     "robustness",
     "root_locus",
     "snapshots",
     "step_response",
+    "time_scaling",
     "tip",
     "tracking",
+    "trade_off",
     "vibration",
     "workspace",
 ]

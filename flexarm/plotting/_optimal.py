@@ -1,0 +1,278 @@
+"""Optimal motions: the phase plane of a path, torques within limits, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError
+from ._canvas import color, finish, make_axes
+
+if TYPE_CHECKING:
+    from ..optimize import OptimalMotion
+
+Array = NDArray[np.float64]
+
+_KINDS = ("torques", "tip error", "speeds")
+_MILLI = 1e3
+
+
+def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
+    """Phase plane of the fastest motion along a path.
+
+    Parameters
+    ----------
+    motion : OptimalMotion
+        Of a rigid arm along a path, by `flexarm.optimize.time_optimal`.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    lines : list of matplotlib.lines.Line2D
+        The rate of s along the path; the largest rates from which the end can be
+        reached; the maximum velocity curve, above which no acceleration is within the
+        limits, where it is in sight.
+
+    Raises
+    ------
+    ArgumentError
+        If the motion is none along a path of a rigid arm.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths, time_optimal
+    >>> arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
+    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=start)
+    >>> [line.get_label() for line in fa.plotting.time_scaling(motion)]
+    ['motion', 'controllable']
+    """
+    _check(motion)
+    scaling = motion.details.get("scaling")
+    if scaling is None:
+        raise ArgumentError(
+            "motion has no time scaling, expected one of a rigid arm along a path, by "
+            "optimize.time_optimal"
+        )
+    ax = make_axes(ax)
+    reached = scaling.controllable[:, 1]
+    top = 2.5 * float(scaling.sd.max())
+    curve = np.where(scaling.curve < 2.0 * top, scaling.curve, np.nan)
+    shown = [
+        *ax.plot(scaling.s, scaling.sd, color=color(0), label="motion", zorder=3),
+        *ax.plot(
+            scaling.s,
+            np.minimum(reached, 2.0 * top),
+            "--",
+            color=color(1),
+            linewidth=1.2,
+            label="controllable",
+            zorder=4,
+        ),
+    ]
+    if np.isfinite(curve).any():
+        wide = {"color": "0.75", "linewidth": 4.0, "label": "maximum velocity"}
+        shown += ax.plot(scaling.s, curve, **wide)
+    ax.set_xlim(0.0, 1.0)
+    highest = max(np.nanmax(curve, initial=0.0), reached.max(), scaling.sd.max())
+    ax.set_ylim(0.0, min(top, 1.08 * highest))
+    finish(ax, "path parameter s", "its rate (1/s)", legend=True)
+    return shown
+
+
+def optimal_motion(
+    motion: OptimalMotion,
+    kind: str = "torques",
+    *,
+    limits: Any = None,
+    ax: Any = None,
+) -> list[Any]:
+    """Torques within their limits, speeds, or the error of the tip, over time.
+
+    Parameters
+    ----------
+    motion : OptimalMotion
+        Result of a function of `flexarm.optimize`.
+    kind : {"torques", "tip error", "speeds"}
+        Forces of the actuators; distance of the simulated tip from its path, from the
+        ends of the path before and after the main motion; or velocities of the joints.
+    limits : float, (nu,) or (2, nu) array_like of float, optional
+        Of the torques or speeds, drawn dashed; by default those of `time_optimal`.
+    ax : matplotlib axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    lines : list of matplotlib.lines.Line2D
+        One for each joint, or that of the error.  Windows before and after the main
+        motion are shaded.
+
+    Raises
+    ------
+    ArgumentError
+        If the kind is unknown, or the motion has no path or no simulation.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths, time_optimal
+    >>> arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
+    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=start)
+    >>> [line.get_label() for line in fa.plotting.optimal_motion(motion)]
+    ['link1', 'link2']
+    """
+    _check(motion)
+    if kind not in _KINDS:
+        raise ArgumentError(
+            f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
+        )
+    if kind == "tip error":
+        t, error = _tip_error(motion)
+        ax = _shaded(motion, ax)
+        lines = list(ax.plot(t, _MILLI * error, color=color(0), label="tip"))
+        ax.set_ylim(bottom=0.0)
+        finish(ax, "time (s)", "distance from the path (mm)")
+        return lines
+    arm = motion.arm
+    ax = _shaded(motion, ax)
+    turning = bool(arm._turning[: arm.nu].all())
+    if kind == "torques":
+        values, name = motion.tau, "torque (N m)" if turning else "force (N m or N)"
+    else:
+        values = motion.qd[:, : arm.nu]
+        name = "velocity (rad/s)" if turning else "velocity (rad/s or m/s)"
+    bounds = _bounds(motion, kind, limits)
+    lines = []
+    for k, label in enumerate(arm.coordinate_names[: arm.nu]):
+        look = {"color": color(k), "linewidth": 1.4}
+        lines += ax.plot(motion.t, values[:, k], label=label, **look)
+        for bound in bounds[..., k]:
+            if np.isfinite(bound).all():
+                ax.plot(motion.t, bound, "--", color=color(k), linewidth=0.8)
+    finish(ax, "time (s)", name, legend=True)
+    return lines
+
+
+def trade_off(
+    motions: Sequence[OptimalMotion], *, label: str | None = None, ax: Any = None
+) -> Any:
+    """Durations of motions against the errors of their tips.
+
+    Parameters
+    ----------
+    motions : sequence of OptimalMotion
+        Of one flexible arm along one path with several tolerances, by
+        `flexarm.optimize.time_optimal`.
+    label : str, optional
+        Of the line in the legend.
+    ax : matplotlib axes, optional
+        Where to draw, for several lines in one figure; by default a new figure.
+
+    Returns
+    -------
+    line : matplotlib.lines.Line2D
+        Largest distance of the simulated tip from its path, by duration.
+
+    Raises
+    ------
+    ArgumentError
+        If a motion has no simulated tip error.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths, time_optimal
+    >>> arm = fa.library.farid_two_link(elements=1)
+    >>> found = [
+    ...     time_optimal(
+    ...         arm,
+    ...         paths.line([1.8, 0.2], [1.6, 0.7]),
+    ...         torque_limits=[300.0, 120.0],
+    ...         start=fa.library.poses(arm)["A"],
+    ...         tip_tolerance=error,
+    ...         intervals=12,
+    ...     )
+    ...     for error in (2e-3, 4e-3)
+    ... ]
+    >>> fa.plotting.trade_off(found).axes.get_ylabel()
+    'largest error of the tip (mm)'
+    """
+    found = []
+    for k, motion in enumerate(motions):
+        _check(motion)
+        error = motion.details.get("tip_error", np.nan)
+        if not np.isfinite(error):
+            raise ArgumentError(
+                f"motions[{k}] has no simulated error of its tip, expected motions of "
+                "a flexible arm along a path with check=True"
+            )
+        found.append((motion.duration, _MILLI * float(error)))
+    if not found:
+        raise ArgumentError("motions is empty, expected one or more")
+    ax = make_axes(ax, (5.6, 3.8))
+    duration, errors = np.array(sorted(found)).T
+    used = color(len(ax.get_lines()))
+    (line,) = ax.plot(duration, errors, "o-", color=used, markersize=4, label=label)
+    highest = max(float(np.max(shown.get_ydata())) for shown in ax.get_lines())
+    ax.set_ylim(0.0, 1.08 * highest)
+    named = label is not None
+    finish(ax, "duration (s)", "largest error of the tip (mm)", legend=named)
+    return line
+
+
+def _check(motion: Any) -> None:
+    from ..optimize import OptimalMotion
+
+    if not isinstance(motion, OptimalMotion):
+        raise ArgumentError(
+            f"motion is {type(motion).__name__}, expected the result of a function of "
+            "flexarm.optimize"
+        )
+
+
+def _shaded(motion: OptimalMotion, ax: Any) -> Any:
+    """Axes with the windows before and after the main motion in grey."""
+    ax = make_axes(ax)
+    ends = float(motion.t[0]), float(motion.t[-1])
+    for left, right in ((ends[0], 0.0), (motion.duration, ends[1])):
+        if right - left > 1e-9 * motion.duration:
+            ax.axvspan(left, right, color="0.93", zorder=0)
+    return ax
+
+
+def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
+    """Least and largest values at all times, (2, n, nu), infinite if unknown."""
+    from ..optimize._limits import pair_of
+
+    nu, known = motion.arm.nu, motion.details.get("limits")
+    if given is not None or known is None:
+        pair = pair_of("limits", given, nu)
+    elif kind == "torques":
+        return np.asarray(known.torques(motion.q, nu))
+    else:
+        pair = known.velocity
+    return np.broadcast_to(pair[:, np.newaxis], (2, len(motion.t), nu))
+
+
+def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
+    """Times of the simulation and distances from the path."""
+    from ..optimize._flexible_time import nearest
+
+    path = motion.details.get("path")
+    path = getattr(path, "path", path)  # a PathMotion knows its path
+    if path is None or path.space != "tip" or motion.verification is None:
+        raise ArgumentError(
+            "motion has no path of its tip or no simulation, expected one along a path "
+            "of the tip by optimize.time_optimal with check=True"
+        )
+    run = motion.verification.trajectory
+    off = run.tip - nearest(path, run.tip)
+    early, late = run.t < 0.0, run.t > motion.duration
+    off[early], off[late] = run.tip[early] - path.start, run.tip[late] - path.end
+    return run.t, np.linalg.norm(off, axis=-1)

@@ -1,0 +1,186 @@
+"""Minimum time between two postures, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from farid_cases import END, START
+from refusals import refused
+from scipy.optimize import brentq
+
+import flexarm as fa
+from flexarm.optimize import paths, time_optimal
+
+pytest.importorskip("casadi")
+
+ARM = fa.library.farid_two_link()
+ELBOW_UP = fa.library.poses(ARM)["A"]
+LINE = paths.line(START, END)
+THESIS = {"torque_limits": [300.0, 120.0], "start": ELBOW_UP}
+
+
+# between two postures
+
+
+def test_mass_on_a_slide_is_fastest_by_full_force() -> None:
+    rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+    arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
+    found = time_optimal(arm, [[0.0], [0.5]], torque_limits=3.0, intervals=60)
+    exact = 2.0 * np.sqrt(0.5 * 2.0 / 3.0)
+    assert found.duration == pytest.approx(exact, rel=0.01)
+    assert found.verification is not None
+    assert found.verification.final_error < 1e-3
+
+
+def test_pendulum_has_one_way() -> None:
+    """A single joint has no choice of a path, whose optimum is exact."""
+    arm = fa.library.pendulum(mass=2.0, com=0.3)
+    ends = [[-1.5], [0.5]]
+    way = paths.joint_path(ends, kind="straight")
+    exact = time_optimal(arm, way, torque_limits=8.0, scheme="midpoint")
+    found = time_optimal(arm, ends, torque_limits=8.0, intervals=60)
+    assert found.duration == pytest.approx(exact.duration, rel=0.015)
+
+
+def test_two_links_are_faster_without_a_path() -> None:
+    arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    pose = fa.library.poses(arm)
+    ends = [pose["A"], pose["B"]]
+    torque = THESIS["torque_limits"]
+    straight = time_optimal(
+        arm, paths.joint_path(ends, kind="straight"), torque_limits=torque
+    )
+    found = time_optimal(arm, ends, torque_limits=torque, intervals=60)
+    assert found.success
+    assert found.duration < straight.duration
+    np.testing.assert_allclose(found.q[[0, -1], :2], ends, atol=1e-3)
+
+
+MOTOR, LOAD, SPRING = 0.5, 1.5, 20.0  # kg m^2, kg m^2, N m/rad
+
+
+def through_a_spring(force: float, way: float) -> float:
+    """Shortest time of a motor that turns a load through a spring, rest to rest.
+
+    Full force changes its sign at t1 = T/2 - d, T/2 and T/2 + d (W. Singhose, G. Dodds,
+    J. Dyn. Syst. Meas. Control 117, 1995: commands odd about the middle), with
+    2 cos(omega d) = 1 + cos(omega T/2) so that the spring is at rest at the end.
+    """
+    total = MOTOR + LOAD
+    omega = np.sqrt(SPRING * total / (MOTOR * LOAD))
+
+    def gone(T: float) -> float:
+        half = 0.5 * T
+        d = float(np.arccos(0.5 * (1.0 + np.cos(omega * half)))) / omega
+        t1 = half - d
+        return float(force / total * (t1**2 + 2.0 * t1 * d - d**2))
+
+    stiff = 2.0 * np.sqrt(way * total / force)
+    return float(brentq(lambda T: gone(T) - way, stiff, 1.3 * stiff))
+
+
+@pytest.mark.parametrize("way", [0.3, 1.0])
+def test_flexible_joint_is_fastest_by_three_switches(way: float) -> None:
+    joint = fa.Joint(drive=fa.Drive(SPRING, rotor_inertia=MOTOR))
+    rod = fa.RigidBody("rod", joint, mass=1.0, inertia=(LOAD,) * 3)
+    arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
+    exact = through_a_spring(2.0, way)
+    stiff = 2.0 * np.sqrt(way * (MOTOR + LOAD) / 2.0)
+    assert exact > 1.005 * stiff
+    found = time_optimal(arm, [[0.0], [way]], torque_limits=2.0, intervals=60)
+    assert found.success
+    assert exact * 0.995 < found.duration < exact * 1.02
+    assert found.verification is not None
+    assert found.verification.final_error < 2e-3
+
+
+@pytest.mark.slow
+def test_spatial_arm_comes_to_rest() -> None:
+    """Four joints, two steel tubes that bend and twist, without any damping."""
+    arm = fa.library.cibicik_egeland()
+    pose = fa.library.poses(arm)
+    ends = np.array([pose["initial"][:4], pose["final"][:4]])
+    torque = np.array([600.0, 600.0, 300.0, 10.0])
+    found = time_optimal(
+        arm,
+        ends,
+        torque_limits=torque,
+        tip_tolerance=1e-4,
+        smoothness=0.1,
+        intervals=40,
+        tolerance=1e-4,
+    )
+    assert found.success, found.message
+    assert found.duration < 1.1
+    assert found.timings["total"] < 60.0
+    assert (abs(found.tau) <= torque * (1.0 + 1e-6)).all()
+    assert found.details["tip_error"] < 1e-4
+    # and by another integrator, which damps nothing that matters
+    rest = [fa.equilibrium(arm, np.append(q, np.zeros(12))) for q in ends]
+    after = found.duration * np.array([1.0 + 1e-9, 1.1, 1.2])
+    t = np.concatenate([found.t, after])
+    tau = np.concatenate([found.tau, np.tile(rest[1].tau[:4], (3, 1))])
+    run = fa.simulate(
+        arm, rest[0].q, np.zeros(16), t, torque=tau, method="Rodas4P", rtol=1e-6
+    )
+    goal = fa.tip_pose(arm, rest[1].q)[:3, 3]
+    assert np.linalg.norm(run.tip[-3:] - goal, axis=1).max() < 1.2e-4
+    # calm torques take a third more than the rigid arm on the straight line of joints
+    rigid = fa.library.cibicik_egeland(n_modes=0)
+    line = paths.joint_path(ends, kind="straight")
+    stiff = time_optimal(rigid, line, torque_limits=torque)
+    assert found.duration < 1.4 * stiff.duration
+
+
+# refusals
+
+
+def of_two(arm: fa.Arm, path: Any, **options: Any) -> Any:
+    given = {"torque_limits": [300.0, 120.0], **options}
+    return lambda: time_optimal(arm, path, **given)
+
+
+RIGID = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+BAD: list[tuple[list[str], Any]] = [
+    (["scheme is given for a flexible arm"], of_two(ARM, LINE, scheme="midpoint")),
+    (["intervals is given for a rigid arm"], of_two(RIGID, LINE, intervals=10)),
+    (
+        ["path is one of the joints", "two postures"],
+        of_two(ARM, paths.joint_path([[0.1, 0.2], [0.3, 0.4]], kind="straight")),
+    ),
+    (["path has shape (3, 2)"], of_two(ARM, np.zeros((3, 2)))),
+    (["start is given without a path"], of_two(ARM, np.eye(2), start=[0.0, 0.0])),
+    (["pre_actuation is given"], of_two(ARM, np.eye(2), pre_actuation=0.1)),
+    (["tip_tolerance is 0.0"], of_two(ARM, LINE, start=ELBOW_UP, tip_tolerance=0.0)),
+    (
+        ["torque_limits change along the motion"],
+        of_two(ARM, LINE, start=ELBOW_UP, torque_limits=lambda q: [300.0, 120.0]),
+    ),
+    (
+        ["force of 'link1'", "to hold the arm"],
+        of_two(ARM, LINE, start=ELBOW_UP, torque_limits=100.0),
+    ),
+    (["out of reach"], of_two(ARM, paths.line([1.8, 0.2], [2.5, 0.7]), start=ELBOW_UP)),
+    (
+        ["fidelity"],
+        of_two(fa.library.cibicik_egeland(fidelity="linear"), np.zeros((2, 4))),
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "call"), BAD, ids=[w[0][:24] for w, _ in BAD])
+def test_bad_input_is_told(words: list[str], call: Any) -> None:
+    refused(fa.ArgumentError, words, call)
+
+
+def test_a_search_that_stops_early_says_so() -> None:
+    with pytest.warns(fa.ConvergenceWarning, match="iterations"):
+        found = time_optimal(ARM, LINE, max_iterations=3, **THESIS)
+    assert not found.success
+    assert found.status == "iterations"
+    assert found.violation > 0.0
+    assert found.verification is not None
+    with pytest.raises(fa.ConvergenceError):
+        found.check()
