@@ -38,9 +38,10 @@ Index = NDArray[np.intp]
 
 _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
-_REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
+_REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
-_REFINED = 2  # times at most that the margin is widened
+_REFINED = 2  # times at most that the margin is widened, or forces are calmed
+_CALMER = 5.0  # weight of the smoothness, each time
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class FlexibleOptions:
     ----------
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
-        windows, in m.
+        windows, in m; without a path from the goal after the motion.
     pre_actuation, post_actuation : float
         Lengths of the windows as shares of the duration.
     rest_speed : float
@@ -95,7 +96,7 @@ class FlexibleOptions:
                     f"{name} is {value!r}, expected a share from 0 to 10"
                 )
 
-    def grid(self) -> Grid:
+    def grid(self, scheme: str) -> Grid:
         """Intervals of equal relative length in the motion and its windows."""
         before, after = (
             int(np.ceil(share * self.intervals))
@@ -108,6 +109,7 @@ class FlexibleOptions:
             before_share=self.pre_actuation,
             after_share=self.post_actuation,
             points=3,
+            scheme=scheme,
         )
 
 
@@ -138,14 +140,15 @@ def flexible_optimum(
     -------
     motion : OptimalMotion
         With ``details["tip_error"]``, the largest distance of the simulated tip from
-        the path in m, and ``details["rigid"]``.
+        the path in m, or without one from the goal after the motion, and
+        ``details["rigid"]``.
     """
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
-    z, barrier, shrink = problem.first, 1e-2, _MARGIN if path is not None else 1.0
-    for _ in range(1 + (_REFINED if path is not None and options.check else 0)):
-        program = problem.program(shrink)
+    z, barrier, shrink, calm = problem.first, 1e-2, _MARGIN, 1.0
+    for _ in range(1 + (_REFINED if options.check else 0)):
+        program = problem.program(shrink, calm * options.smoothness)
         found = solve(
             program,
             z,
@@ -165,7 +168,10 @@ def flexible_optimum(
         left = options.time_limit - spent["solver"]
         if not (found.success and error > options.tip_tolerance and left > 0.0):
             break
-        shrink *= 0.97 * options.tip_tolerance / error
+        if path is None:
+            calm *= _CALMER
+        else:
+            shrink *= 0.97 * options.tip_tolerance / error
         z, barrier = found.z, 1e-4
     spent["total"] = time.perf_counter() - began
     result = answer(
@@ -206,8 +212,11 @@ class _Problem:
         self.arm, self.path, self.options = arm, path, options
         self.shares, self.postures = _postures(arm, path, rigid)
         first = _SLOWER * rigid.duration
+        # what vibrates freely must not be damped by the method; windows with a tip that
+        # rests are stiff, and Radau points damp what they do not resolve
+        scheme = "gauss" if path is None else "radau"
         self.motion = motion = Collocation(
-            arm, options.grid(), duration=(0.2 * first, first, 5.0 * first)
+            arm, options.grid(scheme), duration=(0.2 * first, first, 5.0 * first)
         )
         self._first_duration = first
         grid, last = motion.grid, motion.grid.intervals
@@ -248,14 +257,17 @@ class _Problem:
         """Limits, and rest at both ends."""
         motion, nu = self.motion, self.arm.nu
         low, high = _constant(limits.torque, nu)
-        holding = _holding(self.arm, self.postures[[0, -1]], low, high)
+        self.holding = _holding(self.arm, self.postures[[0, -1]], low, high)
         motion.limit_forces(low, high)
-        motion.bound(motion.tau[[0, -1]], holding, holding)
+        if self.path is not None:
+            motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
         motion.bound(motion.v[:, :nu], *limits.velocity)
         motion.bound(motion.a[:, :, :nu], *limits.acceleration)
         motion.fix_state(0, self.postures[0], 0.0)
+        rest = 0.0 if self.path is None else _REST
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
-            room = _REST * motion.scale[index]
+            room = rest * motion.scale[index]
+            room[:nu] = 0.0  # joints rest exactly
             motion.bound(index, end - room, end + room)
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
@@ -266,8 +278,8 @@ class _Problem:
             motion.resize(self.speed, self._tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def program(self, shrink: float) -> NonlinearProgram:
-        """The program with a share of the tolerance."""
+    def program(self, shrink: float, smoothness: float) -> NonlinearProgram:
+        """The program with a share of the tolerance and a weight of the forces."""
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
         law.size_by(self.first)
@@ -285,7 +297,9 @@ class _Problem:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;
         # free motions between two postures are long and need theirs
-        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
+        return motion.program(
+            self._costs(smoothness), terms, gauss_newton=self.path is not None
+        )
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
@@ -305,15 +319,15 @@ class _Problem:
                 terms.append(_ball(e, most))
         return terms
 
-    def _costs(self) -> list[Term]:
+    def _costs(self, smoothness: float) -> list[Term]:
         """Half of the square of the duration, whose curvature helps, and smoothness."""
         motion, T = self.motion, self._first_duration
         knots = len(motion.tau)
-        weight = self.options.smoothness * T * knots / self.force_size**2
+        weight = smoothness * T * knots / self.force_size**2
         change = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weight))
         pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
-        if self.options.smoothness > 0.0:
+        if smoothness > 0.0:
             smooth = Squares(change, name="smoothness")
             costs.append(Gathered(smooth, pairs, weights=np.ones(knots - 1)))
         return costs
@@ -321,24 +335,30 @@ class _Problem:
     def verified(self, found: Solution) -> tuple[Verification, float]:
         """The simulated motion, held for a while at its end, and the error of its tip.
 
-        The error is the largest distance from the path, in the windows from its ends.
+        The error is the largest distance from the path, in the windows from its ends;
+        without a path that from the goal after the motion.
         """
         at = self.motion.read(found.z)
         T = self.motion.duration(found.z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
+        t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
+        if self.path is None:
+            # nothing ties the last torques to those that hold the arm: a jump
+            t = np.insert(t, -1, at.t[-1] + 1e-9 * T)
+            tau = np.vstack([at.tau, self.holding[-1:], self.holding[-1:]])
         goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
         run = verify(
             self.arm,
-            np.append(at.t, at.t[-1] + rest),
+            t,
             at.q[0],
             at.v[0],
-            np.vstack([at.tau, at.tau[-1:]]),
+            tau,
             float(self.motion.steps(found.z).max()),
             duration=T,
             goal=goal,
         )
         if self.path is None or not run.trajectory.success:
-            return run, np.nan if self.path is None else np.inf
+            return run, run.final_error if run.trajectory.success else np.inf
         t, tip = run.trajectory.t, run.trajectory.tip
         held = t <= at.t[-1] + 1e-9
         t, tip = t[held], tip[held]
