@@ -71,7 +71,7 @@ def rigid_optimum(
         objective=scaling.duration,
         success=True,
         status="solved",
-        message="the fastest motion along the path on this grid",
+        message=_message(rows),
         method="reachability analysis",
         solver="flexarm",
         variables=2 * len(s) - 1,
@@ -85,6 +85,16 @@ def rigid_optimum(
         },
         verification=verification,
         details={"path": motion, "scaling": scaling, "rows": rows, "limits": limits},
+    )
+
+
+def _message(rows: Rows) -> str:
+    told = "the fastest motion along the path on this grid"
+    if rows.names:
+        return told
+    return (
+        f"{told}; neither forces nor accelerations are limited, so that speeds jump "
+        "within one interval at its ends, and forces are as large as that takes"
     )
 
 
