@@ -170,8 +170,8 @@ def _with_friction(
         x = found if run < _PASSES // 4 else 0.5 * (found + x)
     raise ConvergenceError(
         f"friction and rates do not agree after {_PASSES} passes: it is so strong that "
-        f"speeds settle within few of the {len(rows.s)} points; give more points, or "
-        "the scheme 'midpoint'"
+        f"speeds settle within few of the {len(rows.s)} points; give more points, and "
+        "the scheme 'interpolation', which bears most"
     )
 
 
