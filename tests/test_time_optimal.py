@@ -1,4 +1,4 @@
-"""Minimum time of flexible arms along a path, and between two postures."""
+"""Minimum time between two postures, and what is refused."""
 
 from __future__ import annotations
 
@@ -19,56 +19,6 @@ ARM = fa.library.farid_two_link()
 ELBOW_UP = fa.library.poses(ARM)["A"]
 LINE = paths.line(START, END)
 THESIS = {"torque_limits": [300.0, 120.0], "start": ELBOW_UP}
-
-
-@pytest.fixture(scope="module")
-def led() -> fa.optimize.OptimalMotion:
-    """Chapter 8 of the thesis with pre-actuation."""
-    return time_optimal(ARM, LINE, tip_tolerance=4e-4, **THESIS)
-
-
-def test_thesis_with_pre_actuation(led: fa.optimize.OptimalMotion) -> None:
-    assert led.success
-    assert led.duration < 0.4850
-    assert led.details["tip_error"] < 4e-4
-    assert led.t[0] < -0.05
-    assert (abs(led.tau) <= np.array([300.0, 120.0]) * (1.0 + 1e-6)).all()
-    check = led.verification
-    assert check is not None
-    assert check.step < 0.3 * np.diff(led.t).max()
-    assert check.final_error < 4e-4
-    # warm start and bound: the rigid arm, which cannot bend ahead of its tip
-    assert led.details["rigid"].duration == pytest.approx(0.42296, rel=5e-4)
-
-
-def test_thesis_without_pre_actuation(led: fa.optimize.OptimalMotion) -> None:
-    found = time_optimal(ARM, LINE, tip_tolerance=3.5e-3, pre_actuation=0.0, **THESIS)
-    assert found.success
-    assert found.duration < 0.4940
-    assert found.details["tip_error"] < 3.5e-3
-    assert found.t[0] == 0.0
-    # pre-actuation is faster and nearer at once
-    assert led.duration < found.duration
-    assert led.details["tip_error"] < found.details["tip_error"]
-
-
-def test_motion_keeps_further_limits() -> None:
-    speed, rate = 0.9, 2.0
-    found = time_optimal(
-        ARM,
-        LINE,
-        tip_tolerance=2e-3,
-        tip_speed_limit=speed,
-        velocity_limits=rate,
-        intervals=16,
-        **THESIS,
-    )
-    assert found.success
-    assert abs(found.qd[:, :2]).max() <= rate * (1.0 + 1e-6)
-    jacobian = fa.jacobian(ARM, found.q)[:, 3:]
-    tip = np.linalg.norm(np.einsum("nij,nj->ni", jacobian, found.qd), axis=1)
-    assert tip.max() <= speed * 1.001
-    assert found.duration > LINE.length / speed
 
 
 # between two postures
@@ -146,6 +96,44 @@ def test_flexible_joint_is_fastest_by_three_switches(way: float) -> None:
     assert found.verification.final_error < 2e-3
 
 
+@pytest.mark.slow
+def test_spatial_arm_comes_to_rest() -> None:
+    """Four joints, two steel tubes that bend and twist, without any damping."""
+    arm = fa.library.cibicik_egeland()
+    pose = fa.library.poses(arm)
+    ends = np.array([pose["initial"][:4], pose["final"][:4]])
+    torque = np.array([600.0, 600.0, 300.0, 10.0])
+    found = time_optimal(
+        arm,
+        ends,
+        torque_limits=torque,
+        tip_tolerance=1e-4,
+        smoothness=0.1,
+        intervals=40,
+        tolerance=1e-4,
+    )
+    assert found.success, found.message
+    assert found.duration < 1.1
+    assert found.timings["total"] < 60.0
+    assert (abs(found.tau) <= torque * (1.0 + 1e-6)).all()
+    assert found.details["tip_error"] < 1e-4
+    # and by another integrator, which damps nothing that matters
+    rest = [fa.equilibrium(arm, np.append(q, np.zeros(12))) for q in ends]
+    after = found.duration * np.array([1.0 + 1e-9, 1.1, 1.2])
+    t = np.concatenate([found.t, after])
+    tau = np.concatenate([found.tau, np.tile(rest[1].tau[:4], (3, 1))])
+    run = fa.simulate(
+        arm, rest[0].q, np.zeros(16), t, torque=tau, method="Rodas4P", rtol=1e-6
+    )
+    goal = fa.tip_pose(arm, rest[1].q)[:3, 3]
+    assert np.linalg.norm(run.tip[-3:] - goal, axis=1).max() < 1.2e-4
+    # calm torques take a third more than the rigid arm on the straight line of joints
+    rigid = fa.library.cibicik_egeland(n_modes=0)
+    line = paths.joint_path(ends, kind="straight")
+    stiff = time_optimal(rigid, line, torque_limits=torque)
+    assert found.duration < 1.4 * stiff.duration
+
+
 # refusals
 
 
@@ -164,7 +152,7 @@ BAD: list[tuple[list[str], Any]] = [
     ),
     (["path has shape (3, 2)"], of_two(ARM, np.zeros((3, 2)))),
     (["start is given without a path"], of_two(ARM, np.eye(2), start=[0.0, 0.0])),
-    (["tip_tolerance is given"], of_two(ARM, np.eye(2), tip_tolerance=1e-3)),
+    (["pre_actuation is given"], of_two(ARM, np.eye(2), pre_actuation=0.1)),
     (["tip_tolerance is 0.0"], of_two(ARM, LINE, start=ELBOW_UP, tip_tolerance=0.0)),
     (
         ["torque_limits change along the motion"],

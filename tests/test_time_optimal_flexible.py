@@ -1,4 +1,4 @@
-"""Fastest motions of arms that bend: Farid (1997), chapter 8, and a spatial arm."""
+"""Fastest motions of arms that bend along a path: Farid (1997), chapter 8."""
 
 from __future__ import annotations
 

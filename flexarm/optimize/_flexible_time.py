@@ -38,10 +38,10 @@ Index = NDArray[np.intp]
 
 _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
-_REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
+_REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
-SCHEME="gauss"
-_REFINED = 2  # times at most that the margin is widened
+_REFINED = 2  # times at most that the margin is widened, or the grid refined
+_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class FlexibleOptions:
     ----------
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
-        windows, in m.
+        windows, in m; without a path from the goal after the motion.
     pre_actuation, post_actuation : float
         Lengths of the windows as shares of the duration.
     rest_speed : float
@@ -96,7 +96,12 @@ class FlexibleOptions:
                     f"{name} is {value!r}, expected a share from 0 to 10"
                 )
 
-    def grid(self) -> Grid:
+    def finer(self) -> FlexibleOptions:
+        """More intervals and calmer forces, which excite less of what they miss."""
+        intervals = int(np.ceil(_FINER * self.intervals))
+        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
+
+    def grid(self, scheme: str) -> Grid:
         """Intervals of equal relative length in the motion and its windows."""
         before, after = (
             int(np.ceil(share * self.intervals))
@@ -109,7 +114,7 @@ class FlexibleOptions:
             before_share=self.pre_actuation,
             after_share=self.post_actuation,
             points=3,
-            scheme=SCHEME,
+            scheme=scheme,
         )
 
 
@@ -140,13 +145,14 @@ def flexible_optimum(
     -------
     motion : OptimalMotion
         With ``details["tip_error"]``, the largest distance of the simulated tip from
-        the path in m, and ``details["rigid"]``.
+        the path in m, or without one from the goal after the motion, and
+        ``details["rigid"]``.
     """
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
-    z, barrier, shrink = problem.first, 1e-2, _MARGIN if path is not None else 1.0
-    for _ in range(1 + (_REFINED if path is not None and options.check else 0)):
+    z, barrier, shrink = problem.first, 1e-2, _MARGIN
+    for _ in range(1 + (_REFINED if options.check else 0)):
         program = problem.program(shrink)
         found = solve(
             program,
@@ -165,10 +171,17 @@ def flexible_optimum(
             checked, error = problem.verified(found)
             spent["verification"] += time.perf_counter() - tick
         left = options.time_limit - spent["solver"]
-        if not (found.success and error > options.tip_tolerance and left > 0.0):
+        restless = _restless(path, checked, options)
+        missed = error > options.tip_tolerance or restless
+        if not (found.success and missed and left > 0.0):
             break
-        shrink *= 0.97 * options.tip_tolerance / error
-        z, barrier = found.z, 1e-4
+        if path is None:
+            options = options.finer()
+            problem = _Problem(arm, path, rigid, limits, options)
+            z = problem.first
+        else:
+            shrink *= 0.97 * options.tip_tolerance / error
+            z, barrier = found.z, 1e-4
     spent["total"] = time.perf_counter() - began
     result = answer(
         problem.motion,
@@ -178,19 +191,37 @@ def flexible_optimum(
         verification=checked,
         details={"tip_error": error, "rigid": rigid, "options": options},
     )
-    return _judged(result, error, options)
+    return _judged(result, error, options, _restless(path, checked, options))
+
+
+def _restless(
+    path: Path | None, checked: Verification | None, options: FlexibleOptions
+) -> bool:
+    """Whether the tip still moves after a motion between two postures."""
+    moving = checked is not None and checked.final_rate > options.rest_speed
+    return path is None and moving
 
 
 def _judged(
-    result: OptimalMotion, error: float, options: FlexibleOptions
+    result: OptimalMotion, error: float, options: FlexibleOptions, restless: bool
 ) -> OptimalMotion:
-    """Not solved, if the simulated tip is not where it should be."""
-    if not (result.success and error > options.tip_tolerance):
+    """Not solved, if the simulated tip is not where it should be, or not at rest."""
+    if not result.success:
         return result
-    told = (
-        f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
-        f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
-    )
+    if error > options.tip_tolerance:
+        told = (
+            f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
+            f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
+        )
+    elif restless and result.verification is not None:
+        told = (
+            "the simulated tip moves by up to "
+            f"{result.verification.final_rate:.3g} m/s after the motion, more than "
+            f"rest_speed, {options.rest_speed:g} m/s; give more intervals than "
+            f"{options.intervals}, or more smoothness"
+        )
+    else:
+        return result
     return replace(result, success=False, status="failed", message=told)
 
 
@@ -208,8 +239,11 @@ class _Problem:
         self.arm, self.path, self.options = arm, path, options
         self.shares, self.postures = _postures(arm, path, rigid)
         first = _SLOWER * rigid.duration
+        # what vibrates freely must not be damped by the method; windows with a tip that
+        # rests are stiff, and Radau points damp what they do not resolve
+        scheme = "gauss" if path is None else "radau"
         self.motion = motion = Collocation(
-            arm, options.grid(), duration=(0.2 * first, first, 5.0 * first)
+            arm, options.grid(scheme), duration=(0.2 * first, first, 5.0 * first)
         )
         self._first_duration = first
         grid, last = motion.grid, motion.grid.intervals
@@ -260,6 +294,7 @@ class _Problem:
         rest = 0.0 if self.path is None else _REST
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
             room = rest * motion.scale[index]
+            room[:nu] = 0.0  # joints rest exactly
             motion.bound(index, end - room, end + room)
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
@@ -325,7 +360,8 @@ class _Problem:
     def verified(self, found: Solution) -> tuple[Verification, float]:
         """The simulated motion, held for a while at its end, and the error of its tip.
 
-        The error is the largest distance from the path, in the windows from its ends.
+        The error is the largest distance from the path, in the windows from its ends;
+        without a path that from the goal after the motion.
         """
         at = self.motion.read(found.z)
         T = self.motion.duration(found.z)
@@ -347,7 +383,7 @@ class _Problem:
             goal=goal,
         )
         if self.path is None or not run.trajectory.success:
-            return run, np.nan if self.path is None else np.inf
+            return run, run.final_error if run.trajectory.success else np.inf
         t, tip = run.trajectory.t, run.trajectory.tip
         held = t <= at.t[-1] + 1e-9
         t, tip = t[held], tip[held]

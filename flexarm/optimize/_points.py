@@ -114,8 +114,8 @@ class AtPoints:
         stages = ones._replace(C=used)
         n = self.motion.arm.nv
         drift = np.ones((d, 3 * n))
-        acting = local.slopes.any(axis=0)[: 3 * n].reshape(3, n).any(axis=1)
-        both = acting[:, None] & used.any(axis=0)
+        acting = local.slopes[:, : 3 * n].reshape(-1, 3, n).sum(axis=(0, 2))
+        both = acting[:, None] * used.sum(axis=0)
         self._ways = [(int(j), int(k)) for j, k in np.argwhere(both)]
         ways = np.tile(local.slopes.astype(float), (d, 1, 1))
         slopes = np.greater(self._carried(ways, stages, drift, share), 0.0)
