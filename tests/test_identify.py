@@ -431,6 +431,24 @@ def test_what_cannot_be_told_apart_is_said() -> None:
     assert np.isfinite(heavy.std).all()
 
 
+def test_a_motion_that_does_not_depend_on_a_parameter_shows_it() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        return fa.library.pendulum(mass=p[0])
+
+    # without forces pendulums of all masses swing alike
+    run = fa.simulate(make_arm([1.0]), [0.3], [0.0], T)
+    for noise in (0.0, SIGMA):
+        record = simulated_record(run, noise=noise)
+        found = identify(make_arm, [0.5], record, names=["mass"])
+        assert np.isinf(found.std).all()
+        assert "the data do not determine mass" in found.notes
+    refused(
+        fa.ArgumentError,
+        ["no forces", "common factor"],
+        lambda: identify_base_parameters(make_arm([1.0]), record),
+    )
+
+
 def test_what_is_hardly_seen_is_said() -> None:
     short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
     found = identify(
@@ -662,6 +680,10 @@ FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1
         (["bounds", "2 pairs"], {"bounds": [(0, 1)]}),
         (["bounds", "2 pairs"], {"bounds": 3.0}),
         (["p[0] starts at 1", "2"], {"bounds": [(2, 3), (0, 1)]}),
+        (["names is 3", "2 different"], {"names": 3}),
+        (["max_iterations is 0"], {"max_iterations": 0}),
+        (["max_iterations is 1.5"], {"max_iterations": 1.5}),
+        (["estimate_state is 3"], {"estimate_state": 3}),
         (["scale", "2 positive sizes"], {"scale": [1.0, 0.0]}),
         (["sigma", "positive"], {"sigma": 0.0}),
         (["sigma has shape (2,)"], {"sigma": [1.0, 1.0]}),
