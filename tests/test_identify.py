@@ -89,7 +89,7 @@ def stretched(p: Any) -> fa.Arm:
             soft,
             [1.0, 0.02],
             ["joints", "tip position xy", "tip velocity y", "tip accelerometer xy"],
-            {"state": True},
+            {"state": ["link1", "link1.bending y 1", "link1 rate"]},
         ),
         (
             stretched,
@@ -101,8 +101,8 @@ def stretched(p: Any) -> fa.Arm:
     ],
 )
 def test_derivatives_of_signals_are_exact(make, p, outputs, options) -> None:
-    arm, n = make(p), 13
-    t = np.linspace(0.0, 0.06, n)
+    arm, n = make(p), 5
+    t = np.linspace(0.0, 0.04, n)
     rng = np.random.default_rng(0)
     q0 = 0.2 * np.ones(arm.nq)
     resting = options.get("at_rest", False)
@@ -205,7 +205,7 @@ def coverage(make: Any, truth: Any, clean: Record, draws: int, known: bool) -> N
 def test_intervals_hold_the_truth_in_some_draws() -> None:
     t = np.linspace(0.0, 2.0, 21)
     clean = Record(t, 0.5 * t**2 / 1.6, np.full((21, 1), 0.5))
-    coverage(turntable, np.array([0.8]), clean, 20, known=True)
+    coverage(turntable, np.array([0.8]), clean, 12, known=True)
 
 
 @pytest.mark.slow
@@ -217,7 +217,7 @@ def test_intervals_hold_the_truth_in_19_of_20_draws(known: bool) -> None:
 def test_errors_shrink_with_the_noise() -> None:
     stds = []
     for noise in (0.1, 0.01, 0.001):
-        found = identify(swing, TRUE, draw(4, noise))
+        found = identify(swing, TRUE, draw(4, noise), tolerance=1e-5)
         assert np.abs((found.p - TRUE) / found.std).max() < 4.0
         stds.append(found.std)
     assert_allclose(stds[0] / stds[1], 10.0, rtol=0.2)
@@ -241,8 +241,8 @@ def test_signals_of_many_units_weigh_by_their_noise() -> None:
     noise = np.array([1e-3, 1e-2, 0.3])
     record = simulated_record(run, outputs=outputs, noise=noise, seed=7, at_rest=True)
     found = identify(
-        soft, [1.0, 0.01], record, outputs=outputs, bounds=[(0.1, 9), (0, 1)],
-        names=["EI", "damping"], max_step=0.0008, interpolation="linear",
+        soft, [1.2, 0.03], record, outputs=outputs, bounds=[(0.1, 9), (0, 1)],
+        names=["EI", "damping"], max_step=0.0008, tolerance=1e-5,
     )  # fmt: skip
     assert found.success
     assert not found.notes
@@ -260,22 +260,22 @@ def test_payload_of_an_arm_that_sags_at_the_start() -> None:
         return LINK.replace(bodies=[*LINK.bodies, load], tip=("load", 0))
 
     arm = make_arm([0.4])
-    t = np.linspace(0.0, 0.5, 26)
+    t = np.linspace(0.0, 0.3, 16)
     start = fa.equilibrium(arm, np.zeros(3)).q
     run = fa.simulate(arm, start, np.zeros(3), t, max_step=0.001)
     record = simulated_record(
         run, outputs=["joints", "tip y"], noise=1e-4, seed=3, at_rest=True
     )
     found = identify(
-        make_arm, [0.0], record, outputs=["joints", "tip y"], sigma=1e-4,
-        max_step=0.001, bounds=[(0, None)],
+        make_arm, [0.3], record, outputs=["joints", "tip y"], sigma=1e-4,
+        max_step=0.001, bounds=[(0, None)], tolerance=1e-5,
     )  # fmt: skip
     assert abs(found.p[0] - 0.4) < 4.0 * found.std[0] < 0.01
     # an arm that starts straight is another one
     wrong = Record(t, record.y, None, np.zeros(3))
     found = identify(
         make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4,
-        max_step=0.001, bounds=[(0, None)],
+        max_step=0.001, bounds=[(0, None)], tolerance=1e-5,
     )  # fmt: skip
     assert found.p[0] == 0.0
     assert any("times as large as its sigma" in note for note in found.notes)
@@ -333,8 +333,12 @@ def test_several_records_with_unknown_initial_states() -> None:
         run = fa.simulate(swing(TRUE), [q], [qd], T, torque=TAU, interpolation="hold")
         record = simulated_record(run, noise=SIGMA, seed=seed)
         records.append(Record(T, record.y, TAU, [q + 0.1], [0.0]))
-    options: dict[str, Any] = {"sigma": SIGMA, "interpolation": "hold"}
-    found = identify(swing, [1.0, 0.1], records, estimate_state=True, **options)
+    options: dict[str, Any] = {
+        "sigma": SIGMA,
+        "interpolation": "hold",
+        "tolerance": 1e-5,
+    }
+    found = identify(swing, [1.8, 0.25], records, estimate_state=True, **options)
     assert found.state_names == ("rod", "rod rate")
     assert np.abs((found.p - TRUE) / found.std).max() < 4.0
     truth = [[-0.1, 0.5], [-0.1, 0.0]]
@@ -345,9 +349,9 @@ def test_several_records_with_unknown_initial_states() -> None:
         Record(T, r.y, TAU, [q], [qd])
         for r, (q, qd) in zip(records, starts, strict=True)
     ]
-    sure = identify(swing, [1.0, 0.1], known, **options)
+    sure = identify(swing, [1.8, 0.25], known, **options)
     assert (sure.std < found.std).all()
-    alone = identify(swing, [1.0, 0.1], known[0], **options)
+    alone = identify(swing, [1.8, 0.25], known[0], **options)
     assert (sure.std < alone.std).all()
 
 
@@ -371,7 +375,7 @@ def test_missing_samples_are_left_out() -> None:
 
 
 def test_vibration_out_of_phase_needs_stages() -> None:
-    t = np.linspace(0.0, 4.0, 401)
+    t = np.linspace(0.0, 4.0, 161)
 
     def make_arm(p: Any) -> fa.Arm:
         body = turntable([1.0]).bodies[0]
@@ -380,11 +384,11 @@ def test_vibration_out_of_phase_needs_stages() -> None:
 
     y = np.cos(9.0 * t)  # stiffness 81, 5.7 periods; the start has 7.4
     record = Record(t, y, None, [1.0])
-    lost = identify(make_arm, [135.0], record)
+    lost = identify(make_arm, [135.0], record, tolerance=1e-3)
     assert abs(lost.p[0] - 81.0) > 5.0
     assert any("correlated in time" in note for note in lost.notes)
-    found = identify(make_arm, [135.0], record, stages=(0.1, 0.4, 1.0))
-    assert_allclose(found.p, 81.0, rtol=1e-4)
+    found = identify(make_arm, [135.0], record, stages=(0.1, 0.4, 1.0), max_step=0.0125)
+    assert_allclose(found.p, 81.0, rtol=1e-3)
 
 
 # what the data do not tell
@@ -431,6 +435,24 @@ def test_what_cannot_be_told_apart_is_said() -> None:
     assert np.isfinite(heavy.std).all()
 
 
+def test_a_motion_that_does_not_depend_on_a_parameter_shows_it() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        return fa.library.pendulum(mass=p[0])
+
+    # without forces pendulums of all masses swing alike
+    run = fa.simulate(make_arm([1.0]), [0.3], [0.0], T)
+    for noise in (0.0, SIGMA):
+        record = simulated_record(run, noise=noise)
+        found = identify(make_arm, [0.5], record, names=["mass"])
+        assert np.isinf(found.std).all()
+        assert "the data do not determine mass" in found.notes
+    refused(
+        fa.ArgumentError,
+        ["no forces", "common factor"],
+        lambda: identify_base_parameters(make_arm([1.0]), record),
+    )
+
+
 def test_what_is_hardly_seen_is_said() -> None:
     short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
     found = identify(
@@ -456,7 +478,7 @@ def test_colored_residuals_show() -> None:
     def without(p: Any) -> fa.Arm:
         return swing([p[0], 0.0])
 
-    found = identify(without, [1.0], draw(5))
+    found = identify(without, [2.0], draw(5), tolerance=1e-3)
     assert found.whiteness[0] < 1e-6
     assert any("correlated in time" in note for note in found.notes)
 
@@ -508,7 +530,7 @@ def test_a_search_against_a_wall_asks_for_bounds() -> None:
         return swing([p[0], 0.0])
 
     with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
-        found = identify(wall, [2.0], record)
+        found = identify(wall, [1.2], record, sigma=SIGMA, tolerance=1e-4)
     assert found.status == "failed"
     assert_allclose(found.p, 1.0, atol=0.01)
 
@@ -591,7 +613,7 @@ def test_inverse_dynamics_gives_start_values() -> None:
     assert rough.method == "inverse dynamics"
     assert_allclose(rough.p, truth, atol=0.06)
     assert rough.signals == ("force on link1", "force on link2")
-    fine = identify(two_links, rough.p, record, sigma=2e-4)
+    fine = identify(two_links, rough.p, record, sigma=2e-4, tolerance=1e-5)
     assert np.abs((fine.p - truth) / fine.std).max() < 4.0
     assert (fine.std < rough.std).all()
     # all that forces depend on, of exact data
@@ -623,7 +645,9 @@ def test_figure() -> None:
     import matplotlib.pyplot as plt
 
     record = simulated_record(SWING, outputs=["joints", "tip velocity xz"], noise=SIGMA)
-    found = identify(swing, [1.0, 0.1], record, outputs=["joints", "tip velocity xz"])
+    found = identify(
+        swing, TRUE, record, outputs=["joints", "tip velocity xz"], tolerance=1e-4
+    )
     lines = fa.plotting.identification(found)
     assert len(lines) == 9
     assert_allclose(lines[1].get_ydata(), found.predicted[0][:, 0])
@@ -662,6 +686,10 @@ FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1
         (["bounds", "2 pairs"], {"bounds": [(0, 1)]}),
         (["bounds", "2 pairs"], {"bounds": 3.0}),
         (["p[0] starts at 1", "2"], {"bounds": [(2, 3), (0, 1)]}),
+        (["names is 3", "2 different"], {"names": 3}),
+        (["max_iterations is 0"], {"max_iterations": 0}),
+        (["max_iterations is 1.5"], {"max_iterations": 1.5}),
+        (["estimate_state is 3"], {"estimate_state": 3}),
         (["scale", "2 positive sizes"], {"scale": [1.0, 0.0]}),
         (["sigma", "positive"], {"sigma": 0.0}),
         (["sigma has shape (2,)"], {"sigma": [1.0, 1.0]}),

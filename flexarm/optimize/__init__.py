@@ -2,10 +2,10 @@
 
 from . import paths
 from ._design import Design
+from ._base_parameters import identify_base_parameters
 from ._identification import Identification
 from ._records import Record, simulated_record
 from ._result import OptimalMotion, Verification
-from .base import identify_base_parameters
 from .identify import identify
 from .paths import Path
 from .time_optimal import time_optimal

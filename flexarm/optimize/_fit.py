@@ -17,6 +17,10 @@ Array = NDArray[np.float64]
 _PASSES = 20  # most estimates of the noise
 _SETTLED = 1e-4  # its last relative change
 _FIRST, _LEAST, _MOST = 1e-3, 1e-12, 1e9  # damping, in squares of columns
+_ROUNDING = 1e-12  # part of the signals
+# part of the signals by a change of a parameter by its size, or of what others change
+# them; derivatives are good to some 1e-11
+SEEN = 1e-9
 _ROUGH = 1e-2  # tolerance, and change, before it is worth while to be exact
 
 
@@ -113,6 +117,9 @@ class Search:
         self._y = np.concatenate([y[there] for y, there in pairs])
         weights = [np.broadcast_to(1.0 / sigma, y.shape)[there] for y, there in pairs]
         self._weights = np.concatenate(weights)
+        size = float(np.linalg.norm(self._weights * self._y))
+        # of residuals, those of exact data; and of derivatives
+        self.least, self.unseen = 0.5 * (_ROUNDING * size) ** 2, SEEN * size
 
     def residual(self, z: Array) -> Array:
         """(N,) predicted less measured signals, infinite where there are none."""
@@ -145,7 +152,9 @@ class Search:
         """The same, whatever the time."""
         parts = zip(self._known.derivatives(z), self._there, strict=True)
         J = np.concatenate([J[there] for J, there in parts])
-        return np.asarray(self._weights[:, np.newaxis] * J)
+        J = self._weights[:, np.newaxis] * J
+        J[:, np.linalg.norm(J, axis=0) < self.unseen] = 0.0  # rounding
+        return np.asarray(J)
 
 
 def fit(
@@ -211,6 +220,8 @@ def _minimize(
         f, damping = search.residual(z), _FIRST
         while True:
             J, cost = search.jacobian(z), _cost(f)
+            if cost <= search.least:
+                return "solved"
             while True:
                 step = _step(J, f, z, bounds, damping)
                 promised = cost - _cost(f + J @ step)
@@ -249,8 +260,9 @@ def _step(
     slope = J.T @ f
     held = ((z <= bounds[0]) & (slope > 0.0)) | ((z >= bounds[1]) & (slope < 0.0))
     step = np.zeros(len(z))
-    size = np.sqrt((J * J).sum(axis=0))
-    weight = np.sqrt(damping) * np.maximum(size, 1e-9 * max(size.max(), 1e-300))
+    size = np.linalg.norm(J, axis=0)
+    held = held | (size == 0.0)
+    weight = np.sqrt(damping) * np.maximum(size, SEEN * size.max())
     while not held.all():
         free = ~held
         rows = np.vstack([J[:, free], np.diag(weight[free])])

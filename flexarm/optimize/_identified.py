@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._fit import MESSAGES, Fit
+from ._fit import MESSAGES, SEEN, Fit
 from ._identification import Identification
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_SEEN = 1e-9  # part of the largest singular value; derivatives are good to some 1e-11
 _RARE = 1e-3  # probability below which a test speaks
 _MOVED = 0.1  # standard deviations
 
@@ -36,7 +35,8 @@ def identified(
     """The result of a search, with its statistics."""
     k, x = len(names), found.x
     free = ~_at_bounds(found, bounds)
-    covariance, s, unseen = covariance_of(found.jacobian, size, free)
+    level = SEEN * _size_of(problem.measured, found.sigma)
+    covariance, s, unseen = covariance_of(found.jacobian, size, free, level)
     std = np.sqrt(np.diag(covariance))
     predicted = problem.predict(x)
     measured = problem.measured
@@ -85,10 +85,11 @@ def identified(
 
 
 def covariance_of(
-    J: Array, size: Array, free: NDArray[np.bool_]
+    J: Array, size: Array, free: NDArray[np.bool_], level: float
 ) -> tuple[Array, Array, Array]:
     """Covariance, singular values and what was not seen, of u unknowns.
 
+    What changes signals by less than `level` in all, in units of noise, is not seen.
     Returns (u, u), (c,) and (c', u) combinations of unknowns, in units of their sizes,
     that leave all signals as they are; unknowns that are not free have NaN.
     """
@@ -97,7 +98,7 @@ def covariance_of(
     if not free.any():
         return covariance, np.zeros(0), unseen
     _, s, right = np.linalg.svd(J[:, free] * size[free], full_matrices=False)
-    rank = int((s > _SEEN * s[0]).sum())
+    rank = int((s > max(SEEN * s[0], level)).sum())
     inner = (right[:rank].T / s[:rank]) * size[free][:, np.newaxis]
     covariance[np.ix_(free, free)] = inner @ inner.T
     unseen = np.zeros((len(s) - rank, u))
@@ -106,6 +107,11 @@ def covariance_of(
     covariance[lost] = covariance[:, lost] = np.nan
     covariance[lost, lost] = np.inf
     return covariance, s, unseen
+
+
+def _size_of(measured: list[Array], sigma: Array) -> float:
+    """Root of the sum of squares of all signals in units of their noise."""
+    return float(np.sqrt(sum(np.nansum((y / sigma) ** 2) for y in measured)))
 
 
 def _at_bounds(found: Fit, bounds: tuple[Array, Array]) -> NDArray[np.bool_]:

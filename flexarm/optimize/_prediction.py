@@ -330,8 +330,11 @@ def _estimated(
     every = state_names(arm.coordinate_names)
     if given is False or given is None:
         return (), np.zeros(0, dtype=np.intp)
-    asked = every if given is True else given
-    asked = (asked,) if isinstance(asked, str) else tuple(asked)
+    asked = every if given is True else (given,) if isinstance(given, str) else given
+    if not isinstance(asked, list | tuple):
+        raise ArgumentError(
+            f"estimate_state is {given!r}, expected True, False or names of coordinates"
+        )
     resting = any(record.at_rest for record in records)
     free = set(range(2 * arm.nv)) - set(arm.actuator_indices.tolist())
     result = []

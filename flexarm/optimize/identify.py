@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import whole_number
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceWarning
 from ._equation_error import EquationError
@@ -62,7 +61,9 @@ def identify(
     ----------
     make_arm : callable
         ``make_arm(p)`` returns the arm of parameters (k,): payload, bending stiffness,
-        damping, friction, stiffness of joints, lengths, anything that is smooth.
+        damping, friction, stiffness of joints, lengths, anything that is smooth.  It is
+        called ten times for each parameter in each step of the search: what does not
+        change, such as modes of links, is better made before.
     p0 : (k,) array_like of float
         Where the search starts, in any units.
     measured : Record or list of Record
@@ -216,7 +217,7 @@ def identify(
         "sigma": noise,
         "noise_is_known": sigma is not None,
         "tolerance": positive_number("tolerance", tolerance),
-        "max_iterations": whole_number("max_iterations", max_iterations, 1),
+        "max_iterations": _count(max_iterations),
         "time_limit": np.inf,
         "progress": progress,
     }
@@ -264,6 +265,14 @@ def _first_noise(problem: Any, sigma: Any) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
+def _count(most: Any) -> int:
+    if not isinstance(most, int | np.integer) or most < 1:
+        raise ArgumentError(
+            f"max_iterations is {most!r}, expected a whole number, 1 or more"
+        )
+    return int(most)
+
+
 def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
     if given not in choices:
         raise ArgumentError(
@@ -293,8 +302,10 @@ def _unknowns(
         raise ArgumentError(f"p0 has shape {p.shape}, expected one axis of parameters")
     check_numbers("p0", p)
     k = len(p)
-    told = tuple(f"p[{i}]" for i in range(k)) if names is None else tuple(names)
-    if isinstance(names, str) or len(told) != k or len(set(told)) != k:
+    listed = names is None or isinstance(names, list | tuple)
+    told = tuple(names or ()) if listed else ()
+    told = told if names is not None else tuple(f"p[{i}]" for i in range(k))
+    if len(told) != k or len(set(told)) != k:
         raise ArgumentError(
             f"names is {names!r}, expected {k} different ones, one for each of p0"
         )

@@ -130,6 +130,11 @@ def identify_base_parameters(
     which = {"bodies": bodies, "families": families}
     base = base_parameters(arm, **which)
     problem = LinearForces(arm, records, base, which)
+    if not any(y.any() for y in problem.measured):
+        raise ArgumentError(
+            "measured has no forces, without which parameters are known but for a "
+            "common factor; expected records with tau"
+        )
     samples = sum(y.size for y in problem.measured)
     if samples <= problem.n:
         raise ArgumentError(
