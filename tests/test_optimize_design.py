@@ -235,3 +235,11 @@ def test_refusals_of_designs() -> None:
             design, [0.0], [1.0], duration=1.0, output_limits={"joints": 1.0}
         ),
     )
+    longer = optimize.Design(rigid, [1.0, 1.0], [0.0, 0.5], [2.0, 2.0])
+    refused(
+        fa.ArgumentError,
+        ["place of the tip changes with parameter 1", "joint positions"],
+        lambda: optimize.trajectory(
+            longer, [0.0, 0.3], {"tip": (1.0, 1.0, 0.0)}, duration=1.0
+        ),
+    )

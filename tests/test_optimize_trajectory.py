@@ -208,6 +208,17 @@ def test_places_of_the_tip_and_limits_of_outputs() -> None:
     )
     assert held.success and held.objective > motion.objective
     assert abs(held.q[:, 2]).max() <= 0.8 * bent * (1.0 + 1e-6)
+    strain = ("strain", "link1", 0.1)
+    rows = fa.linearize(FLEX, FLEX.neutral, outputs=strain).C[0, :6]
+    most = abs(motion.q @ rows).max()
+    calm = optimize.trajectory(
+        FLEX,
+        [0.0, 0.0],
+        {"tip": place},
+        duration=1.0,
+        output_limits={strain: 0.8 * most},
+    )
+    assert calm.success and abs(calm.q @ rows).max() <= 0.8 * most * (1.0 + 1e-6)
 
 
 def test_the_posture_of_a_redundant_arm_is_found() -> None:

@@ -16,6 +16,7 @@ from ._collocation import Collocation, Grid, answer
 from ._design import ParametricEquation, Payloads
 from ._ends import hold
 from ._first_motion import first_motion, resize_modes
+from ._limits import Limits
 from ._local import EquationOfMotion
 from ._points import AtPoints, Gathered
 from ._program import Term
@@ -122,11 +123,13 @@ class Transfer:
         arm = task.arm
         if task.family is not None:
             arm = motion.arm = task.family.arm(p)
+        none = np.stack([np.full(arm.nu, -np.inf), np.full(arm.nu, np.inf)])
         details: dict[str, Any] = {
+            "limits": Limits(task.torque, task.velocity, none, np.inf),
             "costs": {
                 name: float(term.value(found.z).sum())
                 for name, term in self.costs.items()
-            }
+            },
         }
         if task.family is not None:
             details["parameters"] = p.copy()

@@ -17,6 +17,7 @@ from .._explain import (
     refuse_linear,
 )
 from ..errors import ArgumentError
+from ..parameters._tangent import SHORT, STEP
 from . import _costs
 from ._collocation import _check_tree
 from ._design import Design, Designs, Family, Payloads
@@ -117,6 +118,8 @@ def read_task(
             )
     begin = read_end(arm, "start", start)
     finish = read_end(arm, "end", end, begin.q)
+    if isinstance(family, Designs):
+        _check_places(family, first, (begin, finish))
     if "vibration" in weights and (family is not None or finish.tip is not None):
         raise ArgumentError(
             "'vibration' is among the costs, expected joint positions at the end and "
@@ -174,6 +177,23 @@ def _family(
             "in kg, zero or more"
         )
     return given, Payloads(given), bounds[:1].copy(), bounds[:, None], None
+
+
+def _check_places(family: Designs, first: Array, ends: tuple[End, End]) -> None:
+    """Refuse a place of the tip that other parameters lead elsewhere."""
+    for end in ends:
+        if end.tip is None:
+            continue
+        for k, step in enumerate(np.diag(SHORT * STEP * family.scale)):
+            tips = [
+                family.arm(p)._model.quiet("node_pose")(family.arm(p).tip_node, end.q)
+                for p in (first, first + step)
+            ]
+            if np.abs(tips[1] - tips[0]).max() > 1e-12:
+                raise ArgumentError(
+                    f"the place of the tip changes with parameter {k} of the Design, "
+                    "expected joint positions at both ends"
+                )
 
 
 def _weights(cost: Any, payload: Any) -> dict[str, float]:
