@@ -11,7 +11,13 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import optimize
-from flexarm.optimize._design import Designs, ParametricEquation, Payloads, Rest
+from flexarm.optimize._design import (
+    Designs,
+    ParametricEquation,
+    Payloads,
+    Rest,
+    with_payload,
+)
 from flexarm.optimize._tip_place import TipPlace
 
 FLEX = fa.library.planar_chain(2, n_modes=1, bending_stiffness=20.0)
@@ -133,6 +139,37 @@ def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
     assert_allclose(held.details["payload"], 2.0, rtol=1e-6)
 
 
+def test_the_largest_payload_of_flexible_links() -> None:
+    """At rest at both ends with the payload found, less of it for less torque."""
+    pytest.importorskip("casadi")
+    arm = fa.library.planar_chain(2, n_modes=1, bending_stiffness=3000.0)
+    found = [
+        optimize.trajectory(
+            arm,
+            [-1.0, 0.0],
+            [0.0, 0.5],
+            duration=1.0,
+            torque_limits=limits,
+            payload="maximize",
+        )
+        for limits in ([60.0, 20.0], [55.0, 18.0])
+    ]
+    for motion, limits in zip(found, ([60.0, 20.0], [55.0, 18.0]), strict=True):
+        most = np.abs(motion.tau).max(axis=0)
+        assert motion.success and (most <= np.array(limits) * (1.0 + 1e-6)).all()
+        rest = fa.equilibrium(motion.arm, [0.0, 0.5, 0.0, 0.0]).q
+        assert_allclose(motion.q[-1], rest, atol=1e-7)
+        assert motion.verification is not None
+        assert motion.verification.final_error < 5e-3
+    assert found[0].details["payload"] > found[1].details["payload"] > 1.0
+    # the same mass as part of the arm
+    loaded = with_payload(arm, found[0].details["payload"])
+    assert_allclose(
+        loaded.inverse_dynamics(found[0].q, found[0].qd, found[0].qdd),
+        found[0].arm.inverse_dynamics(found[0].q, found[0].qd, found[0].qdd),
+    )
+
+
 def test_a_design_is_that_of_a_scan() -> None:
     """Stiffness of a joint against effort and its cost."""
     pytest.importorskip("casadi")
@@ -155,13 +192,14 @@ def test_a_design_is_that_of_a_scan() -> None:
     ends = ([0.0], [1.0])
     design = optimize.Design(make_arm, [10.0], [5.0], [200.0], price)
     cost = {"effort": 1.0, "design": 1.0}
-    found = optimize.trajectory(design, *ends, duration=1.0, cost=cost)
+    options: dict[str, Any] = {"duration": 1.0, "intervals": 20}
+    found = optimize.trajectory(design, *ends, cost=cost, **options)
     assert found.success
     best = float(found.details["parameters"][0])
 
     def total(k: float) -> float:
         motion = optimize.trajectory(
-            make_arm([k]), *ends, duration=1.0, check=False, tolerance=1e-10
+            make_arm([k]), *ends, check=False, tolerance=1e-10, **options
         )
         return motion.objective + 0.02 * k
 
@@ -174,7 +212,7 @@ def test_a_design_is_that_of_a_scan() -> None:
     assert_allclose(turn, best, rtol=5e-3)
     # without the gradient of its cost
     plain = optimize.Design(make_arm, [10.0], [5.0], [200.0], lambda p: 0.02 * p[0])
-    again = optimize.trajectory(plain, *ends, duration=1.0, cost=cost, check=False)
+    again = optimize.trajectory(plain, *ends, cost=cost, check=False, **options)
     assert_allclose(again.details["parameters"], found.details["parameters"], rtol=1e-6)
 
 
@@ -189,11 +227,19 @@ def test_a_section_under_its_weight() -> None:
 
     design = optimize.Design(make_arm, [1.0], [0.5], [4.0], lambda p: p[0])
     motion = optimize.trajectory(
-        design, [0.0], [0.8], duration=0.8, cost={"effort": 1.0, "design": 5.0}
+        design,
+        [0.0],
+        [0.8],
+        duration=0.8,
+        intervals=24,
+        check=False,
+        cost={"effort": 1.0, "design": 5.0},
     )
     assert motion.success
     p = motion.details["parameters"]
-    fixed = optimize.trajectory(make_arm(p), [0.0], [0.8], duration=0.8)
+    fixed = optimize.trajectory(
+        make_arm(p), [0.0], [0.8], duration=0.8, intervals=24, check=False
+    )
     assert_allclose(motion.q[0], fa.equilibrium(make_arm(p), [0.0, 0.0]).q, atol=1e-8)
     assert_allclose(motion.details["costs"]["effort"], fixed.objective, rtol=1e-6)
 
@@ -208,7 +254,10 @@ def test_refusals_of_designs() -> None:
         ((3.0, [1.0], [0.0], [2.0]), ["make_arm is 3.0", "function"]),
         ((fine, [[1.0]], [0.0], [2.0]), ["first has shape (1, 1)"]),
         ((fine, [1.0], [0.0, 0.0], [2.0]), ["lower has shape (2,)"]),
-        ((fine, [3.0], [0.0], [2.0]), ["parameter 0 starts at 3", "increasing"]),
+        (
+            (fine, [3.0], [0.0], [2.0]),
+            ["parameter 0 starts at 3", "lower bound, 0", "upper one, 2"],
+        ),
         ((fine, [1.0], [0.0], [np.inf]), ["upper[0] is inf", "finite"]),
         ((fine, [1.0], [0.0], [2.0], "mass"), ["cost is 'mass'", "function"]),
     ]
@@ -233,5 +282,13 @@ def test_refusals_of_designs() -> None:
         ["output_limits are given beside a Design"],
         lambda: optimize.trajectory(
             design, [0.0], [1.0], duration=1.0, output_limits={"joints": 1.0}
+        ),
+    )
+    longer = optimize.Design(rigid, [1.0, 1.0], [0.0, 0.5], [2.0, 2.0])
+    refused(
+        fa.ArgumentError,
+        ["place of the tip changes with parameter 1", "joint positions"],
+        lambda: optimize.trajectory(
+            longer, [0.0, 0.3], {"tip": (1.0, 1.0, 0.0)}, duration=1.0
         ),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ArgumentError
 from ._collocation import Grid
 from ._design import Design
 from ._result import OptimalMotion, warned
@@ -69,15 +70,15 @@ def trajectory(
         Of the joints in rad/s or m/s, at the nodes.
     output_limits : mapping, optional
         Limits of outputs of `linearize` that are linear in positions and velocities,
-        at the nodes, such as ``{("strain", "link1", 0.1): 1e-3, "modes": 0.1}``.
+        at the nodes, such as ``{("strain", "link1", 0.1): 0.05, "modes": 0.1}``.
     payload : {"maximize"}, optional
         Seek the largest point mass at the tip with which the motion is possible, to be
         weighed by ``cost["payload"]``.
     payload_limits : (2,) array_like of float
         Its least and largest value in kg.
     losses : float or (nu,) array_like of float, optional
-        Copper losses of the motors in W/(N m)^2: resistance over the square of the
-        torque constant, seen at the joint; for ``"energy"``.
+        Copper losses of the motors in W/(N m)^2, resistance over the square of the
+        torque constant, of the forces of the actuators; for ``"energy"``.
     intervals : int
         Of time, between which forces are linear.
     scheme, points : {"gauss", "radau", "trapezoid"}, int
@@ -98,8 +99,8 @@ def trajectory(
     Returns
     -------
     motion : OptimalMotion
-        ``details`` has ``"costs"`` (each without its weight), ``"parameters"`` and
-        ``"payload"``; ``arm`` is that of the parameters found.
+        ``details`` has ``"costs"`` (each without its weight), ``"limits"``,
+        ``"parameters"`` and ``"payload"``; ``arm`` is that of the parameters found.
 
     Raises
     ------
@@ -111,7 +112,7 @@ def trajectory(
     -----
     ConvergenceWarning
         If the solver stops early; the result has its best motion and its status.  Or
-        if the forces lead elsewhere in the simulation.
+        if the forces lead elsewhere in the simulation, which is no success either.
 
     See Also
     --------
@@ -164,6 +165,10 @@ def trajectory(
         duration,
         (torque_limits, torque_rate_limits, velocity_limits, output_limits),
     )
+    if not isinstance(intervals, int) or intervals < 1:
+        raise ArgumentError(
+            f"intervals is {intervals!r}, expected a whole number, 1 or more"
+        )
     grid = Grid(main=intervals, scheme=scheme, points=points)
     problem = Transfer(task, grid)
     prepared = time.perf_counter()
