@@ -39,7 +39,7 @@ Index = NDArray[np.intp]
 _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
-_MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
+_MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened, or forces are calmed
 _CALMER = 5.0  # weight of the smoothness, each time
 
@@ -68,7 +68,7 @@ class FlexibleOptions:
         Whether the answer is simulated.
     """
 
-    tip_tolerance: float = 1e-3
+    tip_tolerance: float = 4e-4
     pre_actuation: float = 0.2
     post_actuation: float = 0.2
     rest_speed: float = 0.02
