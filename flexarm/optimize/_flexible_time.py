@@ -188,9 +188,19 @@ def flexible_optimum(
 def _judged(
     result: OptimalMotion, error: float, options: FlexibleOptions
 ) -> OptimalMotion:
-    """Not solved, if the simulated tip is not where it should be."""
-    if not (result.success and error > options.tip_tolerance):
+    """Not solved, if the simulated tip is not where it should be; told, if it moves."""
+    run = result.verification
+    if not result.success or run is None:
         return result
+    if not error > options.tip_tolerance:
+        if not run.final_rate > options.rest_speed:
+            return result
+        told = (
+            f"{result.message}; after the motion the simulated tip still vibrates by "
+            f"{run.final_rate:.2g} m/s, more than rest_speed, {options.rest_speed:g} "
+            "m/s; a larger smoothness or more intervals calm it"
+        )
+        return replace(result, message=told)
     told = (
         f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
         f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
