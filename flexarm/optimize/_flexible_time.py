@@ -40,8 +40,8 @@ _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
-_REFINED = 2  # times at most that the margin is widened, or forces are calmed
-_CALMER = 5.0  # weight of the smoothness, each time
+_REFINED = 2  # times at most that the margin is widened, or the grid refined
+_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,11 @@ class FlexibleOptions:
                     f"{name} is {value!r}, expected a share from 0 to 10"
                 )
 
+    def finer(self) -> FlexibleOptions:
+        """More intervals and calmer forces, which excite less of what they miss."""
+        intervals = int(np.ceil(_FINER * self.intervals))
+        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
+
     def grid(self, scheme: str) -> Grid:
         """Intervals of equal relative length in the motion and its windows."""
         before, after = (
@@ -146,9 +151,9 @@ def flexible_optimum(
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
-    z, barrier, shrink, calm = problem.first, 1e-2, _MARGIN, 1.0
+    z, barrier, shrink = problem.first, 1e-2, _MARGIN
     for _ in range(1 + (_REFINED if options.check else 0)):
-        program = problem.program(shrink, calm * options.smoothness)
+        program = problem.program(shrink)
         found = solve(
             program,
             z,
@@ -166,13 +171,17 @@ def flexible_optimum(
             checked, error = problem.verified(found)
             spent["verification"] += time.perf_counter() - tick
         left = options.time_limit - spent["solver"]
-        if not (found.success and error > options.tip_tolerance and left > 0.0):
+        restless = _restless(path, checked, options)
+        missed = error > options.tip_tolerance or restless
+        if not (found.success and missed and left > 0.0):
             break
         if path is None:
-            calm *= _CALMER
+            options = options.finer()
+            problem = _Problem(arm, path, rigid, limits, options)
+            z = problem.first
         else:
             shrink *= 0.97 * options.tip_tolerance / error
-        z, barrier = found.z, 1e-4
+            z, barrier = found.z, 1e-4
     spent["total"] = time.perf_counter() - began
     result = answer(
         problem.motion,
@@ -182,29 +191,37 @@ def flexible_optimum(
         verification=checked,
         details={"tip_error": error, "rigid": rigid, "options": options},
     )
-    return _judged(result, error, options)
+    return _judged(result, error, options, _restless(path, checked, options))
+
+
+def _restless(
+    path: Path | None, checked: Verification | None, options: FlexibleOptions
+) -> bool:
+    """Whether the tip still moves after a motion between two postures."""
+    moving = checked is not None and checked.final_rate > options.rest_speed
+    return path is None and moving
 
 
 def _judged(
-    result: OptimalMotion, error: float, options: FlexibleOptions
+    result: OptimalMotion, error: float, options: FlexibleOptions, restless: bool
 ) -> OptimalMotion:
-    """Not solved, if the simulated tip is not where it should be; told, if it moves."""
-    run = result.verification
-    if not result.success or run is None:
+    """Not solved, if the simulated tip is not where it should be, or not at rest."""
+    if not result.success:
         return result
-    if not error > options.tip_tolerance:
-        if not run.final_rate > options.rest_speed:
-            return result
+    if error > options.tip_tolerance:
         told = (
-            f"{result.message}; after the motion the simulated tip still vibrates by "
-            f"{run.final_rate:.2g} m/s, more than rest_speed, {options.rest_speed:g} "
-            "m/s; a larger smoothness or more intervals calm it"
+            f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
+            f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
         )
-        return replace(result, message=told)
-    told = (
-        f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
-        f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
-    )
+    elif restless and result.verification is not None:
+        told = (
+            "the simulated tip moves by up to "
+            f"{result.verification.final_rate:.3g} m/s after the motion, more than "
+            f"rest_speed, {options.rest_speed:g} m/s; give more intervals than "
+            f"{options.intervals}, or more smoothness"
+        )
+    else:
+        return result
     return replace(result, success=False, status="failed", message=told)
 
 
@@ -288,8 +305,8 @@ class _Problem:
             motion.resize(self.speed, self._tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def program(self, shrink: float, smoothness: float) -> NonlinearProgram:
-        """The program with a share of the tolerance and a weight of the forces."""
+    def program(self, shrink: float) -> NonlinearProgram:
+        """The program with a share of the tolerance."""
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
         law.size_by(self.first)
@@ -307,9 +324,7 @@ class _Problem:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;
         # free motions between two postures are long and need theirs
-        return motion.program(
-            self._costs(smoothness), terms, gauss_newton=self.path is not None
-        )
+        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
@@ -329,15 +344,15 @@ class _Problem:
                 terms.append(_ball(e, most))
         return terms
 
-    def _costs(self, smoothness: float) -> list[Term]:
+    def _costs(self) -> list[Term]:
         """Half of the square of the duration, whose curvature helps, and smoothness."""
         motion, T = self.motion, self._first_duration
         knots = len(motion.tau)
-        weight = smoothness * T * knots / self.force_size**2
+        weight = self.options.smoothness * T * knots / self.force_size**2
         change = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weight))
         pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
-        if smoothness > 0.0:
+        if self.options.smoothness > 0.0:
             smooth = Squares(change, name="smoothness")
             costs.append(Gathered(smooth, pairs, weights=np.ones(knots - 1)))
         return costs

@@ -16,7 +16,15 @@ from ._infeasible import explain
 from ._limits import Limits, rows_of
 from ._result import OptimalMotion, Verification
 from ._rigid import RigidLevel
-from ._time_scaling import SCHEMES, Infeasible, Rows, TimeScaling, friction, solve
+from ._time_scaling import (
+    SCHEMES,
+    Infeasible,
+    Rows,
+    TimeScaling,
+    dry_friction,
+    friction,
+    solve,
+)
 from ._verify import verify
 
 if TYPE_CHECKING:
@@ -56,7 +64,7 @@ def rigid_optimum(
     except Infeasible as error:
         raise explain(error, used, places, ends) from None
     solved = time.perf_counter()
-    state = _at_points(level, motion, scaling)
+    state = _at_points(level, motion, rows, scaling)
     verification = _verified(level, path, scaling, *state) if check else None
     q, qd, qdd, tau = state
     ended = time.perf_counter()
@@ -71,7 +79,7 @@ def rigid_optimum(
         objective=scaling.duration,
         success=True,
         status="solved",
-        message="the fastest motion along the path on this grid",
+        message=_message(rows),
         method="reachability analysis",
         solver="flexarm",
         variables=2 * len(s) - 1,
@@ -85,6 +93,16 @@ def rigid_optimum(
         },
         verification=verification,
         details={"path": motion, "scaling": scaling, "rows": rows, "limits": limits},
+    )
+
+
+def _message(rows: Rows) -> str:
+    told = "the fastest motion along the path on this grid"
+    if rows.names:
+        return told
+    return (
+        f"{told}; neither forces nor accelerations are limited, so that speeds jump "
+        "within one interval at its ends, and forces are as large as that takes"
     )
 
 
@@ -115,12 +133,17 @@ def _mean(scaling: TimeScaling) -> Array:
 
 
 def _at_points(
-    level: RigidLevel, motion: PathMotion, scaling: TimeScaling
+    level: RigidLevel, motion: PathMotion, rows: Rows, scaling: TimeScaling
 ) -> tuple[Array, Array, Array, Array]:
     """Positions, velocities, accelerations and forces at the points of the grid."""
     sd, u = scaling.sd[:, np.newaxis], _mean(scaling)[:, np.newaxis]
     qd, qdd = motion.first * sd, motion.first * u + motion.second * sd**2
-    return motion.q, qd, qdd, level.inverse_dynamics(motion.q, qd, qdd)
+    tau = level.inverse_dynamics(motion.q, qd, qdd)
+    if rows.dry:
+        rubbing = dry_friction(rows, scaling.sd)[:, : level.n]
+        still = scaling.sd == 0.0
+        tau[still] += rubbing[still]
+    return motion.q, qd, qdd, tau
 
 
 def _violation(rows: Rows, scaling: TimeScaling) -> float:

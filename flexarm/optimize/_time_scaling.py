@@ -170,18 +170,32 @@ def _with_friction(
         x = found if run < _PASSES // 4 else 0.5 * (found + x)
     raise ConvergenceError(
         f"friction and rates do not agree after {_PASSES} passes: it is so strong that "
-        f"speeds settle within few of the {len(rows.s)} points; give more points, or "
-        "the scheme 'midpoint'"
+        f"speeds settle within few of the {len(rows.s)} points; give more points, and "
+        "the scheme 'interpolation', which bears most"
     )
 
 
 def friction(rows: Rows, sd: Array) -> Array:
     """Friction at these rates, (n, m)."""
-    force = rows.viscous * sd[:, np.newaxis]
+    return np.asarray(rows.viscous * sd[:, np.newaxis] + dry_friction(rows, sd))
+
+
+def dry_friction(rows: Rows, sd: Array) -> Array:
+    """Its dry part, (n, m).
+
+    It jumps as the motion begins or ends.  At an end at rest it is what, linear in time
+    to the next point, has the same mean as friction while the speed rises evenly.
+    """
+    force = np.zeros_like(rows.a)
     for w, f, v in rows.dry:
         rate = w * sd
-        force += np.outer(rate / np.hypot(rate, v), f)
-    return np.asarray(force)
+        share = rate / np.hypot(rate, v)
+        for end, inner in ((0, 1), (-1, -2)):
+            if sd[end] == 0.0 and rate[inner] != 0.0:
+                mean = (np.hypot(rate[inner], v) - v) / rate[inner]
+                share[end] = 2.0 * mean - share[inner]
+        force += np.outer(share, f)
+    return force
 
 
 def friction_slope(rows: Rows, sd: Array) -> Array:

@@ -28,7 +28,8 @@ __all__ = ["time_optimal"]
 
 # options of the exact solution along a path, and of the search for all other motions
 _ALONG = ("rates", "points", "scheme")
-_CALM = 3e-4  # smoothness between two postures
+_CALM, _SLOW = 3e-4, 0.05  # smoothness and rest_speed between two postures
+_COMMON = ("time_limit", "progress")  # without effect where nothing is searched for
 _WINDOWS = ("pre_actuation", "post_actuation")
 
 
@@ -91,21 +92,22 @@ def time_optimal(
     tip_tolerance : float, optional
         Of a search: largest distance of the tip from its path, and from the ends of the
         path in the windows before and after the motion; between two postures from its
-        goal after the motion, which is residual vibration; in m (4e-4, between
-        postures 1e-3).
+        goal after the motion, which is residual vibration; in m (1e-3).
     pre_actuation, post_actuation : float, optional
         Of a flexible arm on a path: lengths of these windows as shares of the duration
         (0.2); without the first the tip is free to move as soon as torques act.
     rest_speed : float, optional
-        Of a search: largest speed of the tip in the windows, in m/s (0.02).
+        Of a search: largest speed of the tip in the windows (0.02), and after a motion
+        between two postures (0.05), in m/s.
     smoothness : float, optional
         Of a search: weight of changes of torques beside the time (3e-3 along a path,
         3e-4 between two postures).  Smaller
         values come nearer to the shortest time with torques that jump, larger ones
-        leave vibrations of high frequency alone; between two postures it is raised
-        where the tip misses its goal.
+        leave vibrations of high frequency alone.
     intervals : int, optional
-        Of a search: of the motion, between which torques are linear (24).
+        Of a search: of the motion, between which torques are linear (24).  Where the
+        simulated tip misses its goal between two postures or does not rest, a search
+        with more of them and more smoothness follows.
     solver : {"auto", "ipopt", "scipy"}, optional
         Of a search: Ipopt comes with the package casadi.
     tolerance : float, optional
@@ -210,6 +212,7 @@ def time_optimal(
     }
     along, search = _given(along), _given(search)
     if isinstance(path, Path) and level.is_exact:
+        search = {k: v for k, v in search.items() if k not in _COMMON}
         _refuse(search, "a rigid arm on a path, whose optimum is exact")
         return rigid_optimum(level, path, limits, start, **along, check=check)
     _refuse(along, "a flexible arm or a motion without a path, which is searched for")
@@ -244,7 +247,12 @@ def _searched(
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
     _refuse({k: None for k in _WINDOWS if k in search}, "a motion without a path")
-    search = {"smoothness": _CALM, "tip_tolerance": 1e-3, **search}
+    search = {
+        "smoothness": _CALM,
+        "rest_speed": _SLOW,
+        "tip_tolerance": 1e-3,
+        **search,
+    }
     options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, limits)
