@@ -7,26 +7,34 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from refusals import refused
 
 import flexarm as fa
-from flexarm.optimize._design import Designs, ParametricEquation, Payloads, Rest
+from flexarm import optimize
+from flexarm.optimize._design import (
+    Designs,
+    ParametricEquation,
+    Payloads,
+    Rest,
+    with_payload,
+)
 from flexarm.optimize._tip_place import TipPlace
 
 FLEX = fa.library.planar_chain(2, n_modes=1, bending_stiffness=20.0)
 
 
-def slender(p: Any) -> fa.Arm:
-    """Payload, bending stiffness and length of the links."""
-    return fa.library.planar_chain(
-        2,
-        n_modes=1,
-        payload_mass=p[0],
-        bending_stiffness=20.0 * p[1],
-        length=[1.0, p[2]],
-    )
+def rigid(p: Any) -> fa.Arm:
+    """Payload, and length of the second link."""
+    return fa.library.planar_chain(2, payload_mass=p[0], length=[1.0, p[1]])
 
 
-def check(local: Any, w: Any, step: float = 1e-5, tolerance: float = 1e-6) -> None:
+def soft(p: Any) -> fa.Arm:
+    """Stiffness of the links."""
+    bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in FLEX.bodies]
+    return FLEX.replace(bodies=bodies)
+
+
+def check(local: Any, w: Any, step: float = 1e-5, tolerance: float = 1e-4) -> None:
     """Derivatives against central differences, all points with the same parameters."""
     rng = np.random.default_rng(1)
     by = rng.normal(size=(len(w), local.rows))
@@ -38,6 +46,7 @@ def check(local: Any, w: Any, step: float = 1e-5, tolerance: float = 1e-6) -> No
         assert_allclose(J[:, :, k], slope, rtol=1e-6, atol=1e-7 * abs(J).max())
         ends = [np.einsum("pr,prk->pk", by, local.jacobian(x)) for x in (w + e, w - e)]
         bend = (ends[0] - ends[1]) / (2.0 * step)
+        # second derivatives by speeds are those of short differences
         assert_allclose(H[:, k], bend, rtol=tolerance, atol=tolerance * abs(H).max())
     assert_allclose(H, H.swapaxes(1, 2), atol=tolerance * abs(H).max())
 
@@ -51,10 +60,11 @@ def test_derivatives_by_a_payload() -> None:
     check(ParametricEquation(Payloads(FLEX), np.array([0.3])), states(FLEX, [0.3]))
 
 
-def test_derivatives_by_any_parameters() -> None:
-    p = np.array([0.5, 1.2, 0.9])
-    equation = ParametricEquation(Designs(slender, p), p)
-    check(equation, states(FLEX, p), 1e-4, 2e-5)
+@pytest.mark.parametrize(("make_arm", "p"), [(rigid, [0.5, 0.9]), (soft, [1.2])])
+def test_derivatives_by_any_parameters(make_arm: Any, p: Any) -> None:
+    p = np.array(p)
+    equation = ParametricEquation(Designs(make_arm, p), p)
+    check(equation, states(equation.arm, p), 1e-4)
 
 
 def test_a_payload_is_the_arm_that_carries_it() -> None:
@@ -87,3 +97,192 @@ def test_rest_is_static_equilibrium(q: Any) -> None:
     found = fa.equilibrium(Payloads(FLEX).arm(np.array([0.4])), [*q, 0.0, 0.0]).q
     w = np.array([[*found, 0.4]])
     assert np.abs(rest.value(w)).max() < 1e-9
+
+
+def test_the_largest_payload_of_a_hoist_is_bang_bang() -> None:
+    """Up 1 m in 1 s by 30 N and back: 2 h (a + b) = a b T^2, a, b = F/M -+ g."""
+    pytest.importorskip("casadi")
+    hoist = fa.RigidBody("cage", fa.Joint("prismatic", (0, 0, 1)), mass=0.5)
+    arm = fa.Arm([hoist], gravity=(0, 0, -9.81))
+    motion = optimize.trajectory(
+        arm, [0.0], [1.0], duration=1.0, torque_limits=30.0, payload="maximize"
+    )
+    assert motion.success
+    f = 2.0 + np.sqrt(4.0 + 9.81**2)  # F / M with f^2 - 4 f h / T^2 - g^2 = 0
+    assert_allclose(motion.details["payload"], 30.0 / f - 0.5, rtol=3e-3)
+    assert_allclose(motion.objective, -motion.details["payload"])
+    assert motion.arm.bodies[-1].name == "payload"
+
+
+def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
+    """Level, the torque of 40 N m holds (m / 2 + M) g L."""
+    pytest.importorskip("casadi")
+    arm = fa.library.planar_chain(1)
+
+    def most(**options: Any) -> fa.optimize.OptimalMotion:
+        # slowly, since a link that swings up and down may carry more than it holds
+        return optimize.trajectory(
+            arm,
+            [-0.5],
+            [0.5],
+            duration=30.0,
+            torque_limits=40.0,
+            velocity_limits=0.05,
+            payload="maximize",
+            check=False,
+            **options,
+        )
+
+    expected = 40.0 / 9.81 - 0.5
+    assert_allclose(most().details["payload"], expected, rtol=2e-3)
+    held = most(payload_limits=(0.0, 2.0))
+    assert_allclose(held.details["payload"], 2.0, rtol=1e-6)
+
+
+def test_the_largest_payload_of_flexible_links() -> None:
+    """At rest at both ends with the payload found, less of it for less torque."""
+    pytest.importorskip("casadi")
+    arm = fa.library.planar_chain(2, n_modes=1, bending_stiffness=3000.0)
+    found = [
+        optimize.trajectory(
+            arm,
+            [-1.0, 0.0],
+            [0.0, 0.5],
+            duration=1.0,
+            torque_limits=limits,
+            payload="maximize",
+        )
+        for limits in ([60.0, 20.0], [55.0, 18.0])
+    ]
+    for motion, limits in zip(found, ([60.0, 20.0], [55.0, 18.0]), strict=True):
+        most = np.abs(motion.tau).max(axis=0)
+        assert motion.success and (most <= np.array(limits) * (1.0 + 1e-6)).all()
+        rest = fa.equilibrium(motion.arm, [0.0, 0.5, 0.0, 0.0]).q
+        assert_allclose(motion.q[-1], rest, atol=1e-7)
+        assert motion.verification is not None
+        assert motion.verification.final_error < 5e-3
+    assert found[0].details["payload"] > found[1].details["payload"] > 1.0
+    # the same mass as part of the arm
+    loaded = with_payload(arm, found[0].details["payload"])
+    assert_allclose(
+        loaded.inverse_dynamics(found[0].q, found[0].qd, found[0].qdd),
+        found[0].arm.inverse_dynamics(found[0].q, found[0].qd, found[0].qdd),
+    )
+
+
+def test_a_design_is_that_of_a_scan() -> None:
+    """Stiffness of a joint against effort and its cost."""
+    pytest.importorskip("casadi")
+
+    def make_arm(p: Any) -> fa.Arm:
+        drive = fa.Drive(stiffness=p[0], rotor_inertia=0.3)
+        rod = fa.RigidBody(
+            "rod",
+            fa.Joint(drive=drive),
+            mass=1.0,
+            com=(0.5, 0, 0),
+            inertia=(0, 0.1, 0.1),
+            nodes={"tip": (1, 0, 0)},
+        )
+        return fa.Arm([rod], gravity=(0, 0, -9.81))
+
+    def price(p: Any) -> tuple[float, Any]:
+        return 0.02 * p[0], np.array([0.02])
+
+    ends = ([0.0], [1.0])
+    design = optimize.Design(make_arm, [10.0], [5.0], [200.0], price)
+    cost = {"effort": 1.0, "design": 1.0}
+    options: dict[str, Any] = {"duration": 1.0, "intervals": 20}
+    found = optimize.trajectory(design, *ends, cost=cost, **options)
+    assert found.success
+    best = float(found.details["parameters"][0])
+
+    def total(k: float) -> float:
+        motion = optimize.trajectory(
+            make_arm([k]), *ends, check=False, tolerance=1e-10, **options
+        )
+        return motion.objective + 0.02 * k
+
+    assert_allclose(found.objective, total(best), rtol=1e-8)
+    h = 0.05 * best
+    low, here, high = total(best - h), total(best), total(best + h)
+    assert low > here and high > here
+    # the minimum of the parabola of the scan
+    turn = best + 0.5 * h * (low - high) / (low - 2.0 * here + high)
+    assert_allclose(turn, best, rtol=5e-3)
+    # without the gradient of its cost
+    plain = optimize.Design(make_arm, [10.0], [5.0], [200.0], lambda p: 0.02 * p[0])
+    again = optimize.trajectory(plain, *ends, cost=cost, check=False, **options)
+    assert_allclose(again.details["parameters"], found.details["parameters"], rtol=1e-6)
+
+
+def test_a_section_under_its_weight() -> None:
+    """A flexible link under gravity: where it rests depends on the design."""
+    pytest.importorskip("casadi")
+    base = fa.library.planar_chain(1, n_modes=1, bending_stiffness=40.0)
+
+    def make_arm(p: Any) -> fa.Arm:
+        bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in base.bodies]
+        return base.replace(bodies=bodies)
+
+    design = optimize.Design(make_arm, [1.0], [0.5], [4.0], lambda p: p[0])
+    motion = optimize.trajectory(
+        design,
+        [0.0],
+        [0.8],
+        duration=0.8,
+        intervals=32,
+        cost={"effort": 1.0, "design": 5.0},
+    )
+    assert motion.success
+    p = motion.details["parameters"]
+    fixed = optimize.trajectory(make_arm(p), [0.0], [0.8], duration=0.8, intervals=32)
+    assert_allclose(motion.q[0], fa.equilibrium(make_arm(p), [0.0, 0.0]).q, atol=1e-8)
+    assert_allclose(motion.details["costs"]["effort"], fixed.objective, rtol=1e-6)
+
+
+def test_refusals_of_designs() -> None:
+    arm = fa.library.pendulum()
+
+    def fine(p: Any) -> fa.Arm:
+        return arm
+
+    cases: list[tuple[tuple[Any, ...], list[str]]] = [
+        ((3.0, [1.0], [0.0], [2.0]), ["make_arm is 3.0", "function"]),
+        ((fine, [[1.0]], [0.0], [2.0]), ["first has shape (1, 1)"]),
+        ((fine, [1.0], [0.0, 0.0], [2.0]), ["lower has shape (2,)"]),
+        ((fine, [3.0], [0.0], [2.0]), ["parameter 0 starts at 3", "increasing"]),
+        ((fine, [1.0], [0.0], [np.inf]), ["upper[0] is inf", "finite"]),
+        ((fine, [1.0], [0.0], [2.0], "mass"), ["cost is 'mass'", "function"]),
+    ]
+    for given, words in cases:
+        refused(fa.ArgumentError, words, lambda given=given: optimize.Design(*given))
+    design = optimize.Design(lambda p: "arm", [1.0], [0.0], [2.0])
+    refused(
+        fa.ArgumentError,
+        ["make_arm returned str"],
+        lambda: optimize.trajectory(design, [0.0], [1.0], duration=1.0),
+    )
+    design = optimize.Design(fine, [1.0], [0.0], [2.0])
+    refused(
+        fa.ArgumentError,
+        ["payload is 'maximize' beside a Design"],
+        lambda: optimize.trajectory(
+            design, [0.0], [1.0], duration=1.0, payload="maximize"
+        ),
+    )
+    refused(
+        fa.ArgumentError,
+        ["output_limits are given beside a Design"],
+        lambda: optimize.trajectory(
+            design, [0.0], [1.0], duration=1.0, output_limits={"joints": 1.0}
+        ),
+    )
+    longer = optimize.Design(rigid, [1.0, 1.0], [0.0, 0.5], [2.0, 2.0])
+    refused(
+        fa.ArgumentError,
+        ["place of the tip changes with parameter 1", "joint positions"],
+        lambda: optimize.trajectory(
+            longer, [0.0, 0.3], {"tip": (1.0, 1.0, 0.0)}, duration=1.0
+        ),
+    )

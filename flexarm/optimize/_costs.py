@@ -29,7 +29,7 @@ class Weighted:
         self.name, self.rows = term.name, term.rows
         self.lower, self.upper, self.scale = term.lower, term.upper, term.scale
         self.jacobian_pattern = term.jacobian_pattern
-        self.hessian_pattern = term.hessian_pattern
+        self.hessian_pattern, self.convex = term.hessian_pattern, term.convex
 
     def value(self, z: Array) -> Array:
         """(rows,) values."""

@@ -117,6 +117,10 @@ class Family(Protocol):
         """The arm of parameters (k,)."""
         ...
 
+    def mixture(self, p: Array) -> list[tuple[float, Arm]]:
+        """Arms, with weights that add up to one, whose forces make those of p."""
+        ...
+
     def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
         """Derivatives of forces, or of products of them, by each parameter."""
         ...
@@ -158,6 +162,10 @@ class Designs:
                 self._arms.clear()
             self._arms[key] = arm
         return self._arms[key]
+
+    def mixture(self, p: Array) -> list[tuple[float, Arm]]:
+        """The arm alone."""
+        return [(1.0, self.arm(p))]
 
     def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
         """Derivatives of forces, or of products of them, by each parameter."""
@@ -215,6 +223,10 @@ class Payloads:
         mass = float(p[0])
         return with_payload(self.empty, mass) if mass > 0.0 else self.empty
 
+    def mixture(self, p: Array) -> list[tuple[float, Arm]]:
+        """The empty arm and that with 1 kg: forces are linear in masses."""
+        return [(1.0 - p[0], self.empty), (float(p[0]), self._full)]
+
     def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
         """What a payload of 1 kg adds."""
         empty, full = (
@@ -254,30 +266,31 @@ class ParametricEquation(EquationOfMotion):
         self.curvature[moving, self._shared] = True
         self.curvature[self._shared, moving] = True
 
-    def _take(self, w: Array) -> Array:
-        """Parameters of the points; makes their arm the present one."""
+    def _mixed(self, f: Callable[..., Array], w: Array, *operands: Any) -> Array:
+        """What a function of one arm has for the arm of the parameters in w."""
+        total: Any = 0.0
         p = np.array(w[0, self._shared])
-        self.arm = self.family.arm(p)
-        return p
+        for weight, arm in self.family.mixture(p):
+            self.arm = arm
+            total = total + weight * f(w, *operands)
+        return np.asarray(total)
 
     def value(self, w: Array) -> Array:
         """(P, nv) residuals."""
-        self._take(w)
-        return super().value(w)
+        return self._mixed(super().value, w)
 
     def jacobian(self, w: Array) -> Array:
         """(P, nv, k) derivatives."""
-        p = self._take(w)
-        J = super().jacobian(w)
+        J = self._mixed(super().jacobian, w)
+        p = np.array(w[0, self._shared])
         rates = self.family.rates(p, "inverse_dynamics", self._split(w))
         J[:, :, self._shared] = np.stack(rates, axis=-1)
         return J
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
         """(P, k, k) second derivatives."""
-        p = self._take(w)
-        H = super().hessian(w, multipliers)
-        states = self._split(w)
+        H = self._mixed(super().hessian, w, multipliers)
+        p, states = np.array(w[0, self._shared]), self._split(w)
         rates = self.family.rates(
             p, "inverse_dynamics_vjp", (*states, np.asarray(multipliers))
         )

@@ -248,8 +248,12 @@ def _searched(
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
     _refuse({k: None for k in _WINDOWS if k in search}, "a motion without a path")
-    usual = {"smoothness": _CALM, "tip_tolerance": 1e-3, "rest_speed": _SLOW}
-    search = {**usual, **search}
+    search = {
+        "smoothness": _CALM,
+        "rest_speed": _SLOW,
+        "tip_tolerance": 1e-3,
+        **search,
+    }
     options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, limits)

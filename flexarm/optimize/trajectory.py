@@ -11,7 +11,8 @@ from ._collocation import Grid
 from ._design import Design
 from ._result import OptimalMotion, warned
 from ._solve import Progress, solve
-from ._transfer import Transfer, read_task
+from ._transfer import Transfer
+from ._transfer_task import read_task
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -68,15 +69,15 @@ def trajectory(
         Of the joints in rad/s or m/s, at the nodes.
     output_limits : mapping, optional
         Limits of outputs of `linearize` that are linear in positions and velocities,
-        at the nodes, such as ``{("strain", "link1", 0.1): 1e-3, "modes": 0.1}``.
+        at the nodes, such as ``{("strain", "link1", 0.1): 0.05, "modes": 0.1}``.
     payload : {"maximize"}, optional
         Seek the largest point mass at the tip with which the motion is possible, to be
         weighed by ``cost["payload"]``.
     payload_limits : (2,) array_like of float
         Its least and largest value in kg.
     losses : float or (nu,) array_like of float, optional
-        Copper losses of the motors in W/(N m)^2: resistance over the square of the
-        torque constant, seen at the joint; for ``"energy"``.
+        Copper losses of the motors in W/(N m)^2, resistance over the square of the
+        torque constant, of the forces of the actuators; for ``"energy"``.
     intervals : int
         Of time, between which forces are linear.
     scheme, points : {"gauss", "radau", "trapezoid"}, int
@@ -97,8 +98,8 @@ def trajectory(
     Returns
     -------
     motion : OptimalMotion
-        ``details`` has ``"costs"`` (each without its weight), ``"parameters"`` and
-        ``"payload"``; ``arm`` is that of the parameters found.
+        ``details`` has ``"costs"`` (each without its weight), ``"limits"``,
+        ``"parameters"`` and ``"payload"``; ``arm`` is that of the parameters found.
 
     Raises
     ------
@@ -109,7 +110,8 @@ def trajectory(
     Warns
     -----
     ConvergenceWarning
-        If the solver stops early; the result has its best motion and its status.
+        If the solver stops early; the result has its best motion and its status.  Or
+        if the forces lead elsewhere in the simulation.
 
     See Also
     --------
@@ -132,7 +134,7 @@ def trajectory(
 
     Direct collocation in residual form: J. T. Betts, *Practical Methods for Optimal
     Control* (2010), chapter 4.  The answer is a local optimum near the first motion,
-    of fifth degree in time.  Forces between knots are linear, so that jumps of the
+    of ninth degree in time.  Forces between knots are linear, so that jumps of the
     exact forces (bang-bang) are resolved to an interval.
 
     Examples
