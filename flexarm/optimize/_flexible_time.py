@@ -39,7 +39,7 @@ Index = NDArray[np.intp]
 _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
-_MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
+_MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened, or the grid refined
 _FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 
@@ -68,7 +68,7 @@ class FlexibleOptions:
         Whether the answer is simulated.
     """
 
-    tip_tolerance: float = 1e-3
+    tip_tolerance: float = 4e-4
     pre_actuation: float = 0.2
     post_actuation: float = 0.2
     rest_speed: float = 0.02
@@ -153,23 +153,7 @@ def flexible_optimum(
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
     z, barrier, shrink = problem.first, 1e-2, _MARGIN
     for _ in range(1 + (_REFINED if options.check else 0)):
-        program = problem.program(shrink)
-        found = solve(
-            program,
-            z,
-            solver=options.solver,
-            tolerance=options.tolerance,
-            max_iterations=options.max_iterations,
-            time_limit=options.time_limit - spent["solver"],
-            progress=options.progress,
-            barrier=barrier,
-        )
-        spent["solver"] += found.seconds
-        checked, error = None, np.nan
-        if options.check:
-            tick = time.perf_counter()
-            checked, error = problem.verified(found)
-            spent["verification"] += time.perf_counter() - tick
+        found, checked, error = _tried(problem, z, barrier, shrink, spent)
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
@@ -192,6 +176,30 @@ def flexible_optimum(
         details={"tip_error": error, "rigid": rigid, "options": options},
     )
     return _judged(result, error, options, _restless(path, checked, options))
+
+
+def _tried(
+    problem: _Problem, z: Array, barrier: float, shrink: float, spent: dict[str, float]
+) -> tuple[Solution, Verification | None, float]:
+    """One search from z, and what the simulation says; adds the seconds spent."""
+    options = problem.options
+    found = solve(
+        problem.program(shrink),
+        z,
+        solver=options.solver,
+        tolerance=options.tolerance,
+        max_iterations=options.max_iterations,
+        time_limit=options.time_limit - spent["solver"],
+        progress=options.progress,
+        barrier=barrier,
+    )
+    spent["solver"] += found.seconds
+    if not options.check:
+        return found, None, np.nan
+    tick = time.perf_counter()
+    checked, error = problem.verified(found)
+    spent["verification"] += time.perf_counter() - tick
+    return found, checked, error
 
 
 def _restless(
