@@ -152,23 +152,7 @@ def flexible_optimum(
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
     z, barrier, shrink = problem.first, 1e-2, _MARGIN
     for _ in range(1 + (_REFINED if options.check else 0)):
-        program = problem.program(shrink)
-        found = solve(
-            program,
-            z,
-            solver=options.solver,
-            tolerance=options.tolerance,
-            max_iterations=options.max_iterations,
-            time_limit=options.time_limit - spent["solver"],
-            progress=options.progress,
-            barrier=barrier,
-        )
-        spent["solver"] += found.seconds
-        checked, error = None, np.nan
-        if options.check:
-            tick = time.perf_counter()
-            checked, error = problem.verified(found)
-            spent["verification"] += time.perf_counter() - tick
+        found, checked, error = _tried(problem, z, barrier, shrink, spent)
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
@@ -191,6 +175,30 @@ def flexible_optimum(
         details={"tip_error": error, "rigid": rigid, "options": options},
     )
     return _judged(result, error, options, _restless(path, checked, options))
+
+
+def _tried(
+    problem: _Problem, z: Array, barrier: float, shrink: float, spent: dict[str, float]
+) -> tuple[Solution, Verification | None, float]:
+    """One search from z, and what the simulation says; adds the seconds spent."""
+    options = problem.options
+    found = solve(
+        problem.program(shrink),
+        z,
+        solver=options.solver,
+        tolerance=options.tolerance,
+        max_iterations=options.max_iterations,
+        time_limit=options.time_limit - spent["solver"],
+        progress=options.progress,
+        barrier=barrier,
+    )
+    spent["solver"] += found.seconds
+    if not options.check:
+        return found, None, np.nan
+    tick = time.perf_counter()
+    checked, error = problem.verified(found)
+    spent["verification"] += time.perf_counter() - tick
+    return found, checked, error
 
 
 def _restless(
