@@ -172,7 +172,10 @@ def test_a_grid_that_is_too_coarse_is_told() -> None:
     """Heavy links that fall and swing for a little effort."""
     arm = fa.library.planar_chain(2)
     with pytest.warns(ConvergenceWarning, match="take more intervals"):
-        optimize.trajectory(arm, [0.0, 0.0], [1.0, 0.5], duration=3.0, intervals=8)
+        motion = optimize.trajectory(
+            arm, [0.0, 0.0], [1.0, 0.5], duration=3.0, intervals=8
+        )
+    assert motion.status == "failed" and not motion.success
 
 
 def test_vibration_that_is_left_costs() -> None:
@@ -277,7 +280,7 @@ def test_refusals() -> None:
         ),
         ({"output_limits": {"tip position x": 1.0}}, ["not linear"]),
         ({"output_limits": 3.0}, ["output_limits is float", "mapping"]),
-        ({"intervals": 0}, ["main is 0"]),
+        ({"intervals": 0}, ["intervals is 0"]),
     ]
     for options, words in cases:
         if options.get("output_limits", 0) == {"tip position x": 1.0}:
@@ -285,9 +288,30 @@ def test_refusals() -> None:
         refused(fa.ArgumentError, words, call(**options))
 
 
-def test_torques_that_do_not_carry_the_arm() -> None:
-    with pytest.warns(ConvergenceWarning):
+def test_limits_that_are_too_tight_are_named() -> None:
+    lift: Any = (slide((0, 0, 1)), [0.0], [1.0])
+    refused(
+        fa.ArgumentError,
+        ["torque_limits of 'mass' are -5 and 5", "9.81 hold the arm at its start"],
+        lambda: optimize.trajectory(*lift, duration=1.0, torque_limits=5.0),
+    )
+    refused(
+        fa.ArgumentError,
+        ["velocity_limits lead 'mass' at most 0.5 in 1 s", "its way is 1"],
+        lambda: optimize.trajectory(*lift, duration=1.0, velocity_limits=0.5),
+    )
+    with pytest.warns(ConvergenceWarning, match="torque_limits of 'mass'"):
         motion = optimize.trajectory(
-            slide((0, 0, 1)), [0.0], [1.0], duration=1.0, torque_limits=5.0
+            slide(), [0.0], [1.0], duration=1.0, torque_limits=2.0
         )
     assert motion.status == "infeasible" and not motion.success
+
+
+def test_a_payload_that_nothing_bounds() -> None:
+    refused(
+        fa.ArgumentError,
+        ["payload is 'maximize'", "nothing bounds it"],
+        lambda: optimize.trajectory(
+            slide(), [0.0], [1.0], duration=1.0, payload="maximize"
+        ),
+    )

@@ -98,8 +98,9 @@ class Design:
         if wrong.any():
             k = int(np.argmax(wrong))
             raise ArgumentError(
-                f"parameter {k} starts at {self.first[k]:g} between {self.lower[k]:g} "
-                f"and {self.upper[k]:g}, expected these in increasing order"
+                f"parameter {k} starts at {self.first[k]:g}, expected a first value "
+                f"between its lower bound, {self.lower[k]:g}, and its upper one, "
+                f"{self.upper[k]:g}"
             )
 
     @property

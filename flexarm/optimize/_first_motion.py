@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_FILLED = 0.8  # part of the torque limits that the first motion of free duration takes
 _CORRECTIONS = 3  # of the deflection of the first motion
 
 
@@ -78,13 +77,12 @@ def resize_modes(motion: Collocation, z: Array) -> None:
         motion.resize(at, np.maximum(motion.scale[at], size * rate**power))
 
 
-def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> float:
-    """Part of what the limits leave beside gravity that a first motion takes."""
+def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> Array:
+    """Parts (nu,) of the limits, beside gravity, that a smooth motion takes."""
     q, v, a = smooth(start, end, T, np.linspace(0.0, T, 41))
     at = arm.actuator_indices
     moving = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, at]
     still = np.asarray(arm._model.quiet("inverse_dynamics")(q, 0 * v, 0 * a))[:, at]
     room = np.where(moving > still, torque[1] - still, torque[0] - still)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.abs(moving - still) / np.maximum(np.abs(room), 1e-12)
-    return float(np.nan_to_num(part, nan=0.0).max() / _FILLED)
+    part = np.abs(moving - still) / np.maximum(np.abs(room), 1e-12)
+    return np.asarray(part.max(axis=0))

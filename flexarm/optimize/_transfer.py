@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-import warnings
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, ConvergenceWarning
+from ..errors import ArgumentError
 from . import _costs
 from ._collocation import Collocation, Grid, answer
 from ._design import ParametricEquation, Payloads
 from ._ends import hold
-from ._first_motion import first_motion, resize_modes
+from ._first_motion import first_motion, resize_modes, torque_used
 from ._limits import Limits
 from ._local import EquationOfMotion
 from ._points import AtPoints, Gathered
@@ -27,7 +26,8 @@ from ._verify import verify
 
 Array = NDArray[np.float64]
 
-_OFF = 0.02  # part of its way by which the tip may miss the end in the simulation
+# what the simulation may miss: part of the way of the tip, and of its mean speed
+_OFF, _FAST = 0.02, 0.1
 
 
 class Transfer:
@@ -158,23 +158,38 @@ class Transfer:
             objective=found.objective * self.size,
             timings=timings,
             verification=verification,
+            message=self._told(found),
         )
-        doubt(result)
-        return result
+        return judged(result, rests="vibration" not in task.weights)
+
+    def _told(self, found: Solution) -> str:
+        """The message of the solver; of limits that are too tight, which."""
+        task, motion = self.task, self.motion
+        if found.status != "infeasible":
+            return found.message
+        T = motion.duration(self.z0)
+        used = torque_used(task.arm, task.start.q, task.end.q, T, task.torque)
+        k = int(used.argmax())
+        if not used[k] > 1.0:
+            return found.message
+        return (
+            f"{found.message}; beside gravity a smooth motion in {T:.4g} s takes "
+            f"{used[k]:.3g} times what the torque_limits of "
+            f"{task.arm.coordinate_names[k]!r} leave"
+        )
 
 
-def doubt(motion: OptimalMotion) -> None:
-    """Warn of forces that lead elsewhere in the simulation."""
+def judged(motion: OptimalMotion, rests: bool) -> OptimalMotion:
+    """The same motion, without success where the simulation leads elsewhere."""
     if not motion.success or motion.verification is None:
-        return
-    tip = motion.tip
-    way = float(np.linalg.norm(np.diff(tip, axis=0), axis=1).sum())
-    off = motion.verification.final_error
-    if not off <= _OFF * way:
-        warnings.warn(
-            f"in a finer simulation the forces lead {off:.3g} m away from the end: "
-            f"{len(motion.t) - 1} intervals do not resolve this motion, or it is "
-            "unstable; take more intervals or a shorter duration",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        return motion
+    way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
+    off, rate = motion.verification.final_error, motion.verification.final_rate
+    if off <= _OFF * way and (rate <= _FAST * way / motion.duration or not rests):
+        return motion
+    told = (
+        f"in a finer simulation the tip ends {off:.3g} m away from its goal with "
+        f"{rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this motion, or "
+        "it is unstable; take more intervals or a shorter duration"
+    )
+    return dataclasses.replace(motion, success=False, status="failed", message=told)

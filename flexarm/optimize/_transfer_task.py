@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
+_FILLED = 0.8  # part of the torque limits that the first motion of free duration takes
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
 
 
@@ -126,6 +127,12 @@ def read_task(
             "an arm without unknown parameters"
         )
     torque = pair_of("torque_limits", limits[0], arm.nu)
+    velocity = pair_of("velocity_limits", limits[2], arm.nu)
+    if payload is not None and not np.isfinite([*torque.ravel(), bounds[1, 0]]).any():
+        raise ArgumentError(
+            "payload is 'maximize' without torque_limits or a largest one among the "
+            "payload_limits, so that nothing bounds it; expected one of them"
+        )
     if "energy" in weights:
         if losses is None:
             raise ArgumentError(
@@ -134,6 +141,8 @@ def read_task(
                 "states of rest is given"
             )
         losses = _losses(arm, losses)
+    span = _duration(arm, duration, begin.q, finish.q, torque, weights)
+    _check_limits(arm, (begin, finish), span, torque, velocity)
     return Task(
         arm,
         family,
@@ -141,12 +150,12 @@ def read_task(
         bounds,
         begin,
         finish,
-        _duration(arm, duration, begin.q, finish.q, torque, weights),
+        span,
         weights,
         losses,
         torque,
         pair_of("torque_rate_limits", limits[1], arm.nu),
-        pair_of("velocity_limits", limits[2], arm.nu),
+        velocity,
         _outputs(arm, limits[3], family),
         design_cost,
     )
@@ -194,6 +203,34 @@ def _check_places(family: Designs, first: Array, ends: tuple[End, End]) -> None:
                     f"the place of the tip changes with parameter {k} of the Design, "
                     "expected joint positions at both ends"
                 )
+
+
+def _check_limits(
+    arm: Arm, ends: tuple[End, End], duration: Any, torque: Array, velocity: Array
+) -> None:
+    """Refuse limits that cannot hold the arm, or are too slow for its way."""
+    still, at = np.zeros(arm.nv), arm.actuator_indices
+    for name, end in zip(("start", "end"), ends, strict=True):
+        tau = arm._model.quiet("inverse_dynamics")(end.q, still, still)[at]
+        outside = (tau < torque[0]) | (tau > torque[1])
+        if end.tip is None and outside.any():
+            k = int(outside.argmax())
+            raise ArgumentError(
+                f"torque_limits of {arm.coordinate_names[k]!r} are {torque[0, k]:.4g} "
+                f"and {torque[1, k]:.4g}, but {tau[k]:.4g} hold the arm at its {name}; "
+                "expected wider ones"
+            )
+    most = duration[2] if isinstance(duration, tuple) else duration
+    way = (ends[1].q - ends[0].q)[: arm.nu]
+    reach = np.where(way < 0.0, velocity[0], velocity[1]) * most
+    slow = np.abs(way) > np.abs(reach)
+    if ends[0].tip is None and ends[1].tip is None and slow.any():
+        k = int(slow.argmax())
+        raise ArgumentError(
+            f"velocity_limits lead {arm.coordinate_names[k]!r} at most "
+            f"{abs(reach[k]):.4g} in {most:.4g} s, but its way is {abs(way[k]):.4g}; "
+            "expected a longer duration or wider limits"
+        )
 
 
 def _weights(cost: Any, payload: Any) -> dict[str, float]:
@@ -281,7 +318,7 @@ def _duration(
         )
     T = 1.0
     for _ in range(20):
-        used = torque_used(arm, start, end, T, torque)
+        used = float(torque_used(arm, start, end, T, torque).max()) / _FILLED
         if used > 1.0:
             T *= 1.5
         elif used < 0.5:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ArgumentError
 from ._collocation import Grid
 from ._design import Design
 from ._result import OptimalMotion, warned
@@ -111,7 +112,7 @@ def trajectory(
     -----
     ConvergenceWarning
         If the solver stops early; the result has its best motion and its status.  Or
-        if the forces lead elsewhere in the simulation.
+        if the forces lead elsewhere in the simulation, which is no success either.
 
     See Also
     --------
@@ -164,6 +165,10 @@ def trajectory(
         duration,
         (torque_limits, torque_rate_limits, velocity_limits, output_limits),
     )
+    if not isinstance(intervals, int) or intervals < 1:
+        raise ArgumentError(
+            f"intervals is {intervals!r}, expected a whole number, 1 or more"
+        )
     grid = Grid(main=intervals, scheme=scheme, points=points)
     problem = Transfer(task, grid)
     prepared = time.perf_counter()
