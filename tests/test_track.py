@@ -56,7 +56,8 @@ def test_e7_with_the_variables_of_the_thesis() -> None:
 
 
 def test_e7_verified_below_the_errors_of_the_thesis() -> None:
-    # 0.1 and 0.268 mm (L3004), here in a simulation of a quarter of the step or less
+    # 0.1 and 0.268 mm (L3004), here in a simulation of a quarter of the step or less:
+    # fourth powers of the errors weigh the largest ones more than the squares of (7.18)
     motion = shot(power=4.0, steps=20)
     assert motion.success
     assert motion.variables == 28
@@ -325,6 +326,40 @@ def test_the_verification_is_independent() -> None:
     assert np.isnan(found.path_error).all()
 
 
+def test_axes_that_were_not_asked_for_have_no_error() -> None:
+    link = fa.library.farid_planar(n_links=1, joint_stiffness=None)
+    start = fa.tip_pose(link, np.r_[0.3, np.zeros(link.nq - 1)])[:3, 3]
+    motion = track(
+        link,
+        paths.line(start, start + np.array([0.0, 0.1, 0.0])),
+        0.5,
+        axes="y",
+        start=[0.3],
+        method="stable inversion",
+        law="ninth_degree",
+    )
+    assert np.isnan(motion.verification.path_error[[0, 2]]).all()
+    assert motion.verification.path_error[1] < 1e-5
+    assert motion.verification.final_error < 1e-5
+
+
+def test_the_simulation_judges() -> None:
+    # half a metre is no small motion
+    with pytest.warns(ConvergenceWarning, match="strays by 0.1"):
+        motion = shot(method="frequency domain")
+    assert motion.status == "failed"
+    assert not motion.success
+
+
+def test_spinning_links_are_told_of_once() -> None:
+    t = np.linspace(0.0, 1.0, 101)
+    s = paths.time_law("ninth_degree", t, 1.0).s
+    with pytest.warns() as told:
+        shot((0.02 * t, LINE(s).position), None, max_iterations=3)
+    stiff = [w for w in told if w.category is fa.errors.StiffeningWarning]
+    assert len(stiff) <= 2  # one for each link
+
+
 # refusals
 
 
@@ -343,7 +378,7 @@ def test_paths_that_cannot_be_followed() -> None:
     refused(
         ArgumentError,
         ["out of reach or leads through a singular posture at t = ", "axes y"],
-        lambda: track(link, lambda t: [0.0, 0.3 + 2.0 * t, 0.0], 1.0, axes="y"),
+        lambda: track(link, paths.line([1.0, 0.3], [0.0, 2.3]), 1.0, axes="y"),
     )
 
 
@@ -361,6 +396,9 @@ def test_paths_that_cannot_be_followed() -> None:
         (lambda t: [1.8], 0.5, ["gives shape (1,)"]),
         (lambda t: [np.inf if t > 0.1 else 1.8, 0.2], 0.5, ["not finite at t = 0.1"]),
         (paths.joint_path([[0, 0], [1, 1]]), 0.5, ["joints", "paths.line"]),
+        (None, 0.5, ["path is None"]),
+        (lambda t: LINE(t / 0.5).position, 0.5, ["starts with 1.08 m/s", "rest"]),
+        (LINE(np.linspace(0, 1, 101)).position, 0.5, ["ends with 1.08 m/s"]),
     ],
 )
 def test_bad_trajectories(path: Any, T: Any, words: list[str]) -> None:
@@ -371,7 +409,7 @@ def test_bad_trajectories(path: Any, T: Any, words: list[str]) -> None:
     ("options", "words"),
     [
         ({"method": "newton"}, ["method is 'newton'", "'shooting'"]),
-        ({"law": "linear"}, ["kind is 'linear'"]),
+        ({"law": "linear"}, ["law is 'linear'", "'quintic'"]),
         ({"step": 1e-3}, ["step is given", "'stable inversion'"]),
         ({"method": "stable inversion", "steps": 3}, ["steps is given", "'shooting'"]),
         ({"intervals": 0}, ["intervals is 0"]),

@@ -7,13 +7,14 @@ motion of the tip; minimized is (7.18), :math:`K_1 \sum |e|^2` in the motion plu
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, StiffeningWarning
 from ..simulate import simulate
 from ._newmark_tangent import Motion, tangents
 from ._tip_task import TipTask
@@ -119,15 +120,17 @@ class Shooting:
 
     def _simulated(self, tau: Array) -> Any:
         rest = np.zeros(self.arm.nv)
-        return simulate(
-            self.arm,
-            self.q0,
-            rest,
-            self.t,
-            torque=tau,
-            method="newmark",
-            progress=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StiffeningWarning)  # said of the answer
+            return simulate(
+                self.arm,
+                self.q0,
+                rest,
+                self.t,
+                torque=tau,
+                method="newmark",
+                progress=False,
+            )
 
     def errors(self, q: Array) -> Array:
         """(..., rows) weighted tip errors of motions."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._explain import check_arm, check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ._rigid import RigidLevel
+from .paths import _LAWS as LAWS
 from .paths import Path, PathPoints, TimeLaw, follow, time_law
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 
 _AXES = "xyz"
 _SAMPLES = 401  # of a function of time, for its derivatives
+_RESTING = 0.02  # part of the largest speed that counts as rest
 _NEWTON = 50  # most steps
 _SINGULAR = 1e-4  # smallest over largest singular value, as in `paths.follow`
 _MOVES = 1e-9  # part of the Jacobian that counts as motion
@@ -48,6 +50,25 @@ class Timed:
         s = np.clip(t / self.duration, 0.0, 1.0)
         return TimeLaw(s, inside / self.duration, 0.0 * s)
 
+    def moving_ends(self) -> str:
+        """A sentence if the tip does not start from rest and end at rest."""
+        t = np.linspace(0.0, self.duration, _SAMPLES)
+        speed = np.linalg.norm(self.at(t).first, axis=-1)
+        if max(speed[0], speed[-1]) <= _RESTING * speed.max():
+            return ""
+        return (
+            f"the tip starts with {speed[0]:.3g} m/s and ends with {speed[-1]:.3g} "
+            "m/s, expected rest at both ends, where a flexible arm waits; take one of "
+            "optimize.paths with a law, or let the places follow optimize.paths."
+            "time_law"
+        )
+
+    @property
+    def extent(self) -> float:
+        """Largest distance of the trajectory from its start, in m."""
+        place = self.place(np.linspace(0.0, self.duration, 41))
+        return float(np.linalg.norm(place - place[0], axis=-1).max())
+
     def when(self, told: str) -> str:
         """Words for the time of a path parameter that a sentence tells."""
         found = re.search(r"s = ([0-9.e+-]+[0-9])", told)
@@ -67,6 +88,11 @@ class Timed:
 
 def timed(path: Any, duration: Any, law: str) -> Timed:
     """The trajectory that a caller gives in one of several ways."""
+    if path is None:
+        raise ArgumentError(
+            "path is None, expected one of optimize.paths, a function of time, or "
+            "samples of the tip"
+        )
     if isinstance(path, Path):
         if path.space != "tip":
             raise ArgumentError(
@@ -75,7 +101,10 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
                 "inverse problem of the tip"
             )
         T = _duration(duration)
-        time_law(law, 0.0, T)  # refuses other laws
+        if law not in LAWS:
+            raise ArgumentError(
+                f"law is {law!r}, expected one of {', '.join(map(repr, LAWS))}"
+            )
 
         def point(t: Array) -> Array:
             return path(np.clip(time_law(law, t, T).s, 0.0, 1.0)).position

@@ -37,6 +37,7 @@ def verify(
     *,
     duration: float | None = None,
     goal: Array | None = None,
+    axes: Any = slice(None),
     interpolation: str = "linear",
 ) -> Verification:
     """Simulate the forces of an answer by another integrator, with finer steps.
@@ -61,6 +62,8 @@ def verify(
     goal : (3,) ndarray of float, optional
         Where the tip shall be after the main motion; by default where the reference
         ends.
+    axes : slice or sequence of int
+        Coordinates of the tip that were asked for; errors of others are NaN.
     interpolation : {"linear", "hold"}
         Of the forces between their times.
 
@@ -95,7 +98,7 @@ def verify(
         )
     used = float(np.diff(fine).max(initial=0.0))
     used /= max(1.0, np.ceil(used / longest * (1.0 - 1e-12)))
-    return Verification(run, used, *_errors(run, reference, end, goal))
+    return Verification(run, used, *_errors(run, reference, end, goal, axes))
 
 
 def _integrator(arm: Arm, t: Array, q0: Array, step: float) -> tuple[str, float]:
@@ -129,6 +132,7 @@ def _errors(
     reference: Callable[[Array], Array] | None,
     end: float,
     goal: Array | None,
+    axes: Any,
 ) -> tuple[Array, float, float]:
     """Errors along the way by axes; and of place and speed after the motion."""
     if not run.success:
@@ -139,12 +143,13 @@ def _errors(
     if reference is not None:
         main = t >= -1e-9 * max(1.0, abs(end))
         asked = np.asarray(reference(np.clip(t[main], 0.0, end)))
-        path_error = np.abs(tip[main] - asked).max(axis=0)
+        path_error[axes] = np.abs(tip[main] - asked).max(axis=0)[axes]
         if goal is None:
             goal = asked[-1]
     final_error = np.nan
     if goal is not None:
-        final_error = float(np.linalg.norm(tip[after] - goal, axis=-1).max())
+        off = (tip[after] - goal)[:, axes]
+        final_error = float(np.linalg.norm(off, axis=-1).max())
     return path_error, final_error, _fastest(run, after)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_arm, positive_number
+from .._stiffening_warning import warn_of_stiffening
 from ..errors import ArgumentError
 from ._frequency import by_frequencies
-from ._result import OptimalMotion, warned
+from ._result import OptimalMotion, Verification, warned
 from ._shooting_search import by_shooting
 from ._stable_inversion import by_stable_inversion
 from ._tip_task import Answer, TipTask, timed
@@ -71,6 +72,7 @@ _OPTIONS = {
     "frequency domain": ("before", "after", "step"),
 }
 
+_FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
 
@@ -175,7 +177,8 @@ def track(
         the arm at the begin (half way, in the frequency domain) in 1/s; of stable
         inversion ``"time_constants"`` of the slowest motion before and after that of
         the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
-        those at rest by more than a thousandth, all in s.
+        those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
+        follows in all its axes.
 
     Raises
     ------
@@ -183,7 +186,8 @@ def track(
         If the trajectory is out of reach or leads through a singular posture (when, and
         where), an argument has the wrong shape or value, the method does not know what
         the arm has, an option belongs to another method, or stable inversion has more
-        or less actuators than coordinates of the tip.
+        or less actuators than coordinates of the tip; or if the tip of a flexible arm
+        does not start from rest and end at rest.
     ConvergenceError
         If the motion from which a search starts diverges, or the equations of stable
         inversion are singular.
@@ -191,7 +195,8 @@ def track(
     Warns
     -----
     ConvergenceWarning
-        If a search stops early; the result is the best that it had.
+        If a search stops early, or the simulated tip strays by more than a fiftieth of
+        the extent of its trajectory; the result is the best that there is.
 
     See Also
     --------
@@ -283,6 +288,8 @@ def track(
     ready = time.perf_counter()
     if _is_rigid(arm):
         method, answer = "inverse dynamics", _rigid(task)
+    elif moving := task.to.moving_ends():
+        raise ArgumentError(moving)
     else:
         answer = _METHODS[method](task, **options)
     times = [began, ready, time.perf_counter()]
@@ -304,7 +311,10 @@ def _motion(
             answer.step,
             task.to.place,
             duration=task.to.duration,
+            axes=task.axes if not task.whole else slice(None),
         )
+    answer = _judged(answer, verification, task)
+    warn_of_stiffening(task.arm, answer.q, answer.qd)
     marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
     return OptimalMotion(
@@ -326,8 +336,22 @@ def _motion(
         answer.violation,
         {**timings, "total": sum(marks)},
         verification,
-        answer.details,
+        {**answer.details, **({"path": task.to.path} if task.whole else {})},
     )
+
+
+def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer:
+    """Not solved, if the simulated tip is far from where it should be."""
+    if found is None or answer.status not in ("solved", "acceptable"):
+        return answer
+    off = float(np.nanmax(found.path_error))
+    if off < _FAR * task.to.extent:
+        return answer
+    told = (
+        f"{answer.message}, but the simulated tip strays by {off:.3g} m; expected "
+        "shorter steps, a longer window before the motion, or a slower or smaller one"
+    )
+    return answer._replace(status="failed", message=told)
 
 
 def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -366,7 +390,7 @@ def _count(name: str, value: Any) -> int:
 def _is_rigid(arm: Arm) -> bool:
     """Whether joints move all: no modes, and motors in rigid gears alone."""
     motors = arm.motor_slice.stop - arm.nu
-    return arm.nv == arm.nu + motors and motors == len(arm.constraints)
+    return bool(arm.nv == arm.nu + motors and motors == len(arm.constraints))
 
 
 def _rigid(task: TipTask) -> Answer:
