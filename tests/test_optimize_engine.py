@@ -11,7 +11,7 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm.optimize import paths
-from flexarm.optimize._collocation import Collocation, Grid, answer, steady, tableau
+from flexarm.optimize._collocation import Collocation, Grid, answer, tableau
 from flexarm.optimize._local import EquationOfMotion, Squares
 from flexarm.optimize._points import AtPoints, Gathered, Linear
 from flexarm.optimize._program import NonlinearProgram, derivative_errors
@@ -98,7 +98,7 @@ def test_derivatives_of_the_tip_are_exact() -> None:
     motion = Collocation(SPATIAL, Grid(main=3), duration=1.0)
     s, e = motion.add(4), motion.add(4, 3)
     q0 = fa.library.poses(SPATIAL)["initial"]
-    z = steady(motion, q0)
+    z = motion.guess(lambda t: q0)
     z[s], z[e] = np.linspace(0.1, 0.9, 4), 0.01
     path = paths.arc([1.0, 0.0, 1.0], [1.2, 0.5, 1.1], [1.0, 1.0, 1.3])
     rate = Gathered(TipRate(SPATIAL), np.hstack([motion.q, motion.v, e]))

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from ..errors import ArgumentError
-from ..statics import equilibrium, inverse_statics
 from ._collocation import Collocation, Grid, answer
 from ._local import EquationOfMotion, Squares
 from ._points import AtPoints, Gathered
 from ._program import NonlinearProgram, Term
+from ._rest_postures import constant_limits, holding_forces, static_postures
 from ._result import OptimalMotion, Verification
 from ._solve import Progress, Solution, solve
 from ._tip import Ball, TipHeld, TipOnPath, TipRate
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-_POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
@@ -245,7 +244,7 @@ class _Problem:
         options: FlexibleOptions,
     ) -> None:
         self.arm, self.path, self.options = arm, path, options
-        self.shares, self.postures = _postures(arm, path, rigid)
+        self.shares, self.postures = static_postures(arm, path, rigid)
         first = _SLOWER * rigid.duration
         # what vibrates freely must not be damped by the method; windows with a tip that
         # rests are stiff, and Radau points damp what they do not resolve
@@ -291,8 +290,8 @@ class _Problem:
     def _bounds(self, limits: Limits) -> None:
         """Limits, and rest at both ends."""
         motion, nu = self.motion, self.arm.nu
-        low, high = _constant(limits.torque, nu)
-        self.holding = _holding(self.arm, self.postures[[0, -1]], low, high)
+        low, high = constant_limits(limits.torque, nu)
+        self.holding = holding_forces(self.arm, self.postures[[0, -1]], low, high)
         motion.limit_forces(low, high)
         if self.path is not None:
             motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
@@ -418,53 +417,3 @@ def nearest(path: Path, tip: Array) -> Array:
 
 def _ball(index: Index, radius: float) -> Gathered:
     return Gathered(Ball(), index, -np.inf, radius**2, radius**2)
-
-
-def _postures(arm: Arm, path: Path | None, rigid: OptimalMotion) -> tuple[Array, Array]:
-    """Static postures along the way, bent by the weight, and where they are on it."""
-    shares = np.linspace(0.0, 1.0, _POSTURES)
-    if path is None:
-        way = rigid.q[0] + shares[:, None] * (rigid.q[-1] - rigid.q[0])
-        rest = equilibrium(arm, way)
-        if not np.all(rest.success):
-            raise ArgumentError(
-                "the arm has no static equilibrium between the two postures, expected "
-                "links that carry their weight"
-            )
-        return shares, rest.q
-    postures, start = [], rigid.q[0]
-    for s, place in zip(shares, path(shares).position, strict=True):
-        found = inverse_statics(arm, place, start)
-        if not found.success:
-            raise ArgumentError(
-                f"no static posture of the bent arm has its tip at s = {s:.3g} of the "
-                f"path, {np.round(place, 4).tolist()} m; expected a path within reach"
-            )
-        start = found.q
-        postures.append(start)
-    return shares, np.array(postures)
-
-
-def _constant(torque: Any, nu: int) -> Array:
-    if callable(torque) or np.asarray(torque).ndim != 2:
-        raise ArgumentError(
-            "torque_limits change along the motion, expected constant ones for an arm "
-            f"with flexible links or joints: a number, ({nu},) or (2, {nu})"
-        )
-    return np.asarray(torque)
-
-
-def _holding(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
-    """Forces that hold the arm at both ends, or a refusal of limits below them."""
-    tau = arm._model.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
-    for place, forces in zip(("begin", "end"), tau, strict=True):
-        over = np.maximum(forces - high, low - forces)
-        k = int(np.argmax(over))
-        if over[k] > 0.0:
-            name = arm.coordinate_names[int(arm.actuator_indices[k])]
-            raise ArgumentError(
-                f"torque_limits of {name!r} are {low[k]:g} and {high[k]:g}, but to "
-                f"hold the arm at the {place} takes {forces[k]:.4g}, expected wider "
-                "ones"
-            )
-    return np.asarray(tau)
