@@ -225,7 +225,7 @@ def arc(start: Any, via: Any, end: Any) -> Path:
 
     See Also
     --------
-    circle : by centre and angle.
+    circle : by center and angle.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def arc(start: Any, via: Any, end: Any) -> Path:
             "start, via and end are on one line, which has no circle; expected three "
             "points of an arc, or optimize.paths.line"
         )
-    # centre of the circle: equal distances to the three points
+    # center of the circle: equal distances to the three points
     to_center = np.cross(normal, u) * (v @ v) + np.cross(v, normal) * (u @ u)
     center = a + to_center / (2.0 * square)
     axis = normal / np.sqrt(square)
@@ -256,7 +256,7 @@ def arc(start: Any, via: Any, end: Any) -> Path:
 def circle(
     center: Any, start: Any, axis: Any = (0.0, 0.0, 1.0), angle: float = 2.0 * np.pi
 ) -> Path:
-    """Turn of the tip about an axis through a centre.
+    """Turn of the tip about an axis through a center.
 
     Parameters
     ----------

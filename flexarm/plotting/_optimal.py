@@ -12,7 +12,7 @@ from ..errors import ArgumentError
 from ._canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
-    from ..optimize import OptimalMotion
+    from ..optimize import OptimalMotion, TradeOff
 
 Array = NDArray[np.float64]
 
@@ -160,15 +160,18 @@ def optimal_motion(
 
 
 def trade_off(
-    motions: Sequence[OptimalMotion], *, label: str | None = None, ax: Any = None
+    motions: Sequence[OptimalMotion] | TradeOff,
+    *,
+    label: str | None = None,
+    ax: Any = None,
 ) -> Any:
     """Durations of motions against the errors of their tips.
 
     Parameters
     ----------
-    motions : sequence of OptimalMotion
+    motions : sequence of OptimalMotion or TradeOff
         Of one flexible arm along one path with several tolerances, by
-        `flexarm.optimize.time_optimal`.
+        `flexarm.optimize.time_optimal` or `flexarm.optimize.trade_off`.
     label : str, optional
         Of the line in the legend.
     ax : matplotlib axes, optional
@@ -188,23 +191,15 @@ def trade_off(
     --------
     >>> import flexarm as fa
     >>> from flexarm.optimize import paths, time_optimal
-    >>> arm = fa.library.farid_two_link(elements=1)
-    >>> found = [
-    ...     time_optimal(
-    ...         arm,
-    ...         paths.line([1.8, 0.2], [1.6, 0.7]),
-    ...         torque_limits=[300.0, 120.0],
-    ...         start=fa.library.poses(arm)["A"],
-    ...         tip_tolerance=error,
-    ...         intervals=12,
-    ...     )
-    ...     for error in (2e-3, 4e-3)
-    ... ]
-    >>> fa.plotting.trade_off(found).axes.get_ylabel()
+    >>> arm = fa.library.farid_two_link()
+    >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
+    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=start)
+    >>> fa.plotting.trade_off([motion]).axes.get_ylabel()
     'largest error of the tip (mm)'
     """
     found = []
-    for k, motion in enumerate(motions):
+    listed: Any = getattr(motions, "motions", motions)
+    for k, motion in enumerate(listed):
         _check(motion)
         error = motion.details.get("tip_error", np.nan)
         if not np.isfinite(error):
