@@ -175,7 +175,8 @@ def track(
         the arm at the begin (half way, in the frequency domain) in 1/s; of stable
         inversion ``"time_constants"`` of the slowest motion before and after that of
         the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
-        those at rest by more than a thousandth, all in s.
+        those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
+        follows in all its axes.
 
     Raises
     ------
@@ -326,7 +327,7 @@ def _motion(
         answer.violation,
         {**timings, "total": sum(marks)},
         verification,
-        answer.details,
+        {**answer.details, **({"path": task.to.path} if task.whole else {})},
     )
 
 

@@ -8,6 +8,7 @@ matplotlib they raise an `ImportError` that says how to install it.
 from ._animation import Animation, animate
 from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
+from ._identification import identification
 from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
@@ -25,6 +26,7 @@ __all__ = [
     "bode",
     "deflections",
     "energies",
+    "identification",
     "joints",
     "link_loads",
     "mode_shapes",

@@ -75,8 +75,13 @@ class Animation:
         """Return a `matplotlib.animation.FuncAnimation`, to be kept while it plays."""
         from matplotlib.animation import FuncAnimation
 
+        # laid out once: at each frame it would cost as much as the drawing itself, and
+        # the axes would shake
+        figure = self.drawing.ax.figure
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         return FuncAnimation(
-            self.drawing.ax.figure,
+            figure,
             self.draw,
             frames=len(self.times),
             interval=1000.0 / self.fps,

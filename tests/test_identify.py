@@ -1,0 +1,770 @@
+"""Identification: estimates against closed forms, brute force and repeated draws."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from refusals import refused
+from scipy.optimize import least_squares
+from scipy.stats import binom
+
+import flexarm as fa
+from flexarm.optimize import (
+    Record,
+    identify,
+    identify_base_parameters,
+    simulated_record,
+)
+from flexarm.optimize._prediction import Arms, OutputError
+
+T = np.linspace(0.0, 2.0, 81)
+TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]
+SIGMA = 0.01
+
+LINK = fa.library.planar_chain(1, n_modes=2, bending_stiffness=30.0, payload_mass=0.3)
+DLS = fa.library.de_luca_siciliano()
+
+
+def swing(p: Any) -> fa.Arm:
+    """A pendulum of mass p0 with viscous friction p1."""
+    rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
+    return fa.Arm([rod.replace(joint=rod.joint.replace(damping=p[1]))])
+
+
+TRUE = np.array([2.0, 0.3])
+SWING = fa.simulate(swing(TRUE), [0.3], [0.0], T, torque=TAU)
+
+
+def soft(p: Any) -> fa.Arm:
+    """One flexible link under gravity: factors of stiffness and of modal damping."""
+    body = LINK.bodies[0]
+    K = p[0] * body.stiffness
+    C = 2.0 * p[1] * np.sqrt(np.diag(np.diag(K)))
+    return LINK.replace(bodies=[body.replace(stiffness=K, damping=C)])
+
+
+def turntable(p: Any) -> fa.Arm:
+    """An inertia that turns freely about z."""
+    return fa.Arm(
+        [fa.RigidBody("table", fa.Joint(), mass=1.0, inertia=(p[0], p[0], p[0]))],
+        gravity=(0, 0, 0),
+    )
+
+
+def draw(seed: int, noise: float = SIGMA) -> Record:
+    return simulated_record(SWING, noise=noise, seed=seed)
+
+
+# derivatives
+
+
+def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Central differences of order six of the signals by the unknowns."""
+    h, columns = 3e-4, []
+    for j in range(len(x)):
+        step = np.zeros(len(x))
+        step[j] = h * size[j]
+        y = [np.concatenate(problem.predict(x + c * step)) for c in (1, 2, 3)]  # type: ignore[arg-type]
+        z = [np.concatenate(problem.predict(x - c * step)) for c in (1, 2, 3)]  # type: ignore[arg-type]
+        weights = (45.0, -9.0, 1.0)
+        rate = sum(w * (a - b) for w, a, b in zip(weights, y, z, strict=True))
+        columns.append(rate / (60.0 * h * size[j]))
+    return np.stack(columns, axis=-1)
+
+
+def stretched(p: Any) -> fa.Arm:
+    return fa.library.planar_chain(
+        1, n_modes=1, length=p[0], bending_stiffness=p[1], payload_mass=0.2
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "p", "outputs", "options"),
+    [
+        (
+            soft,
+            [1.0, 0.02],
+            ["joints", "tip position xy", "tip velocity y", "tip accelerometer xy"],
+            {"state": True},
+        ),
+        (
+            stretched,
+            [1.0, 30.0],
+            ["tip y", ("strain", "link1", 0.1), "tip accelerometer y"],
+            {"state": "link1", "at_rest": True},
+        ),
+        (swing, [2.0, 0.3], ["joint accelerations", "tip gyroscope y"], {}),
+    ],
+)
+def test_derivatives_of_signals_are_exact(make, p, outputs, options) -> None:
+    arm, n = make(p), 13
+    t = np.linspace(0.0, 0.06, n)
+    rng = np.random.default_rng(0)
+    q0 = 0.2 * np.ones(arm.nq)
+    resting = options.get("at_rest", False)
+    steps = {"method": "rk4", "interpolation": "linear", "max_step": 0.0025}
+    names = fa.linearize(arm, arm.neutral, outputs=outputs).outputs
+    records = tuple(
+        Record(t, np.zeros((n, len(names))), tau, q0, at_rest=resting)
+        for tau in 3.0 * rng.normal(size=(2, n, arm.nu))
+    )
+    state = options.get("state", False)
+    problem = OutputError(Arms(make), np.array(p), records, outputs, state, dict(steps))
+    assert problem.signals == names
+    x = np.concatenate([p, np.zeros(problem.n - len(p))])
+    size = np.where(x == 0.0, 0.1, np.abs(x))
+    found = np.concatenate(problem.derivatives(x, size))
+    expected = differences(problem, x, size)
+    scale = np.abs(expected).max(axis=0)
+    off = np.abs(found - expected).max(axis=0) / np.where(scale > 0.0, scale, 1.0)
+    assert off[scale > 1e-9].max() < 2e-7
+    # a state of one record is nothing to the other one
+    if problem.n > len(p):
+        each = (problem.n - len(p)) // 2
+        assert not found[:n, :, len(p) + each :].any()
+
+
+# statistics
+
+
+def test_covariance_is_the_bound_of_cramer_and_rao() -> None:
+    # q = tau t^2 / (2 J), so dq/dJ = -q/J: the integrator is exact for it
+    J, tau, t = 0.8, 0.5, np.linspace(0.0, 3.0, 61)
+    q = tau * t**2 / (2.0 * J)
+    y = q + SIGMA * np.random.default_rng(5).normal(size=len(t))
+    record = Record(t, y, np.full((len(t), 1), tau))
+    found = identify(turntable, [0.5], record, sigma=SIGMA)
+    # weighted least squares of 1/J by hand
+    shape = 0.5 * tau * t**2
+    by_hand = (shape @ shape) / (shape @ y)
+    assert_allclose(found.p, [by_hand], rtol=1e-9)
+    at = shape / by_hand
+    bound = SIGMA * by_hand / np.sqrt(at @ at)
+    assert_allclose(found.std, [bound], rtol=1e-8)
+    assert_allclose(
+        found.interval(0.95),
+        [by_hand + bound * np.array([-1.959964, 1.959964])],
+        rtol=1e-7,
+    )
+    assert abs(found.p[0] - J) < 4.0 * bound
+    # with noise that is not known its estimate takes the place of sigma
+    own = identify(turntable, [0.5], record)
+    s = np.sqrt(((y - shape / by_hand) ** 2).sum() / (len(t) - 1))
+    assert_allclose(own.sigma, [s], rtol=1e-6)
+    assert_allclose(own.std, found.std * s / SIGMA, rtol=1e-6)
+    assert_allclose(
+        own.interval(0.95)[0], own.p + 2.000298 * own.std * np.array([-1, 1]), rtol=1e-6
+    )
+    assert own.freedom == 60
+
+
+def test_estimates_are_those_of_brute_force() -> None:
+    record = draw(1)
+
+    def residual(p: Any) -> Any:
+        run = fa.simulate(swing(p), [0.3], [0.0], T, torque=TAU)
+        return (run.q - record.y)[:, 0] / SIGMA
+
+    brute = least_squares(residual, [1.0, 0.1], "3-point", xtol=1e-14, ftol=1e-14)
+    found = identify(swing, [1.0, 0.1], record, sigma=SIGMA, names=["m", "d"])
+    assert found.check() is found
+    assert np.abs((found.p - brute.x) / found.std).max() < 1e-5
+    assert_allclose(found.covariance, np.linalg.inv(brute.jac.T @ brute.jac), rtol=1e-5)
+    assert_allclose(np.concatenate(found.residual)[:, 0], -SIGMA * brute.fun, atol=1e-8)
+    assert_allclose(np.diag(found.correlation), 1.0)
+    # of one signal the noise changes nothing but the intervals
+    own = identify(swing, [1.0, 0.1], record)
+    assert_allclose(own.p, found.p, rtol=1e-7)
+    assert_allclose(own.std * SIGMA / own.sigma, found.std, rtol=1e-6)
+
+
+def coverage(make: Any, truth: Any, clean: Record, draws: int, known: bool) -> None:
+    """Parts of intervals with the truth, mean and scatter of normalized errors."""
+    rng = np.random.default_rng(20)
+    inside, errors = np.zeros(len(truth), dtype=int), []
+    for _ in range(draws):
+        y = clean.y + SIGMA * rng.normal(size=clean.y.shape)
+        noisy = Record(clean.t, y, clean.tau, clean.q0)
+        sigma = SIGMA if known else None
+        found = identify(make, truth, noisy, sigma=sigma, tolerance=1e-5)
+        ends = found.interval()
+        inside += (ends[:, 0] <= truth) & (ends[:, 1] >= truth)
+        errors.append((found.p - truth) / found.std)
+    low, high = binom.ppf([0.0005, 0.9995], draws, 0.95)
+    assert ((inside >= low) & (inside <= high)).all(), inside
+    z = np.array(errors)
+    # unbiased, and as scattered as it is told
+    assert np.abs(z.mean(axis=0)).max() < 3.5 / np.sqrt(draws)
+    assert np.abs(z.std(axis=0) - 1.0).max() < 3.5 / np.sqrt(2.0 * draws)
+
+
+def test_intervals_hold_the_truth_in_some_draws() -> None:
+    t = np.linspace(0.0, 2.0, 21)
+    clean = Record(t, 0.5 * t**2 / 1.6, np.full((21, 1), 0.5))
+    coverage(turntable, np.array([0.8]), clean, 20, known=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [True, False])
+def test_intervals_hold_the_truth_in_19_of_20_draws(known: bool) -> None:
+    coverage(swing, TRUE, draw(0, 0.0), 200, known)
+
+
+def test_errors_shrink_with_the_noise() -> None:
+    stds = []
+    for noise in (0.1, 0.01, 0.001):
+        found = identify(swing, TRUE, draw(4, noise))
+        assert np.abs((found.p - TRUE) / found.std).max() < 4.0
+        stds.append(found.std)
+    assert_allclose(stds[0] / stds[1], 10.0, rtol=0.2)
+    assert_allclose(stds[1] / stds[2], 10.0, rtol=0.2)
+    # exact data: what is left is the tolerance
+    found = identify(swing, [1.5, 0.2], draw(0, 0.0))
+    assert_allclose(found.p, TRUE, rtol=1e-8)
+
+
+# arms and sensors
+
+
+def test_signals_of_many_units_weigh_by_their_noise() -> None:
+    truth = np.array([1.3, 0.04])
+    t = np.linspace(0.0, 0.5, 201)
+    tau = 4.0 * np.sign(np.sin(18.0 * t))[:, np.newaxis]
+    arm = soft(truth)
+    start = fa.equilibrium(arm, np.zeros(arm.nq), held="motors").q
+    run = fa.simulate(arm, start, np.zeros(3), t, torque=tau, max_step=0.0008)
+    outputs = ["joints", ("strain", "link1", 0.0), "tip accelerometer y"]
+    noise = np.array([1e-3, 1e-2, 0.3])
+    record = simulated_record(run, outputs=outputs, noise=noise, seed=7, at_rest=True)
+    found = identify(
+        soft, [1.0, 0.01], record, outputs=outputs, bounds=[(0.1, 9), (0, 1)],
+        names=["EI", "damping"], max_step=0.0008, interpolation="linear",
+    )  # fmt: skip
+    assert found.success
+    assert not found.notes
+    assert np.abs((found.p - truth) / found.std).max() < 4.0
+    assert (found.std < 0.02 * truth).all()
+    assert_allclose(found.sigma, noise, rtol=0.2)
+    assert_allclose(found.fit, 1.0, rtol=0.02)
+    assert (found.whiteness > 0.01).all()
+
+
+def test_payload_of_an_arm_that_sags_at_the_start() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        hand = fa.Joint("fixed", parent="link1", node="tip")
+        load = fa.RigidBody("load", hand, mass=p[0])
+        return LINK.replace(bodies=[*LINK.bodies, load], tip=("load", 0))
+
+    arm = make_arm([0.4])
+    t = np.linspace(0.0, 0.5, 26)
+    start = fa.equilibrium(arm, np.zeros(3)).q
+    run = fa.simulate(arm, start, np.zeros(3), t, max_step=0.001)
+    record = simulated_record(
+        run, outputs=["joints", "tip y"], noise=1e-4, seed=3, at_rest=True
+    )
+    found = identify(
+        make_arm, [0.0], record, outputs=["joints", "tip y"], sigma=1e-4,
+        max_step=0.001, bounds=[(0, None)],
+    )  # fmt: skip
+    assert abs(found.p[0] - 0.4) < 4.0 * found.std[0] < 0.01
+    # an arm that starts straight is another one
+    wrong = Record(t, record.y, None, np.zeros(3))
+    found = identify(
+        make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4,
+        max_step=0.001, bounds=[(0, None)],
+    )  # fmt: skip
+    assert found.p[0] == 0.0
+    assert any("times as large as its sigma" in note for note in found.notes)
+
+
+def test_dry_friction_where_the_arm_moves() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        dry = fa.CoulombFriction(p[1], 0.05)
+        body = turntable([p[0]]).bodies[0]
+        joint = body.joint.replace(coulomb_friction=dry, damping=0.1)
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    truth = [0.5, 0.4]
+    tau = 2.0 * np.sin(6.0 * T)[:, np.newaxis]
+    run = fa.simulate(make_arm(truth), [0.0], [0.0], T, torque=tau, max_step=0.0125)
+    record = simulated_record(run, noise=0.002, seed=11)
+    found = identify(
+        make_arm, [1.0, 0.1], record, sigma=0.002, max_step=0.0125,
+        names=["inertia", "dry friction"],
+    )  # fmt: skip
+    assert not found.notes
+    assert np.abs((found.p - truth) / found.std).max() < 4.0
+    assert (found.std < 0.02).all()
+    # one that rests shows none of it
+    still = Record(T, 0.002 * np.random.default_rng(0).normal(size=len(T)))
+    found = identify(make_arm, [1.0, 0.1], still, sigma=0.002)
+    assert np.isinf(found.std).all()
+    assert sum("do not determine" in note for note in found.notes) == 2
+
+
+def test_stiffness_of_a_flexible_joint_by_its_motor() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        body = turntable([0.5]).bodies[0]
+        drive = fa.Drive(stiffness=p[0], damping=p[1], rotor_inertia=0.1)
+        return fa.Arm(
+            [body.replace(joint=body.joint.replace(drive=drive))], gravity=(0, 0, 0)
+        )
+
+    run = fa.simulate(
+        make_arm([30.0, 0.2]), [0.0, 0.0], [0.0, 0.0], T, torque=TAU, max_step=0.0125
+    )
+    outputs = ["motor positions", "motor velocities"]
+    record = simulated_record(run, outputs=outputs, noise=[0.002, 0.02], seed=1)
+    found = identify(
+        make_arm, [20.0, 0.1], record, outputs=outputs, sigma=[0.002, 0.02],
+        max_step=0.0125, names=["stiffness", "damping"],
+    )  # fmt: skip
+    assert np.abs((found.p - [30.0, 0.2]) / found.std).max() < 4.0
+    assert found.std[0] < 0.2
+
+
+def test_several_records_with_unknown_initial_states() -> None:
+    records, starts = [], [(0.3, 0.5), (-0.4, 0.0)]
+    for seed, (q, qd) in enumerate(starts):
+        run = fa.simulate(swing(TRUE), [q], [qd], T, torque=TAU, interpolation="hold")
+        record = simulated_record(run, noise=SIGMA, seed=seed)
+        records.append(Record(T, record.y, TAU, [q + 0.1], [0.0]))
+    options: dict[str, Any] = {"sigma": SIGMA, "interpolation": "hold"}
+    found = identify(swing, [1.0, 0.1], records, estimate_state=True, **options)
+    assert found.state_names == ("rod", "rod rate")
+    assert np.abs((found.p - TRUE) / found.std).max() < 4.0
+    truth = [[-0.1, 0.5], [-0.1, 0.0]]
+    assert np.abs((found.state - truth) / found.state_std).max() < 4.0
+    assert len(found.predicted) == len(found.t) == 2
+    # with states that are known one knows more
+    known = [
+        Record(T, r.y, TAU, [q], [qd])
+        for r, (q, qd) in zip(records, starts, strict=True)
+    ]
+    sure = identify(swing, [1.0, 0.1], known, **options)
+    assert (sure.std < found.std).all()
+    alone = identify(swing, [1.0, 0.1], known[0], **options)
+    assert (sure.std < alone.std).all()
+
+
+def test_missing_samples_are_left_out() -> None:
+    record = draw(2)
+    y = record.y.copy()
+    y[10:40] = np.nan
+    y[::7] = np.nan
+    gaps = identify(swing, [1.0, 0.1], Record(T, y, TAU, [0.3]), sigma=SIGMA)
+    there = np.isfinite(y[:, 0])
+
+    def residual(p: Any) -> Any:
+        run = fa.simulate(swing(p), [0.3], [0.0], T, torque=TAU)
+        return (run.q[there] - y[there])[:, 0] / SIGMA
+
+    brute = least_squares(residual, [1.0, 0.1], "3-point", xtol=1e-14, ftol=1e-14)
+    assert np.abs((gaps.p - brute.x) / gaps.std).max() < 1e-5
+    assert gaps.freedom == there.sum() - 2
+    assert np.isnan(gaps.residual[0][~there]).all()
+    assert np.isfinite(gaps.predicted).all()
+
+
+def test_vibration_out_of_phase_needs_stages() -> None:
+    t = np.linspace(0.0, 4.0, 401)
+
+    def make_arm(p: Any) -> fa.Arm:
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0])
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    y = np.cos(9.0 * t)  # stiffness 81, 5.7 periods; the start has 7.4
+    record = Record(t, y, None, [1.0])
+    lost = identify(make_arm, [135.0], record)
+    assert abs(lost.p[0] - 81.0) > 5.0
+    assert any("correlated in time" in note for note in lost.notes)
+    found = identify(make_arm, [135.0], record, stages=(0.1, 0.4, 1.0))
+    assert_allclose(found.p, 81.0, rtol=1e-4)
+
+
+# what the data do not tell
+
+
+def test_what_cannot_be_told_apart_is_said() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        # a point mass without weight: the motion knows m l^2 alone
+        body = fa.RigidBody("rod", fa.Joint(), mass=p[0], com=(p[1], 0, 0))
+        return fa.Arm([body], gravity=(0, 0, 0))
+
+    run = fa.simulate(make_arm([2.0, 0.5]), [0.0], [0.0], T, torque=TAU)
+    record = simulated_record(run, noise=SIGMA, seed=1)
+    found = identify(make_arm, [2.5, 0.5], record, sigma=SIGMA, names=["mass", "arm"])
+    assert found.success
+    assert np.isinf(found.std).all()
+    assert_allclose(found.p[0] * found.p[1] ** 2, 0.5, rtol=0.02)
+    (note,) = found.notes
+    percents = [float(x) for x in re.findall(r"by ([+-][\d.]+) %", note)]
+    # m and l in units of 2.5 and 0.5: m'/m = -2 l'/l
+    ratio = percents[1] / percents[0]
+    at = -0.5 * (found.p[1] / 0.5) / (found.p[0] / 2.5)
+    assert_allclose(min(ratio, 1.0 / ratio, key=abs), at, rtol=0.01)
+    assert "mass" in note
+    assert "arm" in note
+    with pytest.raises(fa.ConvergenceError, match="do not determine mass, arm"):
+        found.check()
+    # the same with gravity is known
+    heavy = identify(
+        lambda p: make_arm(p).replace(gravity=(0, -9.81, 0)),
+        [2.5, 0.5],
+        simulated_record(
+            fa.simulate(
+                make_arm([2.0, 0.5]).replace(gravity=(0, -9.81, 0)),
+                [0.0],
+                [0.0],
+                T,
+                torque=TAU,
+            ),
+            noise=SIGMA,
+        ),
+        sigma=SIGMA,
+    )
+    assert np.isfinite(heavy.std).all()
+
+
+def test_what_is_hardly_seen_is_said() -> None:
+    short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
+    found = identify(
+        swing, [2.0, 0.3], short, sigma=0.3, names=["mass", "friction"], tolerance=1e-3
+    )
+    assert any("is known to" in note and "friction" in note for note in found.notes)
+
+
+def test_bounds_hold_and_are_told() -> None:
+    record = draw(3)
+    found = identify(
+        swing, [1.5, 0.5], record, sigma=SIGMA, bounds=[(None, None), (0.4, 1.0)],
+        names=["m", "d"],
+    )  # fmt: skip
+    assert found.success
+    assert_allclose(found.p[1], 0.4, rtol=1e-4)
+    assert np.isnan(found.std[1])
+    assert np.isfinite(found.std[0])
+    assert any(note.startswith("d ended at its bound 0.4") for note in found.notes)
+
+
+def test_colored_residuals_show() -> None:
+    def without(p: Any) -> fa.Arm:
+        return swing([p[0], 0.0])
+
+    found = identify(without, [1.0], draw(5))
+    assert found.whiteness[0] < 1e-6
+    assert any("correlated in time" in note for note in found.notes)
+
+
+def test_long_steps_are_told() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0])
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    t = np.linspace(0.0, 2.0, 21)
+    y = np.cos(8.0 * t) + 0.001 * np.random.default_rng(0).normal(size=len(t))
+    record = Record(t, y, None, [1.0])
+    found = identify(make_arm, [60.0], record, sigma=0.001)
+    assert any("shorter max_step" in note for note in found.notes)
+    fine = identify(make_arm, [60.0], record, sigma=0.001, max_step=0.01)
+    assert not fine.notes
+    assert abs(fine.p[0] - 64.0) < 4.0 * fine.std[0]
+
+
+# the search
+
+
+def test_parameters_without_an_arm_are_stepped_back_from() -> None:
+    refusals = []
+
+    def make_arm(p: Any) -> fa.Arm:
+        try:
+            return swing(p)
+        except fa.ModelError:
+            refusals.append(p)
+            raise
+
+    # from 6 kg the first step of a model that is linear in 1/m ends below zero
+    found = identify(make_arm, [6.0, 0.3], draw(1), sigma=SIGMA)
+    other = identify(swing, TRUE, draw(1), sigma=SIGMA)
+    assert found.success
+    assert_allclose(found.p, other.p, rtol=1e-6)
+    assert min(p[0] for p in refusals) < 0.0
+
+
+def test_a_search_against_a_wall_asks_for_bounds() -> None:
+    run = fa.simulate(swing([0.5, 0.0]), [0.3], [0.0], T[:21], torque=TAU[:21])
+    record = simulated_record(run, noise=SIGMA, seed=2)
+
+    def wall(p: Any) -> fa.Arm:
+        if p[0] < 1.0:
+            raise fa.ModelError("there is no such arm")
+        return swing([p[0], 0.0])
+
+    with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
+        found = identify(wall, [2.0], record)
+    assert found.status == "failed"
+    assert_allclose(found.p, 1.0, atol=0.01)
+
+
+def test_a_motion_that_diverges_is_stepped_back_from() -> None:
+    tried = []
+
+    def make_arm(p: Any) -> fa.Arm:
+        tried.append(p[0])
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0] ** 4)
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    t = np.linspace(0.0, 0.16, 9)
+    run = fa.simulate(make_arm([3.0]), [1.0], [0.0], t)
+    record = simulated_record(run, noise=0.001)
+    found = identify(make_arm, [1.0], record, sigma=0.001)
+    assert abs(found.p[0] - 3.0) < 4.0 * found.std[0] < 0.2
+    # steps of 0.02 s are stable up to 141 rad/s, which is p = 11.9
+    assert max(tried) > 12.0
+    refused(
+        fa.NotFiniteError,
+        ["record 0", "p0", "max_step"],
+        lambda: identify(make_arm, [1e5], record),
+    )
+
+
+def test_a_search_that_stops_early_has_its_best() -> None:
+    record = draw(1)
+    with pytest.warns(fa.ConvergenceWarning, match="largest number"):
+        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, max_iterations=2)
+    assert (found.status, found.success) == ("iterations", False)
+    assert found.evaluations == 2
+    with pytest.raises(fa.ConvergenceError) as caught:
+        found.check()
+    assert caught.value.result is found  # type: ignore[attr-defined]
+    with pytest.warns(fa.ConvergenceWarning, match="time limit"):
+        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, time_limit=1e-9)
+    assert found.status == "time"
+    assert_allclose(found.p, [0.5, 0.1])
+
+    calls = []
+
+    def interrupted(p: Any) -> fa.Arm:
+        calls.append(p)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        return swing(p)
+
+    with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
+        found = identify(interrupted, [0.5, 0.1], record, sigma=SIGMA)
+    assert found.status == "interrupted"
+    first = identify(swing, [0.5, 0.1], record, sigma=SIGMA)
+    start = np.abs([0.5, 0.1] - first.p)
+    assert (np.abs(found.p - first.p) <= start).all()
+    assert found.p[0] != 0.5
+
+
+# inverse dynamics
+
+
+def two_links(p: Any) -> fa.Arm:
+    """Payload, and friction of both joints."""
+    arm = fa.library.planar_chain(2, payload_mass=p[0])
+    bodies = [
+        b.replace(joint=b.joint.replace(damping=d))
+        for b, d in zip(arm.bodies, p[1:], strict=False)
+    ]
+    return arm.replace(bodies=[*bodies, *arm.bodies[2:]])
+
+
+def test_inverse_dynamics_gives_start_values() -> None:
+    truth = np.array([0.7, 0.3, 0.2])
+    t = np.linspace(0.0, 3.0, 601)
+    tau = np.stack([25.0 * np.cos(3.0 * t), 8.0 * np.cos(5.0 * t)], axis=-1)
+    arm = two_links(truth)
+    run = fa.simulate(arm, [0.2, 0.5], [0, 0], t, torque=tau)
+    record = simulated_record(run, noise=2e-4, seed=1)
+    rough = identify(two_links, [0.0, 0.0, 0.0], record, method="inverse dynamics")
+    assert rough.method == "inverse dynamics"
+    assert_allclose(rough.p, truth, atol=0.06)
+    assert rough.signals == ("force on link1", "force on link2")
+    fine = identify(two_links, rough.p, record, sigma=2e-4)
+    assert np.abs((fine.p - truth) / fine.std).max() < 4.0
+    assert (fine.std < rough.std).all()
+    # all that forces depend on, of exact data
+    clean = simulated_record(run)
+    found = identify_base_parameters(arm, clean)
+    base = fa.base_parameters(arm, families=("inertia", "joint"))
+    assert found.names == base.names
+    seen = np.isfinite(found.std)
+    assert_allclose(found.p[seen], base.values[seen], atol=2e-3)
+
+
+# words and pictures
+
+
+def test_result_reads_well() -> None:
+    found = identify(swing, [1.0, 0.1], draw(1), names=["mass", "friction"])
+    text = str(found)
+    assert "output error: the search reached its tolerance" in text
+    for word in ("mass", "friction", "95 % interval", "noise (estimated)", "rod"):
+        assert word in text
+    assert repr(found).startswith("<Identification by output error: mass = ")
+    assert found.timings["total"] >= found.timings["search"] > 0.0
+    refused(fa.ArgumentError, ["level", "1.5"], lambda: found.interval(1.5))
+
+
+def test_figure() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    record = simulated_record(SWING, outputs=["joints", "tip velocity xz"], noise=SIGMA)
+    found = identify(swing, [1.0, 0.1], record, outputs=["joints", "tip velocity xz"])
+    lines = fa.plotting.identification(found)
+    assert len(lines) == 9
+    assert_allclose(lines[1].get_ydata(), found.predicted[0][:, 0])
+    assert_allclose(lines[2].get_ydata(), found.residual[0][:, 0])
+    assert lines[0].axes.get_ylabel() == "rod"
+    assert lines[6].axes.get_xlabel() == "time (s)"
+    _, axes = plt.subplots(1, 2)
+    lines = fa.plotting.identification(found, signals="tip velocity z", ax=axes)
+    assert [line.axes for line in lines] == [axes[0], axes[0], axes[1]]
+    draws = {
+        "'tip y'": lambda: fa.plotting.identification(found, signals="tip y"),
+        "record": lambda: fa.plotting.identification(found, record=1),
+        "(3, 2)": lambda: fa.plotting.identification(found, ax=axes),
+        "empty": lambda: fa.plotting.identification(found, signals=[]),
+    }
+    for word, call in draws.items():
+        refused(fa.ArgumentError, [word], call)
+    plt.close("all")
+
+
+# refusals
+
+RECORD = Record(T, SWING.q, TAU, [0.3])
+FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1))])
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["make_arm is Arm", "function"], {"make_arm": swing(TRUE)}),
+        (["make_arm returned int"], {"make_arm": lambda p: 3}),
+        (["p0 has shape ()"], {"p0": 1.0}),
+        (["p0"], {"p0": [np.nan, 1.0]}),
+        (["names", "2 different"], {"names": ["a"]}),
+        (["names", "2 different"], {"names": "ab"}),
+        (["bounds", "2 pairs"], {"bounds": [(0, 1)]}),
+        (["bounds", "2 pairs"], {"bounds": 3.0}),
+        (["p[0] starts at 1", "2"], {"bounds": [(2, 3), (0, 1)]}),
+        (["scale", "2 positive sizes"], {"scale": [1.0, 0.0]}),
+        (["sigma", "positive"], {"sigma": 0.0}),
+        (["sigma has shape (2,)"], {"sigma": [1.0, 1.0]}),
+        (["method is 'magic'", "inverse dynamics"], {"method": "magic"}),
+        (["integrator is 'RK45'", "newmark"], {"integrator": "RK45"}),
+        (["interpolation"], {"interpolation": "cubic"}),
+        (["max_step"], {"max_step": -1.0}),
+        (["tolerance"], {"tolerance": 0.0}),
+        (["time_limit"], {"time_limit": -1.0}),
+        (["stages", "increasing"], {"stages": (0.5, 0.2)}),
+        (["stages"], {"stages": ()}),
+        (["small rotation"], {"outputs": "tip rotation y"}),
+        (["record 0 has 1 signals, expected 3"], {"outputs": "tip position"}),
+        (["measured is Trajectory"], {"measured": SWING}),
+        (["measured has an entry int"], {"measured": [RECORD, 3]}),
+        (["measured is list"], {"measured": []}),
+        (["estimate_state has 'rad'"], {"estimate_state": "rad"}),
+        (["2 samples for 2 unknowns"], {"measured": RECORD.first(0.0)}),
+        (
+            ["q0 of record 0 has shape (2,)"],
+            {"measured": Record(T, SWING.q, TAU, [0, 0])},
+        ),
+        (
+            ["record 0 has 2 forces"],
+            {"measured": Record(T, SWING.q, np.zeros((len(T), 2)), [0])},
+        ),
+        (["qd0 of record 0"], {"measured": Record(T, SWING.q, TAU, [0], [np.nan])}),
+        (["estimate_state"], {"method": "inverse dynamics", "estimate_state": True}),
+        (["sigma"], {"method": "inverse dynamics", "sigma": 0.1}),
+    ],
+)
+def test_refusals(words: list[str], given: dict[str, Any]) -> None:
+    arguments = {"make_arm": swing, "p0": [1.0, 0.1], "measured": RECORD} | given
+    first = [arguments.pop(name) for name in ("make_arm", "p0", "measured")]
+    refused(fa.ArgumentError, words, lambda: identify(*first, **arguments))
+
+
+def test_refusals_of_records() -> None:
+    cases: list[tuple[list[str], Any]] = [
+        (["t does not increase"], lambda: Record([0, 2, 1], [0, 0, 0])),
+        (["y has shape (2,) with 3 times"], lambda: Record([0, 1, 2], [0, 0])),
+        (["infinite"], lambda: Record([0, 1], [0, np.inf])),
+        (["NaN throughout"], lambda: Record([0, 1], [np.nan, np.nan])),
+        (["tau has shape (1, 1)"], lambda: Record([0, 1], [0, 0], [[1.0]])),
+        (["tau[1, 0]"], lambda: Record([0, 1], [0, 0], [[1.0], [np.nan]])),
+        (["at_rest"], lambda: Record([0, 1], [0, 0], None, [0], [0], at_rest=True)),
+        (["run is ndarray"], lambda: simulated_record(SWING.q)),  # type: ignore[arg-type]
+        (["noise"], lambda: simulated_record(SWING, noise=-1.0)),
+        (["quaternion"], lambda: simulated_record(free_fall())),
+    ]
+    for words, call in cases:
+        refused(fa.ArgumentError, words, call)
+
+
+def free_fall() -> fa.Trajectory:
+    return fa.simulate(FREE, FREE.neutral, np.zeros(6), T[:3])
+
+
+def test_arms_that_a_method_does_not_know() -> None:
+    y = np.zeros((len(T), 1))
+    soft_record = Record(T, y, np.zeros((len(T), 1)))
+    refused(
+        fa.ArgumentError,
+        ["3 coordinates of which 1", "output error"],
+        lambda: identify(soft, [1.0, 0.1], soft_record, method="inverse dynamics"),
+    )
+    refused(
+        fa.ArgumentError,
+        ["3 coordinates"],
+        lambda: identify_base_parameters(LINK, soft_record),
+    )
+    refused(
+        fa.ArgumentError,
+        ["not 'joint positions'"],
+        lambda: identify(
+            swing, [1.0, 0.1], RECORD, method="inverse dynamics", outputs="tip z"
+        ),
+    )
+    refused(
+        fa.ArgumentError,
+        ["too few for splines"],
+        lambda: identify(
+            swing, [1.0, 0.1], RECORD.first(0.1), method="inverse dynamics"
+        ),
+    )
+    resting = Record(T, y, None, np.zeros(3), at_rest=True)
+    refused(
+        fa.ArgumentError,
+        ["at_rest", "link1.bending y 1"],
+        lambda: identify(soft, [1.0, 0.1], resting, estimate_state="link1.bending y 1"),
+    )
+    linear = LINK.replace(fidelity="linear")
+    refused(
+        fa.ArgumentError,
+        ["linear fidelity"],
+        lambda: identify(lambda p: linear, [1.0], soft_record),
+    )
+    refused(
+        fa.ModelError,
+        ["no arm"],
+        lambda: identify(lambda p: _none(), [1.0], RECORD),
+    )
+
+
+def _none() -> fa.Arm:
+    raise fa.ModelError("there is no arm of these parameters")
