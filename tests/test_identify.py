@@ -19,7 +19,7 @@ from flexarm.optimize import (
     identify_base_parameters,
     simulated_record,
 )
-from flexarm.optimize._prediction import Arms, OutputError
+from flexarm.optimize._identification.prediction import Arms, OutputError
 
 T = np.linspace(0.0, 2.0, 81)
 TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]

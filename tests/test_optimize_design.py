@@ -11,14 +11,14 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import optimize
-from flexarm.optimize._design import (
+from flexarm.optimize._collocation.tip_place import TipPlace
+from flexarm.optimize._transfer.design import (
     Designs,
     ParametricEquation,
     Payloads,
     Rest,
     with_payload,
 )
-from flexarm.optimize._tip_place import TipPlace
 
 FLEX = fa.library.planar_chain(2, n_modes=1, bending_stiffness=20.0)
 

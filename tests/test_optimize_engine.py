@@ -11,12 +11,26 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm.optimize import paths
-from flexarm.optimize._collocation import Collocation, Grid, answer, tableau
-from flexarm.optimize._local import EquationOfMotion, Squares
-from flexarm.optimize._points import AtPoints, Gathered, Linear
-from flexarm.optimize._program import NonlinearProgram, derivative_errors
-from flexarm.optimize._solve import Solution, solve
-from flexarm.optimize._tip import Ball, TipHeld, TipOnPath, TipRate
+from flexarm.optimize._collocation.local import EquationOfMotion, Squares
+from flexarm.optimize._collocation.points import (
+    AtPoints,
+    Gathered,
+    Linear,
+)
+from flexarm.optimize._collocation.tip import (
+    Ball,
+    TipHeld,
+    TipOnPath,
+    TipRate,
+)
+from flexarm.optimize._collocation.transcription import (
+    Collocation,
+    Grid,
+    answer,
+    tableau,
+)
+from flexarm.optimize._programs.program import NonlinearProgram, derivative_errors
+from flexarm.optimize._programs.solve import Solution, solve
 
 TWO = fa.library.farid_two_link()
 SPATIAL = fa.library.cibicik_egeland()

@@ -12,9 +12,9 @@ from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm.optimize import OptimalMotion, paths, track
-from flexarm.optimize._frequency import Linear, linear_about, respond
-from flexarm.optimize._tip_task import TipTask, timed
-from flexarm.optimize._zero_dynamics import zeros_at_rest
+from flexarm.optimize._tracking.frequency import Linear, linear_about, respond
+from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
 
 TWO = fa.library.farid_two_link()

@@ -14,8 +14,13 @@ from scipy.optimize import brentq
 import flexarm as fa
 from flexarm.optimize import paths, time_optimal
 from flexarm.optimize._limits import limits_of, rows_of
+from flexarm.optimize._minimum_time.time_scaling import (
+    SCHEMES,
+    friction,
+    friction_slope,
+    solve,
+)
 from flexarm.optimize._rigid import RigidLevel
-from flexarm.optimize._time_scaling import SCHEMES, friction, friction_slope, solve
 
 TWO = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 FROM_A = fa.library.poses(TWO)["A"]

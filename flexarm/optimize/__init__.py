@@ -1,11 +1,11 @@
 """Optimal motion: tracking, minimum time, optimal control, identification."""
 
 from . import paths
-from ._design import Design
-from ._base_parameters import identify_base_parameters
-from ._identification import Identification
-from ._records import Record, simulated_record
+from ._identification.base_parameters import identify_base_parameters
+from ._identification.records import Record, simulated_record
+from ._identification.result import Identification
 from ._result import OptimalMotion, Verification
+from ._transfer.design import Design
 from .identify import identify
 from .paths import Path
 from .time_optimal import time_optimal

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .._explain import positive_number, real_array
 from ..errors import ArgumentError
+from ._minimum_time.time_scaling import Rows, force_rows
 from ._rigid import RigidLevel
-from ._time_scaling import Rows, force_rows
 
 if TYPE_CHECKING:
     from ._follow import PathMotion

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceWarning
-from ._equation_error import EquationError
-from ._fit import Fit, Problem, fit
-from ._identification import Identification
-from ._identified import identified
-from ._prediction import Arms, OutputError
-from ._records import Record, read_records, standard_deviations
+from ._identification.equation_error import EquationError
+from ._identification.fit import Fit, Problem, fit
+from ._identification.identified import identified
+from ._identification.prediction import Arms, OutputError
+from ._identification.records import Record, read_records, standard_deviations
+from ._identification.result import Identification
 
 if TYPE_CHECKING:
     from ..arm import Arm

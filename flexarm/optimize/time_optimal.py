@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from .._explain import real_array, refuse_linear
 from ..errors import ArgumentError
-from ._flexible_time import FlexibleOptions, flexible_optimum
 from ._limits import Limits, limits_of
+from ._minimum_time.flexible_time import FlexibleOptions, flexible_optimum
+from ._minimum_time.rigid_time import rigid_optimum
+from ._programs.solve import Progress
 from ._result import OptimalMotion, warned
 from ._rigid import RigidLevel
-from ._rigid_time import rigid_optimum
-from ._solve import Progress
 from .paths import Path, joint_path
 
 if TYPE_CHECKING:

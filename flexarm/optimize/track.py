@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from .._explain import check_arm, positive_number
 from .._stiffening_warning import warn_of_stiffening
 from ..errors import ArgumentError
-from ._frequency import by_frequencies
 from ._result import OptimalMotion, Verification, warned
-from ._shooting_search import by_shooting
-from ._stable_inversion import by_stable_inversion
-from ._tip_task import Answer, TipTask, timed
-from ._track_collocation import by_collocation
+from ._tracking.frequency import by_frequencies
+from ._tracking.shooting_search import by_shooting
+from ._tracking.stable_inversion import by_stable_inversion
+from ._tracking.tip_collocation import by_collocation
+from ._tracking.tip_task import Answer, TipTask, timed
 from ._verify import verify
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from ._collocation import Grid
-from ._design import Design
+from ._collocation.transcription import Grid
+from ._programs.solve import Progress, solve
 from ._result import OptimalMotion, warned
-from ._solve import Progress, solve
-from ._transfer import Transfer
-from ._transfer_task import read_task
+from ._transfer.design import Design
+from ._transfer.problem import Transfer
+from ._transfer.task import read_task
 
 if TYPE_CHECKING:
     from ..arm import Arm

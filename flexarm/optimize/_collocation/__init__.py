@@ -1,0 +1,1 @@
+"""Motions of an arm as unknowns of a nonlinear program."""

@@ -1,0 +1,301 @@
+"""What a motion costs: local functions and terms of a nonlinear program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..._explain import real_array
+from ...errors import ArgumentError
+from .._programs.program import Term
+from .points import AtPoints, Gathered, Linear
+from .transcription import Collocation
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class Weighted:
+    """A term times a number."""
+
+    def __init__(self, term: Term, weight: float) -> None:
+        self.term, self.weight = term, weight
+        self.name, self.rows = term.name, term.rows
+        self.lower, self.upper, self.scale = term.lower, term.upper, term.scale
+        self.jacobian_pattern = term.jacobian_pattern
+        self.hessian_pattern, self.convex = term.hessian_pattern, term.convex
+
+    def value(self, z: Array) -> Array:
+        """(rows,) values."""
+        return self.weight * self.term.value(z)
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries of the Jacobian."""
+        return self.weight * self.term.jacobian(z)
+
+    def hessian(self, z: Array, multipliers: Array) -> Array:
+        """Entries of the Hessian."""
+        return self.term.hessian(z, self.weight * multipliers)
+
+    def describe(self, row: int) -> str:
+        """Where a row is."""
+        return self.term.describe(row)
+
+
+class Quadratic:
+    """``(w - center)' matrix (w - center) / 2``, one row."""
+
+    rows = 1
+
+    def __init__(self, matrix: Array, center: Any, name: str) -> None:
+        self.name, self._matrix, self._center = name, matrix, center
+        self.slopes = np.ones((1, len(matrix)), dtype=bool)
+        self.curvature = matrix != 0.0
+
+    def value(self, w: Array) -> Array:
+        """(P, 1) values."""
+        x = w - self._center
+        return np.asarray(0.5 * ((x @ self._matrix) * x).sum(axis=-1)[:, None])
+
+    def jacobian(self, w: Array) -> Array:
+        """(P, 1, k) derivatives."""
+        return np.asarray(((w - self._center) @ self._matrix)[:, None])
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(P, k, k) second derivatives."""
+        return np.asarray(multipliers[:, :, None] * self._matrix)
+
+
+class ForceRates:
+    """Square of the rates of the forces between two knots, integrated.
+
+    Of w = (forces at both knots, duration), the last if it is free.
+    """
+
+    name, rows = "torque rate", 1
+
+    def __init__(self, n: int, share: float, duration: float | None) -> None:
+        self._n, self._share, self._duration = n, share, duration
+        size = 2 * n + (duration is None)
+        self.slopes = np.ones((1, size), dtype=bool)
+        self.curvature = np.ones((size, size), dtype=bool)
+
+    def _parts(self, w: Array) -> tuple[Array, Array]:
+        n = self._n
+        T = w[:, 2 * n] if self._duration is None else np.full(len(w), self._duration)
+        return w[:, n : 2 * n] - w[:, :n], T * self._share
+
+    def value(self, w: Array) -> Array:
+        """(P, 1) values."""
+        change, h = self._parts(w)
+        return np.asarray(((change**2).sum(axis=1) / h)[:, None])
+
+    def jacobian(self, w: Array) -> Array:
+        """(P, 1, k) derivatives."""
+        change, h = self._parts(w)
+        slope = 2.0 * change / h[:, None]
+        parts = [-slope, slope]
+        if self._duration is None:
+            parts.append(-self._share * self.value(w) / h[:, None])
+        return np.concatenate(parts, axis=1)[:, None]
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(P, k, k) second derivatives."""
+        n = self._n
+        change, h = self._parts(w)
+        H = np.zeros((len(w), w.shape[1], w.shape[1]))
+        both = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(n))
+        H[:, : 2 * n, : 2 * n] = 2.0 * both / h[:, None, None]
+        if self._duration is None:
+            bend = -2.0 * self._share * change / h[:, None] ** 2
+            mixed = np.concatenate([-bend, bend], axis=1)
+            H[:, : 2 * n, -1] = H[:, -1, : 2 * n] = mixed
+            H[:, -1, -1] = 2.0 * self._share**2 * self.value(w)[:, 0] / h**2
+        return H * multipliers[:, :, None]
+
+
+class OfParameters:
+    """A function of the parameters p of a design, with differences where needed.
+
+    Parameters
+    ----------
+    cost : callable
+        ``cost(p)`` is a number, or a number and its gradient (k,).
+    scale : (k,) ndarray of float
+        Sizes of the parameters.
+    """
+
+    name, rows = "design", 1
+
+    def __init__(self, cost: Callable[[Array], Any], scale: Array) -> None:
+        self._cost, self._scale = cost, scale
+        self.slopes = np.ones((1, len(scale)), dtype=bool)
+        self.curvature = np.ones((len(scale), len(scale)), dtype=bool)
+        self._known: dict[bytes, tuple[float, Array | None]] = {}
+
+    def _at(self, p: Array) -> tuple[float, Array | None]:
+        key = p.tobytes()
+        if key not in self._known:
+            given = self._cost(p.copy())
+            slope = None
+            if isinstance(given, tuple):
+                given, slope = given
+                slope = real_array("gradient of the cost of the design", slope)
+                if slope.shape != p.shape:
+                    raise ArgumentError(
+                        f"the gradient of the cost of the design has shape "
+                        f"{slope.shape}, expected {p.shape}"
+                    )
+            value: Array = real_array("cost of the design", given)
+            if value.size != 1 or not np.isfinite(value).all():
+                raise ArgumentError(
+                    f"the cost of the design is {given!r} at {p}, expected a number, "
+                    "or a number and its gradient"
+                )
+            self._known[key] = float(value.reshape(())), slope
+        return self._known[key]
+
+    def _gradient(self, p: Array) -> Array:
+        slope = self._at(p)[1]
+        if slope is not None:
+            return slope
+        steps = np.diag(1e-4 * self._scale)
+        ends = [(self._at(p + e)[0], self._at(p - e)[0]) for e in steps]
+        return np.array([(a - b) for a, b in ends]) / (2e-4 * self._scale)
+
+    def value(self, w: Array) -> Array:
+        """(1, 1) the cost."""
+        return np.array([[self._at(w[0])[0]]])
+
+    def jacobian(self, w: Array) -> Array:
+        """(1, 1, k) its gradient."""
+        return self._gradient(w[0])[None, None]
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(1, k, k) differences of the gradient."""
+        steps = np.diag(1e-3 * self._scale)
+        rows = [self._gradient(w[0] + e) - self._gradient(w[0] - e) for e in steps]
+        H = np.array(rows) / (2e-3 * self._scale[:, None])
+        return np.asarray(multipliers[0, 0] * 0.5 * (H + H.T))[None]
+
+
+def energy(motion: Collocation, losses: Array) -> AtPoints:
+    """Electrical energy: losses of the motors and mechanical work."""
+    arm = motion.arm
+    n = 3 * arm.nv
+    size = n + arm.nu + len(motion.p)
+    matrix = np.zeros((size, size))
+    force, rate = np.arange(n, n + arm.nu), arm.nv + arm.actuator_indices
+    matrix[force, force] = 2.0 * losses
+    matrix[force, rate] = matrix[rate, force] = 1.0
+    return AtPoints(motion, Quadratic(matrix, 0.0, "energy"), integrate=True)
+
+
+def effort(motion: Collocation) -> AtPoints:
+    """Integral of the squares of the forces."""
+    arm = motion.arm
+    n = 3 * arm.nv
+    size = n + arm.nu + len(motion.p)
+    squares = np.zeros((size, size))
+    squares[range(n, n + arm.nu), range(n, n + arm.nu)] = 2.0
+    return AtPoints(motion, Quadratic(squares, 0.0, "effort"), integrate=True)
+
+
+def force_rates(motion: Collocation) -> Gathered:
+    """Integral of the squares of the rates of the forces."""
+    knots = len(motion.tau)
+    share = 1.0 / (knots - 1)
+    columns = [motion.tau[:-1], motion.tau[1:]]
+    duration: float | None = motion.duration(np.zeros(0)) if not motion.free else None
+    if motion.free:
+        columns.append(np.full((knots - 1, 1), motion.T))
+    local = ForceRates(motion.arm.nu, share, duration)
+    return Gathered(local, np.hstack(columns), weights=np.ones(knots - 1))
+
+
+def vibration(motion: Collocation, q: Array) -> Gathered:
+    """Energy in the modes at the last node, about the posture q with still joints."""
+    arm = motion.arm
+    modes = np.arange(arm.motor_slice.stop, arm.nv)
+    still = np.zeros(arm.nv)
+    K, _ = arm._model.quiet("inverse_dynamics_derivatives")(q, still, still)[:2]
+    M = arm._model.quiet("mass_matrix")(q)
+    n = len(modes)
+    matrix = np.zeros((2 * n, 2 * n))
+    own = np.ix_(modes, modes)
+    matrix[:n, :n], matrix[n:, n:] = 0.5 * (K[own] + K[own].T), M[own]
+    center = np.concatenate([q[modes], np.zeros(n)])
+    columns = np.concatenate([motion.q[-1, modes], motion.v[-1, modes]])
+    local = Quadratic(matrix, center, "vibration")
+    return Gathered(local, columns[None], weights=[1.0])
+
+
+def unknown(motion: Collocation, index: int, sign: float, name: str) -> Linear:
+    """An unknown itself."""
+    row = sparse.coo_array(([sign], ([0], [index])), shape=(1, motion.n))
+    return Linear(row, name=name)
+
+
+def rate_limits(motion: Collocation, limits: Array) -> list[Linear]:
+    """Rates of the forces between their least and largest values (2, nu)."""
+    knots, nu = motion.tau.shape
+    rows = np.arange((knots - 1) * nu)
+    after, before = motion.tau[1:].ravel(), motion.tau[:-1].ravel()
+    ones = np.ones(len(rows))
+    share = 1.0 / (knots - 1)
+    terms = []
+    for side, limit in zip((-1.0, 1.0), limits, strict=True):
+        every = np.tile(limit, knots - 1)
+        kept = np.isfinite(every)
+        data, at = [ones, -ones], [after, before]
+        bound = np.zeros(len(rows))
+        if motion.free:  # change - limit * share * T
+            data.append(np.where(kept, -every * share, 0.0))
+            at.append(np.full(len(rows), motion.T))
+        else:
+            bound = every * share * motion.duration(np.zeros(0))
+        matrix = sparse.coo_array(
+            (np.concatenate(data), (np.tile(rows, len(at)), np.concatenate(at))),
+            shape=(len(rows), motion.n),
+        ).tocsr()[kept]
+        scale = motion.scale[after][kept]
+        low, high = (bound[kept], np.inf) if side < 0.0 else (-np.inf, bound[kept])
+        terms.append(Linear(matrix, low, high, scale, name="limit of a torque rate"))
+    return terms
+
+
+def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
+    """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
+    from ...control._loop_sensors import sensors_of
+
+    zero = np.zeros(arm.nv)
+    found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
+    if found.rows is None:
+        raise ArgumentError(
+            f"output {name!r} is not linear in positions and velocities, expected one "
+            "that is, such as a strain, a mode or a joint"
+        )
+    return found.names, found.rows
+
+
+def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
+    """Outputs at all nodes between their least and largest values (2, p)."""
+    names, rows = output_rows(motion.arm, name)
+    nodes = len(motion.q)
+    p, columns = len(names), np.hstack([motion.q, motion.v])
+    data = np.broadcast_to(rows, (nodes, *rows.shape))
+    at = np.arange(nodes * p).reshape(nodes, p, 1)
+    where = np.broadcast_to(columns[:, None, :], data.shape)
+    matrix = sparse.coo_array(
+        (data.ravel(), (np.broadcast_to(at, data.shape).ravel(), where.ravel())),
+        shape=(nodes * p, motion.n),
+    )
+    low, high = (np.tile(x, nodes) for x in limits)
+    size = np.where(np.isfinite(high), np.abs(high), 1.0)
+    return Linear(matrix, low, high, np.maximum(size, 1e-12), name=f"limit of {name!r}")

@@ -1,0 +1,133 @@
+"""Terms of any unknowns: local functions of some of them, linear rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._programs.program import Pattern
+from .local import Local
+
+Array = NDArray[np.float64]
+
+
+class Gathered:
+    """A local function of any unknowns, at some nodes say.
+
+    Parameters
+    ----------
+    local : Local
+        The function of w.
+    columns : (I, k) array_like of int
+        Indices of the unknowns that are w, one row for each instant.
+    lower, upper : array_like of float
+        Bounds of a constraint; broadcast to (I, rows).
+    scale : array_like of float
+        Size of the rows; broadcasts alike.
+    weights : (I,) array_like of float, optional
+        Of the instants, to add the rows up into one instead of keeping them apart.
+    """
+
+    def __init__(
+        self,
+        local: Local,
+        columns: Any,
+        lower: Any = 0.0,
+        upper: Any = 0.0,
+        scale: Any = 1.0,
+        weights: Any = None,
+    ) -> None:
+        self.local, self.name = local, local.name
+        self.convex = bool(getattr(local, "convex", False))
+        self._columns = np.asarray(columns, dtype=np.intp)
+        every = (len(self._columns), local.rows)
+        self._every = every
+        self._weights = None if weights is None else np.asarray(weights, float)
+        self.rows = every[0] * every[1] if weights is None else every[1]
+        kept = every if weights is None else every[1:]
+        self.lower, self.upper, self.scale = (
+            np.broadcast_to(np.asarray(x, float), kept).ravel()
+            for x in (lower, upper, scale)
+        )
+        row, column = np.nonzero(local.slopes)
+        of_point = np.arange(every[0])[:, None] * every[1] + row
+        rows = of_point if weights is None else np.broadcast_to(row, of_point.shape)
+        self.jacobian_pattern: Pattern = (
+            rows.ravel(),
+            self._columns[:, column].ravel(),
+        )
+        self._curvature = np.triu(local.curvature | local.curvature.T)
+        i, j = np.nonzero(self._curvature)
+        self.hessian_pattern: Pattern = (
+            self._columns[:, i].ravel(),
+            self._columns[:, j].ravel(),
+        )
+
+    def value(self, z: Array) -> Array:
+        """Rows instant by instant, or their weighted sums."""
+        rows = self.local.value(z[self._columns])
+        return rows.ravel() if self._weights is None else self._weights @ rows
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries at the places of the pattern."""
+        J = self.local.jacobian(z[self._columns])[:, self.local.slopes]
+        if self._weights is not None:
+            J = J * self._weights[:, None]
+        return np.asarray(J).ravel()
+
+    def hessian(self, z: Array, multipliers: Array) -> Array:
+        """Entries at the places of the pattern."""
+        if self._weights is None:
+            by = multipliers.reshape(self._every)
+        else:
+            by = self._weights[:, None] * multipliers
+        H = self.local.hessian(z[self._columns], by)
+        return np.asarray(H[:, self._curvature]).ravel()
+
+    def describe(self, row: int) -> str:
+        """Which row at which instant."""
+        instant, k = divmod(row, self.local.rows)
+        which = f"(row {k}) " if self.local.rows > 1 else ""
+        return f"{which}at instant {instant + 1} of {self._every[0]}"
+
+
+class Linear:
+    """Linear rows A z, such as rates of forces or strains."""
+
+    def __init__(
+        self,
+        matrix: Any,
+        lower: Any = 0.0,
+        upper: Any = 0.0,
+        scale: Any = 1.0,
+        name: str = "linear limit",
+    ) -> None:
+        self.convex = True
+        self._matrix = sparse.coo_array(matrix)
+        self.name, self.rows = name, self._matrix.shape[0]
+        self.lower, self.upper, self.scale = (
+            np.broadcast_to(np.asarray(x, float), self.rows)
+            for x in (lower, upper, scale)
+        )
+        self.jacobian_pattern: Pattern = (self._matrix.row, self._matrix.col)
+        none = np.zeros(0, dtype=np.intp)
+        self.hessian_pattern: Pattern = (none, none)
+
+    def value(self, z: Array) -> Array:
+        """A z."""
+        return np.asarray(self._matrix @ z)
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries of A."""
+        return np.asarray(self._matrix.data)
+
+    def hessian(self, z: Array, multipliers: Array) -> Array:
+        """Nothing."""
+        return np.zeros(0)
+
+    def describe(self, row: int) -> str:
+        """Which row."""
+        return f"(row {row})"

@@ -1,0 +1,154 @@
+"""Intervals of time, and the points in them at which a motion is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+
+class Tableau(NamedTuple):
+    """Coefficients of a Runge-Kutta method."""
+
+    c: Array
+    A: Array
+    b: Array
+
+
+def tableau(scheme: str, points: int = 2) -> Tableau:
+    """Coefficients of a collocation method.
+
+    Parameters
+    ----------
+    scheme : {"gauss", "radau", "trapezoid"}
+        Gauss points, of order 2 d and without damping; the right Radau points, of order
+        2 d - 1, which damp what the step does not resolve; or average acceleration,
+        of order two, with points at both ends.
+    points : int
+        Their number d in an interval, 1 to 5; the trapezoid has two.
+
+    Returns
+    -------
+    c, A, b : Tableau
+        Abscissae (d,), coefficients (d, d), weights (d,).
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such scheme.
+    """
+    if scheme == "trapezoid":
+        half = np.array([0.5, 0.5])
+        return Tableau(np.array([0.0, 1.0]), np.array([[0.0, 0.0], half]), half)
+    if scheme not in ("gauss", "radau"):
+        raise ArgumentError(
+            f"scheme is {scheme!r}, expected 'gauss', 'radau' or 'trapezoid'"
+        )
+    if not (isinstance(points, int) and 1 <= points <= 5):
+        raise ArgumentError(f"points is {points!r}, expected a whole number of 1 to 5")
+    # zeros of P_d, or of P_d - P_(d-1), the Radau polynomial with the zero 1
+    last = [0.0] if scheme == "gauss" else [-1.0]
+    series = [0.0] * (points - 1) + last + [1.0]
+    c = 0.5 * (1.0 + np.sort(np.polynomial.legendre.legroots(series).real))
+    powers = np.arange(points)
+    basis = np.vander(c, increasing=True)
+    # the integrals of c^j to each point, written in the values of c^j at the points
+    A = (c[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(basis)
+    b = (1.0 / (powers + 1)) @ np.linalg.inv(basis)
+    return Tableau(c, A, b)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Intervals of time before, during and after the main motion.
+
+    Attributes
+    ----------
+    main : int
+        Intervals of the main motion.
+    before, after : int
+        Intervals of the windows before and after it.
+    before_share, after_share : float
+        Lengths of the windows as shares of the duration.
+    before_time, after_time : float
+        Fixed lengths of the windows in s, in addition.
+    scheme, points : str, int
+        As of `tableau`.  Gauss points keep alive what the step does not resolve, and
+        an arm with stiff modes then comes to rest badly: the default is Radau.
+    knots_every : int
+        Intervals from a knot of the forces to the next; divides the numbers of
+        intervals.
+    """
+
+    main: int = 40
+    before: int = 0
+    after: int = 0
+    before_share: float = 0.0
+    after_share: float = 0.0
+    before_time: float = 0.0
+    after_time: float = 0.0
+    scheme: str = "radau"
+    points: int = 2
+    knots_every: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("main", "before", "after", "knots_every"):
+            value = getattr(self, name)
+            least = 1 if name in ("main", "knots_every") else 0
+            if not (isinstance(value, int | np.integer) and value >= least):
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a whole number, {least} or more"
+                )
+            if value % self.knots_every:
+                raise ArgumentError(
+                    f"{name} is {value}, expected a multiple of knots_every, which is "
+                    f"{self.knots_every}"
+                )
+        for name in ("before", "after"):
+            share = getattr(self, f"{name}_share")
+            extra = getattr(self, f"{name}_time")
+            if not (share >= 0.0 and extra >= 0.0):
+                raise ArgumentError(
+                    f"{name}_share and {name}_time are {share} and {extra}, expected "
+                    "none below zero"
+                )
+            if (getattr(self, name) > 0) != (share + extra > 0.0):
+                raise ArgumentError(
+                    f"the window {name} the motion has {getattr(self, name)} intervals "
+                    f"and the length {share} T + {extra} s, expected both or neither"
+                )
+        tableau(self.scheme, self.points)
+
+    @property
+    def intervals(self) -> int:
+        """All of them."""
+        return self.before + self.main + self.after
+
+    @property
+    def start(self) -> int:
+        """Node where the main motion starts."""
+        return self.before
+
+    @property
+    def end(self) -> int:
+        """Node where it ends."""
+        return self.before + self.main
+
+    def lengths(self) -> tuple[Array, Array]:
+        """Lengths of the intervals as alpha + beta T, (N,) each."""
+        parts = (
+            (self.before, self.before_time, self.before_share),
+            (self.main, 0.0, 1.0),
+            (self.after, self.after_time, self.after_share),
+        )
+        alpha, beta = (
+            np.concatenate([np.full(p[0], p[k] / max(p[0], 1)) for p in parts])
+            for k in (1, 2)
+        )
+        return alpha, beta

@@ -1,0 +1,375 @@
+r"""Motions of an arm as unknowns of a nonlinear program, in residual form.
+
+Time is cut into N intervals of length :math:`h_i = \alpha_i + \beta_i T`, T the
+duration of the main motion, fixed or free.  Unknown are positions and velocities at the
+N + 1 nodes, accelerations at d points of each interval, and forces of the actuators at
+knots between which they are linear.  At point k of interval i
+
+.. math:: q_{ik} = q_i + c_k h_i v_i + h_i^2 \sum_l \hat A_{kl} a_{il}, \qquad
+    v_{ik} = v_i + h_i \sum_l A_{kl} a_{il}, \qquad \hat A = A A
+
+with the tableau (c, A, b) of a Runge-Kutta method, and the equations of motion stand as
+they are, without a mass matrix inverted:
+
+.. math:: ID(q_{ik}, v_{ik}, a_{ik}) - B \tau_{ik} = 0.
+
+Both are linear in the unknowns for a given T but for inverse dynamics, whose exact
+derivatives come from one batched call for all points.
+
+References: E. Hairer, C. Lubich, G. Wanner, *Geometric Numerical Integration* (2006),
+section II.1; J. T. Betts, *Practical Methods for Optimal Control* (2010), chapter 4.
+
+Examples
+--------
+A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort:
+
+>>> import numpy as np
+>>> import flexarm as fa
+>>> from flexarm.optimize._collocation import transcription as co
+>>> from flexarm.optimize._collocation.points import AtPoints
+>>> from flexarm.optimize._collocation.local import EquationOfMotion, Squares
+>>> from flexarm.optimize._programs.solve import solve
+>>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+>>> motion = co.Collocation(arm, co.Grid(main=20), duration=1.0)
+>>> motion.fix_state(0, [-1.5], [0.0])
+>>> motion.fix_state(-1, [-0.5], [0.0])
+>>> law = AtPoints(motion, EquationOfMotion(arm))
+>>> effort = AtPoints(motion, Squares.of_forces(arm), integrate=True)
+>>> program = motion.program([effort], [law, motion.continuity()])
+>>> z0 = motion.guess(lambda t: np.array([-1.5 + t]))
+>>> found = solve(program, z0)
+>>> found.status
+'solved'
+>>> motion.read(found.z).tau.shape
+(21, 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import check_arm, check_numbers, positive_number
+from ...errors import ArgumentError
+from .._programs.program import NonlinearProgram, Term
+from .._programs.solve import Solution
+from .._result import OptimalMotion, Verification
+from .grid import Grid, tableau
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+__all__ = ["Collocation", "Grid", "Motion", "answer", "tableau"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+class Motion(NamedTuple):
+    """A motion at the nodes: t (n,), q, v, a (n, nv), tau (n, nu)."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+class Collocation:
+    """Unknowns of a motion of an arm, and what relates them.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm without loops and without quaternions.
+    grid : Grid
+        Intervals.
+    duration : float or (3,) tuple of float
+        Of the main motion in s; least, first and greatest value of a free one.
+    parameters : int
+        Further unknowns p that all points share, such as those of a design.
+
+    Attributes
+    ----------
+    lower, upper, scale : (n,) ndarray of float
+        Bounds and sizes of the unknowns, to be set by their indices.
+    free : bool
+        Whether the duration is unknown.
+    T : int
+        Index of the duration, if it is free.
+    q, v : (N + 1, nv) ndarray of int
+        Indices of positions and velocities at the nodes.
+    a : (N, d, nv) ndarray of int
+        Indices of the accelerations.
+    tau : (K, nu) ndarray of int
+        Indices of the forces at the knots.
+    p : (np,) ndarray of int
+        Indices of the parameters.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        grid: Grid,
+        *,
+        duration: float | tuple[float, float, float],
+        parameters: int = 0,
+    ) -> None:
+        check_arm(arm)
+        _check_tree(arm)
+        self.arm, self.grid = arm, grid
+        self.tableau = tableau(grid.scheme, grid.points)
+        self.free = isinstance(duration, tuple)
+        low, first, high = duration if isinstance(duration, tuple) else (duration,) * 3
+        self._duration = positive_number("duration", first)
+        self.n = 0
+        self._bounds: list[Array] = []
+        self.T = int(self.add(1)[0]) if self.free else -1
+        self.p = self.add(parameters)
+        n, d, N = arm.nv, len(self.tableau.c), grid.intervals
+        self.q, self.v = self.add(N + 1, n), self.add(N + 1, n)
+        self.a = self.add(N, d, n)
+        self.tau = self.add(N // grid.knots_every + 1, arm.nu)
+        if self.free:
+            self.bound(self.T, positive_number("duration", low), high)
+            self.resize(self.T, first)
+
+    def add(self, *shape: int) -> Index:
+        """Indices of new unknowns of a problem, without bounds."""
+        size = int(np.prod(shape))
+        index = np.arange(self.n, self.n + size).reshape(shape)
+        free = np.full(size, np.inf)
+        self._bounds.append(np.array([-free, free, np.ones(size)]))
+        self._bounds = [np.concatenate(self._bounds, axis=1)]
+        self.n += size
+        return index
+
+    @property
+    def lower(self) -> Array:
+        """Lower bounds, (n,)."""
+        return np.asarray(self._bounds[0][0])
+
+    @property
+    def upper(self) -> Array:
+        """Upper bounds, (n,)."""
+        return np.asarray(self._bounds[0][1])
+
+    @property
+    def scale(self) -> Array:
+        """Sizes, (n,)."""
+        return np.asarray(self._bounds[0][2])
+
+    def bound(self, index: Any, lower: Any, upper: Any) -> None:
+        """Narrow the bounds of some unknowns."""
+        table = self._bounds[0]
+        table[0, index] = np.maximum(table[0, index], lower)
+        table[1, index] = np.minimum(table[1, index], upper)
+
+    def resize(self, index: Any, size: Any) -> None:
+        """Set the sizes of some unknowns."""
+        self._bounds[0][2, index] = size
+
+    def fix_state(self, node: int, q: Any, v: Any) -> None:
+        """Positions and velocities at a node, (nv,) each."""
+        self.bound(self.q[node], q, q)
+        self.bound(self.v[node], v, v)
+
+    def limit_forces(self, lower: Any, upper: Any) -> None:
+        """Bounds of the forces of the actuators, (nu,) each."""
+        self.bound(self.tau, lower, upper)
+
+    def duration(self, z: Array) -> float:
+        """Duration of the main motion in s."""
+        return float(z[self.T]) if self.free else self._duration
+
+    def steps(self, z: Array) -> Array:
+        """Lengths of the intervals in s, (N,)."""
+        alpha, beta = self.grid.lengths()
+        return np.asarray(alpha + beta * self.duration(z))
+
+    def times(self, z: Array) -> Array:
+        """Times of the nodes in s, (N + 1,), zero where the main motion starts."""
+        t = np.concatenate([[0.0], np.cumsum(self.steps(z))])
+        return np.asarray(t - t[self.grid.start])
+
+    def knots(self) -> tuple[Index, Array]:
+        """Knots at both ends of the forces of each interval, and where it lies between.
+
+        Returns
+        -------
+        knots : (N, 2) ndarray of int
+            Their numbers.
+        share : (N, 2) ndarray of float
+            Start and end of the interval between them, 0 to 1.
+        """
+        every = self.grid.knots_every
+        first, place = np.divmod(np.arange(self.grid.intervals), every)
+        share = np.stack([place, place + 1], axis=1) / every
+        return np.stack([first, first + 1], axis=1), share
+
+    def continuity(self) -> Term:
+        """States at the ends of the intervals meet the nodes."""
+        from .points import Continuity
+
+        return Continuity(self)
+
+    def program(
+        self,
+        costs: Sequence[Term],
+        constraints: Sequence[Term],
+        *,
+        gauss_newton: bool = False,
+    ) -> NonlinearProgram:
+        """The nonlinear program of these costs and constraints."""
+        return NonlinearProgram(
+            self.lower,
+            self.upper,
+            costs,
+            constraints,
+            self.scale,
+            gauss_newton=gauss_newton,
+        )
+
+    def guess(
+        self,
+        q: Callable[[float], Array],
+        tau: Callable[[float], Array] | None = None,
+        *,
+        step: float = 1e-4,
+    ) -> Array:
+        """Unknowns of a motion given by positions at times; sets their sizes.
+
+        Parameters
+        ----------
+        q : callable
+            Positions (nv,) at a time in s; time is zero where the main motion starts.
+        tau : callable, optional
+            Forces of the actuators (nu,) at a time; by default those of inverse
+            dynamics.
+        step : float
+            Of the differences that give velocities and accelerations, in s.
+
+        Returns
+        -------
+        z : (n,) ndarray of float
+            Unknowns; zero what `add` added.
+        """
+        z = np.zeros(self.n)
+        if self.free:
+            z[self.T] = self._duration
+        t, h = self.times(z), self.steps(z)
+        inner = (t[:-1, None] + h[:, None] * self.tableau.c).ravel()
+
+        def sampled(times: Array) -> tuple[Array, Array, Array]:
+            at = [
+                np.array([np.asarray(q(float(s))) for s in times + shift])
+                for shift in (-step, 0.0, step)
+            ]
+            before, here, after = at
+            speed = (after - before) / (2.0 * step)
+            return here, speed, (after - 2.0 * here + before) / step**2
+
+        z[self.q], z[self.v], nodal = sampled(t)
+        z[self.a] = sampled(inner)[2].reshape(self.a.shape)
+        if tau is None:
+            model, acting = self.arm._model, self.arm.actuator_indices
+            forces = model.quiet("inverse_dynamics")(z[self.q], z[self.v], nodal)
+            z[self.tau] = forces[:: self.grid.knots_every, acting]
+        else:
+            knots = t[:: self.grid.knots_every]
+            z[self.tau] = np.array([np.asarray(tau(float(s))) for s in knots])
+        check_numbers("the first motion", z)
+        self.size_by(z)
+        return z
+
+    def size_by(self, z: Array) -> None:
+        """Set the sizes of the unknowns by those of a motion, coordinate by one."""
+        rates, least = self._rates(z), np.zeros(self.arm.nv)
+        for index in (self.q, self.v, self.a):
+            table = np.abs(z[index]).reshape(-1, index.shape[-1])
+            most = np.maximum(table.max(axis=0), least)
+            most = np.maximum(most, 1e-3 * (most.max() or 1.0))
+            self.resize(index, most)
+            least = most * rates
+        most = np.abs(z[self.tau]).max(axis=0)
+        self.resize(self.tau, np.maximum(most, 1e-3 * (most.max() or 1.0)))
+
+    def _rates(self, z: Array) -> Array:
+        """Rates (nv,) at which coordinates may change, in 1/s.
+
+        What rests in one motion may move in the next: joints over the whole time, what
+        bends as it vibrates, as far as steps show it.
+        """
+        arm, h = self.arm, self.steps(z)
+        rates = np.full(arm.nv, 1.0 / h.sum())
+        q, still = z[self.q[0]], np.zeros(arm.nv)
+        M = np.asarray(arm._model.quiet("mass_matrix")(q))
+        both = arm._model.quiet("inverse_dynamics_derivatives")(q, still, still)
+        K = np.diagonal(np.asarray(both)[0])
+        own = np.sqrt(np.abs(K / np.diagonal(M)))[arm.nu :]
+        rates[arm.nu :] = np.clip(own, rates[arm.nu :], 1.0 / h.min())
+        return rates
+
+    def read(self, z: Array) -> Motion:
+        """The motion of these unknowns at the nodes."""
+        t = self.times(z)
+        shared = t[:: self.grid.knots_every]
+        tau = np.stack(
+            [np.interp(t, shared, column) for column in z[self.tau].T], axis=1
+        )
+        acting = np.zeros((len(t), self.arm.nv))
+        acting[:, self.arm.actuator_indices] = tau
+        model = self.arm._model
+        force = acting - model.quiet("bias_forces")(z[self.q], z[self.v])
+        a = model.quiet("apply_mass_matrix_inverse")(z[self.q], force)
+        return Motion(t, z[self.q].copy(), z[self.v].copy(), np.asarray(a), tau)
+
+
+def answer(
+    motion: Collocation,
+    found: Solution,
+    *,
+    method: str,
+    timings: Mapping[str, float],
+    verification: Verification | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> OptimalMotion:
+    """The motion of a solution, with what its solver told."""
+    at = motion.read(found.z)
+    return OptimalMotion(
+        arm=motion.arm,
+        t=at.t,
+        q=at.q,
+        qd=at.v,
+        qdd=at.a,
+        tau=at.tau,
+        duration=motion.duration(found.z),
+        objective=found.objective,
+        success=found.success,
+        status=found.status,
+        message=found.message,
+        method=method,
+        solver=found.solver,
+        variables=len(found.z),
+        iterations=found.iterations,
+        violation=found.violation,
+        timings=dict(timings),
+        verification=verification,
+        details=dict(details or {}),
+    )
+
+
+def _check_tree(arm: Arm) -> None:
+    if arm.constraints:
+        raise ArgumentError(
+            "the arm has loops or couplings, expected a tree: collocation of closed "
+            "chains is not offered"
+        )
+    if arm.nq != arm.nv:
+        raise ArgumentError(
+            f"the arm has {arm.nq} positions for {arm.nv} velocities, expected as many "
+            "of both: collocation of spherical and free joints is not offered"
+        )

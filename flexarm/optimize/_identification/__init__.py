@@ -1,0 +1,1 @@
+"""Parameters of an arm from measured motion."""

@@ -1,0 +1,169 @@
+"""Base parameters of rigid arms from measured motion, by linear least squares."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import check_arm
+from ...errors import ArgumentError
+from ...parameters import BaseParameters, base_parameters, inertial_regressor
+from .equation_error import read_rigid, smoothed
+from .fit import fit
+from .identified import identified
+from .records import Record, check_record, read_records
+from .result import Identification
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class LinearForces:
+    """Forces Y pi of measured motion, linear in the base parameters."""
+
+    state_names: tuple[str, ...] = ()
+
+    def __init__(
+        self, arm: Arm, records: tuple[Record, ...], base: BaseParameters, which: Any
+    ) -> None:
+        columns = list(base.independent)
+        self.n = len(columns)
+        self._motion = [smoothed(record, arm.nv) for record in records]
+        self._Y = [
+            np.asarray(inertial_regressor(arm, m.q, m.qd, m.qdd, **which))[..., columns]
+            for m in self._motion
+        ]
+        self.signals = tuple(f"force on {name}" for name in arm.coordinate_names)
+
+    @property
+    def times(self) -> list[Array]:
+        """(n,) times of each record."""
+        return [motion.t for motion in self._motion]
+
+    @property
+    def measured(self) -> list[Array]:
+        """Forces (n, nv) of each record."""
+        return [motion.tau for motion in self._motion]
+
+    def predict(self, x: Array, finer: int = 1) -> list[Array]:
+        """The same by the regressor."""
+        return [Y @ x for Y in self._Y]
+
+    def derivatives(self, x: Array, size: Array) -> list[Array]:
+        """The regressor."""
+        return self._Y
+
+
+def identify_base_parameters(
+    arm: Arm,
+    measured: Record | Sequence[Record],
+    *,
+    bodies: Any = None,
+    families: Any = ("inertia", "joint"),
+    outputs: Any = "joint positions",
+) -> Identification:
+    r"""All that forces of a rigid arm depend on, from its measured motion.
+
+    .. math:: \tau = Y(q, \dot q, \ddot q)\, \pi_b
+
+    Parameters
+    ----------
+    arm : Arm
+        Rigid tree whose geometry is known; its masses are not looked at.
+    measured : Record or list of Record
+        Recorded joint positions and forces.
+    bodies, families :
+        Parameters that are meant, as in `inertial_parameters`; by default inertia and
+        friction of all bodies.
+    outputs : str
+        Joint positions, there is no choice.
+
+    Returns
+    -------
+    result : Identification
+        Base parameters by the names of `base_parameters`, which need not be those of
+        any body.
+
+    Raises
+    ------
+    ArgumentError
+        If the arm is not rigid, records do not fit or are too short.
+
+    See Also
+    --------
+    identify : parameters of one's own choice, by simulation.
+    flexarm.base_parameters : what they are.
+
+    Notes
+    -----
+    Linear least squares with the forces of each joint weighed by their own scatter
+    (M. Gautier, "Identification of robots dynamics", *IFAC Proc.* 19(14), 1986,
+    125-130; W. Khalil, E. Dombre, *Modeling, Identification and Control of Robots*,
+    2002, chapter 12).  Positions become splines, see `identify`; errors of their
+    derivatives are neither white nor free of bias, so that intervals are too narrow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> t = np.linspace(0.0, 3.0, 601)
+    >>> tau = 4.0 * np.sin(4.0 * t)[:, np.newaxis]
+    >>> run = fa.simulate(arm, [0.3], [0.0], t, torque=tau)
+    >>> record = fa.optimize.simulated_record(run, noise=1e-5)
+    >>> found = fa.optimize.identify_base_parameters(arm, record, families="inertia")
+    >>> found.names, found.p.round(2)
+    (('rod.mx', 'rod.mz', 'rod.Iyy'), array([1. , 0. , 0.5]))
+    """
+    started = time.perf_counter()
+    check_arm(arm)
+    records = read_records(measured)
+    read_rigid(arm, outputs)
+    for number, record in enumerate(records):
+        check_record(arm, record, number, arm.nv)
+    which = {"bodies": bodies, "families": families}
+    base = base_parameters(arm, **which)
+    problem = LinearForces(arm, records, base, which)
+    if not any(y.any() for y in problem.measured):
+        raise ArgumentError(
+            "measured has no forces, without which parameters are known but for a "
+            "common factor; expected records with tau"
+        )
+    samples = sum(y.size for y in problem.measured)
+    if samples <= problem.n:
+        raise ArgumentError(
+            f"measured has {samples} forces for {problem.n} base parameters, expected "
+            "more samples than unknowns"
+        )
+    size = np.where(base.values == 0.0, 1.0, np.abs(base.values))
+    free = np.full(problem.n, np.inf)
+    scatter = np.concatenate(problem.measured).std(axis=0)
+    found = fit(
+        problem,
+        np.zeros(problem.n),
+        size,
+        (-free, free),
+        sigma=np.where(scatter > 0.0, scatter, 1.0),
+        noise_is_known=False,
+        tolerance=1e-8,
+        max_iterations=1000,
+        time_limit=np.inf,
+        progress=False,
+    )
+    return identified(
+        problem,
+        found,
+        arm=arm,
+        names=base.names,
+        size=size,
+        bounds=(-free, free),
+        sigma_is_known=False,
+        method="base parameters",
+        times=(started, time.perf_counter()),
+    )

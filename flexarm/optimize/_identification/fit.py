@@ -1,0 +1,291 @@
+"""Weighted least squares within bounds; what stops early keeps the best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._simulate_run import progress_bar
+
+Array = NDArray[np.float64]
+
+_PASSES = 20  # most estimates of the noise
+_SETTLED = 1e-4  # its last relative change
+_FIRST, _LEAST, _MOST = 1e-3, 1e-12, 1e9  # damping, in squares of columns
+_ROUNDING = 1e-12  # part of the signals
+# part of the signals by a change of a parameter by its size, or of what others change
+# them; derivatives are good to some 1e-11
+SEEN = 1e-9
+_ROUGH = 1e-2  # tolerance, and change, before it is worth while to be exact
+
+
+MESSAGES = {
+    "solved": "the search reached its tolerance",
+    "iterations": "the search reached its largest number of iterations",
+    "time": "the search reached its time limit",
+    "interrupted": "the search was interrupted",
+    "failed": "no step reduces the residuals any more: the motion is no smooth "
+    "function of the parameters there, or no arm has them beyond; give bounds",
+}
+
+
+class Problem(Protocol):
+    """Predictions of measured signals by unknowns x."""
+
+    n: int
+
+    @property
+    def measured(self) -> list[Array]:
+        """Signals (n, m) of each record, NaN where there are none."""
+
+    def predict(self, x: Array, finer: int = 1) -> list[Array] | None:
+        """The same, predicted."""
+
+    def derivatives(self, x: Array, size: Array) -> list[Array]:
+        """Their derivatives (n, m, unknowns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The best unknowns that a search had, and what is known there."""
+
+    x: Array
+    jacobian: Array  # (N, n), of signals divided by their noise
+    residual: Array  # (N,), the same
+    sigma: Array  # (m,)
+    status: str
+    iterations: int
+    evaluations: int
+
+
+class _Stopped(Exception):
+    """The time is over."""
+
+
+class _Known:
+    """The last predictions and derivatives of a problem, which cost most."""
+
+    def __init__(self, problem: Problem, size: Array) -> None:
+        self.problem, self.size = problem, size
+        self._kept: dict[str, tuple[bytes, Any]] = {}
+
+    def predict(self, z: Array) -> list[Array] | None:
+        """Predicted signals; None if they are not finite."""
+
+        def found() -> list[Array] | None:
+            made = self.problem.predict(z * self.size)
+            if made is None or not all(np.isfinite(y).all() for y in made):
+                return None
+            return made
+
+        result: list[Array] | None = self._once("predict", z, found)
+        return result
+
+    def derivatives(self, z: Array) -> list[Array]:
+        """Their derivatives by unknowns in units of their sizes."""
+
+        def found() -> list[Array]:
+            made = self.problem.derivatives(z * self.size, self.size)
+            return [J * self.size for J in made]
+
+        result: list[Array] = self._once("derivatives", z, found)
+        return result
+
+    def _once(self, what: str, z: Array, made: Callable[[], Any]) -> Any:
+        key, kept = z.tobytes(), self._kept.get(what)
+        if kept is None or kept[0] != key:
+            kept = key, made()
+            self._kept[what] = kept
+        return kept[1]
+
+
+class Search:
+    """Residuals of a problem in units of the noise, with a memory of the best."""
+
+    def __init__(self, known: _Known, sigma: Array, until: float, bar: Any) -> None:
+        self._known, self._until, self._bar = known, until, bar
+        self.best: tuple[float, Array] | None = None
+        self.iterations = self.evaluations = 0
+        measured = known.problem.measured
+        self._there = [np.isfinite(y) for y in measured]
+        pairs = list(zip(measured, self._there, strict=True))
+        self._y = np.concatenate([y[there] for y, there in pairs])
+        weights = [np.broadcast_to(1.0 / sigma, y.shape)[there] for y, there in pairs]
+        self._weights = np.concatenate(weights)
+        size = float(np.linalg.norm(self._weights * self._y))
+        # of residuals, those of exact data; and of derivatives
+        self.least, self.unseen = 0.5 * (_ROUNDING * size) ** 2, SEEN * size
+
+    def residual(self, z: Array) -> Array:
+        """(N,) predicted less measured signals, infinite where there are none."""
+        if time.perf_counter() > self._until:
+            raise _Stopped
+        self.evaluations += 1
+        found = self._known.predict(z)
+        if found is None:
+            return np.full(len(self._y), np.inf)
+        parts = zip(found, self._there, strict=True)
+        values = np.concatenate([f[there] for f, there in parts])
+        result: Array = self._weights * (values - self._y)
+        cost = _cost(result)
+        if self.best is None or cost < self.best[0]:
+            self.best = cost, np.array(z)
+            if self._bar is not None:
+                self._bar.set_postfix_str(f"cost {cost:.6g}", refresh=False)
+        if self._bar is not None:
+            self._bar.update(1)
+        return result
+
+    def jacobian(self, z: Array) -> Array:
+        """(N, n) derivatives of the residuals."""
+        if time.perf_counter() > self._until:
+            raise _Stopped
+        self.iterations += 1
+        return self.jacobian_at(z)
+
+    def jacobian_at(self, z: Array) -> Array:
+        """The same, whatever the time."""
+        parts = zip(self._known.derivatives(z), self._there, strict=True)
+        J = np.concatenate([J[there] for J, there in parts])
+        J = self._weights[:, np.newaxis] * J
+        J[:, np.linalg.norm(J, axis=0) < self.unseen] = 0.0  # rounding
+        return np.asarray(J)
+
+
+def fit(
+    problem: Problem,
+    x0: Array,
+    size: Array,
+    bounds: tuple[Array, Array],
+    *,
+    sigma: Array,
+    noise_is_known: bool,
+    tolerance: float,
+    max_iterations: int,
+    time_limit: float,
+    progress: bool | None,
+) -> Fit:
+    """Minimize the squares of residuals over their noise, known or found on the way.
+
+    With unknown noise the weights are those of the last residuals, again and again
+    until they settle: the most likely parameters and standard deviations.
+    """
+    until = time.perf_counter() + time_limit
+    bar = progress_bar(max_iterations, progress, "motions")
+    known, z = _Known(problem, size), x0 / size
+    limits = bounds[0] / size, bounds[1] / size
+    iterations = evaluations = 0
+    loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
+    try:
+        for _ in range(_PASSES):
+            search = Search(known, sigma, until, bar)
+            left = max_iterations - evaluations
+            status = _minimize(search, z, limits, loose, left)
+            if search.best is not None:
+                z = search.best[1]
+            iterations += search.iterations
+            evaluations += search.evaluations
+            if noise_is_known or status != "solved":
+                break
+            new = noise_of(problem, known.predict(z))
+            change = float(np.abs(new / sigma - 1.0).max())
+            sigma = new
+            if change < _SETTLED and loose == tolerance:
+                break
+            if change < _ROUGH:
+                loose = tolerance
+    finally:
+        if bar is not None:
+            bar.close()
+    last = Search(known, sigma, np.inf, None)
+    residual, J = last.residual(z), last.jacobian_at(z)
+    return Fit(z * size, J / size, residual, sigma, status, iterations, evaluations)
+
+
+def _minimize(
+    search: Search, z: Array, bounds: tuple[Array, Array], tolerance: float, most: int
+) -> str:
+    """Levenberg and Marquardt with given weights; the status at the end.
+
+    Steps are projected into the bounds, and solved again with what they meet there at
+    rest; damping as in K. Madsen, H. Nielsen, O. Tingleff, *Methods for Non-linear
+    Least Squares Problems*, 2nd ed., 2004, section 3.2.
+    """
+    try:
+        f, damping = search.residual(z), _FIRST
+        while True:
+            J, cost = search.jacobian(z), _cost(f)
+            if cost <= search.least:
+                return "solved"
+            while True:
+                step = _step(J, f, z, bounds, damping)
+                promised = cost - _cost(f + J @ step)
+                least = tolerance * (tolerance + np.abs(z))
+                if (np.abs(step) <= least).all() or promised <= tolerance**1.5 * cost:
+                    # it may be small for its damping alone
+                    plain = _step(J, f, z, bounds, min(damping, _FIRST))
+                    gives = cost - _cost(f + J @ plain)
+                    if (np.abs(plain) <= least).all() or gives <= tolerance * cost:
+                        return "solved"
+                if search.evaluations >= most:
+                    return "iterations"
+                new = search.residual(z + step)
+                gain = (cost - _cost(new)) / max(promised, 1e-300)
+                if gain > 0.0:
+                    break
+                damping *= 8.0
+                if damping > _MOST:
+                    return "failed"
+            z, f = z + step, new
+            damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, _LEAST)
+    except _Stopped:
+        return "time"
+    except KeyboardInterrupt:
+        return "interrupted"
+
+
+def _cost(f: Array) -> float:
+    return 0.5 * float(f @ f)
+
+
+def _step(
+    J: Array, f: Array, z: Array, bounds: tuple[Array, Array], damping: float
+) -> Array:
+    """Damped step that stays within the bounds."""
+    slope = J.T @ f
+    held = ((z <= bounds[0]) & (slope > 0.0)) | ((z >= bounds[1]) & (slope < 0.0))
+    step = np.zeros(len(z))
+    size = np.linalg.norm(J, axis=0)
+    held = held | (size == 0.0)
+    weight = np.sqrt(damping) * np.maximum(size, SEEN * size.max())
+    while not held.all():
+        free = ~held
+        rows = np.vstack([J[:, free], np.diag(weight[free])])
+        right = np.concatenate([-f - J[:, held] @ step[held], np.zeros(free.sum())])
+        step[free] = np.linalg.lstsq(rows, right, rcond=None)[0]
+        inside = np.clip(step, bounds[0] - z, bounds[1] - z)
+        met = free & (inside != step)
+        step = inside
+        if not met.any():
+            break
+        held = held | met
+    return step
+
+
+def noise_of(problem: Problem, found: list[Array] | None) -> Array:
+    """(m,) standard deviations of residuals, corrected for the unknowns."""
+    assert found is not None  # what is best was predicted
+    y = np.concatenate(problem.measured)
+    left = y - np.concatenate(found)
+    count = np.isfinite(left).sum(axis=0)
+    # unknowns share the degrees of freedom of all signals in equal parts
+    free = np.maximum(count * (1.0 - problem.n / max(count.sum(), 1)), 1.0)
+    size = np.nanmax(np.abs(np.where(np.isfinite(y), y, 0.0)), axis=0)
+    # of exact data rounding is the noise
+    least = 1e-13 * np.where(size > 0.0, size, 1.0)
+    return np.asarray(np.maximum(np.sqrt(np.nansum(left**2, axis=0) / free), least))

@@ -1,0 +1,235 @@
+"""From the end of a search to estimates with intervals and to words on them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .fit import MESSAGES, SEEN, Fit
+from .result import Identification
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+_RARE = 1e-3  # probability below which a test speaks
+_MOVED = 0.1  # standard deviations
+
+
+def identified(
+    problem: Any,
+    found: Fit,
+    *,
+    arm: Arm,
+    names: tuple[str, ...],
+    size: Array,
+    bounds: tuple[Array, Array],
+    sigma_is_known: bool,
+    method: str,
+    times: tuple[float, float],
+) -> Identification:
+    """The result of a search, with its statistics."""
+    k, x = len(names), found.x
+    free = ~_at_bounds(found, bounds)
+    level = SEEN * _size_of(problem.measured, found.sigma)
+    covariance, s, unseen = covariance_of(found.jacobian, size, free, level)
+    std = np.sqrt(np.diag(covariance))
+    predicted = problem.predict(x)
+    measured = problem.measured
+    notes = _on_bounds(names, x, free)
+    notes += _on_combinations(names, unseen[:, :k], s, found, size, free)
+    if method == "output error":
+        notes += _on_steps(problem, found, predicted, covariance, names)
+    records = len(measured)
+    extra = len(problem.state_names)
+    parts = [x[k:].reshape(records, extra), std[k:].reshape(records, extra)]
+    done = time.perf_counter()
+    result = Identification(
+        names=names,
+        p=x[:k],
+        std=std[:k],
+        covariance=covariance[:k, :k],
+        arm=arm,
+        signals=problem.signals,
+        sigma=found.sigma,
+        sigma_is_known=sigma_is_known,
+        t=tuple(problem.times),
+        measured=tuple(measured),
+        predicted=tuple(predicted),
+        residual=tuple(y - f for y, f in zip(measured, predicted, strict=True)),
+        state_names=problem.state_names,
+        state=parts[0],
+        state_std=parts[1],
+        singular_values=s,
+        freedom=len(found.residual) - int(free.sum()),
+        success=found.status == "solved",
+        status=found.status,
+        message=MESSAGES[found.status],
+        notes=(),
+        method=method,
+        iterations=found.iterations,
+        evaluations=found.evaluations,
+        timings={
+            "search": times[1] - times[0],
+            "statistics": done - times[1],
+            "total": done - times[0],
+        },
+    )
+    notes += _on_residuals(result)
+    object.__setattr__(result, "notes", tuple(notes))
+    return result
+
+
+def covariance_of(
+    J: Array, size: Array, free: NDArray[np.bool_], level: float
+) -> tuple[Array, Array, Array]:
+    """Covariance, singular values and what was not seen, of u unknowns.
+
+    What changes signals by less than `level` in all, in units of noise, is not seen.
+    Returns (u, u), (c,) and (c', u) combinations of unknowns, in units of their sizes,
+    that leave all signals as they are; unknowns that are not free have NaN.
+    """
+    u = len(size)
+    covariance, unseen = np.full((u, u), np.nan), np.zeros((0, u))
+    if not free.any():
+        return covariance, np.zeros(0), unseen
+    _, s, right = np.linalg.svd(J[:, free] * size[free], full_matrices=False)
+    rank = int((s > max(SEEN * s[0], level)).sum())
+    inner = (right[:rank].T / s[:rank]) * size[free][:, np.newaxis]
+    covariance[np.ix_(free, free)] = inner @ inner.T
+    unseen = np.zeros((len(s) - rank, u))
+    unseen[:, free] = right[rank:]
+    lost = (np.abs(unseen) > 1e-4).any(axis=0)
+    covariance[lost] = covariance[:, lost] = np.nan
+    covariance[lost, lost] = np.inf
+    return covariance, s, unseen
+
+
+def _size_of(measured: list[Array], sigma: Array) -> float:
+    """Root of the sum of squares of all signals in units of their noise."""
+    return float(np.sqrt(sum(np.nansum((y / sigma) ** 2) for y in measured)))
+
+
+def _at_bounds(found: Fit, bounds: tuple[Array, Array]) -> NDArray[np.bool_]:
+    """Unknowns at a bound beyond which the residuals would be less."""
+    slope = found.jacobian.T @ found.residual
+    low, high = found.x <= bounds[0], found.x >= bounds[1]
+    return np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))
+
+
+def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> list[str]:
+    return [
+        f"{name} ended at its bound {value:g}: it has no interval, and those of the "
+        "others hold if it is there"
+        for name, value, moves in zip(names, x, free, strict=False)
+        if not moves
+    ]
+
+
+def _on_combinations(
+    names: tuple[str, ...],
+    unseen: Array,
+    s: Array,
+    found: Fit,
+    size: Array,
+    free: NDArray[np.bool_],
+) -> list[str]:
+    """What leaves the signals as they are, or changes them by less than the noise."""
+    result = []
+    for row in unseen:
+        if not (np.abs(row) > 1e-4).any():
+            continue
+        told = combination_in_words(names, row)
+        if len(told) == 1:
+            result.append(f"the data do not determine {names[told[0][0]]}")
+        else:
+            parts = [f"{names[i]} by {share:+.3g} %" for i, share in told]
+            result.append(
+                "the data do not tell apart " + " with ".join(parts) + ", changes that "
+                "leave all signals as they are"
+            )
+    k, rank = len(names), len(s) - len(unseen)
+    _, _, right = np.linalg.svd(found.jacobian[:, free] * size[free], False)
+    rows = np.zeros((len(s), len(size)))
+    rows[:, free] = right
+    for i in range(rank):
+        if s[i] >= 1.0:
+            continue
+        told = combination_in_words(names, rows[i, :k])
+        if told:
+            parts = [f"{names[j]} by {share:+.3g} %" for j, share in told]
+            result.append(
+                f"changing {' with '.join(parts)} is known to {100.0 / s[i]:.2g} % "
+                "only: longer records, other motion or other sensors would tell"
+            )
+    return result
+
+
+def combination_in_words(names: tuple[str, ...], row: Array) -> list[tuple[int, float]]:
+    """Parameters with the largest parts in a combination, and these in percent."""
+    order = [int(i) for i in np.argsort(-np.abs(row)) if abs(row[i]) > 0.05]
+    if not order:
+        return []
+    first = row[order[0]]
+    return [(i, 100.0 * row[i] / first) for i in order[:6]]
+
+
+def _on_steps(
+    problem: Any, found: Fit, predicted: Any, covariance: Array, names: tuple[str, ...]
+) -> list[str]:
+    """How far half the step would move the estimates: what is left is less."""
+    runs = problem.runs(found.x)
+    result = [
+        f"the simulation of record {i} says: {run.message}"
+        for i, run in enumerate(runs or [])
+        if run.message != "reached the last time"
+    ]
+    finer = problem.predict(found.x, 2)
+    if finer is None:
+        return result
+    parts = zip(finer, predicted, problem.measured, strict=True)
+    change = [((a - b) / found.sigma)[np.isfinite(y)] for a, b, y in parts]
+    J, k = found.jacobian, len(names)
+    full = np.where(np.isfinite(covariance), covariance, 0.0)
+    moved = full @ (J.T @ np.concatenate(change))
+    std = np.sqrt(np.diag(full))
+    share = np.divide(np.abs(moved), std, out=np.zeros_like(std), where=std > 0.0)[:k]
+    worst = int(np.argmax(share))
+    if share[worst] > _MOVED:
+        result.append(
+            f"half the step of the integrator would move {names[worst]} by "
+            f"{share[worst]:.2g} of its standard deviation; give a shorter max_step"
+        )
+    return result
+
+
+def _on_residuals(result: Identification) -> list[str]:
+    """What residuals say against the model."""
+    from scipy.special import gammainc, gammaincc
+
+    notes = []
+    m = len(result.signals)
+    for name, chance in zip(result.signals, result.whiteness, strict=True):
+        if chance < _RARE / m:
+            notes.append(
+                f"residuals of {name} are correlated in time (p = {chance:.1g}): the "
+                "model misses something or noise is not white, and intervals are "
+                "narrower than they should be"
+            )
+    if not result.sigma_is_known:
+        return notes
+    left = np.concatenate(result.residual) / result.sigma
+    count = np.isfinite(left).sum(axis=0)
+    squares = np.nansum(left**2, axis=0)
+    for name, n, x, f in zip(result.signals, count, squares, result.fit, strict=True):
+        tail = min(gammainc(0.5 * n, 0.5 * x), gammaincc(0.5 * n, 0.5 * x))
+        if n and 2.0 * tail < _RARE / m:
+            notes.append(
+                f"residuals of {name} are {f:.3g} times as large as its sigma: the "
+                "model does not fit, or sigma is another one"
+            )
+    return notes

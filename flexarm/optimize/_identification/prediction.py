@@ -1,0 +1,362 @@
+"""What an arm of given parameters would have shown, and its derivatives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import check_arm
+from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from ...errors import (
+    ArgumentError,
+    FlexarmError,
+    ModelError,
+    NotFiniteError,
+    StiffeningWarning,
+)
+from ...linear_models._point import Point
+from ...linear_models.outputs import state_names
+from ...parameters import trajectory_sensitivities
+from ...parameters._directional import solved
+from ...parameters._sensitivities import _refuse
+from ...parameters._tangent import RULES, ArmTangent
+from ...simulate import Trajectory, simulate
+from ...statics import equilibrium
+from .records import Record, check_record, signals_of, values_of
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+_KEPT = 512  # arms that are remembered
+_STEP = 0.01  # of differences, as a part of the size of a parameter
+
+
+class Arms:
+    """``make_arm`` that remembers: all records and differences share their arms."""
+
+    def __init__(self, make_arm: Callable[[Array], Arm]) -> None:
+        if not callable(make_arm):
+            raise ArgumentError(
+                f"make_arm is {type(make_arm).__name__}, expected a function of the "
+                "parameters that returns an arm"
+            )
+        self._make, self._known = make_arm, dict[bytes, "Arm"]()
+
+    def __call__(self, p: Array) -> Arm:
+        key = np.asarray(p, dtype=np.float64).tobytes()
+        arm = self._known.get(key)
+        if arm is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            arm = self._make(np.array(p))
+            try:
+                check_arm(arm)
+            except FlexarmError:
+                raise ArgumentError(
+                    f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
+                ) from None
+            self._known[key] = arm
+        return arm
+
+
+class OutputError:
+    """Predictions of simulations: the unknowns are parameters and initial states.
+
+    Unknowns are x = (p, changes of the initial state of each record).
+    """
+
+    def __init__(
+        self,
+        arms: Arms,
+        p: Array,
+        records: tuple[Record, ...],
+        outputs: Any,
+        state: Any,
+        options: dict[str, Any],
+    ) -> None:
+        self.arms, self.records, self.options = arms, records, options
+        self.k = len(p)
+        arm = arms(p)
+        self._outputs = outputs
+        self.signals = signals_of(arm, outputs)[1]
+        for number, record in enumerate(records):
+            check_record(arm, record, number, len(self.signals))
+            _refuse(arm, options["method"], record.tau, options["interpolation"])
+        self.state_names, self.at = _estimated(arm, state, records)
+        self.n = self.k + len(records) * len(self.at)
+
+    @property
+    def measured(self) -> list[Array]:
+        """What is to be predicted, (n, m) for each record."""
+        return [record.y for record in self.records]
+
+    @property
+    def times(self) -> list[Array]:
+        """(n,) times of each record."""
+        return [record.t for record in self.records]
+
+    def first(self, part: float) -> OutputError:
+        """The same for the first part of each record."""
+        result: OutputError = object.__new__(OutputError)
+        vars(result).update(vars(self))
+        result.records = tuple(record.first(part) for record in self.records)
+        return result
+
+    def predict(self, x: Array, finer: int = 1) -> list[Array] | None:
+        """Signals (n, m) of each record; None if there is no such arm or motion."""
+        try:
+            runs = self.runs(x, finer)
+        except (ModelError, ArithmeticError):
+            return None
+        if runs is None:
+            return None
+        return [self._values(run) for run in runs]
+
+    def runs(self, x: Array, finer: int = 1) -> list[Trajectory] | None:
+        """The simulated motion of each record, None if one does not end."""
+        arm = self.arms(x[: self.k])
+        found = []
+        for number in range(len(self.records)):
+            run = self.run(arm, x, number, finer)
+            if not run.success:
+                return None
+            found.append(run)
+        return found
+
+    def check_start(self, x: Array) -> Array:
+        """Sizes of initial states along the motions of the start, which must end."""
+        arm = self.arms(x[: self.k])
+        sizes = []
+        for number in range(len(self.records)):
+            run = self.run(arm, x, number, quiet=False)
+            if not run.success:
+                end = run.t[max(int(run.completed) - 1, 0)]
+                raise NotFiniteError(
+                    f"the motion of record {number} with the parameters p0 ends at "
+                    f"{end:g} s of {run.t[-1]:g} s: it diverges, or a step is too long "
+                    "for it; expected other start values, a shorter max_step or "
+                    "integrator 'generalized-alpha'"
+                )
+            places = _positions(arm, self.at)
+            rates = run.qd[:, self.at[self.at >= arm.nv] - arm.nv]
+            most = np.abs(np.hstack([run.q[:, places], rates])).max(axis=0)
+            sizes.append(np.where(most > 0.0, most, 1.0))
+        return np.concatenate(sizes)
+
+    def run(
+        self, arm: Arm, x: Array, number: int, finer: int = 1, quiet: bool = True
+    ) -> Trajectory:
+        """The simulated motion of a record."""
+        record = self.records[number]
+        q0, qd0 = self._start(arm, x, number)
+        options = dict(self.options)
+        if finer > 1:
+            gap = float(np.diff(record.t).max())
+            options["max_step"] = min(options["max_step"] or gap, gap) / finer
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            if quiet:
+                warnings.simplefilter("ignore", StiffeningWarning)
+            run = simulate(
+                arm, q0, qd0, record.t, torque=record.tau, progress=False, **options
+            )
+        if run.message.startswith("interrupted"):
+            raise KeyboardInterrupt
+        return run
+
+    def _values(self, run: Trajectory) -> Array:
+        arm = run.arm
+        found = signals_of(arm, self._outputs)[0]
+        qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
+        return values_of(arm, found, run.q, run.qd, qdd)
+
+    def _start(self, arm: Arm, x: Array, number: int) -> tuple[Array, Array]:
+        """Initial state of a record."""
+        record = self.records[number]
+        q0 = np.array(arm.neutral if record.q0 is None else record.q0)
+        qd0 = np.zeros(arm.nv) if record.qd0 is None else np.array(record.qd0)
+        change = np.zeros(2 * arm.nv)
+        at = self.k + number * len(self.at)
+        change[self.at] = x[at : at + len(self.at)]
+        # joints with quaternions, whose positions are more, are not among these
+        if change[: arm.nv].any():
+            q0[_positions(arm, self.at)] += change[self.at[self.at < arm.nv]]
+        if record.at_rest:
+            rest = equilibrium(arm, q0, held="motors")
+            if not rest.success:
+                raise ModelError(
+                    f"record {number} starts at_rest, but its arm has no equilibrium "
+                    "there"
+                )
+            q0 = rest.q
+        return q0, qd0 + change[arm.nv :]
+
+    def derivatives(self, x: Array, size: Array) -> list[Array]:
+        """Derivatives (n, m, unknowns) of the signals of each record."""
+        p = x[: self.k]
+        arm = self.arms(p)
+        # steps of differences stay below parameters that became small
+        scale = np.maximum(np.abs(p), _STEP * size[: self.k])
+        # it takes ten arms for each parameter, and few records need it
+        tangent = cache(lambda: ArmTangent(self.arms, p, scale))
+        found = []
+        for number, record in enumerate(self.records):
+            q0, qd0 = self._start(arm, x, number)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", StiffeningWarning)
+                made = trajectory_sensitivities(
+                    arm,
+                    q0,
+                    qd0,
+                    record.t,
+                    torque=record.tau,
+                    make_arm=self.arms,
+                    p=p,
+                    scale=scale,
+                    **self.options,
+                )
+            begin = self._start_derivatives(arm, tangent, q0, number)
+            states = np.zeros((len(record.t), 2 * arm.nv, self.n))
+            states[..., : self.k] = made.parameters
+            if begin.any():
+                states += made.state @ begin
+            column = self._of_signals(made.trajectory, tangent, states)
+            column[..., : self.k] += self._direct(made.trajectory, p, scale)
+            found.append(column)
+        return found
+
+    def _start_derivatives(
+        self, arm: Arm, tangent: Callable[[], ArmTangent], q0: Array, number: int
+    ) -> Array:
+        """Derivatives (2 nv, unknowns) of the initial state of a record."""
+        result = np.zeros((2 * arm.nv, self.n))
+        at = self.k + number * len(self.at)
+        result[self.at, np.arange(at, at + len(self.at))] = 1.0
+        if not self.records[number].at_rest:
+            return result
+        # forces on what settles stay zero: K_ff dq_f + K_fh dq_h + df_f = 0
+        still = np.zeros(arm.nv)
+        free = np.setdiff1d(np.arange(arm.nv), arm.actuator_indices)
+        K = inverse_dynamics_derivatives(arm, q0, still, still)[0][free]
+        load = K @ result[: arm.nv]
+        load[:, : self.k] += tangent().forces(q0, still, still)[0][free]
+        result[free] = -np.linalg.solve(K[:, free], load)
+        return result
+
+    def _of_signals(
+        self, run: Trajectory, tangent: Callable[[], ArmTangent], states: Array
+    ) -> Array:
+        """Derivatives (n, m, unknowns) of signals from those of the states."""
+        arm = run.arm
+        qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
+        point = Point(arm, run.q, run.qd, qdd)
+        here = [o.tangent(point) for o in signals_of(arm, self._outputs)[0]]
+        dq, dqd = np.split(states, 2, axis=1)
+        rates = None
+        columns = []
+        for each in here:
+            column = each.dq @ dq if np.ndim(each.dq) else 0.0
+            column = column + (each.dqd @ dqd if np.ndim(each.dqd) else 0.0)
+            if np.ndim(each.dqdd):
+                if rates is None:
+                    rates = _accelerations(run, tangent(), qdd, dq, dqd)
+                column = column + each.dqdd @ rates
+            shape = (*each.value.shape, self.n)
+            columns.append(np.broadcast_to(column, shape))
+        return np.concatenate(columns, axis=1)
+
+    def _direct(self, run: Trajectory, p: Array, scale: Array) -> Array:
+        """Derivatives (n, m, k) of the signals by parameters at fixed motion."""
+        qdd = run.arm.forward_dynamics(run.q, run.qd, run.tau)
+
+        def signals(j: int, steps: float) -> Array:
+            moved = p.copy()
+            moved[j] += steps * _STEP * scale[j]
+            arm = self.arms(moved)
+            found = signals_of(arm, self._outputs)[0]
+            return values_of(arm, found, run.q, run.qd, qdd)
+
+        here = signals(0, 0.0)
+        result = np.zeros((*here.shape, len(p)))
+        for j in range(len(p)):
+            for rule in RULES:
+                try:
+                    ends = [signals(j, s) for s in (rule.nodes[0], rule.nodes[-1])]
+                    if all(np.array_equal(here, end) for end in ends):
+                        break  # nothing but masses, stiffness, damping
+                    values = [signals(j, s) - here for s in rule.nodes]
+                except ModelError:
+                    continue
+                weights = rule.weights / (_STEP * scale[j])
+                result[..., j] = np.tensordot(weights, np.array(values), 1)
+                break
+        return result
+
+
+def _accelerations(
+    run: Trajectory, tangent: ArmTangent, qdd: Array, dq: Array, dqd: Array
+) -> Array:
+    """Derivatives (n, nv, unknowns) of accelerations along the motion."""
+    arm = tangent.arm
+    by_q, by_qd, _ = forward_dynamics_derivatives(arm, run.q, run.qd, run.tau)
+    result = by_q @ dq + by_qd @ dqd
+    forces = tangent.forces(run.q, run.qd, qdd)[0]
+    result[..., : len(tangent.p)] -= solved(arm, run.q, forces)
+    return np.asarray(result)
+
+
+def _positions(arm: Arm, at: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where the positions of velocities (the first nv of `at`) are in q."""
+    where = np.full(arm.nv, -1)
+    for k, body in enumerate(arm.bodies):
+        if not body.joint.has_pose:
+            own = arm.body_joint_slice(k)
+            first = arm.body_joint_slice(k, positions=True).start
+            where[own] = first + np.arange(own.stop - own.start)
+    where[arm.nu :] = np.arange(arm.motor_position_slice.start, arm.nq)
+    return where[at[at < arm.nv]]
+
+
+def _estimated(
+    arm: Arm, given: Any, records: tuple[Record, ...]
+) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """Names and places in (q, qd) of what is unknown of initial states."""
+    every = state_names(arm.coordinate_names)
+    if given is False or given is None:
+        return (), np.zeros(0, dtype=np.intp)
+    asked = every if given is True else (given,) if isinstance(given, str) else given
+    if not isinstance(asked, list | tuple):
+        raise ArgumentError(
+            f"estimate_state is {given!r}, expected True, False or names of coordinates"
+        )
+    resting = any(record.at_rest for record in records)
+    free = set(range(2 * arm.nv)) - set(arm.actuator_indices.tolist())
+    result = []
+    for name in asked:
+        if name not in every:
+            raise ArgumentError(
+                f"estimate_state has {name!r}, expected some of "
+                f"{', '.join(map(repr, every[:8]))}{', ...' * (len(every) > 8)}"
+            )
+        i = every.index(name)
+        if given is True and resting and i in free:
+            continue
+        if resting and i in free:
+            raise ArgumentError(
+                f"estimate_state has {name!r} with a record that starts at_rest, "
+                "where only actuated coordinates are free to choose"
+            )
+        result.append(i)
+    at = np.array(sorted(set(result)), dtype=np.intp)
+    if (_positions(arm, at) < 0).any():
+        raise ArgumentError(
+            "estimate_state has the position of a joint with a quaternion, expected "
+            "rates, and positions of other joints and of modes"
+        )
+    return tuple(every[i] for i in at), at

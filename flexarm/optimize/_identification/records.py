@@ -1,0 +1,258 @@
+"""Recorded runs of an arm: what was measured, and under which forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import check_arm, check_numbers, real_array
+from ..._simulate_run import Trajectory, times
+from ...errors import ArgumentError
+from ...linear_models._point import Point
+from ...linear_models._strain import Output
+from ...linear_models.outputs import read_outputs
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A recorded run: times, measurements, forces of the actuators, initial state.
+
+    Parameters
+    ----------
+    t : (n,) array_like of float
+        Times of the samples in s, increasing; the first is that of the initial state.
+    y : (n, m) or (n,) array_like of float
+        Measured signals; NaN for a sample that is missing.
+    tau : (n, nu) or (n, nv) array_like of float, optional
+        Forces of the actuators at these times, in N m or N; none by default.
+    q0, qd0 : (nq,), (nv,) array_like of float, optional
+        Initial state, or where its estimation starts; by default ``arm.neutral`` at
+        rest.
+    at_rest : bool
+        Whether the arm starts in static equilibrium: actuators stand as in `q0`, the
+        rest hangs as it does with the parameters (links sag under the payload that is
+        to be found).
+
+    Raises
+    ------
+    ArgumentError
+        If times do not increase, lengths differ, or nothing was measured.
+    """
+
+    t: Array
+    y: Array
+    tau: Array | None = None
+    q0: Array | None = None
+    qd0: Array | None = None
+    at_rest: bool = False
+    count: int = field(init=False, repr=False)  # samples that are there
+
+    def __post_init__(self) -> None:
+        t = times(self.t)
+        y = np.array(real_array("y", self.y))
+        y = y[:, np.newaxis] if y.ndim == 1 else y
+        if y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
+            raise ArgumentError(
+                f"y has shape {np.shape(self.y)} with {len(t)} times, expected "
+                f"({len(t)}, m): a row for each time, a column for each signal"
+            )
+        if np.isinf(y).any():
+            raise ArgumentError("y has an infinite entry, expected numbers or NaN")
+        count = int(np.isfinite(y).sum())
+        if not count:
+            raise ArgumentError("y is NaN throughout, expected measurements")
+        tau = self.tau
+        if tau is not None:
+            tau = np.array(real_array("tau", tau))
+            tau = tau[:, np.newaxis] if tau.ndim == 1 else tau
+            if tau.ndim != 2 or len(tau) != len(t):
+                raise ArgumentError(
+                    f"tau has shape {tau.shape} with {len(t)} times, expected "
+                    "a row of forces for each time"
+                )
+            check_numbers("tau", tau)
+        if self.at_rest and self.qd0 is not None:
+            raise ArgumentError("at_rest comes with qd0, expected one of both")
+        self._keep(t=t, y=y, tau=tau, q0=self.q0, qd0=self.qd0)
+        object.__setattr__(self, "count", count)
+
+    def _keep(self, **arrays: Any) -> None:
+        for name, value in arrays.items():
+            if value is not None:
+                value = np.array(real_array(name, value))
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def first(self, part: float) -> Record:
+        """The first part of it, for a number from 0 to 1; two samples at least."""
+        end = self.t[0] + part * (self.t[-1] - self.t[0])
+        n = max(2, int(np.searchsorted(self.t, end, side="right")))
+        tau = None if self.tau is None else self.tau[:n]
+        return Record(
+            self.t[:n], self.y[:n], tau, self.q0, self.qd0, at_rest=self.at_rest
+        )
+
+
+def read_records(given: Any) -> tuple[Record, ...]:
+    """One record or several, or a refusal in words."""
+    found = (given,) if isinstance(given, Record) else given
+    if not isinstance(found, list | tuple) or not found:
+        raise ArgumentError(
+            f"measured is {type(given).__name__}, expected a Record or a list of some"
+        )
+    for item in found:
+        if not isinstance(item, Record):
+            raise ArgumentError(
+                f"measured has an entry {type(item).__name__}, expected "
+                "flexarm.optimize.Record"
+            )
+    return tuple(found)
+
+
+def check_record(arm: Arm, record: Record, number: int, signals: int) -> None:
+    """Refuse a record of another arm, or of other signals."""
+    who = f"record {number}"
+    if record.y.shape[1] != signals:
+        raise ArgumentError(
+            f"{who} has {record.y.shape[1]} signals, expected {signals}, those of "
+            "outputs"
+        )
+    if record.tau is not None and record.tau.shape[1] not in (arm.nu, arm.nv):
+        raise ArgumentError(
+            f"{who} has {record.tau.shape[1]} forces, expected {arm.nu} (actuators) or "
+            f"{arm.nv} (all coordinates)"
+        )
+    if len(record.t) < 2:
+        raise ArgumentError(f"{who} has one time only, expected at least two")
+    for name, value, n in (("q0", record.q0, arm.nq), ("qd0", record.qd0, arm.nv)):
+        if value is None:
+            continue
+        if value.shape != (n,):
+            raise ArgumentError(
+                f"{name} of {who} has shape {value.shape}, expected ({n},)"
+            )
+        check_numbers(f"{name} of {who}", value)
+
+
+def signals_of(arm: Arm, outputs: Any) -> tuple[list[Output], tuple[str, ...]]:
+    """Outputs and the names of their signals; refuses what has no value of its own."""
+    found = read_outputs(arm, outputs)
+    names = tuple(name for output in found for name in output.names(arm))
+    posed = set()
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            posed |= set(arm.coordinate_names[arm.body_joint_slice(k)])
+    for name in names:
+        if " rotation " in name:
+            raise ArgumentError(
+                f"outputs has {name!r}, a small rotation about one posture that is "
+                "none of a motion; expected positions of some nodes in its place"
+            )
+        if name in posed:
+            raise ArgumentError(
+                f"outputs has {name!r}, a coordinate of a joint with a quaternion; "
+                "expected 'tip position' or other positions of nodes in its place"
+            )
+    return found, names
+
+
+def values_of(
+    arm: Arm, outputs: list[Output], q: Array, qd: Array, qdd: Array
+) -> Array:
+    """(n, m) signals of states."""
+    point = Point(arm, q, qd, qdd)
+    return np.concatenate([o.tangent(point).value for o in outputs], axis=-1)
+
+
+def simulated_record(
+    run: Trajectory,
+    *,
+    outputs: Any = "joint positions",
+    noise: Any = 0.0,
+    seed: int = 0,
+    at_rest: bool = False,
+) -> Record:
+    """What sensors with white noise would have recorded of a simulated motion.
+
+    Parameters
+    ----------
+    run : Trajectory
+        One motion.
+    outputs : str, Output or list
+        What is measured, see `flexarm.outputs`.
+    noise : (m,) array_like of float, or float
+        Standard deviation of the noise of each signal, in its unit.
+    seed : int
+        Of the noise.
+    at_rest : bool
+        Whether the motion starts in static equilibrium, see `Record`.
+
+    Returns
+    -------
+    record : Record
+        Signals, forces that acted, initial state.
+
+    Raises
+    ------
+    ArgumentError
+        If there are several motions, or an output or the noise is none.
+
+    See Also
+    --------
+    identify : parameters from such records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum()
+    >>> run = fa.simulate(arm, [0.0], [0.0], np.linspace(0.0, 1.0, 101))
+    >>> record = fa.optimize.simulated_record(run, noise=0.001)
+    >>> record.y.shape, float(np.std(record.y - run.q).round(4))
+    ((101, 1), 0.001)
+    """
+    if not isinstance(run, Trajectory) or run.q.ndim != 2:
+        raise ArgumentError(
+            f"run is {type(run).__name__}, expected one Trajectory of simulate, not a "
+            "batch"
+        )
+    arm = run.arm
+    check_arm(arm)
+    if not run.success:
+        raise ArgumentError(
+            f"the run has no record: {run.message}; expected one that is whole"
+        )
+    found, names = signals_of(arm, outputs)
+    qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
+    y = values_of(arm, found, run.q, run.qd, qdd)
+    size = standard_deviations("noise", noise, len(names), least=0.0)
+    y = y + size * np.random.default_rng(seed).normal(size=y.shape)
+    qd0 = None if at_rest else run.qd[0]
+    return Record(run.t, y, run.tau, run.q[0], qd0, at_rest=at_rest)
+
+
+def standard_deviations(name: str, given: Any, m: int, least: float | None) -> Array:
+    """(m,) sizes of noise, positive ones or not below `least`."""
+    array = real_array(name, given)
+    try:
+        array = np.array(np.broadcast_to(array, (m,)))
+    except ValueError:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected one number or {m}, one for each "
+            "signal"
+        ) from None
+    fits = array > 0.0 if least is None else array >= least
+    if not (np.isfinite(array) & fits).all():
+        raise ArgumentError(
+            f"{name} is {array.tolist()}, expected standard deviations of noise, "
+            f"{'positive' if least is None else 'zero or more'}"
+        )
+    return array

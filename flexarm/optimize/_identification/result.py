@@ -1,0 +1,213 @@
+"""Result of an identification: parameters, how sure they are, what was not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._description import table
+from ...errors import ArgumentError, ConvergenceError
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    r"""Parameters that explain measurements best, and how far they are known.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the k parameters.
+    p : (k,) ndarray of float
+        Estimates.
+    std : (k,) ndarray of float
+        Their standard deviations: infinite for what the data do not determine, NaN for
+        what ended at a bound.
+    covariance : (k, k) ndarray of float
+        Of the estimates.
+    arm : Arm
+        ``make_arm(p)``.
+    signals : tuple of str
+        Names of the m signals.
+    sigma : (m,) ndarray of float
+        Standard deviation of the noise of each signal: as given, or estimated.
+    sigma_is_known : bool
+        Whether it was given.
+    t, measured, predicted, residual : tuples of ndarray
+        For each record the times (n,), and (n, m) the signals, those of the arm, and
+        measured less predicted ones (NaN where a sample is missing).
+    state_names : tuple of str
+        Of what was estimated of initial states.
+    state, state_std : (r, s) ndarray of float
+        Estimated changes of the initial states of r records, and standard deviations.
+    singular_values : (u,) ndarray of float
+        Of the derivatives of all signals in units of their noise by the unknowns in
+        units of their sizes: one over the uncertainty of combinations, largest first.
+    freedom : int
+        Samples less unknowns.
+    success : bool
+        Whether the search reached its tolerance.
+    status : str
+        ``"solved"``, ``"iterations"``, ``"time"``, ``"interrupted"`` or ``"failed"``.
+    message : str
+        What happened, in a sentence.
+    notes : tuple of str
+        Sentences on what the numbers do not tell: combinations that were not seen,
+        bounds, noise that is not white, too long steps.
+    method : str
+        ``"output error"``, ``"inverse dynamics"`` or ``"base parameters"``.
+    iterations, evaluations : int
+        Steps of the search, and motions that were computed for them.
+    timings : dict of float
+        Seconds by part: ``"search"``, ``"statistics"``, ``"total"``.
+    """
+
+    names: tuple[str, ...]
+    p: Array
+    std: Array
+    covariance: Array
+    arm: Arm
+    signals: tuple[str, ...]
+    sigma: Array
+    sigma_is_known: bool
+    t: tuple[Array, ...]
+    measured: tuple[Array, ...]
+    predicted: tuple[Array, ...]
+    residual: tuple[Array, ...]
+    state_names: tuple[str, ...]
+    state: Array
+    state_std: Array
+    singular_values: Array
+    freedom: int
+    success: bool
+    status: str
+    message: str
+    notes: tuple[str, ...]
+    method: str
+    iterations: int
+    evaluations: int
+    timings: Mapping[str, float]
+
+    def interval(self, level: float = 0.95) -> Array:
+        """Intervals that contain the true parameters in a part of all experiments.
+
+        Parameters
+        ----------
+        level : float
+            That part, between 0 and 1.
+
+        Returns
+        -------
+        interval : (k, 2) ndarray of float
+            Lower and upper ends: quantiles of Student's t, of the normal distribution
+            where the noise is known.  They are those of the model made linear about the
+            estimates.
+
+        Raises
+        ------
+        ArgumentError
+            If the level is not between 0 and 1.
+        """
+        from scipy.special import ndtri, stdtrit
+
+        if not isinstance(level, float) or not 0.0 < level < 1.0:
+            raise ArgumentError(f"level is {level!r}, expected one between 0 and 1")
+        part = 0.5 + 0.5 * level
+        known = self.sigma_is_known
+        reach = float(ndtri(part) if known else stdtrit(self.freedom, part))
+        half = reach * self.std
+        return np.stack([self.p - half, self.p + half], axis=-1)
+
+    @property
+    def correlation(self) -> Array:
+        """(k, k) correlation of the estimates, NaN for what is not determined."""
+        size = np.where(np.isfinite(self.std), self.std, np.nan)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.covariance / np.outer(size, size))
+
+    @property
+    def fit(self) -> Array:
+        """(m,) rms of the residuals in units of the noise; near one if all is well."""
+        left = np.concatenate(self.residual)
+        return np.asarray(np.sqrt(np.nanmean(left**2, axis=0)) / self.sigma)
+
+    @property
+    def whiteness(self) -> Array:
+        """(m,) probabilities of as much correlation in time if noise is white.
+
+        The least one of all records, times their number; by the test of G. Ljung and
+        G. Box, *Biometrika* 65 (1978), 297-303, with up to 20 lags.
+        """
+        rows = [[_ljung_box(x) for x in r.T] for r in self.residual]
+        least: Array = np.nanmin(np.array(rows), axis=0)
+        return np.asarray(np.minimum(1.0, len(rows) * least))
+
+    def check(self) -> Identification:
+        """Return itself if the search ended and all parameters are determined.
+
+        Raises
+        ------
+        ConvergenceError
+            If not; ``error.result`` is this object.
+        """
+        unknown = [n for n, s in zip(self.names, self.std, strict=True) if np.isinf(s)]
+        if self.success and not unknown:
+            return self
+        why = self.message
+        if self.success:
+            why = f"the data do not determine {', '.join(unknown)}"
+        error = ConvergenceError(f"{self.method}: {why}")
+        error.result = self  # type: ignore[attr-defined]
+        raise error
+
+    def __str__(self) -> str:
+        rows = [("parameter", "estimate", "std", "95 % interval", "std in %")]
+        for name, p, s, ends in zip(
+            self.names, self.p, self.std, self.interval(), strict=True
+        ):
+            part = f"{100.0 * s / abs(p):.2g}" if p and np.isfinite(s) else ""
+            between = f"{ends[0]:.6g} to {ends[1]:.6g}"
+            rows.append((name, f"{p:.6g}", f"{s:.2g}", between, part))
+        how = "given" if self.sigma_is_known else "estimated"
+        signals = [("signal", f"noise ({how})", "residual / noise", "white: p")]
+        for name, s, f, w in zip(
+            self.signals, self.sigma, self.fit, self.whiteness, strict=True
+        ):
+            signals.append((name, f"{s:.3g}", f"{f:.3f}", f"{w:.2g}"))
+        head = f"{self.method}: {self.message}"
+        return "\n".join([head, *table(rows), "", *table(signals), *self.notes])
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{n} = {p:.5g} ± {s:.2g}"
+            for n, p, s in zip(self.names[:6], self.p, self.std, strict=False)
+        )
+        more = ", ..." * (len(self.names) > 6)
+        return f"<Identification by {self.method}: {told}{more}; {self.message}>"
+
+
+def _ljung_box(x: Array) -> float:
+    """Probability of the correlations of a signal under white noise, NaN if short."""
+    from scipy.special import gammaincc
+
+    there = np.isfinite(x)
+    n = int(there.sum())
+    lags = min(20, n // 5)
+    if lags < 1:
+        return np.nan
+    r = np.where(there, x - x[there].mean(), 0.0)
+    power = float(r @ r)
+    if not power:
+        return 1.0
+    k = np.arange(1, lags + 1)
+    rho = np.array([r[i:] @ r[:-i] for i in k]) / power
+    statistic = n * (n + 2.0) * float((rho**2 / (n - k)).sum())
+    return float(gammaincc(0.5 * lags, 0.5 * statistic))

@@ -1,0 +1,1 @@
+"""The fastest motion along a path or between postures."""

@@ -1,0 +1,419 @@
+"""Minimum time of an arm whose links or joints bend, by collocation.
+
+The tip of a flexible link answers late and at first the wrong way, so that torques must
+act before it moves and after it stands: the motion has windows before and after that of
+the tip, in which the tip rests and the rest of the arm does not (M. Farid, thesis,
+University of Calgary, 1997, chapter 8).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from ...errors import ArgumentError
+from .._collocation.local import EquationOfMotion, Squares
+from .._collocation.points import AtPoints, Gathered
+from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
+from .._collocation.transcription import Collocation, Grid, answer
+from .._programs.program import NonlinearProgram, Term
+from .._programs.solve import Progress, Solution, solve
+from .._result import OptimalMotion, Verification
+from .._verify import verify
+from ..paths import time_law
+from .rest_postures import constant_limits, holding_forces, static_postures
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+    from .._limits import Limits
+    from ..paths import Path
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+_SLOWER = 1.2  # the first motion, than the rigid optimum
+_REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
+_MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
+_REFINED = 2  # times at most that the margin is widened, or the grid refined
+_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
+
+
+@dataclass(frozen=True)
+class FlexibleOptions:
+    """How the problem of a flexible arm is put.
+
+    Attributes
+    ----------
+    tip_tolerance : float
+        Largest distance of the tip from its path, and from the ends of the path in the
+        windows, in m; without a path from the goal after the motion.
+    pre_actuation, post_actuation : float
+        Lengths of the windows as shares of the duration.
+    rest_speed : float
+        Largest speed of the tip in the windows, in m/s.
+    smoothness : float
+        Weight of the changes of torques beside the time; without it the last
+        thousandths of the time are bought with torques that chatter.
+    intervals : int
+        Of the main motion.
+    solver, tolerance, max_iterations, time_limit, progress : optional
+        As of `solve`.
+    check : bool
+        Whether the answer is simulated.
+    """
+
+    tip_tolerance: float = 4e-4
+    pre_actuation: float = 0.2
+    post_actuation: float = 0.2
+    rest_speed: float = 0.02
+    smoothness: float = 3e-3
+    intervals: int = 24
+    solver: str = "auto"
+    tolerance: float = 1e-5
+    max_iterations: int = 150
+    time_limit: float = 60.0
+    progress: bool | Progress = False
+    check: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("tip_tolerance", "rest_speed"):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a positive number: a flexible arm "
+                    "follows a path within a tolerance"
+                )
+        for name in ("pre_actuation", "post_actuation", "smoothness"):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 10.0:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a share from 0 to 10"
+                )
+
+    def finer(self) -> FlexibleOptions:
+        """More intervals and calmer forces, which excite less of what they miss."""
+        intervals = int(np.ceil(_FINER * self.intervals))
+        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
+
+    def grid(self, scheme: str) -> Grid:
+        """Intervals of equal relative length in the motion and its windows."""
+        before, after = (
+            int(np.ceil(share * self.intervals))
+            for share in (self.pre_actuation, self.post_actuation)
+        )
+        return Grid(
+            main=self.intervals,
+            before=before,
+            after=after,
+            before_share=self.pre_actuation,
+            after_share=self.post_actuation,
+            points=3,
+            scheme=scheme,
+        )
+
+
+def flexible_optimum(
+    arm: Arm,
+    path: Path | None,
+    rigid: OptimalMotion,
+    limits: Limits,
+    options: FlexibleOptions,
+) -> OptimalMotion:
+    """Fastest motion along a path of the tip, or between two postures of the joints.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with flexible links or joints.
+    path : Path or None
+        Path of the tip; None for any motion from the first to the last posture of the
+        rigid one.
+    rigid : OptimalMotion
+        Optimum of the arm without its flexibility.
+    limits : Limits
+        Of forces, velocities and accelerations.
+    options : FlexibleOptions
+        How the problem is put.
+
+    Returns
+    -------
+    motion : OptimalMotion
+        With ``details["tip_error"]``, the largest distance of the simulated tip from
+        the path in m, or without one from the goal after the motion, and
+        ``details["rigid"]``.
+    """
+    began = time.perf_counter()
+    problem = _Problem(arm, path, rigid, limits, options)
+    spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
+    z, barrier, shrink = problem.first, 1e-2, _MARGIN
+    for _ in range(1 + (_REFINED if options.check else 0)):
+        found, checked, error = _tried(problem, z, barrier, shrink, spent)
+        left = options.time_limit - spent["solver"]
+        restless = _restless(path, checked, options)
+        missed = error > options.tip_tolerance or restless
+        if not (found.success and missed and left > 0.0):
+            break
+        if path is None:
+            options = options.finer()
+            problem = _Problem(arm, path, rigid, limits, options)
+            z = problem.first
+        else:
+            shrink *= 0.97 * options.tip_tolerance / error
+            z, barrier = found.z, 1e-4
+    spent["total"] = time.perf_counter() - began
+    result = answer(
+        problem.motion,
+        found,
+        method="collocation with free duration",
+        timings=spent,
+        verification=checked,
+        details={"tip_error": error, "rigid": rigid, "options": options},
+    )
+    return _judged(result, error, options, _restless(path, checked, options))
+
+
+def _tried(
+    problem: _Problem, z: Array, barrier: float, shrink: float, spent: dict[str, float]
+) -> tuple[Solution, Verification | None, float]:
+    """One search from z, and what the simulation says; adds the seconds spent."""
+    options = problem.options
+    found = solve(
+        problem.program(shrink),
+        z,
+        solver=options.solver,
+        tolerance=options.tolerance,
+        max_iterations=options.max_iterations,
+        time_limit=options.time_limit - spent["solver"],
+        progress=options.progress,
+        barrier=barrier,
+    )
+    spent["solver"] += found.seconds
+    if not options.check:
+        return found, None, np.nan
+    tick = time.perf_counter()
+    checked, error = problem.verified(found)
+    spent["verification"] += time.perf_counter() - tick
+    return found, checked, error
+
+
+def _restless(
+    path: Path | None, checked: Verification | None, options: FlexibleOptions
+) -> bool:
+    """Whether the tip still moves after a motion between two postures."""
+    moving = checked is not None and checked.final_rate > options.rest_speed
+    return path is None and moving
+
+
+def _judged(
+    result: OptimalMotion, error: float, options: FlexibleOptions, restless: bool
+) -> OptimalMotion:
+    """Not solved, if the simulated tip is not where it should be, or not at rest."""
+    if not result.success:
+        return result
+    if error > options.tip_tolerance:
+        told = (
+            f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
+            f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
+        )
+    elif restless and result.verification is not None:
+        told = (
+            "the simulated tip moves by up to "
+            f"{result.verification.final_rate:.3g} m/s after the motion, more than "
+            f"rest_speed, {options.rest_speed:g} m/s; give more intervals than "
+            f"{options.intervals}, or more smoothness"
+        )
+    else:
+        return result
+    return replace(result, success=False, status="failed", message=told)
+
+
+class _Problem:
+    """The unknowns of the motion, its first guess and its terms."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        path: Path | None,
+        rigid: OptimalMotion,
+        limits: Limits,
+        options: FlexibleOptions,
+    ) -> None:
+        self.arm, self.path, self.options = arm, path, options
+        self.shares, self.postures = static_postures(arm, path, rigid)
+        first = _SLOWER * rigid.duration
+        # what vibrates freely must not be damped by the method; windows with a tip that
+        # rests are stiff, and Radau points damp what they do not resolve
+        scheme = "gauss" if path is None else "radau"
+        self.motion = motion = Collocation(
+            arm, options.grid(scheme), duration=(0.2 * first, first, 5.0 * first)
+        )
+        self._first_duration = first
+        grid, last = motion.grid, motion.grid.intervals
+        self.main = np.arange(grid.start, grid.end + 1)
+        # at the first node the arm is at rest by its state
+        self.before = np.arange(1, grid.start)
+        self.after = np.arange(grid.end + 1, last + 1)
+        if path is not None:
+            self.s = motion.add(len(self.main))
+            motion.bound(self.s, 0.0, 1.0)
+            motion.bound(self.s[[0, -1]], [0.0, 1.0], [0.0, 1.0])
+            self.e = motion.add(len(self.main), 3)
+            self.e_before = motion.add(len(self.before), 3)
+            self.e_after = motion.add(len(self.after), 3)
+        resting = [*self.before, grid.start] if len(self.before) else []
+        self.resting = np.array([*resting, grid.end, *self.after], dtype=int)
+        self.rate = motion.add(len(self.resting), 3)
+        self.first = self._guess()
+        self._bounds(limits)
+
+    def _along(self, t: float) -> float:
+        """Share of the path of the first motion."""
+        at = np.clip(t, 0.0, self._first_duration)
+        return float(time_law("cycloidal", at, self._first_duration).s)
+
+    def _guess(self) -> Array:
+        motion, shapes = self.motion, CubicSpline(self.shares, self.postures)
+        z = motion.guess(lambda t: shapes(self._along(t)))
+        if self.path is not None:
+            times = motion.times(z)[self.main]
+            z[self.s] = [self._along(t) for t in times]
+            for index in (self.e, self.e_before, self.e_after):
+                motion.resize(index, self.options.tip_tolerance)
+        motion.resize(self.rate, self.options.rest_speed)
+        return z
+
+    def _bounds(self, limits: Limits) -> None:
+        """Limits, and rest at both ends."""
+        motion, nu = self.motion, self.arm.nu
+        low, high = constant_limits(limits.torque, nu)
+        self.holding = holding_forces(self.arm, self.postures[[0, -1]], low, high)
+        motion.limit_forces(low, high)
+        if self.path is not None:
+            motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
+        motion.bound(motion.v[:, :nu], *limits.velocity)
+        motion.bound(motion.a[:, :, :nu], *limits.acceleration)
+        motion.fix_state(0, self.postures[0], 0.0)
+        rest = 0.0 if self.path is None else _REST
+        for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
+            room = rest * motion.scale[index]
+            room[:nu] = 0.0  # joints rest exactly
+            motion.bound(index, end - room, end + room)
+        self.force_size = np.where(
+            np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
+        )
+        self._tip_speed = limits.tip_speed
+        if np.isfinite(self._tip_speed):
+            self.speed = motion.add(len(self.main), 3)
+            motion.resize(self.speed, self._tip_speed)
+            self.first = np.append(self.first, np.zeros(self.speed.size))
+
+    def program(self, shrink: float) -> NonlinearProgram:
+        """The program with a share of the tolerance."""
+        motion, arm = self.motion, self.arm
+        law = AtPoints(motion, EquationOfMotion(arm))
+        law.size_by(self.first)
+        terms: list[Term] = [law, motion.continuity()]
+        rate = Gathered(
+            TipRate(arm),
+            np.hstack([motion.q[self.resting], motion.v[self.resting], self.rate]),
+        )
+        terms += [rate, _ball(self.rate, self.options.rest_speed)]
+        if np.isfinite(self._tip_speed):
+            q, v = motion.q[self.main], motion.v[self.main]
+            terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
+            terms.append(_ball(self.speed, self._tip_speed))
+        if self.path is not None:
+            terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
+        # near a path multipliers of its terms are large and their curvature misleads;
+        # free motions between two postures are long and need theirs
+        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
+
+    def _on_path(self, path: Path, most: float) -> list[Term]:
+        q, arm = self.motion.q, self.arm
+        size = np.array([1.0, 1.0, 1.0, most * path.length / 1e-2]) * 1e-2
+        on = np.hstack([q[self.main], self.s[:, None], self.e])
+        terms: list[Term] = [
+            Gathered(TipOnPath(arm, path), on, scale=size),
+            _ball(self.e, most),
+        ]
+        for nodes, e, point in (
+            (self.before, self.e_before, path.start),
+            (self.after, self.e_after, path.end),
+        ):
+            if len(nodes):
+                held = TipHeld(arm, point)
+                terms.append(Gathered(held, np.hstack([q[nodes], e]), scale=1e-2))
+                terms.append(_ball(e, most))
+        return terms
+
+    def _costs(self) -> list[Term]:
+        """Half of the square of the duration, whose curvature helps, and smoothness."""
+        motion, T = self.motion, self._first_duration
+        knots = len(motion.tau)
+        weight = self.options.smoothness * T * knots / self.force_size**2
+        change = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weight))
+        pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
+        costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
+        if self.options.smoothness > 0.0:
+            smooth = Squares(change, name="smoothness")
+            costs.append(Gathered(smooth, pairs, weights=np.ones(knots - 1)))
+        return costs
+
+    def verified(self, found: Solution) -> tuple[Verification, float]:
+        """The simulated motion, held for a while at its end, and the error of its tip.
+
+        The error is the largest distance from the path, in the windows from its ends;
+        without a path that from the goal after the motion.
+        """
+        at = self.motion.read(found.z)
+        T = self.motion.duration(found.z)
+        rest = T * max(0.2, 0.4 - self.options.post_actuation)
+        t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
+        if self.path is None:
+            # nothing ties the last torques to those that hold the arm: a jump
+            t = np.insert(t, -1, at.t[-1] + 1e-9 * T)
+            tau = np.vstack([at.tau, self.holding[-1:], self.holding[-1:]])
+        goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
+        run = verify(
+            self.arm,
+            t,
+            at.q[0],
+            at.v[0],
+            tau,
+            float(self.motion.steps(found.z).max()),
+            duration=T,
+            goal=goal,
+        )
+        if self.path is None or not run.trajectory.success:
+            return run, run.final_error if run.trajectory.success else np.inf
+        t, tip = run.trajectory.t, run.trajectory.tip
+        held = t <= at.t[-1] + 1e-9
+        t, tip = t[held], tip[held]
+        off = tip - nearest(self.path, tip)
+        off[t < 0.0] = tip[t < 0.0] - self.path.start
+        off[t > T] = tip[t > T] - self.path.end
+        main = (t >= 0.0) & (t <= T)
+        run = replace(run, path_error=np.abs(off[main]).max(axis=0))
+        return run, float(np.linalg.norm(off, axis=1).max())
+
+
+def nearest(path: Path, tip: Array) -> Array:
+    """Points of a path that are nearest to places (n, 3), on chords of a fine grid."""
+    r = path(np.linspace(0.0, 1.0, 513)).position
+    ends = r[:-1], r[1:] - r[:-1]
+    square = np.maximum((ends[1] ** 2).sum(axis=1), 1e-300)
+    result = np.empty_like(tip)
+    for i, place in enumerate(tip):
+        share = np.clip(((place - ends[0]) * ends[1]).sum(axis=1) / square, 0.0, 1.0)
+        feet = ends[0] + share[:, None] * ends[1]
+        result[i] = feet[np.argmin(((feet - place) ** 2).sum(axis=1))]
+    return result
+
+
+def _ball(index: Index, radius: float) -> Gathered:
+    return Gathered(Ball(), index, -np.inf, radius**2, radius**2)

@@ -1,0 +1,72 @@
+"""Arms at rest along a way: postures with their deflection, forces that hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ArgumentError
+from ...statics import equilibrium, inverse_statics
+from .._result import OptimalMotion
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+    from ..paths import Path
+
+Array = NDArray[np.float64]
+
+_POSTURES = 17  # at which the static deflection along the path is computed
+
+
+def static_postures(
+    arm: Arm, path: Path | None, rigid: OptimalMotion
+) -> tuple[Array, Array]:
+    """Static postures along the way, bent by the weight, and where they are on it."""
+    shares = np.linspace(0.0, 1.0, _POSTURES)
+    if path is None:
+        way = rigid.q[0] + shares[:, None] * (rigid.q[-1] - rigid.q[0])
+        rest = equilibrium(arm, way)
+        if not np.all(rest.success):
+            raise ArgumentError(
+                "the arm has no static equilibrium between the two postures, expected "
+                "links that carry their weight"
+            )
+        return shares, rest.q
+    postures, start = [], rigid.q[0]
+    for s, place in zip(shares, path(shares).position, strict=True):
+        found = inverse_statics(arm, place, start)
+        if not found.success:
+            raise ArgumentError(
+                f"no static posture of the bent arm has its tip at s = {s:.3g} of the "
+                f"path, {np.round(place, 4).tolist()} m; expected a path within reach"
+            )
+        start = found.q
+        postures.append(start)
+    return shares, np.array(postures)
+
+
+def constant_limits(torque: Any, nu: int) -> Array:
+    if callable(torque) or np.asarray(torque).ndim != 2:
+        raise ArgumentError(
+            "torque_limits change along the motion, expected constant ones for an arm "
+            f"with flexible links or joints: a number, ({nu},) or (2, {nu})"
+        )
+    return np.asarray(torque)
+
+
+def holding_forces(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
+    """Forces that hold the arm at both ends, or a refusal of limits below them."""
+    tau = arm._model.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
+    for place, forces in zip(("begin", "end"), tau, strict=True):
+        over = np.maximum(forces - high, low - forces)
+        k = int(np.argmax(over))
+        if over[k] > 0.0:
+            name = arm.coordinate_names[int(arm.actuator_indices[k])]
+            raise ArgumentError(
+                f"torque_limits of {name!r} are {low[k]:g} and {high[k]:g}, but to "
+                f"hold the arm at the {place} takes {forces[k]:.4g}, expected wider "
+                "ones"
+            )
+    return np.asarray(tau)

@@ -1,0 +1,178 @@
+"""Minimum time along a path at the rigid level of an arm: reachability analysis."""
+
+from __future__ import annotations
+
+import operator
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import real_array
+from ...errors import ArgumentError
+from .._follow import PathMotion, follow
+from .._limits import Limits, rows_of
+from .._result import OptimalMotion, Verification
+from .._rigid import RigidLevel
+from .._verify import verify
+from .infeasible import explain
+from .time_scaling import (
+    SCHEMES,
+    Infeasible,
+    Rows,
+    TimeScaling,
+    dry_friction,
+    friction,
+    solve,
+)
+
+if TYPE_CHECKING:
+    from ..paths import Path
+
+Array = NDArray[np.float64]
+
+
+def rigid_optimum(
+    level: RigidLevel,
+    path: Path,
+    limits: Limits,
+    start: Any = None,
+    rates: Any = (0.0, 0.0),
+    points: int = 1001,
+    scheme: str = "interpolation",
+    check: bool = False,
+) -> OptimalMotion:
+    """The fastest motion; `verification` only of arms that are rigid."""
+    began = time.perf_counter()
+    ends = _rates(rates)
+    if scheme not in SCHEMES:
+        raise ArgumentError(
+            f"scheme is {scheme!r}, expected one of {', '.join(map(repr, SCHEMES))}"
+        )
+    s = np.linspace(0.0, 1.0, _count(points))
+    motion = follow(level.arm, path, s, start=start)
+    rows = rows_of(level, motion, s, limits)
+    used, places = rows, motion
+    if scheme == "midpoint":
+        halves = np.append(0.5 * (s[1:] + s[:-1]), 1.0)
+        places = follow(level.arm, path, halves, start=motion.q[0])
+        used = rows_of(level, places, s, limits)
+    prepared = time.perf_counter()
+    try:
+        scaling = solve(used, ends, scheme)
+    except Infeasible as error:
+        raise explain(error, used, places, ends) from None
+    solved = time.perf_counter()
+    state = _at_points(level, motion, rows, scaling)
+    verification = _verified(level, path, scaling, *state) if check else None
+    q, qd, qdd, tau = state
+    ended = time.perf_counter()
+    return OptimalMotion(
+        arm=level.arm,
+        t=scaling.t,
+        q=q,
+        qd=qd,
+        qdd=qdd,
+        tau=tau,
+        duration=scaling.duration,
+        objective=scaling.duration,
+        success=True,
+        status="solved",
+        message=_message(rows),
+        method="reachability analysis",
+        solver="flexarm",
+        variables=2 * len(s) - 1,
+        iterations=scaling.passes,
+        violation=_violation(rows, scaling),
+        timings={
+            "setup": prepared - began,
+            "solver": solved - prepared,
+            "verification": ended - solved,
+            "total": ended - began,
+        },
+        verification=verification,
+        details={"path": motion, "scaling": scaling, "rows": rows, "limits": limits},
+    )
+
+
+def _message(rows: Rows) -> str:
+    told = "the fastest motion along the path on this grid"
+    if rows.names:
+        return told
+    return (
+        f"{told}; neither forces nor accelerations are limited, so that speeds jump "
+        "within one interval at its ends, and forces are as large as that takes"
+    )
+
+
+def _count(points: Any) -> int:
+    try:
+        count = operator.index(points)
+    except TypeError:
+        count = 0
+    if count < 3:
+        raise ArgumentError(f"points is {points!r}, expected a whole number, 3 or more")
+    return count
+
+
+def _rates(rates: Any) -> tuple[float, float]:
+    array = real_array("rates", rates)
+    if array.shape != (2,) or not ((array >= 0.0) & np.isfinite(array)).all():
+        raise ArgumentError(
+            f"rates are {rates!r}, expected two numbers, zero or more: sd at the begin "
+            "and at the end of the path"
+        )
+    return float(array[0]), float(array[1])
+
+
+def _mean(scaling: TimeScaling) -> Array:
+    """Rates of sd at the points; limits hold before and after, so for the mean."""
+    u = scaling.sdd
+    return np.concatenate([u[:1], 0.5 * (u[1:] + u[:-1]), u[-1:]])
+
+
+def _at_points(
+    level: RigidLevel, motion: PathMotion, rows: Rows, scaling: TimeScaling
+) -> tuple[Array, Array, Array, Array]:
+    """Positions, velocities, accelerations and forces at the points of the grid."""
+    sd, u = scaling.sd[:, np.newaxis], _mean(scaling)[:, np.newaxis]
+    qd, qdd = motion.first * sd, motion.first * u + motion.second * sd**2
+    tau = level.inverse_dynamics(motion.q, qd, qdd)
+    if rows.dry:
+        rubbing = dry_friction(rows, scaling.sd)[:, : level.n]
+        still = scaling.sd == 0.0
+        tau[still] += rubbing[still]
+    return motion.q, qd, qdd, tau
+
+
+def _violation(rows: Rows, scaling: TimeScaling) -> float:
+    """Largest excess over a limit at the points, in its unit."""
+    x, u = scaling.sd[:, np.newaxis] ** 2, _mean(scaling)[:, np.newaxis]
+    value = rows.a * u + rows.b * x + rows.c + friction(rows, scaling.sd)
+    return float(np.maximum(value - rows.upper, rows.lower - value).max(initial=0.0))
+
+
+def _verified(
+    level: RigidLevel,
+    path: Path,
+    scaling: TimeScaling,
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    tau: Array,
+) -> Verification:
+    """The forces in a simulation; the tip shall be where the path is at each time."""
+    arm = level.arm
+
+    def place(t: Array) -> Array:
+        s, _, _ = scaling.at(t)
+        at = path(s).position
+        if path.space == "tip":
+            return at
+        joints = level.whole(at[..., : level.n])
+        pose = arm._model.node_pose(arm.tip_node, joints)
+        return np.asarray(pose[..., :3, 3])
+
+    step = float(np.diff(scaling.t).max())
+    return verify(arm, scaling.t, q[0], qd[0], tau, step, place)

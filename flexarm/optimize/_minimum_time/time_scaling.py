@@ -1,0 +1,241 @@
+"""Fastest motion of the rigid level of an arm along a path: rows, solver, times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import _core
+from ...errors import ConvergenceError
+
+if TYPE_CHECKING:
+    from .._rigid import RigidLevel
+    from ..paths import PathMotion
+
+Array = NDArray[np.float64]
+Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u
+
+# fa_scaling_status of fa_time_scaling.h
+_SOLVED, _NO_WAY, _NO_POINT, _START = range(4)
+SCHEMES = ("collocation", "interpolation", "midpoint")  # fa_scaling_scheme
+# passes of friction, and the change of x at which they end
+_PASSES, _STILL = 100, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Limits ``lower <= a u + b x + c + friction <= upper`` along a path.
+
+    Attributes
+    ----------
+    s : (n,) ndarray of float
+        Path parameters of the grid.
+    a, b, c, lower, upper : (n, m) ndarray of float
+        With ``u = sdd`` and ``x = sd**2``.
+    x_max : (n,) ndarray of float
+        From limits of velocities.
+    viscous : (n, m) ndarray of float
+        Friction over sd.
+    dry : list of (w, f, v)
+        Friction ``f r / sqrt(r^2 + v^2)`` with the rate ``r = w sd``; w (n,), f (m,).
+    names : tuple of str
+        Of the rows, such as ``"force of 'link1'"``.
+    units : tuple of str
+        Of the rows.
+    """
+
+    s: Array
+    a: Array
+    b: Array
+    c: Array
+    lower: Array
+    upper: Array
+    x_max: Array
+    viscous: Array
+    dry: list[tuple[Array, Array, float]]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TimeScaling:
+    """Fastest motion along a path.
+
+    Attributes
+    ----------
+    s, sd, t : (n,) ndarray of float
+        Path parameters, their rate in 1/s and the times in s at which they are reached.
+    sdd : (n - 1,) ndarray of float
+        Between them, in 1/s^2.
+    controllable : (n, 2) ndarray of float
+        Least and largest rates from which the end can be reached, in 1/s.
+    curve : (n,) ndarray of float
+        Maximum velocity curve: the rate at which the limits leave no acceleration.
+    passes : int
+        Runs of the solver, more than one with friction.
+    """
+
+    s: Array
+    sd: Array
+    t: Array
+    sdd: Array
+    controllable: Array
+    curve: Array
+    passes: int
+
+    @property
+    def duration(self) -> float:
+        """Of the motion, in s."""
+        return float(self.t[-1])
+
+    def at(self, t: Any) -> tuple[Array, Array, Array]:
+        """Path parameter and its derivatives at times in s, exact between points."""
+        times = np.clip(np.asarray(t, dtype=float), 0.0, self.t[-1])
+        k = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, None)
+        k = np.minimum(k, len(self.sdd) - 1)
+        tau, u = times - self.t[k], self.sdd[k]
+        s = self.s[k] + tau * (self.sd[k] + 0.5 * tau * u)
+        return np.clip(s, self.s[k], self.s[k + 1]), self.sd[k] + tau * u, u
+
+
+class Infeasible(Exception):
+    """No motion exists; `point` is where the solver found out."""
+
+    def __init__(self, status: int, point: int, fastest: float) -> None:
+        super().__init__(status, point)
+        self.status, self.point, self.fastest = status, point, fastest
+
+
+def force_rows(level: RigidLevel, motion: PathMotion) -> tuple[Array, Array, Array]:
+    """a, b, c of the forces of actuators, (n, nu), without friction.
+
+    Of ``M q' u + (M q'' + C(q, q')) x + g`` by three batched inverse dynamics.
+    """
+    q, first, second = motion.q, motion.first, motion.second
+    still = np.zeros(first.shape[-1])
+    c = level.inverse_dynamics(q, still, still)
+    a = level.inverse_dynamics(q, still, first) - c
+    b = level.inverse_dynamics(q, first, second) - c - level.damping(first)
+    for row, force, strength, smoothing in level.dry_friction():
+        rate = first @ row
+        b -= np.outer(strength * rate / np.hypot(rate, smoothing), force)
+    return a, b, c
+
+
+def solve(
+    rows: Rows, ends: tuple[float, float] = (0.0, 0.0), scheme: str = "interpolation"
+) -> TimeScaling:
+    """Fastest motion within the rows, from a rate sd to another one.
+
+    Friction is not linear in x = sd^2: its tangents at the answer before take its
+    place, until answers repeat.
+    """
+    number = SCHEMES.index(scheme)
+    if rows.viscous.any() or rows.dry:
+        answer, run = _with_friction(rows, ends, number)
+    else:
+        answer, run = _solve_once(rows, None, ends, number), 1
+    K, curve, x, u = answer
+    sd = np.sqrt(x)
+    steps = 2.0 * np.diff(rows.s)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dt = steps / (sd[1:] + sd[:-1])
+    if not np.isfinite(dt).all():
+        raise Infeasible(_NO_WAY, int(np.argmin(np.isfinite(dt))), 0.0)
+    t = np.concatenate([[0.0], np.cumsum(dt)])
+    return TimeScaling(rows.s, sd, t, u, np.sqrt(K), np.sqrt(curve), run)
+
+
+def _with_friction(
+    rows: Rows, ends: tuple[float, float], scheme: int
+) -> tuple[Answer, int]:
+    """Runs with tangents at the answer before, until answers repeat."""
+    answer = _solve_once(rows, None, ends, scheme)
+    x = answer[2]
+    for run in range(2, _PASSES):
+        try:
+            answer = _solve_once(rows, x, ends, scheme)
+        except Infeasible as error:
+            if (rows.c > rows.upper).any() or (rows.c < rows.lower).any():
+                raise error from None
+            x = 0.25 * x  # tangents nearer to rest leave more there
+            continue
+        found = answer[2]
+        if float(np.abs(found - x).max()) <= _STILL * float(found.max()):
+            return answer, run
+        # later passes may oscillate between two switches
+        x = found if run < _PASSES // 4 else 0.5 * (found + x)
+    raise ConvergenceError(
+        f"friction and rates do not agree after {_PASSES} passes: it is so strong that "
+        f"speeds settle within few of the {len(rows.s)} points; give more points, and "
+        "the scheme 'interpolation', which bears most"
+    )
+
+
+def friction(rows: Rows, sd: Array) -> Array:
+    """Friction at these rates, (n, m)."""
+    return np.asarray(rows.viscous * sd[:, np.newaxis] + dry_friction(rows, sd))
+
+
+def dry_friction(rows: Rows, sd: Array) -> Array:
+    """Its dry part, (n, m).
+
+    It jumps as the motion begins or ends.  At an end at rest it is what, linear in time
+    to the next point, has the same mean as friction while the speed rises evenly.
+    """
+    force = np.zeros_like(rows.a)
+    for w, f, v in rows.dry:
+        rate = w * sd
+        share = rate / np.hypot(rate, v)
+        for end, inner in ((0, 1), (-1, -2)):
+            if sd[end] == 0.0 and rate[inner] != 0.0:
+                mean = (np.hypot(rate[inner], v) - v) / rate[inner]
+                share[end] = 2.0 * mean - share[inner]
+        force += np.outer(share, f)
+    return force
+
+
+def friction_slope(rows: Rows, sd: Array) -> Array:
+    """Derivative of the friction by x = sd^2 at rates above zero, (n, m)."""
+    slope = rows.viscous.copy()
+    for w, f, v in rows.dry:
+        slope += np.outer(w * v**2 / np.hypot(w * sd, v) ** 3, f)
+    return np.asarray(slope / (2.0 * sd[:, np.newaxis]))
+
+
+def _solve_once(
+    rows: Rows, x: Array | None, ends: tuple[float, float], scheme: int
+) -> Answer:
+    """One run of the solver, friction by its tangents at x."""
+    n = len(rows.s)
+    b, c = rows.b, rows.c
+    if x is not None:
+        if scheme == SCHEMES.index("midpoint"):
+            x = np.append(0.5 * (x[1:] + x[:-1]), x[-1])
+        moving = x > 0.0  # at rest, at an end, x is given
+        sd = np.sqrt(np.where(moving, x, 1.0))
+        slope = np.where(moving[:, np.newaxis], friction_slope(rows, sd), 0.0)
+        b = b + slope
+        c = c + friction(rows, np.sqrt(x)) - slope * x[:, np.newaxis]
+    K, curve, x, u = np.empty((n, 2)), np.empty(n), np.empty(n), np.empty(n - 1)
+    status, failed = _core.time_scaling(
+        rows.s,
+        np.ascontiguousarray(rows.a),
+        np.ascontiguousarray(b),
+        np.ascontiguousarray(rows.lower - c),
+        np.ascontiguousarray(rows.upper - c),
+        rows.x_max,
+        K,
+        curve,
+        x,
+        u,
+        ends[0] ** 2,
+        (ends[1] ** 2, ends[1] ** 2),
+        scheme,
+    )
+    if status != _SOLVED:
+        raise Infeasible(status, failed, float(K[0, 1]))
+    return K, curve, x, u

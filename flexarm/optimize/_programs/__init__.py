@@ -1,0 +1,1 @@
+"""Sparse nonlinear programs and their solvers."""

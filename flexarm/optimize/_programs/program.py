@@ -1,0 +1,315 @@
+"""Sparse nonlinear programs put together from terms.
+
+A term is a function of some unknowns with several rows, its sparse Jacobian and the
+Hessian of any combination of its rows, all in patterns that do not change.  The same
+kind of term is a cost, when its rows are added to the objective, and a constraint, when
+they are kept between bounds::
+
+    minimize  sum of costs(z)   subject to   lower <= z <= upper,
+                                             below <= constraints(z) <= above
+
+Patterns of all terms are merged once; an evaluation adds numbers into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..._explain import real_array
+from ...errors import ArgumentError
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Pattern = tuple[Index, Index]  # rows, columns; entries of equal place are added
+
+
+class Term(Protocol):
+    """Rows that depend on the unknowns z of a program.
+
+    Attributes
+    ----------
+    name : str
+        What it asks, for messages.
+    rows : int
+        How many.
+    lower, upper : (rows,) ndarray of float
+        Bounds, of constraints alone; equal ones make an equation.
+    scale : (rows,) ndarray of float
+        Size of each row in its own unit, of which the tolerance is a fraction.
+    jacobian_pattern, hessian_pattern : Pattern
+        Places of the entries that `jacobian` and `hessian` give.  Of the symmetric
+        Hessian each place is given once, in either triangle, or more than once to be
+        added up.
+    convex : bool
+        Whether each row has a Hessian without negative eigenvalues and no lower bound,
+        so that a Gauss-Newton program keeps it.
+    """
+
+    name: str
+    rows: int
+    lower: Array
+    upper: Array
+    scale: Array
+    jacobian_pattern: Pattern
+    hessian_pattern: Pattern
+    convex: bool
+
+    def value(self, z: Array) -> Array:
+        """(rows,) values."""
+        ...
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries of the Jacobian."""
+        ...
+
+    def hessian(self, z: Array, multipliers: Array) -> Array:
+        """Entries of the Hessian of ``multipliers @ value(z)``."""
+        ...
+
+    def describe(self, row: int) -> str:
+        """Where a row is, for messages."""
+        ...
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Entries at any places, added into a compressed column pattern."""
+
+    shape: tuple[int, int]
+    indptr: Index
+    indices: Index
+    into: Index
+
+    @classmethod
+    def of(cls, shape: tuple[int, int], patterns: Sequence[Pattern]) -> Merged:
+        """Merge the patterns."""
+        none = np.zeros(0, dtype=np.intp)
+        rows = np.concatenate([none, *(p[0] for p in patterns)])
+        columns = np.concatenate([none, *(p[1] for p in patterns)])
+        places, into = np.unique(columns * shape[0] + rows, return_inverse=True)
+        column, row = np.divmod(places, max(shape[0], 1))
+        indptr = np.searchsorted(column, np.arange(shape[1] + 1))
+        return cls(shape, indptr.astype(np.intp), row, into.reshape(-1))
+
+    @property
+    def columns(self) -> Index:
+        """Column of each place."""
+        return np.repeat(np.arange(self.shape[1]), np.diff(self.indptr))
+
+    def add(self, entries: Sequence[Array]) -> Array:
+        """Values at the places of the pattern."""
+        if not entries:
+            return np.zeros(len(self.indices))
+        sums = np.bincount(self.into, np.concatenate(entries), len(self.indices))
+        return sums.astype(np.float64, copy=False)
+
+    def matrix(self, values: Array) -> sparse.csc_array:
+        """A sparse matrix of these values."""
+        return sparse.csc_array((values, self.indices, self.indptr), shape=self.shape)
+
+
+class NonlinearProgram:
+    """What to minimize, subject to what.
+
+    Parameters
+    ----------
+    lower, upper : (n,) array_like of float
+        Bounds of the unknowns.
+    costs, constraints : sequence of Term
+        Terms of the objective, and those that are kept between their bounds.
+    scale : (n,) array_like of float, optional
+        Size of each unknown; solvers work with numbers of the size of one.
+    gauss_newton : bool
+        Leave out the curvature of constraints that are not convex.  Each step of a
+        solver is then cheaper and never against the curvature; the last digits take
+        more steps.  It pays where multipliers are large and bounds determine most, as
+        in minimum time.
+
+    Attributes
+    ----------
+    n, m : int
+        Number of unknowns and of constraints.
+    below, above, row_scale : (m,) ndarray of float
+        Bounds and sizes of the constraints.
+    gauss_newton : bool
+        Whether the Hessian is convex.
+    jacobian_pattern, hessian_pattern : Merged
+        Compressed patterns, that of the Hessian with its upper triangle.
+    """
+
+    def __init__(
+        self,
+        lower: Array,
+        upper: Array,
+        costs: Sequence[Term],
+        constraints: Sequence[Term],
+        scale: Array | None = None,
+        *,
+        gauss_newton: bool = False,
+    ) -> None:
+        self.lower, self.upper = real_array("lower", lower), real_array("upper", upper)
+        self.n = len(self.lower)
+        self.scale = np.ones(self.n) if scale is None else np.array(scale)
+        self.costs, self.constraints = tuple(costs), tuple(constraints)
+        ends = np.cumsum([0, *(term.rows for term in self.constraints)])
+        self.m, self._ends = int(ends[-1]), ends
+        none = np.zeros(0)
+        self.below = np.concatenate([none, *(t.lower for t in self.constraints)])
+        self.above = np.concatenate([none, *(t.upper for t in self.constraints)])
+        self.row_scale = np.concatenate([none, *(t.scale for t in self.constraints)])
+        self._check()
+        shifted = [
+            (term.jacobian_pattern[0] + start, term.jacobian_pattern[1])
+            for term, start in zip(self.constraints, ends[:-1], strict=True)
+        ]
+        self.jacobian_pattern = Merged.of((self.m, self.n), shifted)
+        self._curved = [
+            k for k, t in enumerate(self.constraints) if t.convex or not gauss_newton
+        ]
+        self.gauss_newton = gauss_newton
+        patterns = [t.hessian_pattern for t in self.costs]
+        patterns += [self.constraints[k].hessian_pattern for k in self._curved]
+        upper_triangle = [(np.minimum(i, j), np.maximum(i, j)) for i, j in patterns]
+        self.hessian_pattern = Merged.of((self.n, self.n), upper_triangle)
+
+    def _check(self) -> None:
+        """Refuse bounds that exclude each other, in words."""
+        for low, high in ((self.lower, self.upper), (self.below, self.above)):
+            crossed = np.flatnonzero(~(low <= high))
+            if len(crossed):
+                k = int(crossed[0])
+                what = f"unknown {k}" if low is self.lower else self.describe(k)
+                raise ArgumentError(
+                    f"{what} has the bounds {low[k]:g} and {high[k]:g}, expected a "
+                    "lower one that is not above the upper one"
+                )
+
+    def objective(self, z: Array) -> float:
+        """Sum of the costs."""
+        return float(sum(term.value(z).sum() for term in self.costs))
+
+    def gradient(self, z: Array) -> Array:
+        """Its gradient, (n,)."""
+        total = np.zeros(self.n)
+        for term in self.costs:
+            columns = term.jacobian_pattern[1]
+            total += np.bincount(columns, term.jacobian(z), self.n)
+        return total
+
+    def values(self, z: Array) -> Array:
+        """Constraints, (m,)."""
+        return np.concatenate([np.zeros(0), *(t.value(z) for t in self.constraints)])
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries of their Jacobian at the places of `jacobian_pattern`."""
+        return self.jacobian_pattern.add([t.jacobian(z) for t in self.constraints])
+
+    def hessian(self, z: Array, weight: float, multipliers: Array) -> Array:
+        """Entries of the Hessian of ``weight * objective + multipliers @ values``."""
+        entries = [t.hessian(z, np.full(t.rows, weight)) for t in self.costs]
+        for k in self._curved:
+            part = multipliers[self._ends[k] : self._ends[k + 1]]
+            if self.gauss_newton:
+                part = np.maximum(part, 0.0)
+            entries.append(self.constraints[k].hessian(z, part))
+        return self.hessian_pattern.add(entries)
+
+    def violations(self, z: Array) -> Array:
+        """How far each constraint is beyond its bounds, in its own unit, (m,)."""
+        g = self.values(z)
+        beyond = np.maximum(self.below - g, g - self.above)
+        return np.where(np.isfinite(beyond), np.maximum(beyond, 0.0), np.inf)
+
+    def violation(self, z: Array) -> float:
+        """Largest violation of a constraint or bound, as a fraction of its scale."""
+        beyond = self.violations(z) / self.row_scale
+        outside = np.maximum(self.lower - z, z - self.upper) / self.scale
+        return float(max(beyond.max(initial=0.0), outside.max(initial=0.0)))
+
+    def worst(self, z: Array) -> str:
+        """The constraint that is violated most, in words."""
+        if not self.m:
+            return "there are no constraints"
+        beyond = self.violations(z)
+        k = int(np.argmax(beyond / self.row_scale))
+        return f"{self.describe(k)} is off by {beyond[k]:.3g}"
+
+    def describe(self, row: int) -> str:
+        """What a constraint asks and where, in words."""
+        k = int(np.searchsorted(self._ends, row, side="right")) - 1
+        term = self.constraints[k]
+        return f"{term.name} {term.describe(row - int(self._ends[k]))}".rstrip()
+
+
+def derivative_errors(
+    program: NonlinearProgram, z: Array, step: float = 1e-5, seed: int = 0
+) -> dict[str, float]:
+    """Largest relative differences of the derivatives from central differences.
+
+    Parameters
+    ----------
+    program : NonlinearProgram
+        What to check.
+    z : (n,) ndarray of float
+        Where.
+    step : float
+        Of the differences, as a fraction of ``program.scale``.
+    seed : int
+        Of the random directions and multipliers.
+
+    Returns
+    -------
+    errors : dict of float
+        Of the ``"gradient"``, the ``"jacobian"`` and the ``"hessian"`` along random
+        directions, with all multipliers at once.
+    """
+    rng = np.random.default_rng(seed)
+    multipliers = rng.normal(size=program.m) / program.row_scale
+    worst = {"gradient": 0.0, "jacobian": 0.0, "hessian": 0.0}
+    for _ in range(3):
+        along = rng.normal(size=program.n) * program.scale
+        ends = z + step * along, z - step * along
+
+        def slope(f: list[Array]) -> Array:
+            return np.asarray((f[0] - f[1]) / (2.0 * step))
+
+        jacobian = program.jacobian_pattern.matrix(program.jacobian(z))
+        upper = program.hessian_pattern.matrix(program.hessian(z, 1.0, multipliers))
+        hessian = upper + sparse.triu(upper, 1).T
+        pairs = {
+            "gradient": (
+                np.array([program.gradient(z) @ along]),
+                slope([np.array([program.objective(x)]) for x in ends]),
+                np.ones(1),
+            ),
+            "jacobian": (
+                jacobian @ along,
+                slope([program.values(x) for x in ends]),
+                program.row_scale,
+            ),
+            "hessian": (
+                hessian @ along,
+                slope([_lagrangian_gradient(program, x, multipliers) for x in ends]),
+                1.0 / program.scale,
+            ),
+        }
+        for name, (exact, difference, scale) in pairs.items():
+            size = np.abs(difference / scale).max(initial=1e-12)
+            if name == "gradient":  # one number, of which parts may cancel
+                size = max(float(np.abs(program.gradient(z) * along).sum()), 1e-12)
+            error = np.abs((exact - difference) / scale).max(initial=0.0) / size
+            worst[name] = max(worst[name], float(error))
+    return worst
+
+
+def _lagrangian_gradient(
+    program: NonlinearProgram, z: Array, multipliers: Array
+) -> Array:
+    jacobian = program.jacobian_pattern.matrix(program.jacobian(z))
+    return np.asarray(program.gradient(z) + jacobian.T @ multipliers)

@@ -1,0 +1,1 @@
+"""Torques that move the tip along a given trajectory."""

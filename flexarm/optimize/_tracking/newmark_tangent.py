@@ -1,0 +1,83 @@
+r"""Derivatives of one trajectory of average acceleration by a few force parameters.
+
+Where `flexarm.trajectory_sensitivities` has derivatives by each sample, these are by
+parameters of which the forces are sums, from the equations that the end of a step obeys
+
+.. math:: \left(M + \tfrac h2 D + \tfrac{h^2}4 K\right) \delta\ddot q_1
+    = \delta\tau_1 - D\,\delta\dot q_* - K\,\delta q_*,
+
+with :math:`\delta\dot q_* = \delta\dot q_0 + \frac h2 \delta\ddot q_0`,
+:math:`\delta q_* = \delta q_0 + h \delta\dot q_0 + \frac{h^2}4 \delta\ddot q_0`, and
+the derivatives K and D of inverse dynamics at that end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+
+class Motion(NamedTuple):
+    """A trajectory and its forces, at the ends of all steps."""
+
+    t: Array  # (n,)
+    q: Array  # (n, nv)
+    qd: Array
+    qdd: Array
+    tau: Array  # (n, nu)
+
+
+def tangents(arm: Arm, run: Motion, by: Array) -> Array:
+    """Derivatives (n, nv, c) of the positions by c parameters.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm whose coordinates add.
+    run : Motion
+        A trajectory of method ``"newmark"``.
+    by : (n, nu, c) ndarray of float
+        Derivatives of the forces by the parameters, in the order in which they begin to
+        act; none acts at the first time.
+    """
+    n, nu, c = by.shape
+    h, nv = np.diff(run.t), arm.nv
+    quiet = arm._model.quiet
+    slopes = quiet("inverse_dynamics_derivatives")(run.q[1:], run.qd[1:], run.qdd[1:])
+    K, D = np.moveaxis(slopes, -3, 0)
+    M = quiet("mass_matrix")(run.q[1:])
+    step = h[:, np.newaxis, np.newaxis]
+    S = M + 0.5 * step * D + 0.25 * step**2 * K
+    acts = np.zeros((n - 1, nv, nu))
+    acts[:, arm.actuator_indices, np.arange(nu)] = 1.0
+    solved = np.linalg.solve(S, np.concatenate([acts, -K, -D], axis=-1))
+    pushes = solved[..., :nu] @ by[1:]
+    by_state = np.ascontiguousarray(solved[..., nu:])
+    begins = np.abs(by).max(axis=1) > 0.0
+    active = np.maximum.accumulate(_counts(begins))
+    q = np.zeros((n, nv, c))
+    state, a = np.zeros((2 * nv, c)), np.zeros((nv, c))  # positions, then rates
+    for i in range(n - 1):
+        k, s = active[i + 1], h[i]
+        now = state[:, :k]
+        now[:nv] += s * now[nv:] + (0.25 * s * s) * a[:, :k]
+        now[nv:] += (0.5 * s) * a[:, :k]
+        a[:, :k] = by_state[i] @ now + pushes[i, :, :k]
+        now[:nv] += (0.25 * s * s) * a[:, :k]
+        now[nv:] += (0.5 * s) * a[:, :k]
+        q[i + 1, :, :k] = now[:nv]
+    return q
+
+
+def _counts(begins: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """How many of the first parameters act at each time."""
+    c = begins.shape[1]
+    last = c - np.argmax(begins[:, ::-1], axis=1)
+    return np.where(begins.any(axis=1), last, 0)

@@ -1,0 +1,296 @@
+"""Searches for the nodal forces of `_shooting` with the least tip errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import real_array, refuse_linear
+from ..._simulate_run import progress_bar
+from ...errors import ArgumentError, ConvergenceError
+from .newmark_tangent import Motion
+from .shooting import Shooting, windows_of
+from .tip_task import Answer, TipTask
+
+Array = NDArray[np.float64]
+
+_DAMPING = 1e-3  # the first one above none, of the largest square of a column
+_MOST_DAMPING = 1e6
+_DECREASE = 1e-2  # of higher powers of the errors, whose last digits take many steps
+_FLAT = 1e-5  # of the first gradient, which is as small as differences tell
+_DIFFERENCE = 1e-5  # of finite differences, of the largest force
+
+
+@dataclass
+class Outcome:
+    """The best forces that a search found, and how it went."""
+
+    x: Array
+    cost: float
+    run: Motion
+    status: str
+    message: str
+    iterations: int
+    history: list[float] = field(default_factory=list)
+
+
+def gauss_newton(
+    problem: Shooting,
+    x: Array,
+    tolerance: float,
+    max_iterations: int,
+    time_limit: float,
+    progress: bool | None,
+) -> Outcome:
+    """Levenberg-Marquardt steps, undamped while these decrease the sum of squares.
+
+    K. Levenberg, *Quart. Appl. Math.* 2, 1944; D. Marquardt, *SIAM J. Appl. Math.* 11,
+    1963; the step from the stacked equations and not from the normal ones.
+    """
+    began = time.perf_counter()
+    run = problem.motion(x)
+    if run is None:
+        raise _diverged()
+    r = problem.residual(x, run.q)
+    best = Outcome(x, float(r @ r), run, "iterations", "", 0)
+    best.history.append(best.cost)
+    bar = progress_bar(max_iterations, progress, "iteration")
+    damping = 0.0
+    small = tolerance * np.sqrt(len(problem.goal))
+    try:
+        for best.iterations in range(1, max_iterations + 1):
+            J = problem.jacobian(best.run)
+            moved, damping = _step(problem, best, J, r, damping, small)
+            r = problem.residual(best.x, best.run.q)
+            best.history.append(best.cost)
+            if bar is not None:
+                bar.update()
+            late = time.perf_counter() - began > time_limit
+            if _ended(problem, best, moved < small, tolerance, damping, late):
+                break
+        else:
+            best.message = f"{max_iterations} iterations are done"
+    except KeyboardInterrupt:
+        best.status, best.message = "interrupted", "interrupted"
+    finally:
+        if bar is not None:
+            bar.close()
+    return best
+
+
+def _ended(
+    problem: Shooting,
+    best: Outcome,
+    is_small: bool,
+    tolerance: float,
+    damping: float,
+    is_late: bool,
+) -> bool:
+    """Whether a search is over, and why."""
+    gain = best.history[-2] - best.cost
+    if is_small:
+        best.status, best.message = "solved", _reached(tolerance)
+    elif problem.power != 2.0 and gain < _DECREASE * best.cost:
+        best.status, best.message = "solved", _settled()
+    elif damping > _MOST_DAMPING:
+        best.status = "failed"
+        best.message = "no step decreases the tip errors any more"
+    elif is_late:
+        best.status, best.message = "time", "the time limit is reached"
+    return best.message != ""
+
+
+def _step(
+    problem: Shooting,
+    best: Outcome,
+    J: Array,
+    r: Array,
+    damping: float,
+    small: float,
+) -> tuple[float, float]:
+    """One step to a lower sum of squares; how far it moves the tip, and the damping."""
+    size = float(np.sqrt((J**2).sum(axis=0).max()))
+    while True:
+        rows, right = J, -r
+        if damping:
+            rows = np.vstack([J, np.sqrt(damping) * size * np.eye(J.shape[1])])
+            right = np.append(right, np.zeros(J.shape[1]))
+        dx = problem.newton_part * np.linalg.lstsq(rows, right, rcond=1e-10)[0]
+        moved = float(np.linalg.norm(J @ dx))
+        x = best.x + dx
+        run = problem.motion(x)
+        if run is not None:
+            new = problem.residual(x, run.q)
+            cost = float(new @ new)
+            if cost <= best.cost:
+                best.x, best.cost, best.run = x, cost, run
+                return moved, 0.1 * damping if damping > _DAMPING**2 else 0.0
+        if not damping and moved < small:  # rounding decides what is lower
+            return moved, damping
+        if damping > _MOST_DAMPING:
+            return np.inf, damping
+        damping = max(10.0 * damping, _DAMPING)
+
+
+def quasi_newton(
+    problem: Shooting,
+    x: Array,
+    tolerance: float,
+    max_iterations: int,
+    time_limit: float,
+    progress: bool | None,
+) -> Outcome:
+    """BFGS with differences of the sum of squares, as in the thesis (6.34).
+
+    All simulations of one gradient run side by side.
+    """
+    from scipy.optimize import minimize
+
+    began, step = time.perf_counter(), _DIFFERENCE * float(np.abs(x).max())
+    run = problem.motion(x)
+    if run is None:
+        raise _diverged()
+    best = Outcome(x, float(problem.costs(x[np.newaxis])[0]), run, "", "", 0)
+    bar = progress_bar(max_iterations, progress, "iteration")
+
+    def keep(now: Array) -> None:
+        best.iterations += 1
+        best.history.append(best.cost)
+        if bar is not None:
+            bar.update()
+        if time.perf_counter() - began > time_limit:
+            raise TimeoutError
+
+    def cost(now: Array) -> float:
+        value = float(problem.costs(now[np.newaxis])[0])
+        if value < best.cost:
+            best.x, best.cost = now.copy(), value
+        return 1e6 * value  # mm^2
+
+    def gradient(now: Array) -> Array:
+        many = np.vstack([now, now + step * np.eye(len(now))])
+        values = 1e6 * problem.costs(many)
+        return np.asarray((values[1:] - values[0]) / step)
+
+    best.history.append(best.cost)
+    options = {"maxiter": max_iterations, "gtol": 1e6 * tolerance**2 * len(problem.t)}
+    try:
+        found = minimize(
+            cost, x, jac=gradient, method="BFGS", callback=keep, options=options
+        )
+        best.status = {0: "solved", 1: "iterations"}.get(int(found.status), "failed")
+        best.message = str(found.message).lower().rstrip(".")
+        steep = [float(np.abs(g).max()) for g in (gradient(x), found.jac)]
+        if best.status == "failed" and steep[1] < _FLAT * steep[0]:
+            best.status = "acceptable"
+            best.message = "differences are too coarse to come closer to the optimum"
+    except TimeoutError:
+        best.status, best.message = "time", "the time limit is reached"
+    except KeyboardInterrupt:
+        best.status, best.message = "interrupted", "interrupted"
+    finally:
+        if bar is not None:
+            bar.close()
+    final = problem.motion(best.x)
+    best.run = best.run if final is None else final
+    return best
+
+
+def _reached(tolerance: float) -> str:
+    return f"the last step moved the tip by less than {tolerance:.1g} m (rms)"
+
+
+def _settled() -> str:
+    return f"the last step decreased the sum by less than a part of {_DECREASE:g}"
+
+
+def _diverged() -> ConvergenceError:
+    return ConvergenceError(
+        "the motion under the forces of the rigid arm, from which the search starts, "
+        "diverges; expected more steps for each interval, or a longer duration"
+    )
+
+
+SEARCHES: dict[str, Callable[..., Outcome]] = {
+    "gauss-newton": gauss_newton,
+    "bfgs": quasi_newton,
+}
+
+
+def by_shooting(
+    task: TipTask,
+    *,
+    before: float = 0.2,
+    after: float = 0.2,
+    intervals: int = 10,
+    steps: int = 10,
+    weights: tuple[float, float] = (1.0, 1.0),
+    power: float = 2.0,
+    smoothing: float = 0.0,
+    optimizer: str = "gauss-newton",
+    max_iterations: int | None = None,
+    tolerance: float = 1e-7,
+    time_limit: float = np.inf,
+    progress: bool | None = None,
+) -> Answer:
+    """Nodal forces with the least sum of squared tip errors, `track`."""
+    _check(task, optimizer, weights, power)
+    windows = windows_of(task.to.duration, intervals, (before, after), steps)
+    problem = Shooting(task, windows, weights, smoothing)
+    search = SEARCHES[optimizer]
+    most = max_iterations or (50 if optimizer == "gauss-newton" else 500)
+    limits = tolerance, most, time_limit, progress
+    best = search(problem, problem.first, *limits)
+    history, iterations = best.history, best.iterations
+    if power != 2.0 and best.status == "solved":
+        problem.raise_power(power, best.run.q)
+        best = search(problem, best.x, *limits)
+        history, iterations = history + best.history, iterations + best.iterations
+    run, nodes = best.run, np.vstack([problem.tau0, best.x.reshape(problem.shape)])
+    details = {
+        "nodes": windows.nodes,
+        "nodal_tau": nodes,
+        "tip_error": np.abs(task.miss(run.t, run.q)[problem.on]).max(axis=0),
+        "history": np.array(history),
+        "simulations": problem.simulations,
+    }
+    h = task.to.duration / (intervals * steps)
+    return Answer(
+        *run,
+        h,
+        best.cost,
+        best.status,
+        best.message,
+        optimizer,
+        best.x.size,
+        iterations,
+        0.0,
+        details,
+    )
+
+
+def _check(task: TipTask, optimizer: Any, weights: Any, power: float) -> None:
+    arm = task.arm
+    refuse_linear(arm, "derivatives of motions")
+    if arm.constraints:
+        raise ArgumentError(
+            f"the arm has {len(arm.constraints)} constraints (rigid gears are such), "
+            "expected none for a simulation by average acceleration"
+        )
+    if optimizer not in SEARCHES:
+        raise ArgumentError(
+            f"optimizer is {optimizer!r}, expected 'gauss-newton' or 'bfgs'"
+        )
+    pair = real_array("weights", weights)
+    if pair.shape != (2,) or not (np.isfinite(pair) & (pair >= 0.0)).all():
+        raise ArgumentError(
+            f"weights is {weights!r}, expected two numbers, zero or more: of the "
+            "motion and of the time after it"
+        )
+    if power < 2.0:
+        raise ArgumentError(f"power is {power:g}, expected 2 or more")

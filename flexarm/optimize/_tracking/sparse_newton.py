@@ -1,0 +1,113 @@
+"""Newton's method for the sparse equations of `_inverse_motion`."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._simulate_run import progress_bar
+from ...errors import ConvergenceError
+from .inverse_motion import StableInversion, State
+
+Array = NDArray[np.float64]
+
+_ROUNDING = 1e-6  # a step below it that does not become shorter is one of rounding
+_LEAST = 1e-4  # part of a step
+
+
+def newton(
+    problem: StableInversion,
+    x: State,
+    tolerance: float,
+    max_iterations: int,
+    time_limit: float,
+    progress: bool | None,
+) -> tuple[State, str, str, int]:
+    """Newton's method, shortened until the simplified next step is shorter.
+
+    P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, section 3.3.
+    """
+    from scipy.sparse.linalg import splu
+
+    began = time.perf_counter()
+    bar = progress_bar(max_iterations, progress, "iteration")
+    status, message, k = "iterations", f"{max_iterations} iterations are done", 0
+    r, part = problem.residual(x), 1.0
+    try:
+        for k in range(1, max_iterations + 1):
+            try:
+                solve = splu(problem.tangent(x)).solve
+            except RuntimeError:
+                raise _singular() from None
+            change = -solve(r)
+            size = _size(problem, x, change)
+            if not np.isfinite(size):
+                raise _singular()
+            part = min(1.0, 4.0 * part)
+            while True:
+                new = problem.add(x, part * change)
+                r_new = problem.residual(new)
+                ahead = np.inf
+                if np.isfinite(r_new).all():
+                    ahead = _size(problem, x, solve(r_new))
+                if ahead < (1.0 - 0.25 * part) * size or size < _ROUNDING:
+                    break
+                part *= 0.5
+                if part < _LEAST:
+                    return x, "failed", _stuck(problem, x), k
+            x, r = new, r_new
+            if bar is not None:
+                bar.update()
+            rounding = size < _ROUNDING and ahead > 0.5 * size
+            if part == 1.0 and (min(size, ahead) < tolerance or rounding):
+                status = "solved"
+                message = f"the last step was {min(size, ahead):.1g} rad or m"
+                break
+            if time.perf_counter() - began > time_limit:
+                status, message = "time", "the time limit is reached"
+                break
+    except KeyboardInterrupt:
+        status = message = "interrupted"
+    finally:
+        if bar is not None:
+            bar.close()
+    return x, status, message, k
+
+
+def _size(problem: StableInversion, x: State, change: Array) -> float:
+    """Largest change of a coordinate."""
+    n, nv = x.q.shape
+    body = change[: n * (nv + x.tau.shape[1])].reshape(n, -1)
+    return float(np.abs(body[:, :nv]).max())
+
+
+def _stuck(problem: StableInversion, x: State) -> str:
+    """Why Newton's method ends: often forces that lose their effect on the tip."""
+    told = "no part of a Newton step comes closer to a solution"
+    task, nv = problem.task, problem.arm.nv
+    if problem.arm.motor_slice.stop > problem.arm.nu:
+        return told  # forces reach the tip through springs alone
+    m = len(task.axes)
+    A = np.zeros((len(x.q), nv + m, nv + m))
+    A[:, :nv, :nv] = problem.arm._model.quiet("mass_matrix")(x.q)
+    A[:, :nv, nv:] = -task.acts
+    A[:, nv:, :nv] = task.jacobian(x.q)[:, task.axes]
+    signs, _ = np.linalg.slogdet(A)
+    turns = np.flatnonzero(signs != signs[0])
+    if not len(turns):
+        return told
+    return (
+        f"{told}: beyond t = {problem.t[turns[0]]:.3g} s the forces accelerate the tip "
+        "to the other side than at rest (J M^-1 B changes its sign), where the inverse "
+        "does not exist; see method 'shooting', or a slower motion"
+    )
+
+
+def _singular() -> ConvergenceError:
+    return ConvergenceError(
+        "stable inversion has singular equations: the tip can rest while the arm "
+        "drifts (a zero at the origin), or the path leads through a singular posture; "
+        "see method 'shooting'"
+    )

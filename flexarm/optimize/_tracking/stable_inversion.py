@@ -1,0 +1,189 @@
+r"""Inverse dynamics of a flexible arm as a boundary value problem: stable inversion.
+
+Unknown are coordinates :math:`q_i` and forces :math:`\tau_i` at equal steps, from long
+before the motion of the tip until long after it,
+
+.. math:: ID(q_i, \dot q_i, \ddot q_i) = B \tau_i, \qquad p(q_i) = r(t_i),
+
+with derivatives by central differences of order four.  The arm rests at both ends, so
+that what grows inside decays backward from the motion, and what decays does so after
+it: neither window is chosen, both are results.  S. Devasia, D. Chen, B. Paden, IEEE
+Trans. Automatic Control 41(7), 1996; E. Bayo, H. Moulin, IEEE ICRA 1989.
+
+A vibration that the tip does not feel can neither grow nor decay.  It is at rest at the
+begin, with position and rate, and free at the end: one condition moves from there to
+the begin for each such pair of zeros.  Two of them may merge along the way into motions
+that grow and decay; those of the end alone are at rest at both ends in position.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import refuse_linear
+from ...errors import ArgumentError
+from .inverse_motion import Ends, Grid, StableInversion, State
+from .sparse_newton import newton
+from .tip_task import Answer, TipTask
+from .zero_dynamics import zeros_at_rest
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+_STEPS = 500  # in the duration
+_MOST_NODES = 40000
+_DECAY = 23.0  # time constants until rest, 1e-10
+_LAST = 4  # nodes at the end that are not part of the answer
+_FELT = 1e-3  # part of the largest change of forces that counts as motion in advance
+
+
+def ends_of(task: TipTask) -> Ends:
+    """Rest at both ends, and what can happen there while the tip stays."""
+    T = task.to.duration
+    rigid, _, _ = task.rigid(np.array([0.0, T]))
+    q0, tau0 = task.at_rest(0.0, rigid[0])
+    q1, tau1 = task.at_rest(T, rigid[1] + q0 - rigid[0])
+    zeros = zeros_at_rest(task, q0), zeros_at_rest(task, q1)
+    begin, end = (len(z.oscillating) for z in zeros)
+    if begin > end:
+        raise ArgumentError(
+            f"{begin} vibrations that the tip does not feel are neutral at the begin "
+            f"and {end} at the end, where the others grow: from rest no bounded motion "
+            "follows exactly; expected other ends, or method 'shooting'"
+        )
+    return Ends(q0, q1, tau0, tau1, *zeros)
+
+
+def grid_of(
+    task: TipTask,
+    ends: Ends,
+    step: float | None,
+    before: float | None,
+    after: float | None,
+) -> Grid:
+    """Windows as long as what grows and decays in them takes to vanish."""
+    T = task.to.duration
+    main = _STEPS if step is None else int(np.ceil(T / step * (1.0 - 1e-9)))
+    main = max(main, 8)
+    h = T / main
+    counts = []
+    for part, zeros, sign in ((before, ends.first, 1), (after, ends.last, -1)):
+        rate = zeros.slowest(sign)
+        wanted = _DECAY / rate if part is None else part * T
+        counts.append(max(2 * _LAST, int(np.ceil(wanted / h * (1.0 - 1e-9)))))
+    nodes = counts[0] + main + counts[1]
+    if nodes > _MOST_NODES:
+        raise ArgumentError(
+            f"step is {h:.3g} s, which makes {nodes} nodes with windows of "
+            f"{counts[0] * h:.3g} s before and {counts[1] * h:.3g} s after the motion; "
+            f"expected at most {_MOST_NODES}: a longer step, or before and after"
+        )
+    return Grid(h, counts[0], main, counts[1])
+
+
+def by_stable_inversion(
+    task: TipTask,
+    *,
+    step: float | None = None,
+    before: float | None = None,
+    after: float | None = None,
+    tolerance: float = 1e-9,
+    max_iterations: int = 30,
+    time_limit: float = np.inf,
+    progress: bool | None = None,
+) -> Answer:
+    """Motion and forces as a boundary value problem, `track`."""
+    refuse_what_has_no_tangent(task.arm)
+    check_square(task)
+    ends = ends_of(task)
+    grid = grid_of(task, ends, step, before, after)
+    problem = StableInversion(task, grid, ends)
+    guess = _guess(problem)
+    found = newton(problem, guess, tolerance, max_iterations, time_limit, progress)
+    x, status, message, iterations = found
+    # differences next to the end are of lower order, which forces feel at once
+    q, qd, qdd, inner = (part[:-_LAST] for part in (*problem.motion(x), x.tau))
+    rest = np.zeros((1, task.arm.nv))
+    t = np.append(grid.times[0], problem.t[:-_LAST])
+    tau = np.vstack([ends.tau_first, inner])
+    miss = float(np.abs(task.miss(t[1:], q)).max())
+    early, late = _extent(t, tau, ends, task.to.duration)
+    details = {
+        "zeros": ends.first.values,
+        "time_constants": np.array(
+            [1.0 / ends.first.slowest(1), 1.0 / ends.last.slowest(-1)]
+        ),
+        "before": early,
+        "after": late,
+        "vibration": x.free,
+    }
+    return Answer(
+        t,
+        np.vstack([ends.q_first, q]),
+        np.vstack([rest, qd]),
+        np.vstack([rest, qdd]),
+        tau,
+        grid.step,
+        miss,
+        status,
+        message,
+        "newton",
+        x.q.size + x.tau.size + x.free.size,
+        iterations,
+        miss,
+        details,
+    )
+
+
+def check_square(task: TipTask) -> None:
+    """Refuse more or less actuators than coordinates of the tip."""
+    nu, m = task.arm.nu, len(task.axes)
+    if nu == m:
+        return
+    named = ", ".join("xyz"[k] for k in task.axes)
+    if nu < m:
+        raise ArgumentError(
+            f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "
+            f"which cannot all follow; expected {nu} of them, such as "
+            f"axes={''.join('xyz'[k] for k in task.axes[:nu])!r}, or method 'shooting'"
+        )
+    raise ArgumentError(
+        f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), so that "
+        "many motions follow; expected as many, or method 'shooting', which takes the "
+        "one next to least joint rates"
+    )
+
+
+def refuse_what_has_no_tangent(arm: Arm) -> None:
+    """Refuse arms without derivatives, or with constraints."""
+    refuse_linear(arm, "derivatives of inverse dynamics")
+    if arm.constraints:
+        raise ArgumentError(
+            f"the arm has {len(arm.constraints)} constraints (rigid gears are such), "
+            "expected none for inverse dynamics of its modes"
+        )
+
+
+def _guess(problem: StableInversion) -> State:
+    """Motion of the rigid arm with the static deflection of the ends."""
+    task, ends, t = problem.task, problem.ends, problem.t
+    q, qd, qdd = task.rigid(t)
+    tau = task.level.inverse_dynamics(q, qd, qdd)
+    part = task.to.along(t).s[:, np.newaxis]
+    first, _, _ = task.rigid(np.array([0.0, task.to.duration]))
+    bent = (1.0 - part) * (ends.q_first - first[0]) + part * (ends.q_last - first[1])
+    return State(q + bent, tau, np.zeros(problem.shapes.shape[1]))
+
+
+def _extent(t: Array, tau: Array, ends: Ends, duration: float) -> tuple[float, float]:
+    """How long before and after the tip the forces change, in s."""
+    size = np.abs(tau - ends.tau_first).max(axis=0)
+    early = (np.abs(tau - ends.tau_first) > _FELT * size).any(axis=1)
+    late = (np.abs(tau - ends.tau_last) > _FELT * size).any(axis=1)
+    first, last = t[int(early.argmax())], t[len(t) - 1 - int(late[::-1].argmax())]
+    return max(0.0, -float(first)), max(0.0, float(last) - duration)

@@ -1,0 +1,146 @@
+r"""The calmest forces whose tip stays within a tolerance, by collocation, for `track`.
+
+Minimized are the squared changes of the forces from knot to knot; the tip is within a
+box about its trajectory at the nodes, and the arm rests at both ends.  At the last one
+a thousandth of what it moves is left to it: vibrations that steps do not resolve can
+hardly be stopped by forces that are linear in each step.  Between exact tracking, with
+forces as rough as it takes, and least squares, with tip errors as large as they come,
+the tolerance is chosen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import make_interp_spline
+
+from ..._explain import refuse_linear
+from ...errors import ArgumentError
+from .._collocation.local import EquationOfMotion, Squares
+from .._collocation.points import AtPoints, Gathered
+from .._collocation.tip_place import TipPlace
+from .._collocation.transcription import Collocation, Grid
+from .._programs.solve import solve
+from .tip_task import Answer, TipTask
+
+Array = NDArray[np.float64]
+
+_MARGIN = 0.9  # of the tolerance at the nodes, between which the tip strays further
+_REST = 1e-3  # of the sizes of positions and velocities: the arm is at rest
+_POSTURES = 201  # of the first motion
+
+
+def by_collocation(
+    task: TipTask,
+    *,
+    before: float = 0.2,
+    after: float = 0.2,
+    intervals: int = 40,
+    tip_tolerance: float = 5e-5,
+    solver: str = "auto",
+    max_iterations: int = 200,
+    tolerance: float = 1e-6,
+    time_limit: float = 60.0,
+    progress: bool | None = None,
+) -> Answer:
+    """Forces of a nonlinear program."""
+    arm = task.arm
+    refuse_linear(arm, "derivatives of motions")
+    motion = _motion(task, intervals, before, after)
+    z = _first(task, motion)
+    law = AtPoints(motion, EquationOfMotion(arm))
+    law.size_by(z)
+    t = motion.times(z)
+    asked = np.arange(motion.grid.start, len(t))
+    goal = task.to.place(t[asked])[:, task.axes]
+    room = _MARGIN * tip_tolerance
+    tip = Gathered(
+        TipPlace(arm, task.axes.tolist()),
+        motion.q[asked],
+        goal - room,
+        goal + room,
+        scale=1e-2,
+    )
+    program = motion.program(
+        [_changes(motion)], [law, motion.continuity(), tip], gauss_newton=True
+    )
+    found = solve(
+        program,
+        z,
+        solver=solver,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        time_limit=time_limit,
+        progress=bool(progress),
+    )
+    at = motion.read(found.z)
+    miss = np.abs(task.miss(at.t[asked], at.q[asked])).max(axis=0)
+    return Answer(
+        at.t,
+        at.q,
+        at.v,
+        at.a,
+        at.tau,
+        float(motion.steps(z).max()),
+        found.objective,
+        found.status,
+        found.message,
+        found.solver,
+        len(found.z),
+        found.iterations,
+        found.violation,
+        {"tip_error": miss},
+    )
+
+
+def _motion(task: TipTask, intervals: int, before: float, after: float) -> Collocation:
+    """Unknowns of the motion and its windows, at rest at both ends."""
+    counts = [int(np.ceil(part * intervals * (1.0 - 1e-9))) for part in (before, after)]
+    grid = Grid(
+        main=intervals,
+        before=counts[0],
+        after=counts[1],
+        before_share=before,
+        after_share=after,
+        scheme="radau",
+        points=3,
+    )
+    if counts[1] == 0:
+        raise ArgumentError(
+            "after is 0, expected a time for the arm to come to rest after its tip"
+        )
+    return Collocation(task.arm, grid, duration=task.to.duration)
+
+
+def _first(task: TipTask, motion: Collocation) -> Array:
+    """Motion of the rigid arm with the static deflection of its ends; bounds of it."""
+    T, grid = task.to.duration, motion.grid
+    ends = np.array([0.0, T])
+    rigid, _, _ = task.rigid(ends)
+    q0, tau0 = task.at_rest(0.0, rigid[0])
+    q1, tau1 = task.at_rest(T, rigid[1] + q0 - rigid[0])
+    t = T * np.linspace(-grid.before_share - 0.1, 1.1 + grid.after_share, _POSTURES)
+    part = task.to.along(t).s[:, np.newaxis]
+    bent = (1.0 - part) * (q0 - rigid[0]) + part * (q1 - rigid[1])
+    curve = make_interp_spline(t, task.rigid(t)[0] + bent, k=5)
+    z = motion.guess(lambda at: curve(at))
+    motion.fix_state(0, q0, np.zeros(task.arm.nv))
+    for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
+        room = _REST * motion.scale[index]
+        motion.bound(index, end - room, end + room)
+    motion.bound(motion.tau[0], tau0, tau0)
+    motion.bound(motion.tau[-1], tau1, tau1)
+    z[motion.q[0]], z[motion.v[0]] = q0, 0.0
+    z[motion.q[-1]], z[motion.v[-1]] = q1, 0.0
+    z[motion.tau[0]], z[motion.tau[-1]] = tau0, tau1
+    return z
+
+
+def _changes(motion: Collocation) -> Gathered:
+    """Sum of the squared changes of the forces from knot to knot, by their sizes."""
+    size = motion.scale[motion.tau[0]]
+    form = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(1.0 / size**2))
+    pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
+    return Gathered(
+        Squares(form, name="changes of the forces"), pairs, weights=np.ones(len(pairs))
+    )

@@ -1,0 +1,100 @@
+r"""Zeros from actuators to tip, at rest: what an arm does while its tip stays at rest.
+
+About a static state :math:`M\ddot q + D\dot q + K q = B\tau`, with :math:`J q = 0` for
+the tip.  With bases V of the motions that leave the tip alone and W of the coordinates
+without an actuator, :math:`(\lambda^2 W'MV + \lambda W'DV + W'KV)\,z = 0`.  Real zeros
+come in pairs :math:`\pm\lambda` of an arm without damping: 1/|lambda| is how long in
+advance of the tip, and after it, the arm has to move.  Imaginary ones are vibrations
+that the tip does not feel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .tip_task import TipTask
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+_INFINITE = 1e-9  # part of the largest alpha that counts as beta = 0
+_REAL = 1e-5  # imaginary over absolute value of a zero that counts as real
+
+
+@dataclass(frozen=True, eq=False)
+class Zeros:
+    """Zeros of a linearized arm, and how they move.
+
+    Attributes
+    ----------
+    values : (k,) ndarray of complex
+        In 1/s, ascending by size.
+    shapes : (nv, k) ndarray of complex
+        Motions of the coordinates.
+    rows : (k, nv) ndarray of complex
+        Rows that pick a motion out of accelerations.
+    """
+
+    values: Complex
+    shapes: Complex
+    rows: Complex
+
+    @property
+    def oscillating(self) -> NDArray[np.intp]:
+        """Pairs that the tip does not feel and that do not grow, the one above zero.
+
+        Less those that have a partner which grows, as mirrored ones do.
+        """
+        x = self.values
+        up = x.imag > _REAL * np.abs(x)
+        grows = up & (x.real > _REAL * np.abs(x))
+        stays = np.flatnonzero(up & ~grows)
+        stays = stays[np.argsort(-x[stays].real)]
+        return stays[: max(0, len(stays) - int(grows.sum()))]
+
+    def slowest(self, sign: int) -> float:
+        """Least rate in 1/s of what grows (1) or decays (-1), without oscillation."""
+        x = self.values[np.abs(self.values.real) > 0.1 * np.abs(self.values)]
+        rates = sign * x.real
+        return float(rates[rates > 0.0].min(initial=np.inf))
+
+
+def zeros_at_rest(task: TipTask, q: Array) -> Zeros:
+    """Zeros of the arm linearized at a static state."""
+    from scipy.linalg import eig, null_space
+
+    arm, rest, quiet = task.arm, np.zeros(task.arm.nv), task.arm._model.quiet
+    K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
+    M = np.asarray(quiet("mass_matrix")(q))
+    V = null_space(task.jacobian(q)[task.axes])
+    W = np.delete(np.eye(arm.nv), arm.actuator_indices, axis=1)
+    m, d, k = (W.T @ x @ V for x in (M, D, K))
+    n = len(m)
+    if not n:
+        none = np.zeros(0, dtype=complex)
+        return Zeros(
+            none, np.zeros((arm.nv, 0), complex), np.zeros((0, arm.nv), complex)
+        )
+    # without damping, squares of the zeros: infinite ones are simple and easy to tell
+    alpha, beta = eig(-k, m, right=False, homogeneous_eigvals=True)
+    finite = np.abs(beta) > _INFINITE * np.abs(beta).max() * np.maximum(
+        1.0, np.abs(alpha) / np.abs(alpha).max()
+    )
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-k, -d]])
+    E = np.block([[np.eye(n), np.zeros((n, n))], [np.zeros((n, n)), m]])
+    values, left, right = eig(A, E, left=True, right=True)
+    size = np.where(np.isfinite(values), np.abs(values), np.inf)
+    some = np.argsort(size, kind="stable")[: 2 * int(finite.sum())]
+    shapes, rows = V @ right[:n, some], left[n:, some].conj().T @ W.T @ M
+    return Zeros(values[some], shapes, rows)
+
+
+def most_real(x: Complex) -> Array:
+    """Real part of a vector turned such that it is largest, of length one."""
+    turned = x * np.exp(-0.5j * np.angle((x * x).sum()))
+    return np.asarray(turned.real / np.linalg.norm(turned.real))

@@ -1,0 +1,1 @@
+"""Motions between two states with the least of some cost."""

@@ -1,0 +1,345 @@
+r"""Equations of motion of an arm whose parameters are unknown, too.
+
+The residual is :math:`ID(q, \dot q, \ddot q; p) - B \tau`.  A payload enters it
+linearly, so that two arms make all of them; other parameters come from a function that
+makes the arm, as in `parameter_derivatives`.  Derivatives by the parameters are those
+of the constants of the arm, to some 1e-10, alone or mixed with those by the motion;
+second ones by parameters alone are differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._explain import check_arm, check_numbers, real_array
+from ...errors import ArgumentError, FlexarmError, ModelError
+from ...joints import Joint
+from ...models import RigidBody
+from ...parameters._tangent import SHORT, SHORT_RULES, STEP, ArmTangent
+from .._collocation.local import EquationOfMotion
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+_KEPT = 64  # arms that are remembered
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """An arm with parameters that `trajectory` may choose.
+
+    Parameters
+    ----------
+    make_arm : callable
+        ``make_arm(p)`` returns the arm of parameters (k,): sections and lengths of
+        links, stiffness of joints, payloads, anything smooth.  The arms differ in
+        numbers alone.  It is called some four times for each parameter in each step of
+        the solver.
+    first, lower, upper : (k,) array_like of float
+        Where to start, and the least and largest values.
+    cost : callable, optional
+        ``cost(p)`` is a number, such as the mass, or a number and its gradient (k,);
+        its weight is ``cost["design"]`` of `trajectory`.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes do not fit or bounds are in the wrong order.
+
+    Examples
+    --------
+    A rod of 1 to 2 kg:
+
+    >>> import flexarm as fa
+    >>> from flexarm import optimize
+    >>> design = optimize.Design(
+    ...     lambda p: fa.library.pendulum(mass=p[0]), [1.5], [1.0], [2.0]
+    ... )
+    >>> design.size
+    1
+    """
+
+    make_arm: Callable[[Array], Arm]
+    first: Any
+    lower: Any
+    upper: Any
+    cost: Callable[[Array], Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("make_arm", *(("cost",) if self.cost is not None else ())):
+            if not callable(getattr(self, name)):
+                raise ArgumentError(
+                    f"{name} is {getattr(self, name)!r}, expected a function of the "
+                    "parameters"
+                )
+        first = real_array("first", self.first)
+        if first.ndim != 1 or not len(first):
+            raise ArgumentError(
+                f"first has shape {first.shape}, expected (k,), one for each parameter"
+            )
+        for name in ("first", "lower", "upper"):
+            value = np.array(real_array(name, getattr(self, name)))
+            if value.shape not in ((), first.shape):
+                raise ArgumentError(
+                    f"{name} has shape {value.shape}, expected {first.shape} as first"
+                )
+            value = np.array(np.broadcast_to(value, first.shape))
+            check_numbers(name, value)
+            object.__setattr__(self, name, value)
+        wrong = ~((self.lower <= self.first) & (self.first <= self.upper))
+        wrong |= self.lower >= self.upper
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise ArgumentError(
+                f"parameter {k} starts at {self.first[k]:g}, expected a first value "
+                f"between its lower bound, {self.lower[k]:g}, and its upper one, "
+                f"{self.upper[k]:g}"
+            )
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return len(self.first)
+
+
+class Family(Protocol):
+    """Arms of k parameters, and derivatives of their forces by these."""
+
+    size: int
+
+    def arm(self, p: Array) -> Arm:
+        """The arm of parameters (k,)."""
+        ...
+
+    def mixture(self, p: Array) -> list[tuple[float, Arm]]:
+        """Arms, with weights that add up to one, whose forces make those of p."""
+        ...
+
+    def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
+        """Derivatives of forces, or of products of them, by each parameter."""
+        ...
+
+    def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
+        """(..., k, k) second derivatives of ``by @ forces``."""
+        ...
+
+
+class Designs:
+    """Arms made by a function of the parameters.
+
+    Parameters
+    ----------
+    make_arm : callable
+        ``make_arm(p)`` returns the arm.
+    scale : (k,) ndarray of float
+        Sizes of the parameters.
+    """
+
+    def __init__(self, make_arm: Callable[[Array], Arm], scale: Array) -> None:
+        self.make_arm, self.scale = make_arm, scale
+        self.size = len(scale)
+        self._arms: dict[bytes, Arm] = {}
+        self._tangent: tuple[bytes, ArmTangent] | None = None
+
+    def arm(self, p: Array) -> Arm:
+        """The arm of parameters (k,), remembered."""
+        key = np.asarray(p, dtype=np.float64).tobytes()
+        if key not in self._arms:
+            arm = self.make_arm(np.array(p))
+            try:
+                check_arm(arm)
+            except FlexarmError:
+                raise ArgumentError(
+                    f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
+                ) from None
+            if len(self._arms) >= _KEPT:
+                self._arms.clear()
+            self._arms[key] = arm
+        return self._arms[key]
+
+    def mixture(self, p: Array) -> list[tuple[float, Arm]]:
+        """The arm alone."""
+        return [(1.0, self.arm(p))]
+
+    def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
+        """Derivatives of forces, or of products of them, by each parameter."""
+        key = p.tobytes()
+        if self._tangent is None or self._tangent[0] != key:
+            self._tangent = key, ArmTangent(self.arm, p, self.scale, SHORT_RULES)
+        return self._tangent[1].rates(kernel, operands)[0]
+
+    def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
+        """(..., k, k) second derivatives, by differences of the forces."""
+        # the arms beside p are those of the first derivatives
+        steps = np.diag(SHORT * (STEP * self.scale))
+
+        def product(at: Array) -> Array:
+            forces = self.arm(at)._model.quiet("inverse_dynamics")(*states)
+            return np.asarray((by * forces).sum(axis=-1))
+
+        H = np.zeros((*by.shape[:-1], self.size, self.size))
+        p = self._inside(p, steps)
+        here = product(p)
+        along = [product(p + a) + product(p - a) - 2.0 * here for a in steps]
+        for i in range(self.size):
+            H[..., i, i] = along[i] / steps[i, i] ** 2
+            for j in range(i):
+                both = steps[i] + steps[j]
+                mixed = product(p + both) + product(p - both) - 2.0 * here
+                mixed = 0.5 * (mixed - along[i] - along[j])
+                H[..., i, j] = H[..., j, i] = mixed / (steps[i, i] * steps[j, j])
+        return H
+
+    def _inside(self, p: Array, steps: Array) -> Array:
+        """A point next to p with arms on both sides, p itself if it has."""
+        for step in steps:
+            for center in (p, p + step, p - step):
+                try:
+                    self.arm(center + step)
+                    self.arm(center - step)
+                except ModelError:
+                    continue
+                p = center
+                break
+        return p
+
+
+class Payloads:
+    """An arm that carries a point mass at its tip: one parameter, in kg."""
+
+    size = 1
+
+    def __init__(self, arm: Arm) -> None:
+        self.empty, self._full = arm, with_payload(arm, 1.0)
+
+    def arm(self, p: Array) -> Arm:
+        """The arm with this payload."""
+        mass = float(p[0])
+        return with_payload(self.empty, mass) if mass > 0.0 else self.empty
+
+    def mixture(self, p: Array) -> list[tuple[float, Arm]]:
+        """The empty arm and that with 1 kg: forces are linear in masses."""
+        return [(1.0 - p[0], self.empty), (float(p[0]), self._full)]
+
+    def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
+        """What a payload of 1 kg adds."""
+        empty, full = (
+            x._model.quiet(kernel)(*operands) for x in (self.empty, self._full)
+        )
+        return [np.asarray(full - empty)]
+
+    def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
+        """Nothing: forces are linear in masses."""
+        return np.zeros((*by.shape[:-1], 1, 1))
+
+
+def with_payload(arm: Arm, mass: float) -> Arm:
+    """The same arm with a point mass at its tip, in kg."""
+    body, node = (arm.bodies[arm.body_index(arm.tip[0])], arm.tip[1])
+    joint = Joint("fixed", parent=body.name, node=node)
+    names = {other.name for other in arm.bodies}
+    name = "payload"
+    while name in names:
+        name += "_"
+    load = RigidBody(name, joint, mass=mass)
+    bodies = (*arm.bodies, load)
+    changed: Arm = arm.replace(bodies=bodies, tip=(body.name, node))
+    return changed
+
+
+class ParametricEquation(EquationOfMotion):
+    """``ID(q, v, a; p) - B tau``, all points with the same parameters p."""
+
+    def __init__(self, family: Family, p: Array) -> None:
+        super().__init__(family.arm(p), family.size)
+        self.family = family
+        self._shared = slice(self._k - family.size, self._k)
+        moving = slice(0, 3 * self._n)
+        self.slopes[:, self._shared] = True
+        self.curvature[self._shared, self._shared] = True
+        self.curvature[moving, self._shared] = True
+        self.curvature[self._shared, moving] = True
+
+    def _mixed(self, f: Callable[..., Array], w: Array, *operands: Any) -> Array:
+        """What a function of one arm has for the arm of the parameters in w."""
+        total: Any = 0.0
+        p = np.array(w[0, self._shared])
+        for weight, arm in self.family.mixture(p):
+            self.arm = arm
+            total = total + weight * f(w, *operands)
+        return np.asarray(total)
+
+    def value(self, w: Array) -> Array:
+        """(P, nv) residuals."""
+        return self._mixed(super().value, w)
+
+    def jacobian(self, w: Array) -> Array:
+        """(P, nv, k) derivatives."""
+        J = self._mixed(super().jacobian, w)
+        p = np.array(w[0, self._shared])
+        rates = self.family.rates(p, "inverse_dynamics", self._split(w))
+        J[:, :, self._shared] = np.stack(rates, axis=-1)
+        return J
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(P, k, k) second derivatives."""
+        H = self._mixed(super().hessian, w, multipliers)
+        p, states = np.array(w[0, self._shared]), self._split(w)
+        rates = self.family.rates(
+            p, "inverse_dynamics_vjp", (*states, np.asarray(multipliers))
+        )
+        mixed = np.stack([x.reshape(len(w), -1) for x in rates], axis=-1)
+        moving = slice(0, 3 * self._n)
+        H[:, moving, self._shared] = mixed
+        H[:, self._shared, moving] = mixed.swapaxes(1, 2)
+        H[:, self._shared, self._shared] = self.family.bend(p, states, multipliers)
+        return H
+
+
+class Rest:
+    """Rows of an equation of motion at rest without forces of the actuators.
+
+    Of w = (q, p): zero in static equilibrium, where no actuator acts.
+    """
+
+    name = "static equilibrium"
+
+    def __init__(self, equation: EquationOfMotion, shared: int) -> None:
+        arm = equation.arm
+        n, nu = arm.nv, arm.nu
+        self._equation, self._k = equation, 3 * n + nu + shared
+        self._own = np.r_[0:n, 3 * n + nu : self._k]
+        free = np.ones(n, dtype=bool)
+        free[arm.actuator_indices] = False
+        self._free = np.flatnonzero(free)
+        self.rows, size = len(self._free), len(self._own)
+        self.slopes = np.ones((self.rows, size), dtype=bool)
+        self.curvature = np.ones((size, size), dtype=bool)
+
+    def _whole(self, w: Array) -> Array:
+        whole = np.zeros((len(w), self._k))
+        whole[:, self._own] = w
+        return whole
+
+    def value(self, w: Array) -> Array:
+        """(P, rows) forces that nothing balances."""
+        return np.asarray(self._equation.value(self._whole(w))[:, self._free])
+
+    def jacobian(self, w: Array) -> Array:
+        """(P, rows, k) derivatives."""
+        J = self._equation.jacobian(self._whole(w))
+        return np.asarray(J[:, self._free][:, :, self._own])
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(P, k, k) second derivatives."""
+        by = np.zeros((len(w), self._equation.rows))
+        by[:, self._free] = multipliers
+        H = self._equation.hessian(self._whole(w), by)
+        return np.asarray(H[:, self._own][:, :, self._own])

@@ -1,0 +1,195 @@
+"""A motion from rest to rest as a nonlinear program: its terms, and its result."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ArgumentError
+from .._collocation import costs
+from .._collocation.ends import hold
+from .._collocation.local import EquationOfMotion
+from .._collocation.points import AtPoints, Gathered
+from .._collocation.transcription import Collocation, Grid, answer
+from .._limits import Limits
+from .._programs.program import Term
+from .._programs.solve import Solution
+from .._result import OptimalMotion
+from .._verify import verify
+from .design import ParametricEquation, Payloads
+from .first_motion import first_motion, resize_modes, torque_used
+from .task import Task
+
+Array = NDArray[np.float64]
+
+# what the simulation may miss: part of the way of the tip, and of its mean speed
+_OFF, _FAST = 0.02, 0.1
+
+
+class Transfer:
+    """Unknowns, costs and constraints of a motion from rest to rest."""
+
+    def __init__(self, task: Task, grid: Grid) -> None:
+        self.task = task
+        k = len(task.first)
+        self.motion = motion = Collocation(
+            task.arm, grid, duration=task.duration, parameters=k
+        )
+        first = task.duration[1] if isinstance(task.duration, tuple) else task.duration
+        self.z0 = first_motion(motion, task.start.q, task.end.q, first)
+        resize_modes(motion, self.z0)
+        motion.bound(motion.p, *task.bounds)
+        motion.resize(motion.p, task.scale)
+        self.z0[motion.p] = task.first
+        if task.family is None:
+            self.equation = EquationOfMotion(task.arm)
+        else:
+            self.equation = ParametricEquation(task.family, task.first)
+        law = AtPoints(motion, self.equation)
+        law.size_by(self.z0)
+        constraints: list[Term] = [law, motion.continuity(), *self._ends()]
+        constraints += self._limits()
+        self.costs = {name: self._cost(name) for name in task.weights}
+        total = sum(
+            abs(task.weights[name] * float(term.value(self.z0).sum()))
+            for name, term in self.costs.items()
+            if name != "vibration"  # that of the first motion is by chance
+        )
+        self.size = total or 1.0
+        costs = [
+            costs.Weighted(term, task.weights[name] / self.size)
+            for name, term in self.costs.items()
+        ]
+        self.program = motion.program(costs, constraints)
+
+    def _ends(self) -> list[Term]:
+        """What puts the arm to rest at both ends."""
+        task, motion = self.task, self.motion
+        terms = hold(motion, 0, task.start, self.equation, task.first)
+        if "vibration" not in task.weights:
+            return terms + hold(
+                motion, len(motion.q) - 1, task.end, self.equation, task.first
+            )
+        still = slice(0, task.arm.motor_slice.stop)
+        end = motion.q[-1, still]
+        motion.bound(end, task.end.q[still], task.end.q[still])
+        motion.bound(motion.v[-1, still], 0.0, 0.0)
+        return terms
+
+    def _limits(self) -> list[Term]:
+        task, motion = self.task, self.motion
+        motion.limit_forces(*task.torque)
+        motion.bound(motion.v[:, : task.arm.nu], *task.velocity)
+        terms: list[Term] = []
+        if np.isfinite(task.torque_rate).any():
+            terms += costs.rate_limits(motion, task.torque_rate)
+        for name, limits in task.outputs.items():
+            terms.append(costs.output_limits(motion, name, limits))
+        return terms
+
+    def _cost(self, name: str) -> Term:
+        """The term of a cost."""
+        task, motion = self.task, self.motion
+        if name == "effort":
+            return costs.effort(motion)
+        if name == "energy":
+            return costs.energy(motion, cast("Array", task.losses))
+        if name == "torque rate":
+            return costs.force_rates(motion)
+        if name == "vibration":
+            return costs.vibration(motion, task.end.q)
+        if name == "payload":
+            return costs.unknown(motion, int(motion.p[0]), -1.0, "payload")
+        if name == "design":
+            assert task.design_cost is not None
+            local = costs.OfParameters(task.design_cost, task.scale)
+            return Gathered(local, motion.p[None], weights=[1.0])
+        if motion.free:
+            return costs.unknown(motion, motion.T, 1.0, "time")
+        raise ArgumentError(
+            "'time' is among the costs with a fixed duration, expected a free one"
+        )
+
+    def result(
+        self, found: Solution, check: bool, began: float, prepared: float
+    ) -> OptimalMotion:
+        """The motion of a solution, verified."""
+        task, motion = self.task, self.motion
+        p = found.z[motion.p]
+        arm = task.arm
+        if task.family is not None:
+            arm = motion.arm = task.family.arm(p)
+        none = np.stack([np.full(arm.nu, -np.inf), np.full(arm.nu, np.inf)])
+        details: dict[str, Any] = {
+            "limits": Limits(task.torque, task.velocity, none, np.inf),
+            "costs": {
+                name: float(term.value(found.z).sum())
+                for name, term in self.costs.items()
+            },
+        }
+        if task.family is not None:
+            details["parameters"] = p.copy()
+        if isinstance(task.family, Payloads):
+            details["payload"] = float(p[0])
+        timings = {"setup": prepared - began, "solver": found.seconds}
+        result = answer(
+            motion,
+            found,
+            method="collocation",
+            timings=timings,
+            details=details,
+        )
+        started = time.perf_counter()
+        verification = None
+        if check:
+            tip = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])[:3, 3]
+            step = float(np.diff(result.t).min())
+            verification = verify(
+                arm, result.t, result.q[0], result.qd[0], result.tau, step, goal=tip
+            )
+        timings["verification"] = time.perf_counter() - started
+        timings["total"] = time.perf_counter() - began
+        result = dataclasses.replace(
+            result,
+            objective=found.objective * self.size,
+            timings=timings,
+            verification=verification,
+            message=self._told(found),
+        )
+        return judged(result, rests="vibration" not in task.weights)
+
+    def _told(self, found: Solution) -> str:
+        """The message of the solver; of limits that are too tight, which."""
+        task, motion = self.task, self.motion
+        if found.status != "infeasible":
+            return found.message
+        T = motion.duration(self.z0)
+        used = torque_used(task.arm, task.start.q, task.end.q, T, task.torque)
+        k = int(used.argmax())
+        if not used[k] > 1.0:
+            return found.message
+        return (
+            f"{found.message}; beside gravity a smooth motion in {T:.4g} s takes "
+            f"{used[k]:.3g} times what the torque_limits of "
+            f"{task.arm.coordinate_names[k]!r} leave"
+        )
+
+
+def judged(motion: OptimalMotion, rests: bool) -> OptimalMotion:
+    """The same motion, without success where the simulation leads elsewhere."""
+    if not motion.success or motion.verification is None:
+        return motion
+    way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
+    off, rate = motion.verification.final_error, motion.verification.final_rate
+    if off <= _OFF * way and (rate <= _FAST * way / motion.duration or not rests):
+        return motion
+    told = (
+        f"in a finer simulation the tip ends {off:.3g} m away from its goal with "
+        f"{rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this motion, or "
+        "it is unstable; take more intervals or a shorter duration"
+    )
+    return dataclasses.replace(motion, success=False, status="failed", message=told)
