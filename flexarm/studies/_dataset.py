@@ -61,8 +61,7 @@ def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
         values, unit = told if pair and not isinstance(told[0], str) else (told, None)
         array = np.array(values)
         if array.dtype.kind != "U":
-            array = real_array(f"coords[{name!r}]", values)
-            check_numbers(f"coords[{name!r}]", array)
+            check_numbers(f"coords[{name!r}]", real_array(f"coords[{name!r}]", values))
         if array.ndim != 1:
             raise ArgumentError(
                 f"coords[{name!r}] has shape {array.shape}, expected one axis"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from ._points import Points
 OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
 
 Numbers = NDArray[np.intp]
+
+_RECENT = 64  # arms that parts to come may have too
 
 # results without a name, whose attributes are none of a study
 _PLAIN = (np.ndarray, np.generic, int, float, complex, str, list, tuple)
@@ -53,6 +55,15 @@ class Task:
     vectorized: bool
     wanted: tuple[str, ...]
     name: str  # of a result that has none
+    recent: dict[tuple[int, ...], Arm] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "recent": {}}  # arms are made where they are needed
+
+    def keep(self, key: tuple[int, ...], arm: Arm) -> None:
+        """Keep an arm for parts to come, which may be of other threads."""
+        last = list(self.recent.items())[1 - _RECENT :]
+        object.__setattr__(self, "recent", {**dict(last), key: arm})
 
     def run(self, start: int, stop: int) -> Part:
         """Compute the points from one number to another."""
@@ -127,6 +138,10 @@ class _Work:
 
     def _make(self, key: tuple[int, ...], number: int) -> None:
         task = self._task
+        known = task.recent.get(key)
+        if known is not None:
+            self._arms[key] = known
+            return
         at = task.points.indices(number)
         given = {
             p.name: p.one(int(at[p.axis]))
@@ -140,6 +155,7 @@ class _Work:
             return
         if isinstance(arm, Arm):
             self._arms[key] = arm
+            task.keep(key, arm)
         else:
             self._no_arms[key] = (
                 f"arm returned {type(arm).__name__}, expected flexarm.Arm"
