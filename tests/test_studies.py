@@ -310,7 +310,14 @@ class Interrupt:
         self.calls += 1
         if self.calls > self.last:
             raise KeyboardInterrupt
-        return {"z": complex(x, y), "n": int(y), "name": f"{x:g}", "sure": x > y}
+        return {
+            "z": complex(x, y),
+            "n": int(y),
+            "big": 2**40 * int(x),
+            "name": f"{x:g}",
+            "sure": x > y,
+            "end": [x, y],
+        }
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".zarr"])
@@ -321,7 +328,8 @@ def test_the_same_call_goes_on(tmp_path: Path, suffix: str) -> None:
     function = Interrupt()
     function.last = 7
     draws = {"y": scipy.stats.norm()}
-    call = partial(sweep, function, {"x": [1.0, 2.0, 3.0]}, draws=draws, n_draws=4)
+    call = partial(sweep, function, {"x": ([1.0, 2.0, 3.0], "seconds")}, draws=draws)
+    call = partial(call, n_draws=4, coords={"end_axis0": ([0.1, 0.2], "hours")})
     with pytest.warns(
         fa.StudyWarning, match="interrupted, 6 of 12 .*the same call goes"
     ):
@@ -332,6 +340,7 @@ def test_the_same_call_goes_on(tmp_path: Path, suffix: str) -> None:
     assert function.calls == 8 + 6
     np.testing.assert_array_equal(whole.y, part.y)
     np.testing.assert_array_equal(whole.z, whole.x + 1j * whole.y)
+    assert whole.big.values[:, 0].tolist() == [2**40, 2**41, 3 * 2**40]
     assert whole.name.values[:, 0].tolist() == ["1", "2", "3"]
     assert os.listdir(tmp_path) == [path.name]
     function.calls = 0

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from ._points import Points
 from ._task import Part
 
 _COMPLEX = "complex_part_of"  # attribute of what a netCDF file has in two variables
+_ENGINES = {"netcdf4": ("netCDF4",), "h5netcdf": ("h5py", "h5netcdf")}
+# "seconds" stay numbers
+_AS_IT_IS = {"decode_times": False, "decode_timedelta": False}
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,8 @@ class Store:
             required("zarr", "a study in Zarr", extra="studies")
             dataset.to_zarr(work, mode="w", zarr_format=2, consolidated=True)
         else:
-            _in_two(dataset).to_netcdf(work, engine=_engine())
+            engine = _engine()
+            _in_netcdf(dataset, engine).to_netcdf(work, engine=engine)
         if self.path.is_dir():  # of a call that ended between the next two lines
             shutil.rmtree(self.path)
         os.replace(work, self.path)
@@ -111,8 +116,8 @@ class Store:
         xarray = required("xarray", "a study", extra="studies")
         if self.path.suffix == ".zarr":
             required("zarr", "a study in Zarr", extra="studies")
-            return xarray.open_zarr(self.path)
-        with xarray.open_dataset(self.path) as dataset:
+            return xarray.open_zarr(self.path, **_AS_IT_IS)
+        with xarray.open_dataset(self.path, **_AS_IT_IS) as dataset:
             return _in_one(dataset.load())
 
 
@@ -138,26 +143,29 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
 
 def _engine() -> str:
     """The library of xarray that writes netCDF: version 4 where there is one."""
-    for module, engine in (("netCDF4", "netcdf4"), ("h5py", "h5netcdf")):
-        try:
-            required(module, "netCDF 4")
-            required(engine if engine == "h5netcdf" else module, "netCDF 4")
-        except ImportError:
-            continue
-        return engine
+    for engine, modules in _ENGINES.items():
+        if all(find_spec(module) for module in modules):
+            return engine
     return "scipy"
 
 
-def _in_two(dataset: Any) -> Any:
-    """Complex variables as two, since netCDF has none."""
-    for name, x in dataset.data_vars.items():
+def _in_netcdf(dataset: Any, engine: str) -> Any:
+    """What netCDF has no type for: complex numbers, in version 3 long integers."""
+    for name, x in dataset.variables.items():
         if x.dtype.kind == "c":
-            dataset = dataset.drop_vars(name).assign(
-                {
-                    f"{name}_real": x.real.assign_attrs({**x.attrs, _COMPLEX: name}),
-                    f"{name}_imag": x.imag.assign_attrs({**x.attrs, _COMPLEX: name}),
-                }
-            )
+            attrs = {**x.attrs, _COMPLEX: name}
+            parts = {
+                f"{name}_real": (x.dims, x.values.real, attrs),
+                f"{name}_imag": (x.dims, x.values.imag, attrs),
+            }
+            dataset = dataset.drop_vars(name).assign(parts)
+        elif engine == "scipy" and x.dtype.kind in "iu":
+            short = np.iinfo(np.int32)
+            if (
+                x.size
+                and not short.min <= x.values.min() <= x.values.max() <= short.max
+            ):
+                dataset = dataset.assign({name: dataset[name].astype(np.float64)})
     return dataset
 
 
