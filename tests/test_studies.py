@@ -372,12 +372,17 @@ def test_interrupted_threads_keep_what_is_done(tmp_path: Path) -> None:
 def test_another_study_in_the_same_place_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.nc"
     sweep(product, GRID, path=path, seed=1)
+    sweep(product, GRID, path=path)
     refuse = partial(refused, fa.ArgumentError)
     other = {**GRID, "y": ([1.0, 2.0, 4.0], "s")}
     refuse(["the parameter y is"], lambda: sweep(product, other, path=path))
     refuse(["the function is"], lambda: sweep(lambda x, y: x, GRID, path=path))
     refuse(["the seed is"], lambda: sweep(product, GRID, path=path, seed=2))
-    refuse(["the outputs is"], lambda: sweep(product, GRID, path=path, outputs="area"))
+    refuse(
+        ["the set of outputs is"],
+        lambda: sweep(product, GRID, path=path, outputs="area"),
+    )
+    refuse(["a unit"], lambda: sweep(product, GRID, path=path, coords={"t": [1.0]}))
     stiff, soft = (partial(chain, stiffness=k) for k in (100.0, 10.0))
     load = {"payload": [0.0, 1.0]}
     arms = tmp_path / "arms.nc"
@@ -432,7 +437,11 @@ def test_refusals(tmp_path: Path) -> None:
     refuse(["expected 1 axes, t"], product, GRID, outputs={"area": ("t", "m")})
     refuse(["names 'x' as an axis"], product, GRID, outputs={"both": ("x", "m")})
     wrong = {"outputs": {"both": ("t", "m")}, "coords": {"t": [1.0, 2.0, 3.0]}}
-    refuse(["do not fit together"], product, GRID, **wrong)
+    refuse(["coords['t'] has 3 values, expected 2"], product, GRID, **wrong)
+    refuse(["returns 'x'"], lambda x: {"x": x}, {"x": [1.0]})
+    ragged = {"a": ("t", None), "b": ("t", None)}
+    two = {"a": np.zeros(2), "b": np.zeros(3)}
+    refuse(["do not fit together"], lambda x: two, {"x": [1]}, outputs=ragged)
     refuse(["first axis of length 12"], lambda x, y: 1.0, GRID, vectorized=True)
     refuse(["first axis of length"], lambda x, y: 1.0, GRID, vectorized=["x"])
     assert not list(tmp_path.iterdir())

@@ -103,6 +103,29 @@ class Results:
             self.values[name] = self.values[name].astype(both, copy=False)
             self.values[name][span] = x
 
+    def check(
+        self,
+        outputs: Mapping[str, Output],
+        coordinates: Mapping[str, tuple[Any, str | None]],
+    ) -> None:
+        """Refuse axes and names that do not fit the results that there are."""
+        lengths = dict(self.points.sizes)
+        taken = {"status", "message", *(p.name for p in self.points.parameters)}
+        for name, x in self.values.items():
+            if name in taken:
+                raise ArgumentError(
+                    f"function returns {name!r}, expected a name that is no parameter "
+                    "of the study, and neither status nor message"
+                )
+            own = _own_axes(name, outputs.get(name, Output()), x.shape[1:], lengths)
+            for axis, length in zip(own, x.shape[1:], strict=True):
+                there = len(coordinates[axis][0]) if axis in coordinates else length
+                if there != length:
+                    raise ArgumentError(
+                        f"coords[{axis!r}] has {there} values, expected {length}, the "
+                        f"length of this axis of {name}"
+                    )
+
     def lost(self, start: int, stop: int, why: str) -> None:
         """Take a part as failed."""
         self.add(Part(start, stop, {}, dict.fromkeys(range(start, stop), why)))
@@ -160,8 +183,8 @@ class Results:
             found = xarray.Dataset(data, coords, attrs)
         except ValueError as error:
             raise ArgumentError(
-                f"axes, results and coords do not fit together ({error}), expected "
-                "one length for each axis and names that are used once"
+                f"axes of different results do not fit together ({error}), expected "
+                "one length for each axis"
             ) from None
         order = dict.fromkeys(p.axis for p in self.points.parameters)
         return found.transpose(*order, ...)

@@ -24,6 +24,7 @@ from ..errors import ArgumentError
 from ._points import Points
 from ._task import Part
 
+LABELS = "a unit, an axis or coords"  # may change while a study is not done
 _COMPLEX = "complex_part_of"  # attribute of what a netCDF file has in two variables
 _ENGINES = {"netcdf4": ("netCDF4",), "h5netcdf": ("h5py", "h5netcdf")}
 # "seconds" stay numbers
@@ -181,15 +182,17 @@ def _in_one(dataset: Any) -> Any:
 
 
 def study_of(
-    function: Any, arm: Any, points: Points, outputs: Any, seed: int
+    function: Any, arm: Any, points: Points, labels: tuple[Any, Any], seed: int
 ) -> dict[str, str]:
     """What a study is, in words and hashes: equal for a call that may go on with it."""
+    outputs, coordinates = labels
     told = {
         "the function": _told(function),
         "the arm": _told(arm),
-        "the outputs": repr(outputs),
-        "the axes": repr(dict(sorted(points.sizes.items()))),
+        "the set of outputs": repr(list(outputs)),
+        "the order of axes": repr([*points.sizes.items(), points.inner]),
         "the seed": str(seed),
+        LABELS: _told([repr(outputs), coordinates]),
     }
     for p in points.parameters:
         told[f"the parameter {p.name}"] = f"{_told(p.values)} {p.unit}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..stacks import ArmStack
 from ._dataset import Results, coordinates_of, outputs_of
 from ._points import Points, points_of
 from ._runners import Span, check_place, computed
-from ._store import Store, store_at, study_of
+from ._store import LABELS, Store, store_at, study_of
 from ._task import Task, accepted
 
 _PARTS = 100  # of a study, by default: what an interrupt or a lost worker costs
@@ -177,7 +178,7 @@ def sweep(
     number = _seed(seed, before)
     points = points_of(grid, draws, n_draws, number, vectorized)
     task = _task(function, arm, points, vectorized is True, tuple(wanted))
-    study = study_of(function, arm, points, (outputs, coords), number)
+    study = study_of(function, arm, points, (wanted, known), number)
     if store and before is not None:
         _check_same(store, before, study)
         if not store.parts.exists():
@@ -188,7 +189,8 @@ def sweep(
         for part in store.kept():
             results.add(part)
     spans = _spans(results, chunk, count, vectorized is True)
-    done = _run(task, spans, results, store, (on, count, progress))
+    check = partial(results.check, wanted, known)
+    done = _run(task, spans, (results, check, store), (on, count, progress))
     ds = results.dataset(wanted, known, study, task.name)
     if store and done:
         store.finish(ds)
@@ -254,8 +256,9 @@ def _task(
 def _check_same(
     store: Store, before: Mapping[str, str], study: Mapping[str, str]
 ) -> None:
+    running = store.parts.exists()
     for key in {**before, **study}:
-        if before.get(key) != study.get(key):
+        if before.get(key) != study.get(key) and not (running and key == LABELS):
             raise ArgumentError(
                 f"path {str(store.path)!r} holds another study, of which {key} is "
                 "different, expected the same study or a new name"
@@ -282,12 +285,11 @@ def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list
 def _run(
     task: Task,
     spans: list[Span],
-    results: Results,
-    store: Store | None,
+    kept: tuple[Results, Callable[[], None], Store | None],
     where: tuple[Any, int, bool | None],
 ) -> bool:
     """Compute parts, keep them as they come; whether all are there."""
-    on, workers, progress = where
+    (results, check, store), (on, workers, progress) = kept, where
     bar = progress_bar(task.points.count, progress, "point")
     if bar is not None:
         bar.update(task.points.count - sum(stop - start for start, stop in spans))
@@ -301,6 +303,7 @@ def _run(
                 results.add(part)
                 if store:
                     store.keep(part)
+                check()
             if bar is not None:
                 bar.update(stop - start)
     except KeyboardInterrupt:
