@@ -62,7 +62,7 @@ def test_a_million_loops(
         monkeypatch.setattr(study, name, (values[-count:], unit))
     monkeypatch.setattr(study, "DRAWS", 8)
     ds = study.main(["--share", "0.25", "--workers", "2"])
-    assert dict(ds.sizes) == {"payload": 2, "stiffness": 1, "kp": 3, "kd": 2, "draw": 2}
+    assert dict(ds.sizes) == dict(payload=2, stiffness=1, kp=3, kd=2, draw=2)
     assert (ds.status == 0).all() and float(abs(ds.miss).max()) < 0.2
     assert "\n96 loops: " in capsys.readouterr().out
     more, *_ = study.study(3, path=tmp_path / "loops.nc")

@@ -16,11 +16,11 @@ import numpy as np
 import flexarm as fa
 from flexarm.control import LinearController, simulate_loop
 
-PAYLOAD = (np.linspace(0.0, 0.5, 10), "kg")
-STIFFNESS = (np.linspace(20.0, 60.0, 10), "N m^2")
+PAYLOAD = (np.linspace(0.0, 0.5, 5), "kg")
+STIFFNESS = (np.linspace(20.0, 60.0, 5), "N m^2")
 KP = (np.linspace(2.0, 20.0, 10), "N m/rad")
 KD = (np.linspace(1.0, 10.0, 10), "N m s/rad")
-DRAWS = 100
+DRAWS = 400
 GOAL, T = 0.5, np.linspace(0.0, 1.0, 101)
 
 
@@ -78,21 +78,23 @@ def best_gains(ds):
     return worst, {name: float(ds[name][i]) for name, i in at.items()}
 
 
-def report(ds, seconds, cpu, workers):
-    """What was computed, and what all of it takes at the same pace."""
-    count, every = ds.miss.size, ds.miss.size // ds.sizes["draw"] * DRAWS
-    began = time.process_time()
-    for payload in PAYLOAD[0]:
-        for stiffness in STIFFNESS[0]:
-            make_arm(payload, stiffness)
-    once = time.process_time() - began  # arms are made once for all draws
-    whole = once + (cpu - once) * every / count
+def report(small, whole, workers):
+    """What was computed, and what all of it takes at the same pace.
+
+    The pace is the difference of two sizes: what is done once for each arm is not
+    taken times the number of draws.
+    """
+    (first, _, cpu_of_first), (ds, seconds, cpu) = small, whole
+    count, fewer = ds.miss.size, first.miss.size
+    every = count // ds.sizes["draw"] * DRAWS
+    pace = (cpu - cpu_of_first) / (count - fewer)
+    total = cpu + pace * (every - count)
     print(f"{count} loops: {seconds:.1f} s with {workers} workers, {cpu:.1f} s of CPU")
     print(
-        f"of these {once:.1f} s to make the arms, {(cpu - once) / count:.1e} s a loop"
+        f"{pace * 1e3:.2f} ms of CPU for each more loop, found from {fewer} to {count}"
     )
-    print(f"{every} loops: {whole:.0f} s of CPU if the pace stays")
-    print(f"   {whole / workers / 60:.1f} min with {workers} workers of a core each")
+    print(f"{every} loops: {total:.0f} s of CPU if the pace stays,")
+    print(f"   {total / workers / 60:.1f} min with {workers} workers of a core each")
     worst, gains = best_gains(ds)
     print(f"least worst miss: {float(worst.min()):.4f} rad with {gains}")
 
@@ -104,9 +106,11 @@ def main(arguments=None):
     parser.add_argument("--path", help="file of the results, .nc or .zarr")
     parser.add_argument("--figure", help="file of a figure, such as gains.png")
     given = parser.parse_args(arguments)
-    draws = max(1, round(DRAWS * given.share))
-    ds, seconds, cpu = study(draws, given.workers, path=given.path)
-    report(ds, seconds, cpu, given.workers)
+    draws = max(2, round(DRAWS * given.share))
+    small = study(draws // 2, given.workers, progress=False)
+    whole = study(draws, given.workers, path=given.path)
+    report(small, whole, given.workers)
+    ds = whole[0]
     if given.figure:
         import matplotlib.pyplot as plt
 
