@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -240,7 +241,7 @@ def test_results_of_another_shape_have_failed() -> None:
     ):
         ds = sweep(lambda n: np.zeros(n), {"n": [2, 2, 3]}, chunk=1)
     assert ds.status.values.tolist() == [0, 0, 1]
-    with pytest.warns(fa.StudyWarning, match="_Bad|without b"):
+    with pytest.warns(fa.StudyWarning, match="ArgumentError: .*expected b too"):
         sweep(lambda n: {"a": n}, {"n": [1]}, outputs=["a", "b"])
 
 
@@ -276,6 +277,20 @@ def test_a_process_that_dies_takes_no_other_point_with_it() -> None:
     with pytest.warns(fa.StudyWarning, match=r"1 of 5 points failed, .* x=0.5: Termin"):
         ds = sweep(deadly, grid, on="processes", workers=2, chunk=1)
     assert ds.deadly.values[[0, 1, 3, 4]].tolist() == [0.0, 0.0625, 0.5625, 1.0]
+
+
+def test_what_cannot_be_sent_to_a_process_is_refused() -> None:
+    pytest.importorskip("loky")
+    lock = threading.Lock()
+
+    def locked(x: float) -> float:
+        with lock:
+            return x
+
+    words = ["cannot be sent between processes", "on='threads'"]
+    grid = {"x": [1.0]}
+    refused(fa.ArgumentError, words, lambda: sweep(locked, grid, on="processes"))
+    assert sweep(locked, grid, on="threads").locked == 1.0
 
 
 def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path: Path) -> None:
@@ -443,6 +458,7 @@ def test_refusals(tmp_path: Path) -> None:
     two = {"a": np.zeros(2), "b": np.zeros(3)}
     refuse(["do not fit together"], lambda x: two, {"x": [1]}, outputs=ragged)
     refuse(["first axis of length 12"], lambda x, y: 1.0, GRID, vectorized=True)
+    refuse(["expected numbers or text"], lambda x, y: None, GRID, vectorized=True)
     refuse(["first axis of length"], lambda x, y: 1.0, GRID, vectorized=["x"])
     assert not list(tmp_path.iterdir())
 

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from pickle import PicklingError
 from typing import Any
+
+import numpy as np
 
 from .._optional import required
 from ..errors import ArgumentError
@@ -28,11 +31,15 @@ def check_place(on: Any, workers: Any) -> int:
         if is_client(on):
             return max(1, sum(map(int, on.nthreads().values())))
         return 1 if on == "serial" else os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+    if (
+        isinstance(workers, bool)
+        or not isinstance(workers, int | np.integer)
+        or workers < 1
+    ):
         raise ArgumentError(
             f"workers is {workers!r}, expected a whole number, 1 or more"
         )
-    return workers
+    return int(workers)
 
 
 def is_client(on: Any) -> bool:
@@ -67,12 +74,21 @@ def _finished(pool: Any, run: Callable[..., Part], spans: Sequence[Span]) -> Don
         error = future.exception()
         if isinstance(error, ArgumentError):
             raise error
+        if isinstance(error, PicklingError):
+            raise _not_sent()
         if error is None:
             yield spans_by_future[future], future.result()
         elif isinstance(error, Exception):
             yield spans_by_future[future], error
         else:
             raise error
+
+
+def _not_sent() -> ArgumentError:
+    return ArgumentError(
+        "function, arm or results cannot be sent between processes, expected ones "
+        "without locks, open files and the like; on='threads' sends nothing"
+    )
 
 
 @contextmanager
@@ -126,7 +142,10 @@ def _pool(workers: int) -> Any:
 def _on_cluster(task: Task, spans: Sequence[Span], client: Any) -> Done:
     """Tasks of Dask, which computes those of a worker that is gone on another one."""
     distributed = required("distributed", "a study on a cluster", extra="studies")
-    submitted = {client.submit(task.run, *span, pure=False): span for span in spans}
+    try:
+        submitted = {client.submit(task.run, *span, pure=False): span for span in spans}
+    except (PicklingError, TypeError):
+        raise _not_sent() from None
     try:
         for future in distributed.as_completed(submitted):
             error = future.exception() if future.status == "error" else None

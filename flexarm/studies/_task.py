@@ -36,10 +36,6 @@ class Part:
     failed: dict[int, str]  # why, by the number of the point
 
 
-class _Bad(Exception):
-    """A result that is no result of this study."""
-
-
 @dataclass(frozen=True)
 class Task:
     """The function of a study, its arms and its points; goes to where it is run.
@@ -101,7 +97,8 @@ class _Work:
             return
         try:
             result = task.function(*self._arm(numbers), **self._given(numbers))
-            values = _named(result, task.wanted, task.name)
+            many = task.vectorized or bool(task.points.inner)
+            values = {} if many else _named(result, task.wanted, task.name)
         except Exception as error:
             if task.vectorized and len(numbers) > 1:
                 # halves, until what fails stands alone
@@ -111,7 +108,8 @@ class _Work:
             else:
                 self._failed.update(dict.fromkeys(map(int, numbers), _told(error)))
             return
-        if task.vectorized or task.points.inner:
+        if many:  # what is no result of one call is none of any other
+            values = _named(result, task.wanted, task.name)
             _check_leading(values, len(numbers))
         else:
             values = {name: x[np.newaxis] for name, x in values.items()}
@@ -247,7 +245,10 @@ def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, NDArray
         found = {wanted[0] if wanted else name: result}
     missing = [key for key in wanted if key not in found]
     if missing:
-        raise _Bad(f"returned {', '.join(found) or 'nothing'}, without {missing[0]}")
+        raise ArgumentError(
+            f"function returned {', '.join(found) or 'nothing'}, expected "
+            f"{missing[0]} too, which outputs names"
+        )
     return {key: _array(key, found[key]) for key in (wanted or found)}
 
 
@@ -257,7 +258,7 @@ def _array(name: str, value: Any) -> NDArray[Any]:
     except ValueError:
         array = np.array(None)
     if array.dtype.kind not in "biufcU":
-        raise _Bad(
+        raise ArgumentError(
             f"{name} is {type(value).__name__}, expected numbers or text; outputs "
             "names what to keep of a result"
         )
