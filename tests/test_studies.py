@@ -151,6 +151,15 @@ def test_arms_of_one_topology_are_a_stack() -> None:
     np.testing.assert_allclose(whole.gravity_forces, expected, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("vectorized", [False, True, "q"])
+def test_one_arm_for_all_points(vectorized: Any) -> None:
+    q = np.linspace(-1.0, 1.0, 5)[:, np.newaxis]
+    one = fa.library.pendulum()
+    for arm in (one, lambda: one):
+        ds = sweep(fa.gravity_forces, {"q": q}, arm=arm, vectorized=vectorized)
+        np.testing.assert_array_equal(ds.gravity_forces, fa.gravity_forces(one, q))
+
+
 def test_some_parameters_in_one_call() -> None:
     """Loops of a thousand gains in C; the arm is another one for each call."""
     arm = fa.library.pendulum

@@ -132,6 +132,8 @@ class _Work:
     def _keys(self, numbers: Numbers) -> Iterator[tuple[int, ...]]:
         """What tells the arms of points apart: indices on their axes."""
         at = self._task.points.indices(numbers)
+        if not self._arm_axes:  # one arm for all
+            return iter([()] * len(numbers))
         return zip(*(at[axis].tolist() for axis in self._arm_axes), strict=True)
 
     def _make(self, key: tuple[int, ...], number: int) -> None:
