@@ -184,7 +184,7 @@ def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
         written.append((path, text))
     path = out / "motion.gif"
     run = next(result.run for result in results if result.case.figure == 9)
-    axes = _figure(7.0, 5.6).subplots()
+    axes = _figure(7.0, 2.8).subplots()
     plotting.animate(run, ax=axes).save(path)
     written.append((path, "the arm of Fig. 9, animated: two seconds, true scale"))
     return written
