@@ -15,6 +15,7 @@ from ._arm_groups import groups
 from ._chunks import all_finite, in_chunks
 from ._explain import any_of, check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
+from ._optional import required
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -467,11 +468,9 @@ def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
     if progress is False:
         return None
     try:
-        from tqdm.auto import tqdm
+        tqdm = required("tqdm.auto", "progress", extra="plot").tqdm
     except ImportError:
         if progress:
-            raise ImportError(
-                'progress needs tqdm: python3 -m pip install "flexarm[plot]"'
-            ) from None
+            raise
         return None
     return tqdm(total=total, unit=unit, delay=0.0 if progress else 2.0, leave=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._optional import required
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def to_control(model: StateSpace, name: str | None = None) -> Any:
     ArgumentError
         If there are many models.
     ImportError
-        If python-control is not installed: ``pip install control``.
+        If python-control is missing: ``pip install "flexarm[control]"``.
 
     Examples
     --------
@@ -47,13 +48,9 @@ def to_control(model: StateSpace, name: str | None = None) -> Any:
     >>> system = ss.to_control()  # doctest: +SKIP
     """
     _one(model, "to_control")
-    try:
-        import control
-    except ImportError:
-        raise ImportError(
-            "to_control needs python-control, which is not installed; "
-            "pip install 'flexarm[control]'"
-        ) from None
+    control = required(
+        "control", "to_control", package="python-control", extra="control"
+    )
     names = {
         what: [text.replace(".", " ") for text in getattr(model, what)]
         for what in ("states", "inputs", "outputs")
