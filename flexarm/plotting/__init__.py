@@ -12,6 +12,7 @@ from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
 from ._robustness import robustness
+from ._scene import Scene, scene
 from ._snapshots import snapshots
 from ._tracking import tracking
 from ._vibration import vibration, workspace
@@ -19,6 +20,7 @@ from ._vibration import vibration, workspace
 __all__ = [
     "Animation",
     "ArmDrawing",
+    "Scene",
     "animate",
     "arm",
     "bode",
@@ -30,6 +32,7 @@ __all__ = [
     "poles_zeros",
     "robustness",
     "root_locus",
+    "scene",
     "snapshots",
     "step_response",
     "tip",

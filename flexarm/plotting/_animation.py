@@ -134,7 +134,8 @@ class Animation:
                 f"{path.suffix} files need ffmpeg, which is missing; install it, or "
                 "save a .gif"
             )
-        self.play().save(path, writer=animation.FFMpegWriter(fps=self.fps), dpi=dpi)
+        writer: Any = animation.FFMpegWriter
+        self.play().save(path, writer=writer(fps=self.fps), dpi=dpi)
         return path
 
 

@@ -99,7 +99,7 @@ class Palette:
         from PIL import Image
 
         few = Image.fromarray(pixels).quantize(COLORS, Image.Quantize.MEDIANCUT)
-        colors = np.array(few.getpalette()[: 3 * COLORS]).reshape(-1, 3)
+        colors = np.array((few.getpalette() or [])[: 3 * COLORS]).reshape(-1, 3)
         # nearest of them to the middle of each box of 8 x 8 x 8 values
         steps = np.arange(32) * 8 + 4
         box = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), -1)
