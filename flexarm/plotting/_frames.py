@@ -67,7 +67,7 @@ def pictures(
 
     shown_on, resolution = figure.canvas, figure.dpi
     freeze_layout(figure)
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     moving, palette = draw(0), None
     try:
         figure.set_dpi(dpi or resolution)
