@@ -16,6 +16,8 @@ from ._chunks import all_finite, in_chunks
 from ._explain import any_of, check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
 from ._optional import required
+from ._printing import Printed, Sheet
+from ._trajectory_sheet import trajectory_sheet
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ _ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Printed):
     """Motion of an arm, or of a batch of them, on a grid of times.
 
     Samples that a run did not reach are NaN; `success` and `message` tell.
@@ -112,6 +114,9 @@ class Trajectory:
         one = any_of(self.arm) is self.arm
         arm = self.arm if one else self.arm[..., np.newaxis]
         return arm._model.quiet(kernel)(*operands)
+
+    def _sheet(self) -> Sheet:
+        return trajectory_sheet(self)
 
     def __repr__(self) -> str:
         batch = " x ".join(map(str, self.q.shape[:-2]))

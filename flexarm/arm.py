@@ -32,9 +32,10 @@ from . import operational_space as _operational_space
 from . import operators as _operators
 from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
 from ._core import Model
-from ._description import Description, table
+from ._description import Description
 from ._export_c import export_c as _export_c
 from ._pack import FIDELITIES, Packed, pack
+from ._printing import Printed, Sheet, Table
 from .errors import ModelError
 from .joints import Joint
 from .models import GROUND, Body, FlexibleBody, RigidBody
@@ -142,7 +143,7 @@ def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Arm(Description):
+class Arm(Printed, Description):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
 
     Parameters
@@ -460,7 +461,7 @@ class Arm(Description):
             f"and {modes} modal coordinates>"
         )
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
         for body, parent in zip(self.bodies, self._parents, strict=True):
             where = GROUND
@@ -477,7 +478,9 @@ class Arm(Description):
             rows.append(
                 (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
             )
-        lines = table(rows) + _motors.told(self)
+        depths: list[int] = []
+        for parent in self._parents:
+            depths.append(depths[parent] + 1 if parent >= 0 else 0)
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
             if isinstance(c, _constraints.Loop)
@@ -488,7 +491,8 @@ class Arm(Description):
         ]
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
-        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines, *held])
+        head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
+        return Sheet((head, Table(rows, depths), *_motors.told(self), *held))
 
     # the functions of the package as methods
 

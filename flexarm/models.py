@@ -26,6 +26,7 @@ from ._checks import (
     listed,
 )
 from ._description import Description
+from ._printing import Printed, Sheet, Table
 from .errors import ModelError
 from .integrals import ModalIntegrals
 from .joints import Joint
@@ -35,7 +36,7 @@ Array = NDArray[np.float64]
 GROUND = "ground"
 
 
-class _Body(Description):
+class _Body(Printed, Description):
     """What rigid and flexible bodies have in common, node by node."""
 
     name: str
@@ -214,6 +215,24 @@ class RigidBody(_Body):
             com,
             inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),
         )
+
+    def _sheet(self) -> Sheet:
+        I = self.inertia
+
+        def row(what: str, values: Any, unit: str) -> tuple[str, ...]:
+            return (what, *(f"{x + 0.0:.6g}" for x in values), unit)
+
+        rows = [
+            ("", "x", "y", "z", "unit"),
+            row("center of mass", self.com, "m"),
+            row("inertia about it xx, yy, zz", np.diag(I), "kg m^2"),
+        ]
+        if np.any(I - np.diag(np.diag(I))):
+            products = (I[0, 1], I[0, 2], I[1, 2])
+            rows.append(row("products xy, xz, yz", products, "kg m^2"))
+        rows += [row(f"node {key}", where, "m") for key, where in self.nodes]
+        head = f"rigid body {self.name!r}: {self.joint.kind} joint, {self.mass:.4g} kg"
+        return Sheet((head, Table(rows)))
 
     @property
     def node_names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -464,10 +483,12 @@ class FlexibleBody(_Body):
         """
         from ._mode_table import mode_table
 
-        return mode_table(self)
+        return mode_table(self).text()
 
-    def __str__(self) -> str:
-        return self.summary()
+    def _sheet(self) -> Sheet:
+        from ._mode_table import mode_table
+
+        return mode_table(self)
 
     def _foreshortening(self) -> Array:
         """Second derivatives of the node positions, checked."""
