@@ -8,6 +8,7 @@ matplotlib they raise an `ImportError` that says how to install it.
 from ._animation import Animation, animate
 from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
+from ._interact import Explorer, interact
 from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
@@ -20,12 +21,14 @@ from ._vibration import vibration, workspace
 __all__ = [
     "Animation",
     "ArmDrawing",
+    "Explorer",
     "Scene",
     "animate",
     "arm",
     "bode",
     "deflections",
     "energies",
+    "interact",
     "joints",
     "link_loads",
     "mode_shapes",

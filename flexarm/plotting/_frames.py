@@ -59,37 +59,67 @@ def freeze_layout(figure: Any) -> None:
     figure.set_layout_engine("none")
 
 
+class Stage:
+    """A figure on which only some artists move: all others are drawn once.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+        Its canvas and resolution are those of the stage until `leave`.
+    moving : list of matplotlib artists
+        What moves.
+    dpi : float, optional
+        Resolution; by default that of the figure.
+    """
+
+    def __init__(
+        self, figure: Any, moving: list[Any], dpi: float | None = None
+    ) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        self._figure, self._moving = figure, moving
+        self._before = figure.canvas, figure.dpi
+        freeze_layout(figure)
+        self._canvas: Any = FigureCanvasAgg(figure)
+        figure.set_dpi(dpi or figure.dpi)
+        self.build()
+
+    def build(self) -> None:
+        """Draw what stands still, again after a change of it."""
+        for each in self._moving:
+            each.set_animated(True)  # left out of the ground
+        self._canvas.draw()
+        self._ground = self._canvas.copy_from_bbox(self._figure.bbox)
+
+    def pixels(self) -> Any:
+        """Colors (height, width, 3) of the figure as it is now."""
+        self._canvas.restore_region(self._ground)
+        for each in sorted(self._moving, key=lambda each: float(each.get_zorder())):
+            self._figure.draw_artist(each)
+        return np.array(self._canvas.buffer_rgba())[..., :3]
+
+    def leave(self) -> None:
+        """Give the figure back as it was."""
+        for each in self._moving:
+            each.set_animated(False)
+        canvas, dpi = self._before
+        self._figure.set_dpi(dpi)
+        self._figure.set_canvas(canvas)
+
+
 def pictures(
     figure: Any, draw: Callable[[int], list[Any]], count: int, dpi: float | None = None
 ) -> Iterator[Any]:
     """Frames as images of Pillow; `draw` shows a frame and returns what moved."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    shown_on, resolution = figure.canvas, figure.dpi
-    freeze_layout(figure)
-    canvas: Any = FigureCanvasAgg(figure)
-    moving, palette = draw(0), None
+    # the last one, with whole traces, tells the colors of all
+    stage = Stage(figure, draw(count - 1), dpi)
     try:
-        figure.set_dpi(dpi or resolution)
-        for each in moving:
-            each.set_animated(True)  # left out of the background
-        canvas.draw()
-        background = canvas.copy_from_bbox(figure.bbox)
-        # the last one, with whole traces, tells the colors of all
-        for k in (count - 1, *range(count)):
-            canvas.restore_region(background)
-            for each in sorted(draw(k), key=lambda each: float(each.get_zorder())):
-                figure.draw_artist(each)
-            pixels = np.array(canvas.buffer_rgba())[..., :3]
-            if palette is None:
-                palette = Palette(pixels)
-            else:
-                yield palette.picture(pixels)
+        palette = Palette(stage.pixels())
+        for k in range(count):
+            draw(k)
+            yield palette.picture(stage.pixels())
     finally:
-        for each in moving:
-            each.set_animated(False)
-        figure.set_dpi(resolution)
-        figure.set_canvas(shown_on)
+        stage.leave()
 
 
 class Palette:
