@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,7 +147,8 @@ def times(t: Any) -> Array:
     array = np.array(real_array("t", t))
     if array.ndim != 1 or len(array) == 0:
         raise ArgumentError(
-            f"t has shape {array.shape}, expected one axis with at least one time"
+            f"t has shape {array.shape}, expected one axis with at least one time in s, "
+            "such as numpy.linspace(0.0, 1.0, 1001)"
         )
     if not np.isfinite(array).all():
         raise ArgumentError("t has an entry that is not finite, expected times in s")
@@ -155,7 +157,8 @@ def times(t: Any) -> Array:
         k = int(falls[0])
         raise ArgumentError(
             f"t does not increase: t[{k + 1}] = {array[k + 1]:g} comes after "
-            f"t[{k}] = {array[k]:g}, expected increasing times"
+            f"t[{k}] = {array[k]:g}, expected increasing times of all samples, such as "
+            "numpy.linspace(0.0, 1.0, 1001)"
         )
     return array
 
@@ -169,6 +172,28 @@ def state(arm: AnyArm, name: str, value: Any) -> Array:
         )
     check_numbers(name, array)
     return array
+
+
+def _constant_hint(array: Array, sizes: tuple[int, ...]) -> str:
+    """What to do about a torque without times."""
+    if array.ndim == 1 and len(array) in sizes:
+        return "; numpy.tile(torque, (len(t), 1)) is a constant one"
+    return ""
+
+
+def check_torque(function: Any) -> None:
+    """Refuse a torque function that does not take a time and a state."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # written in C
+    try:
+        signature.bind(0.0, None, None)
+    except TypeError:
+        raise ArgumentError(
+            f"torque is a function of ({', '.join(signature.parameters)}), expected "
+            "one of the time and the state of the batch, torque(t, q, qd)"
+        ) from None
 
 
 class Run:
@@ -271,6 +296,7 @@ class Run:
             raise ArgumentError(
                 f"torque has shape {array.shape}, expected (..., {n}, {arm.nu}): one "
                 f"row per time, one column per joint (or {arm.nv} for all coordinates)"
+                + _constant_hint(array, (arm.nu, arm.nv))
             )
         if not all_finite(array, 1).all():
             raise ArgumentError("torque has samples that are not finite")
@@ -279,6 +305,7 @@ class Run:
     def start(self) -> None:
         """One call of the torque function, to learn the width of what it returns."""
         if self.function is not None and len(self.q):
+            check_torque(self.function)
             tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
             self.n_tau = tau.shape[-1]
             self.widths = {self.n_tau}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,11 @@ from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
 from . import operators as _operators
-from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
+from ._checks import MAX_BODIES, as_array, as_vector, check_units_of_arm, listed
 from ._core import Model
 from ._description import Description
 from ._export_c import export_c as _export_c
+from ._options import did_you_mean, explained_class
 from ._pack import FIDELITIES, Packed, pack
 from ._printing import Printed, Sheet, Table
 from .errors import ModelError
@@ -142,6 +143,7 @@ def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
     return (0, *accumulate(sizes))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Arm(Printed, Description):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
@@ -216,7 +218,7 @@ class Arm(Printed, Description):
         if not isinstance(self.bodies, Iterable):
             raise ModelError(
                 f"bodies of the arm is {type(self.bodies).__name__}, expected a "
-                "sequence of RigidBody or FlexibleBody"
+                "sequence of RigidBody or FlexibleBody, such as [body]"
             )
         bodies = tuple(self.bodies)
         parents = _find_parents(bodies)
@@ -231,7 +233,7 @@ class Arm(Printed, Description):
             )
         self._set(
             bodies=bodies,
-            gravity=as_array("gravity of the arm", self.gravity, (3,)),
+            gravity=as_vector("gravity of the arm", self.gravity, (0.0, 0.0, -9.81)),
             _parents=parents,
             _node_offset=_starts(b.n_nodes for b in bodies),
             _modes_at=_starts(b.n_modes for b in bodies),
@@ -356,7 +358,7 @@ class Arm(Printed, Description):
             if body not in names:
                 raise ModelError(
                     f"the arm has no body {body!r}, expected one of "
-                    f"{listed(names, str)}"
+                    f"{listed(names, str)}{did_you_mean(body, names)}"
                 )
             return names.index(body)
         if isinstance(body, bool) or not isinstance(body, int | np.integer):
@@ -493,6 +495,15 @@ class Arm(Printed, Description):
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
         head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
         return Sheet((head, Table(rows, depths), *_motors.told(self), *held))
+
+    if not TYPE_CHECKING:  # a checker knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            # called for what is not there; private names are those of Python itself
+            kind = type(self)
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(kind))
+            text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"
+            raise AttributeError(text, name=name, obj=self)
 
     # the functions of the package as methods
 

@@ -26,6 +26,7 @@ from ._checks import (
     listed,
 )
 from ._description import Description
+from ._options import did_you_mean, explained_class
 from ._printing import Printed, Sheet, Table
 from .errors import ModelError
 from .integrals import ModalIntegrals
@@ -88,6 +89,7 @@ class _Body(Printed, Description):
             raise ModelError(
                 f"body {self.name!r} has no node {node!r}, expected one of "
                 f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
+                f"{did_you_mean(node, self.node_names)}"
             )
         if isinstance(node, bool) or not isinstance(node, int | np.integer):
             raise ModelError(
@@ -139,8 +141,10 @@ class _Body(Printed, Description):
 
 def _check_name(kind: str, name: object) -> str:
     if not isinstance(name, str) or not name or name == GROUND or "." in name:
+        plain = name is None or isinstance(name, str | int | float)
+        given = repr(name) if plain else f"of type {type(name).__name__}"
         raise ModelError(
-            f"name of a {kind} is {name!r}, expected a word without a dot other than "
+            f"name of a {kind} is {given}, expected a word without a dot other than "
             f"{GROUND!r}"
         )
     return name
@@ -150,10 +154,12 @@ def _check_joint(name: str, joint: object) -> Joint:
     if not isinstance(joint, Joint):
         raise ModelError(
             f"joint of body {name!r} is {type(joint).__name__}, expected flexarm.Joint"
+            + (f", such as flexarm.Joint({joint!r})" if isinstance(joint, str) else "")
         )
     return joint
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RigidBody(_Body):
     """Body that does not deform.
@@ -288,6 +294,7 @@ class RigidBody(_Body):
         return ()
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(_Body):
     """Body that deforms in a few assumed modes.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import kinematics, positions
 from ._explain import check_finite, common_batch, leading, real_array
+from ._options import explained
 from ._printing import Printed, Sheet, Table
 from .errors import ArgumentError
 from .mass import mass_matrix
@@ -180,6 +181,7 @@ class ComplexModes:
         return np.asarray(-self.eigenvalues.real / np.where(size > 0.0, size, np.nan))
 
 
+@explained
 def natural_frequencies(
     arm: Arm,
     q: Any,
@@ -264,6 +266,7 @@ def natural_frequencies(
     return _one_of_each_pair(np.linalg.eigvals(job.first_order()))
 
 
+@explained
 def vibration_modes(
     arm: Arm,
     q: Any,

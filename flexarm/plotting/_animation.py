@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._options import explained
 from ..errors import ArgumentError
-from ._canvas import color, pyplot
+from ._canvas import check_motion, color, pyplot
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, save_gif
 from ._skeleton import Shape, find_shapes, magnify
@@ -139,6 +140,7 @@ class Animation:
         return path
 
 
+@explained
 def animate(
     traj: Trajectory,
     *,
@@ -194,6 +196,7 @@ def animate(
     >>> len(animation.times)
     51
     """
+    check_motion(traj)
     if not (fps > 0.0 and speed > 0.0):
         raise ArgumentError(
             f"fps is {fps:g} and speed {speed:g}, expected numbers above zero"

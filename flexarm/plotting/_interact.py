@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import drives, vibration
 from .._explain import check_arm, check_numbers, positive_number, real_array
 from .._optional import required
+from .._options import explained
 from ..arm import Arm
 from ..errors import ArgumentError, FlexarmError
 from ..joints import Joint
@@ -264,6 +265,7 @@ def with_payload(arm: Arm, mass: float) -> Arm:
     return arm.replace(bodies=[*arm.bodies, load], tip=arm.tip)  # type: ignore[no-any-return]
 
 
+@explained
 def interact(
     arm: Arm,
     q: ArrayLike | None = None,

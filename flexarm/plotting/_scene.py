@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._explain import positive_number, real_array
 from .._optional import required
+from .._options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._canvas import color
@@ -147,6 +148,7 @@ class Scene:
         return {_MIME: json.loads(json.dumps(bundle)), "text/plain": repr(self)}
 
 
+@explained
 def scene(
     shown: Arm | Trajectory | Sequence[Arm | Trajectory],
     q: ArrayLike | Sequence[ArrayLike] | None = None,
