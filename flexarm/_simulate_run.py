@@ -147,8 +147,8 @@ def times(t: Any) -> Array:
     array = np.array(real_array("t", t))
     if array.ndim != 1 or len(array) == 0:
         raise ArgumentError(
-            f"t has shape {array.shape}, expected one axis with at least one time in s, "
-            "such as numpy.linspace(0.0, 1.0, 1001)"
+            f"t has shape {array.shape}, expected one axis with at least one time in "
+            "s, such as numpy.linspace(0.0, 1.0, 1001)"
         )
     if not np.isfinite(array).all():
         raise ArgumentError("t has an entry that is not finite, expected times in s")
