@@ -3,7 +3,7 @@
 matplotlib draws a whole figure for each frame, twice where it writes a file: 0.1 s a
 frame, nearly all of it for axes, grid and labels that do not change.  Here these are
 drawn once and copied under what moves, and frames have 64 colors: a tenth of the time
-and a quarter of the size.  The player is a page of its own, which needs no network for
+and a third of the size.  The player is a page of its own, which needs no network for
 its buttons as that of matplotlib does.
 """
 

@@ -306,7 +306,7 @@ def interact(
     -----
     The frequencies are those of small motions about the pose with motors, and joints
     without one, held; gravity counts, see `flexarm.natural_frequencies`.  Motors follow
-    their joints, positions with quaternions stay as given.  A picture takes some 15 ms;
+    their joints, positions with quaternions stay as given.  A picture takes some 20 ms;
     while a slider moves there are at most twenty a second.
 
     Examples

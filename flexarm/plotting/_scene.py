@@ -6,14 +6,14 @@ Drawn by plotly.  What was weighed, measured for a scene of 51 frames on one mac
 ============  =======  ========  ================================================
 library       size     page      for and against
 ============  =======  ========  ================================================
-plotly        76 MB    4.9 MB    two packages; play button, slider, legend and
-                                 hover text; needs no server, no widgets
-k3d           169 MB   1.2 MB    the smallest page; 28 packages, no legend and no
-                                 ticks of time, a page is made by a widget
-meshcat       182 MB   0.9 MB    starts a server to make a page; no axes with
-                                 units; last release of 2022
-pyvista       930 MB   --        surfaces and shadows; 123 packages with trame; its
-                                 pages do not move, motion needs a server
+plotly        76 MB    4.9 MB    3 packages; play button, slider, legend, hover
+                                 text, axes with units; needs no server, no widgets
+k3d           169 MB   1.2 MB    28 packages; a small page, made by a widget; no
+                                 legend to compare runs
+meshcat       182 MB   0.9 MB    25 packages; starts a server to make a page (here of
+                                 an empty scene); no axes with units
+pyvista       930 MB   not made  123 packages with trame; surfaces and shadows;
+                                 motion needs a server
 ============  =======  ========  ================================================
 
 All but 0.1 MB of a page of plotly is plotly.js itself, which pages in one folder can
