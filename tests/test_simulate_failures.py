@@ -555,5 +555,5 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
 
 
 def test_options_are_keyword_only() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(fa.ArgumentError, match="without names"):
         fa.simulate(ARM, Z, Z, T, samples())  # type: ignore[misc]
