@@ -102,11 +102,18 @@ def test_form(path):
     assert solutions(cells), "no solution has code"
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook(path, monkeypatch):
-    plt = pytest.importorskip("matplotlib.pyplot")
+@pytest.fixture
+def plt(monkeypatch):
+    """Pyplot on a machine without a display; figures do not outlive the test."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.delenv("DISPLAY", raising=False)
-    plt.switch_backend("agg")
+    pyplot.switch_backend("agg")
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path, plt):
     cells = read(path)
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
@@ -119,4 +126,3 @@ def test_notebook(path, monkeypatch):
             check_axes(ax)
     for number, source in enumerate(solutions(cells)):
         run(source, f"{path.name}, solution {number}", names)
-    plt.close("all")
