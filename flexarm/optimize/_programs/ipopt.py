@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...interop._functions import required
+from ..._optional import required
 from .program import Merged, NonlinearProgram
 from .solve import Solution, Watch
 
