@@ -1,36 +1,128 @@
-"""Every notebook runs from its first cell to its last, without stored outputs."""
+"""The course: every notebook runs, has exercises that are solved, and labels its axes.
+
+What each must have: at most 24 cells without outputs; goal, source and units in the
+first; an assertion; exercises with solutions folded away, whose code runs after that of
+the notebook; labels with units on all axes, and a legend where there are several lines
+of one axes; a row in ``notebooks/README.md``.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
+import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("notebooks/*.ipynb"))
+FOLDER = Path(__file__).parent.parent / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+FOLDED = re.compile(r"<details><summary>Solutions</summary>\n\n(.*?)\n</details>", re.S)
+FENCED = re.compile(r"^ *```python\n(.*?)^ *```", re.M | re.S)
 
 
-def test_there_are_notebooks():
-    assert NOTEBOOKS
+def read(path: Path) -> list[dict[str, Any]]:
+    """The cells, with the source as one text."""
+    cells = json.loads(path.read_text())["cells"]
+    return [{**cell, "source": "".join(cell["source"])} for cell in cells]
+
+
+def solutions(cells: list[dict[str, Any]]) -> list[str]:
+    """The code that is folded away."""
+    text = "\n".join(c["source"] for c in cells if c["cell_type"] == "markdown")
+    return [
+        textwrap.dedent(code)
+        for folded in FOLDED.findall(text)
+        for code in FENCED.findall(folded)
+    ]
+
+
+def run(source: str, where: str, names: dict[str, object]) -> None:
+    """Run a cell; its last value is shown as a notebook would."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, where, "exec"), names)
+    if last is not None:
+        value = eval(compile(ast.Expression(last.value), where, "eval"), names)
+        shown = getattr(value, "_repr_html_", None)
+        assert shown is None or shown()
+
+
+def shared(ax: Any, name: str) -> list[str]:
+    """Labels of an axis and of those that share it, of which one is drawn."""
+    group = getattr(ax, f"get_shared_{name}_axes")()
+    return [getattr(other, f"get_{name}label")() for other in group.get_siblings(ax)]
+
+
+def check_axes(ax: Any) -> None:
+    """Labels with units in parentheses; a legend for several lines with names."""
+    if not ax.axison:
+        return
+    if ax.get_label() == "<colorbar>":
+        label = ax.get_ylabel() or ax.get_xlabel()
+        assert "(" in label, f"the color bar has the label {label!r}, without a unit"
+        return
+    for name in ("x", "y", "z") if hasattr(ax, "get_zlabel") else ("x", "y"):
+        labels = [ax.get_zlabel()] if name == "z" else shared(ax, name)
+        assert any("(" in label for label in labels), (
+            f"{name} of the axes {ax.get_title()!r} is labeled {labels}, expected a "
+            "label with a unit in parentheses"
+        )
+    named = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    if len(named) > 1:
+        legends = [ax.get_legend(), *ax.figure.legends]
+        legends += [other.get_legend() for other in ax.figure.axes]
+        assert any(legends), f"the axes {ax.get_title()!r} have no legend"
+
+
+def test_the_course_is_there_and_listed():
+    assert len(NOTEBOOKS) >= 12
+    index = (FOLDER / "README.md").read_text()
+    links = re.findall(r"\]\((\w+\.ipynb)\)", index)
+    assert links == [path.name for path in NOTEBOOKS]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook(path):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    cells = json.loads(path.read_text())["cells"]
-    code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
-    assert not any(c.get("outputs") for c in cells), "clear the outputs"
-    assert any("assert " in source for source in code), "nothing is checked"
+def test_form(path):
+    document = json.loads(path.read_text())
+    cells = read(path)
+    assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in cells}) == len(cells) < 25
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert not any(c["outputs"] or c["execution_count"] for c in code), "clear outputs"
+    assert any("assert " in cell["source"] for cell in code), "nothing is checked"
+    first, last = cells[0]["source"], cells[-1]["source"]
+    assert first.startswith("# ")
+    for word in ("**Goal.**", "**Source.**", "**Units.**"):
+        assert word in first
+    assert "## Exercises" in last and FOLDED.search(last)
+    assert solutions(cells), "no solution has code"
+
+
+@pytest.fixture
+def plt(monkeypatch):
+    """Pyplot on a machine without a display; figures do not outlive the test."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    pyplot.switch_backend("agg")
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(path, plt):
+    cells = read(path)
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
     for number, source in enumerate(code):
-        tree = ast.parse(source)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, f"{path.name}, code cell {number}", "exec"), names)
-        if last is not None:
-            # as a notebook shows it
-            value = eval(compile(ast.Expression(last.value), path.name, "eval"), names)
-            shown = getattr(value, "_repr_html_", None)
-            assert shown is None or shown()
-    assert plt.get_fignums()
-    plt.close("all")
+        run(source, f"{path.name}, code cell {number}", names)
+    figures = [plt.figure(number) for number in plt.get_fignums()]
+    assert figures
+    for figure in figures:
+        for ax in figure.axes:
+            check_axes(ax)
+    for number, source in enumerate(solutions(cells)):
+        run(source, f"{path.name}, solution {number}", names)
