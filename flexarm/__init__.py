@@ -324,7 +324,10 @@ def __getattr__(name: str) -> Any:
     """Load a module at its first use."""
     if name in _LATER:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._options import did_you_mean
+
+    hint = "" if name.startswith("_") else did_you_mean(name, __all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

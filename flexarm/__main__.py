@@ -31,8 +31,8 @@ def make_parser() -> argparse.ArgumentParser:
         help="the two-link flexible arm of De Luca and Siciliano, section VII",
         description=(
             "Computes section VII of De Luca and Siciliano (1991) from end to end: "
-            "modes, six simulations, energy ledgers, timings, figures. Returns 0, or 1 "
-            "if a printed number or a ledger is missed."
+            "modes, six simulations, energy ledgers, timings, figures, an animation. "
+            "Returns 0, or 1 if a printed number or a ledger is missed."
         ),
     )
     demo.add_argument(

@@ -58,6 +58,15 @@ def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
+def as_vector(what: str, value: Any, such_as: tuple[float, ...]) -> Array:
+    """Return a read-only vector of three numbers; a refusal shows one."""
+    try:
+        return as_array(what, value, (3,))
+    except ModelError as error:
+        shown = ", ".join(f"{x:g}" for x in such_as)
+        raise ModelError(f"{error}, such as ({shown})") from None
+
+
 def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
     """Names, in quotes or as `show` has them; of many the first, and how many."""
     told = ", ".join(map(show, names[:8]))
@@ -109,6 +118,11 @@ def inertia_matrix(what: str, value: Any) -> Array:
     elif array.shape == (6,):
         xx, xy, xz, yy, yz, zz = array
         array = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if array.shape != (3, 3):
+        raise ModelError(
+            f"{what} has shape {array.shape}, expected (3, 3), the diagonal (3,), or "
+            "(6,) for xx, xy, xz, yy, yz, zz"
+        )
     return as_array(what, array, (3, 3))
 
 

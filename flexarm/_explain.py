@@ -30,8 +30,28 @@ def check_arm(arm: Any) -> None:
 
     if not isinstance(arm, Arm):
         kind = type(arm).__name__
-        hint = ", one of the stack, such as stack[0]" if kind == "ArmStack" else ""
-        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{hint}")
+        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{_arm_hint(arm)}")
+
+
+def _arm_hint(given: Any) -> str:
+    """What to do about something that is no arm."""
+    from .models import FlexibleBody, RigidBody
+
+    kind = type(given).__name__
+    if kind == "ArmStack":
+        return ", one of the stack, such as stack[0]"
+    if isinstance(given, list | tuple):
+        return "; take one of them, or flexarm.stack(arms) for all"
+    if isinstance(given, type):
+        return f"; {given.__name__}(...) makes one" if kind == "type" else ""
+    if callable(given):
+        name = getattr(given, "__name__", kind)
+        return f"; call the function that makes it, {name}()"
+    if isinstance(given, RigidBody | FlexibleBody):
+        return "; flexarm.Arm([body]) makes one"
+    if isinstance(given, np.ndarray):
+        return ", which comes before the arrays"
+    return "; it has one, its attribute arm" if hasattr(given, "arm") else ""
 
 
 def any_of(arm: Any) -> Arm:
@@ -51,6 +71,12 @@ def real_array(name: str, value: Any) -> Any:
         raise ArgumentError(
             f"{name} is {_short(value)}, expected a rectangular array of real numbers"
         ) from None
+    if array.dtype == object and array.ndim == 0:
+        inside = next((a for a in (name.rstrip("01"), "q") if hasattr(value, a)), "")
+        hint = f"; it has one as its attribute {inside}" if inside else ""
+        raise ArgumentError(
+            f"{name} is {_named(value)}, expected an array of real numbers{hint}"
+        )
     if not np.can_cast(array.dtype, np.float64):
         raise ArgumentError(
             f"{name} is {_short(value)} of type {array.dtype}, expected an array of "
@@ -83,6 +109,12 @@ def check_finite(name: str, array: Any, axes: int = 1) -> None:
         index=at[:-axes],
         count=int(bad.sum()),
     )
+
+
+def _named(value: Any) -> str:
+    """Something that is no number, by its kind if it is of a class of its own."""
+    plain = value is None or isinstance(value, dict | set)
+    return _short(value) if plain else f"of type {type(value).__name__}"
 
 
 def _short(value: Any) -> str:
@@ -190,13 +222,13 @@ def leading(
     for name, array in arrays.items():
         fitting = expected(arm, name)
         if array.ndim == 0 or array.shape[-1] not in fitting:
-            given = (
-                "is a single number"
-                if array.ndim == 0
-                else f"has a last axis of length {array.shape[-1]}"
-            )
+            given, hint = "is a single number", ""
+            if array.ndim:
+                given = f"has a last axis of length {array.shape[-1]}"
+            elif 1 in fitting:
+                hint = f"; put it in brackets, [{array:g}]"
             raise ArgumentError(
-                f"{name} {given}, expected {' or '.join(fitting.values())}"
+                f"{name} {given}, expected {' or '.join(fitting.values())}{hint}"
             )
     if "dtau" in arrays and arrays["dtau"].shape[-1] != arrays["tau"].shape[-1]:
         raise ArgumentError(

@@ -23,6 +23,7 @@ from ._clamped_modes import (
     gauss_rule,
     positive,
 )
+from ._options import explained
 from .errors import ModelError
 from .joints import Joint
 from .models import FlexibleBody
@@ -30,6 +31,7 @@ from .models import FlexibleBody
 Array = NDArray[np.float64]
 
 
+@explained
 def flexible_link(
     name: str,
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ._printing import Sheet, Table
 from .integrals import modal_integrals
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _moved(body: FlexibleBody, mode: int) -> str:
     return f"{body.node_names[node]}: {', '.join(parts)}"
 
 
-def mode_table(body: FlexibleBody) -> str:
+def mode_table(body: FlexibleBody) -> Sheet:
     """Table of `FlexibleBody.summary`."""
     G, K, mass = body.modal_mass(), body.stiffness, body.total_mass
     sizes = [
@@ -71,7 +72,7 @@ def mode_table(body: FlexibleBody) -> str:
     ]
     title = f"flexible body {body.name!r}: {', '.join(sizes)}, {mass:.4g} kg"
     if not body.n_modes:
-        return title
+        return Sheet((title,))
 
     def percent(row: Array) -> list[str]:
         share = 100.0 * row / mass if mass > 0.0 else np.zeros(3)
@@ -83,15 +84,8 @@ def mode_table(body: FlexibleBody) -> str:
         numbers = [f"{own[r]:.4g}", f"{G[r, r]:.4g}", *percent(row)]
         rows.append([body.mode_names[r], *numbers, _moved(body, r)])
     rows.append(["together", "", "", *percent(total_effective_mass(body)), ""])
-    widths = [max(len(row[i]) for row in rows) for i in range(7)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i in (0, 6) else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    coupled = []
     if _is_coupled(G) or _is_coupled(K):
         f = ", ".join(f"{x:.4g}" for x in body.frequencies())
-        lines.append(f"coupled coordinates, natural frequencies {f} Hz")
-    return "\n".join([title, *lines])
+        coupled = [f"coupled coordinates, natural frequencies {f} Hz"]
+    return Sheet((title, Table(rows, right=True), *coupled))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,9 @@ from ._arm_groups import groups
 from ._chunks import all_finite, in_chunks
 from ._explain import any_of, check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
+from ._optional import required
+from ._printing import Printed, Sheet
+from ._trajectory_sheet import trajectory_sheet
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ _ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Printed):
     """Motion of an arm, or of a batch of them, on a grid of times.
 
     Samples that a run did not reach are NaN; `success` and `message` tell.
@@ -112,6 +116,9 @@ class Trajectory:
         arm = self.arm if one else self.arm[..., np.newaxis]
         return arm._model.quiet(kernel)(*operands)
 
+    def _sheet(self) -> Sheet:
+        return trajectory_sheet(self)
+
     def __repr__(self) -> str:
         batch = " x ".join(map(str, self.q.shape[:-2]))
         many = f"{batch} trajectories" if batch else "one trajectory"
@@ -154,7 +161,8 @@ def times(t: Any) -> Array:
     array = np.array(real_array("t", t))
     if array.ndim != 1 or len(array) == 0:
         raise ArgumentError(
-            f"t has shape {array.shape}, expected one axis with at least one time"
+            f"t has shape {array.shape}, expected one axis with at least one time in "
+            "s, such as numpy.linspace(0.0, 1.0, 1001)"
         )
     if not np.isfinite(array).all():
         raise ArgumentError("t has an entry that is not finite, expected times in s")
@@ -163,7 +171,8 @@ def times(t: Any) -> Array:
         k = int(falls[0])
         raise ArgumentError(
             f"t does not increase: t[{k + 1}] = {array[k + 1]:g} comes after "
-            f"t[{k}] = {array[k]:g}, expected increasing times"
+            f"t[{k}] = {array[k]:g}, expected increasing times of all samples, such as "
+            "numpy.linspace(0.0, 1.0, 1001)"
         )
     return array
 
@@ -177,6 +186,28 @@ def state(arm: AnyArm, name: str, value: Any) -> Array:
         )
     check_numbers(name, array)
     return array
+
+
+def _constant_hint(array: Array, sizes: tuple[int, ...]) -> str:
+    """What to do about a torque without times."""
+    if array.ndim == 1 and len(array) in sizes:
+        return "; numpy.tile(torque, (len(t), 1)) is a constant one"
+    return ""
+
+
+def check_torque(function: Any) -> None:
+    """Refuse a torque function that does not take a time and a state."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # written in C
+    try:
+        signature.bind(0.0, None, None)
+    except TypeError:
+        raise ArgumentError(
+            f"torque is a function of ({', '.join(signature.parameters)}), expected "
+            "one of the time and the state of the batch, torque(t, q, qd)"
+        ) from None
 
 
 class Run:
@@ -279,6 +310,7 @@ class Run:
             raise ArgumentError(
                 f"torque has shape {array.shape}, expected (..., {n}, {arm.nu}): one "
                 f"row per time, one column per joint (or {arm.nv} for all coordinates)"
+                + _constant_hint(array, (arm.nu, arm.nv))
             )
         if not all_finite(array, 1).all():
             raise ArgumentError("torque has samples that are not finite")
@@ -287,6 +319,7 @@ class Run:
     def start(self) -> None:
         """One call of the torque function, to learn the width of what it returns."""
         if self.function is not None and len(self.q):
+            check_torque(self.function)
             tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
             self.n_tau = tau.shape[-1]
             self.widths = {self.n_tau}
@@ -481,11 +514,9 @@ def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
     if progress is False:
         return None
     try:
-        from tqdm.auto import tqdm
+        tqdm = required("tqdm.auto", "progress", extra="plot").tqdm
     except ImportError:
         if progress:
-            raise ImportError(
-                'progress needs tqdm: python3 -m pip install "flexarm[plot]"'
-            ) from None
+            raise
         return None
     return tqdm(total=total, unit=unit, delay=0.0 if progress else 2.0, leave=False)

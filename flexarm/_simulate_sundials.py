@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._optional import required
 from ._simulate_run import Run, progress_bar
 from ._simulate_scipy import rate_of
 
@@ -20,13 +21,9 @@ def run_cvode(
     progress: bool | None,
 ) -> str:
     """All trajectories of a run; returns why one failed, or nothing."""
-    try:
-        from sksundae.cvode import CVODE
-    except ImportError:
-        raise ImportError(
-            "method 'CVODE' needs scikit-sundae: "
-            'python3 -m pip install "flexarm[sundials]"'
-        ) from None
+    CVODE = required(
+        "sksundae.cvode", "method 'CVODE'", package="scikit-sundae", extra="sundials"
+    ).CVODE
     _, rtol, atol, max_step = options
     nq, t = run.arm.nq, run.t
     bar = progress_bar(len(run.q) * (len(t) - 1), progress, "sample")

@@ -61,7 +61,7 @@ def warn_of_stiffening(arm: Arm, q: Array, qd: Array) -> None:
                 "(geometric_stiffening=True of flexible_link), or silence "
                 "StiffeningWarning if its source has none",
                 StiffeningWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

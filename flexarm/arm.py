@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,13 @@ from . import constraints as _constraints
 from . import energy as _energy
 from . import operational_space as _operational_space
 from . import operators as _operators
-from ._checks import MAX_BODIES, as_array, check_units_of_arm, listed
+from ._checks import MAX_BODIES, as_array, as_vector, check_units_of_arm, listed
 from ._core import Model
-from ._description import Description, table
+from ._description import Description
 from ._export_c import export_c as _export_c
+from ._options import did_you_mean, explained_class
 from ._pack import FIDELITIES, Packed, pack
+from ._printing import Printed, Sheet, Table
 from .errors import ModelError
 from .joints import Joint
 from .models import GROUND, Body, FlexibleBody, RigidBody
@@ -141,8 +143,9 @@ def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
     return (0, *accumulate(sizes))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
-class Arm(Description):
+class Arm(Printed, Description):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
 
     Parameters
@@ -215,7 +218,7 @@ class Arm(Description):
         if not isinstance(self.bodies, Iterable):
             raise ModelError(
                 f"bodies of the arm is {type(self.bodies).__name__}, expected a "
-                "sequence of RigidBody or FlexibleBody"
+                "sequence of RigidBody or FlexibleBody, such as [body]"
             )
         bodies = tuple(self.bodies)
         parents = _find_parents(bodies)
@@ -230,7 +233,7 @@ class Arm(Description):
             )
         self._set(
             bodies=bodies,
-            gravity=as_array("gravity of the arm", self.gravity, (3,)),
+            gravity=as_vector("gravity of the arm", self.gravity, (0.0, 0.0, -9.81)),
             _parents=parents,
             _node_offset=_starts(b.n_nodes for b in bodies),
             _modes_at=_starts(b.n_modes for b in bodies),
@@ -355,7 +358,7 @@ class Arm(Description):
             if body not in names:
                 raise ModelError(
                     f"the arm has no body {body!r}, expected one of "
-                    f"{listed(names, str)}"
+                    f"{listed(names, str)}{did_you_mean(body, names)}"
                 )
             return names.index(body)
         if isinstance(body, bool) or not isinstance(body, int | np.integer):
@@ -460,7 +463,7 @@ class Arm(Description):
             f"and {modes} modal coordinates>"
         )
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
         for body, parent in zip(self.bodies, self._parents, strict=True):
             where = GROUND
@@ -477,7 +480,9 @@ class Arm(Description):
             rows.append(
                 (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
             )
-        lines = table(rows) + _motors.told(self)
+        depths: list[int] = []
+        for parent in self._parents:
+            depths.append(depths[parent] + 1 if parent >= 0 else 0)
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
             if isinstance(c, _constraints.Loop)
@@ -488,7 +493,17 @@ class Arm(Description):
         ]
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
-        return "\n".join([f"{self!r}, gravity ({g}) m/s^2, tip: {tip}", *lines, *held])
+        head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
+        return Sheet((head, Table(rows, depths), *_motors.told(self), *held))
+
+    if not TYPE_CHECKING:  # a checker knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            # called for what is not there; private names are those of Python itself
+            kind = type(self)
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(kind))
+            text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"
+            raise AttributeError(text, name=name, obj=self)
 
     # the functions of the package as methods
 

@@ -17,6 +17,7 @@ from ._fe_link import finite_element_link
 from ._flexible_link import flexible_link
 from ._free_modes import FreeBeamModes, FreeRodModes, PinnedBeamModes
 from ._materials import ALUMINIUM, STEEL, Material
+from ._options import explained
 from ._sections import Section
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 
+@explained
 def clamped_beam_modes(
     length: float,
     mass_per_length: float,

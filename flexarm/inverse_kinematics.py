@@ -21,6 +21,7 @@ from ._inverse_kinematics_checks import (
     weights_of,
 )
 from ._motors import rigid_couplings
+from ._options import explained
 from ._threads import ONE, threads_of
 from .drives import motor_positions
 from .errors import ArgumentError, ConvergenceError, FlexarmError, NotFiniteError
@@ -84,6 +85,7 @@ class InverseKinematics:
         raise error
 
 
+@explained
 def inverse_kinematics(
     arm: AnyArm,
     target: Any,

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import _numbers, as_array, check_rotation
+from ._checks import _numbers, as_array, as_vector, check_rotation
 from ._description import Description
+from ._options import explained_class
 from .drives import CoulombFriction, Drive, Stops, check_joint_forces
 from .errors import ModelError
 
@@ -44,6 +45,7 @@ JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
 _LEAST_TURN = 1e-9
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Joint(Description):
     """Connection of a body to a node of its parent.
@@ -433,7 +435,7 @@ def unit_screw(what: str, screw: Array) -> Array:
 
 def _unit(what: str, value: Any) -> Array:
     """Read-only unit vector; one that is unit already stays as it is, bit for bit."""
-    vector = _within_range(as_array(what, value, (3,)))
+    vector = _within_range(as_vector(what, value, (0.0, 0.0, 1.0)))
     length = float(np.linalg.norm(vector))
     if not length > 0.0:
         raise ModelError(f"{what} is zero, expected a direction such as (0, 0, 1)")

@@ -26,6 +26,8 @@ from ._checks import (
     listed,
 )
 from ._description import Description
+from ._options import did_you_mean, explained_class
+from ._printing import Printed, Sheet, Table
 from .errors import ModelError
 from .integrals import ModalIntegrals
 from .joints import Joint
@@ -35,7 +37,7 @@ Array = NDArray[np.float64]
 GROUND = "ground"
 
 
-class _Body(Description):
+class _Body(Printed, Description):
     """What rigid and flexible bodies have in common, node by node."""
 
     name: str
@@ -87,6 +89,7 @@ class _Body(Description):
             raise ModelError(
                 f"body {self.name!r} has no node {node!r}, expected one of "
                 f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
+                f"{did_you_mean(node, self.node_names)}"
             )
         if isinstance(node, bool) or not isinstance(node, int | np.integer):
             raise ModelError(
@@ -138,8 +141,10 @@ class _Body(Description):
 
 def _check_name(kind: str, name: object) -> str:
     if not isinstance(name, str) or not name or name == GROUND or "." in name:
+        plain = name is None or isinstance(name, str | int | float)
+        given = repr(name) if plain else f"of type {type(name).__name__}"
         raise ModelError(
-            f"name of a {kind} is {name!r}, expected a word without a dot other than "
+            f"name of a {kind} is {given}, expected a word without a dot other than "
             f"{GROUND!r}"
         )
     return name
@@ -149,10 +154,12 @@ def _check_joint(name: str, joint: object) -> Joint:
     if not isinstance(joint, Joint):
         raise ModelError(
             f"joint of body {name!r} is {type(joint).__name__}, expected flexarm.Joint"
+            + (f", such as flexarm.Joint({joint!r})" if isinstance(joint, str) else "")
         )
     return joint
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RigidBody(_Body):
     """Body that does not deform.
@@ -215,6 +222,24 @@ class RigidBody(_Body):
             inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),
         )
 
+    def _sheet(self) -> Sheet:
+        I = self.inertia
+
+        def row(what: str, values: Any, unit: str) -> tuple[str, ...]:
+            return (what, *(f"{x + 0.0:.6g}" for x in values), unit)
+
+        rows = [
+            ("", "x", "y", "z", "unit"),
+            row("center of mass", self.com, "m"),
+            row("inertia about it xx, yy, zz", np.diag(I), "kg m^2"),
+        ]
+        if np.any(I - np.diag(np.diag(I))):
+            products = (I[0, 1], I[0, 2], I[1, 2])
+            rows.append(row("products xy, xz, yz", products, "kg m^2"))
+        rows += [row(f"node {key}", where, "m") for key, where in self.nodes]
+        head = f"rigid body {self.name!r}: {self.joint.kind} joint, {self.mass:.4g} kg"
+        return Sheet((head, Table(rows)))
+
     @property
     def node_names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the nodes, ``"base"`` first."""
@@ -269,6 +294,7 @@ class RigidBody(_Body):
         return ()
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(_Body):
     """Body that deforms in a few assumed modes.
@@ -464,10 +490,12 @@ class FlexibleBody(_Body):
         """
         from ._mode_table import mode_table
 
-        return mode_table(self)
+        return mode_table(self).text()
 
-    def __str__(self) -> str:
-        return self.summary()
+    def _sheet(self) -> Sheet:
+        from ._mode_table import mode_table
+
+        return mode_table(self)
 
     def _foreshortening(self) -> Array:
         """Second derivatives of the node positions, checked."""

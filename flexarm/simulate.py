@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ._explain import any_of
+from ._options import did_you_mean, explained
 from ._simulate_core import run_core
 from ._simulate_events import locate
 from ._simulate_run import Run, Trajectory, check_accuracy, check_step, state, times
@@ -30,6 +30,7 @@ _METHODS = (*_CORE, *_SCIPY, "CVODE")
 _INTERPOLATIONS = ("linear", "hold")
 
 
+@explained
 def simulate(
     arm: AnyArm,
     q0: Any,
@@ -259,9 +260,7 @@ def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:
 
 def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
     if given not in choices:
-        lower = {choice.lower(): choice for choice in choices}
-        near = difflib.get_close_matches(str(given).lower(), lower, n=1)
         raise ArgumentError(
             f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
-            + (f"; did you mean {lower[near[0]]!r}?" if near else "")
+            f"{did_you_mean(given, choices)}"
         )

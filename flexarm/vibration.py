@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kinematics, positions
-from ._description import table
 from ._explain import check_finite, common_batch, leading, real_array
+from ._options import explained
+from ._printing import Printed, Sheet, Table
 from .errors import ArgumentError
 from .mass import mass_matrix
 from .statics._coordinates import freedom, held_coordinates, read_arm, read_positions
@@ -30,7 +31,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class VibrationModes:
+class VibrationModes(Printed):
     """Undamped modes of small motions about postures.
 
     Attributes
@@ -118,15 +119,16 @@ class VibrationModes:
         step = amplitude * self.shapes[..., :, mode]
         return np.asarray(positions.integrate(self.arm, self.q, step))
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         if self.q.ndim > 1:
             f = self.frequencies.reshape(-1, self.squares.shape[-1])
             if not len(f):
-                return f"{f.shape[1]} modes of no posture"
-            return (
+                return Sheet((f"{f.shape[1]} modes of no posture",))
+            told = (
                 f"{f.shape[1]} modes of {len(f)} postures, lowest frequency "
                 f"{f[:, 0].min():.4g} to {f[:, 0].max():.4g} Hz"
             )
+            return Sheet((told,))
         names = self.arm.coordinate_names
         rows = [("mode", "Hz", "damping", "kinetic energy in")]
         for i, f in enumerate(self.frequencies):
@@ -139,7 +141,7 @@ class VibrationModes:
             ratio = self.damping_ratios[i]
             damped = f"{ratio:.4g}" if np.isfinite(ratio) else ""
             rows.append((str(i), f"{f:.5g}{kind}", damped, told))
-        return "\n".join(table(rows))
+        return Sheet((Table(rows),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +181,7 @@ class ComplexModes:
         return np.asarray(-self.eigenvalues.real / np.where(size > 0.0, size, np.nan))
 
 
+@explained
 def natural_frequencies(
     arm: Arm,
     q: Any,
@@ -263,6 +266,7 @@ def natural_frequencies(
     return _one_of_each_pair(np.linalg.eigvals(job.first_order()))
 
 
+@explained
 def vibration_modes(
     arm: Arm,
     q: Any,

@@ -100,10 +100,11 @@ def test_demo_prints_tables_and_writes_figures(
     assert text.count(report.tick()) == 20
     assert "switching times are ours" in text
     drawn = sorted(out.iterdir())
-    assert len(drawn) == 10
+    assert len(drawn) == 11
     for path in drawn:
         assert str(path) in text
-        assert path.read_bytes().startswith(b"\x89PNG")
+        kind = b"GIF8" if path.suffix == ".gif" else b"\x89PNG"
+        assert path.read_bytes().startswith(kind)
         assert path.stat().st_size > 10_000
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import io
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 from matplotlib import animation
+from PIL import Image
 
 import flexarm as fa
 from flexarm import plotting
@@ -49,6 +54,18 @@ def passes(line: Any, points: Any) -> bool:
     )
     gaps = np.linalg.norm(drawn.T[:, np.newaxis] - points, axis=2)
     return bool(np.all(np.nanmin(gaps, axis=0) < 1e-12))
+
+
+def embedded_text(html: str) -> str:
+    """List of the pictures in a page."""
+    (text,) = re.findall(r"const frames = (\[.*\]);", html)
+    return str(text)
+
+
+def embedded(html: str) -> list[Image.Image]:
+    """Pictures in a page."""
+    coded = json.loads(embedded_text(html).replace("'", '"'))
+    return [Image.open(io.BytesIO(base64.b64decode(each))) for each in coded]
 
 
 # one arm
@@ -285,28 +302,44 @@ def test_animation_in_space() -> None:
 def test_animation_plays_in_a_notebook(free: fa.Trajectory) -> None:
     moving = plotting.animate(free, fps=20.0)
     html = moving._repr_html_()
-    assert html.count("data:image/png;base64") == len(moving.times) == 5
+    assert len(embedded(html)) == len(moving.times) == 5
     assert "<input" in html
+    assert "http" not in html  # needs no network
     assert not plt.get_fignums()  # closed, or it would appear twice
 
 
 def test_animation_goes_to_files(
     free: fa.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from PIL import Image
-
     moving = plotting.animate(free, fps=20.0)
     path = moving.save(tmp_path / "motion.gif", dpi=40.0)
     with Image.open(path) as image:
         assert getattr(image, "n_frames", 0) == 5
         assert image.info["duration"] == 50
     page = moving.save(str(tmp_path / "motion.html"))
-    assert page.read_text(encoding="utf-8").count("data:image/png") == 5
+    assert len(embedded(page.read_text(encoding="utf-8"))) == 5
     with pytest.raises(fa.ArgumentError, match=r"ends in '\.avi', expected \.gif"):
         moving.save(tmp_path / "motion.avi")
     monkeypatch.setattr(animation.FFMpegWriter, "isAvailable", lambda: False)
     with pytest.raises(fa.ArgumentError, match="need ffmpeg"):
         moving.save(tmp_path / "motion.mp4")
+
+
+def test_blitted_frames_are_those_of_matplotlib(free: fa.Trajectory) -> None:
+    moving = plotting.animate(free, fps=20.0)
+    figure = moving.drawing.ax.figure
+    before = figure.canvas, figure.dpi
+    frames = [np.asarray(i.convert("RGB"), int) for i in embedded(moving.to_html())]
+    assert (figure.canvas, figure.dpi) == before
+    for k in (0, 4):
+        moving.draw(k)
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png")
+        whole = np.asarray(Image.open(stream).convert("RGB"), int)
+        apart = abs(frames[k] - whole).max(axis=2)
+        # apart by the small number of colors only; the ground is exact
+        assert apart.max() < 60 and apart.mean() < 0.5
+        assert_array_equal(frames[k][0, 0], whole[0, 0])
 
 
 def test_animate_refuses(free: fa.Trajectory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,7 @@ T = np.linspace(0.0, 0.25, 6)
 def test_without_scikit_sundae_a_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = builtins.__import__
-
-    def missing(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.startswith("sksundae"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "sksundae.cvode", None)
     with pytest.raises(ImportError, match=r'pip install "flexarm\[sundials\]"'):
         fa.simulate(ARM, START, np.zeros(6), T, method="CVODE")
 

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from .._explain import check_arm, positive_number
+from .._options import explained
 from .._simulate_run import check_accuracy, check_step, state, times
 from .._stiffening_warning import warn_of_stiffening
 from .._threads import ONE, threads_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 METHODS = (*CORE, "Rodas4P")
 
 
+@explained
 def simulate_loop(
     arm: Arm,
     law: Any,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_numbers, positive_number, real_array
+from .._options import explained
 from ..errors import ArgumentError, ConvergenceError
 from ..linear_models import StateSpace
 from ..linear_models._state_space import check_model
@@ -256,6 +257,7 @@ class StateFeedback:
         return np.concatenate(parts, axis=-1)
 
 
+@explained
 def lqr(
     model: StateSpace, Q: Any, R: Any, *, dt: float | None = None, arm: Any = None
 ) -> StateFeedback:

@@ -162,7 +162,7 @@ def draw_energy(results: list[Result]) -> Any:
 
 
 def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
-    """Write all figures as PNG; returns their paths, each with what it shows."""
+    """Write figures and an animation; returns paths, each with what it shows."""
     figures = [
         ("figs02-04-modes", "mode shapes for three payloads", draw_modes()),
         *(
@@ -182,4 +182,9 @@ def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
         path = out / f"{name}.png"
         figure.savefig(path, dpi=110)
         written.append((path, text))
+    path = out / "motion.gif"
+    run = next(result.run for result in results if result.case.figure == 9)
+    axes = _figure(7.0, 2.8).subplots()
+    plotting.animate(run, ax=axes).save(path)
+    written.append((path, "the arm of Fig. 9, animated: two seconds, true scale"))
     return written

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._checks import MAX_BODIES, as_array, check_angles
-from .._description import table
+from .._printing import Sheet, Table
 from ..errors import ModelError
 from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
 from ._joint_tree import JointTree
@@ -154,12 +154,12 @@ class DenavitHartenberg(JointTree):
     frames: Any = None
     kinds: Any = None
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         rows = [("joint", "a m", "alpha rad", "d m", "theta rad", "kind")]
         for i, (row, kind) in enumerate(zip(self.rows, self.kinds, strict=True)):
             cells = (f"{x:.6g}" for x in row.round(12) + 0.0)
             rows.append((str(i), *cells, kind))
-        return "\n".join([f"{self!r}, {self.convention}", *table(rows)])
+        return Sheet((f"{self!r}, {self.convention}", Table(rows)))
 
     def __post_init__(self) -> None:
         if self.convention not in CONVENTIONS:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._checks import MAX_BODIES, _numbers, as_array
-from .._description import Description, table
+from .._description import Description
 from .._explain import check_finite, real_array
+from .._printing import Printed, Sheet, Table
 from ..arm import Arm
 from ..errors import ArgumentError, ModelError
 from ..joints import unit_screw
@@ -81,7 +82,7 @@ def _listed(vector: Array) -> str:
     return ", ".join(f"{x:.4g}" for x in vector.round(12) + 0.0)
 
 
-class JointTree(Description):
+class JointTree(Printed, Description):
     """What all descriptions have in common."""
 
     screws: Any
@@ -94,7 +95,7 @@ class JointTree(Description):
             "coordinates>"
         )
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         rows = [("joint", "on", "axis", "point m", "pitch m/rad")]
         for i, (S, p) in enumerate(zip(self.screws, self.parents, strict=True)):
             on = "base" if p < 0 else str(p)
@@ -107,7 +108,7 @@ class JointTree(Description):
                     rows.append((str(i), on, _listed(slide), "", "slides"))
             if not S.shape[1]:
                 rows.append((str(i), on, "fixed", "", ""))
-        return "\n".join([f"{self!r}, screws in {self._axes}", *table(rows)])
+        return Sheet((f"{self!r}, screws in {self._axes}", Table(rows)))
 
     @property
     def n_bodies(self) -> int:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import required
 from ..errors import ArgumentError
-from ._functions import ArmFunction, required
+from ._functions import ArmFunction
 
 if TYPE_CHECKING:
     from ..arm import Arm

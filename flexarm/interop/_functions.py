@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -229,17 +228,6 @@ class ArmFunction:
             np.broadcast_to(dx, (*batch, *self.core, y.shape[-1]))
             for dx, y in zip(by_parts, x, strict=True)
         )
-
-
-def required(package: str, what: str) -> Any:
-    """Return an imported package, or say how to get it."""
-    try:
-        return import_module(package)
-    except ImportError:
-        raise ImportError(
-            f"{what} needs {package}, which is missing: "
-            f'python3 -m pip install "flexarm[{package}]"'
-        ) from None
 
 
 def told(sizes: Sequence[int]) -> str:

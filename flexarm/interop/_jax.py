@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import required
 from .._threads import threads_of
 from ..errors import ArgumentError
-from ._functions import ArmFunction, required, told
+from ._functions import ArmFunction, told
 
 if TYPE_CHECKING:
     from ..arm import Arm

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._checks import whole_number
+from .._options import explained
 from ..arm import Arm
 from ..beams import Payload, Section, finite_element_link
 from ..drives import Drive
@@ -22,6 +23,7 @@ _ACTUATOR_MASS = 0.2  # kg, of a rotor and of a stator
 _GRAVITY = 9.81  # m/s^2, not in the thesis
 
 
+@explained
 def farid_planar(
     *,
     n_links: int = 3,
@@ -156,6 +158,7 @@ def farid_planar(
     return Arm(bodies, gravity=(0.0, -_GRAVITY, 0.0), name="farid_planar")
 
 
+@explained
 def farid_two_link(
     *,
     bending_stiffness: ArrayLike = 1500.0,
@@ -241,6 +244,7 @@ def farid_two_link(
     return renamed
 
 
+@explained
 def farid_spatial(
     *,
     bending_stiffness: float = 5000.0,

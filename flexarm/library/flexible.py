@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import whole_number
+from .._options import explained
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
 from ..joints import Joint
@@ -18,6 +19,7 @@ _DLS_DENSITY = 0.2  # kg/m
 _DLS_STIFFNESS = 1.0  # N m^2
 
 
+@explained
 def de_luca_siciliano(
     *,
     payload_mass: float = 0.1,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._checks import whole_number
+from .._options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
 from ..errors import ModelError
@@ -17,6 +18,7 @@ from ..models import Body, RigidBody
 Array = NDArray[np.float64]
 
 
+@explained
 def pendulum(
     *,
     mass: float = 1.0,
@@ -82,6 +84,7 @@ def pendulum(
     return Arm([rod], name="pendulum")
 
 
+@explained
 def planar_chain(
     n: int = 2,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._optional import required
 from ._modes import single
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def to_control(model: StateSpace, name: str | None = None) -> Any:
     ArgumentError
         If there are many models.
     ImportError
-        If python-control is not installed: ``pip install control``.
+        If python-control is missing: ``pip install "flexarm[control]"``.
 
     Examples
     --------
@@ -39,13 +40,9 @@ def to_control(model: StateSpace, name: str | None = None) -> Any:
     >>> system = ss.to_control()  # doctest: +SKIP
     """
     single(model, "to_control makes")
-    try:
-        import control
-    except ImportError:
-        raise ImportError(
-            "to_control needs python-control, which is not installed; "
-            "pip install 'flexarm[control]'"
-        ) from None
+    control = required(
+        "control", "to_control", package="python-control", extra="control"
+    )
     names = {
         what: [text.replace(".", " ") for text in getattr(model, what)]
         for what in ("states", "inputs", "outputs")

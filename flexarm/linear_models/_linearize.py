@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_finite, common_batch, leading, real_array, zero_quaternion
+from .._options import explained
 from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import inverse_dynamics
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+@explained
 def linearize(
     arm: Arm,
     q: Any,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import table
+from .._printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def gather(batch: tuple[int, ...], items: list[Any], core: tuple[int, ...]) -> A
 
 
 @dataclass(frozen=True, eq=False)
-class Poles:
+class Poles(Printed):
     """Poles of linear models; ``numpy.asarray`` makes them an array.
 
     Attributes
@@ -122,14 +122,15 @@ class Poles:
         kind = "growth" if s.real > 0.0 else "decay"
         return f"the {kind} by {abs(s.real):.4g} 1/s in {where}"
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         if self.values.ndim > 1:
             f = self.frequencies.reshape(-1, self.values.shape[-1])
             grow = int(self.unstable.any(axis=-1).sum())
-            return (
+            told = (
                 f"{f.shape[1]} poles of {len(f)} models, {grow} of them with some that "
                 "grow"
             )
+            return Sheet((told,))
         rows = [("pole", "Hz", "damping", "in")]
         for i, (value, f) in enumerate(zip(self.values, self.frequencies, strict=True)):
             still = bool(self.at_zero[i])
@@ -151,7 +152,7 @@ class Poles:
                     _listed(self.states, self.shares[i], percent=True),
                 )
             )
-        return "\n".join(table(rows))
+        return Sheet((Table(rows),))
 
 
 def ascending(values: Any) -> NDArray[np.intp]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_arm, check_numbers, real_array
+from .._printing import Printed, Sheet
 from ..errors import ArgumentError
 from ._linearize import linearize
 from ._loci import damping_of
@@ -35,7 +36,7 @@ _NO_RATE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Robustness:
+class Robustness(Printed):
     r"""Poles and margins over ranges of parameters.
 
     Leading axes: one for each range, then those of the points.
@@ -126,14 +127,14 @@ class Robustness:
             "'gain_down', 'phase' or 'sensitivity'"
         )
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         """Counts, and the worst cases."""
         n, stable = self.stable.size, int(self.stable.sum())
         lines = [f"{stable} of {n} loops are stable"]
         for quantity in ("damping", "decay"):
             told = ", ".join(f"{k} {v:.4g}" for k, v in self.worst(quantity).items())
             lines.append(f"worst {quantity}: {told}")
-        return "\n".join(lines)
+        return Sheet(tuple(lines))
 
 
 def robustness(

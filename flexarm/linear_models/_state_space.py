@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_finite, positive_number, real_array
+from .._printing import Printed, Sheet
 from ..errors import ArgumentError
 from . import _connect, _convert, _frequency, _modes, _reduction, _time, _zeros
 from ._names import indices
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class StateSpace:
+class StateSpace(Printed):
     r"""Linear models :math:`\dot x = A x + B u`, :math:`y = C x + D u`, or discrete.
 
     Made by `linearize`, or of given matrices.  Leading axes are many models of the same
@@ -201,7 +202,7 @@ class StateSpace:
     to_control = _convert.to_control
     to_scipy = _convert.to_scipy
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         n, (p, m) = self.n_states, self.D.shape[-2:]
         kind = "" if self.dt is None else f", sampled every {self.dt:g} s"
         many = f"{self.batch} models" if self.batch else "model"
@@ -212,7 +213,7 @@ class StateSpace:
         ]
         if self.drift is not None:
             lines += _drift_told(self)
-        return "\n".join([*lines, str(self.poles())])
+        return Sheet((*lines, *self.poles()._sheet().parts))
 
     def __repr__(self) -> str:
         n, (p, m) = self.n_states, self.D.shape[-2:]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import table
+from .._printing import Printed, Sheet, Table
 from ..errors import ArgumentError, SingularityError
 from ._modes import ascending, balanced, each
 
@@ -22,7 +22,7 @@ _RANK = np.finfo(float).eps ** 0.75  # of a singular value that is none, relativ
 
 
 @dataclass(frozen=True, eq=False)
-class Zeros:
+class Zeros(Printed):
     """Zeros of linear models; ``numpy.asarray`` makes them an array.
 
     Attributes
@@ -58,19 +58,20 @@ class Zeros:
         real = np.where(self.finite, self.values.real, 0.0)
         return np.asarray(real > 1e-9 * most)
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         if self.values.ndim > 1:
             many = int(self.nonminimum_phase.any(axis=-1).sum())
             count = int(np.prod(self.values.shape[:-1]))
             where = "outside of the unit circle" if self.dt else "in the right half"
-            return f"zeros of {count} models, {many} of them with some {where} plane"
+            told = f"zeros of {count} models, {many} of them with some {where} plane"
+            return Sheet((told,))
         rows = [("zero", "")]
         for value, bad in zip(self.values, self.nonminimum_phase, strict=True):
             if value.imag >= 0.0 and np.isfinite(value):
                 pair = f" +- {value.imag:.5g}i" if value.imag > 0.0 else ""
                 where = "unit circle" if self.dt else "right half plane"
                 rows.append((f"{value.real + 0.0:.5g}{pair}", where if bad else ""))
-        return "\n".join(table(rows))
+        return Sheet((Table(rows),))
 
 
 def zeros(model: StateSpace) -> Zeros:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description, table
+from .._description import Description
+from .._printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ._regressor import InertialParameters, described, regressor_of
 
@@ -28,7 +29,7 @@ _SMALL = 1e-9  # coefficients that are rounding
 
 
 @dataclass(frozen=True, eq=False)
-class BaseParameters(Description):
+class BaseParameters(Printed, Description):
     r"""The least number of combinations of parameters that give all forces.
 
     Attributes
@@ -75,13 +76,13 @@ class BaseParameters(Description):
                 told += f" {'-' if row[j] < 0 else '+'} {size}{names[j]}"
         return told
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         rows = [("base parameter", "value", "unit")]
         for name, value, i in zip(
             self.names, self.values, self.independent, strict=True
         ):
             rows.append((name, f"{value:.6g}", self.parameters.units[i]))
-        return "\n".join(table(rows))
+        return Sheet((Table(rows),))
 
 
 def random_motion(arm: Arm, count: int, seed: int) -> tuple[Array, Array, Array]:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Model, Stack
-from .._description import Description, table
+from .._description import Description
 from .._explain import check_arm, check_out, explain, leading, real_array
+from .._printing import Printed, Sheet, Table
 from .._threads import ONE, threads_of
 from ..errors import ArgumentError, ModelError
 from ._layout import (
@@ -33,7 +34,7 @@ _OF_STACKS = ("inverse_dynamics", "kinetic_energy", "potential_energy")
 
 
 @dataclass(frozen=True, eq=False)
-class InertialParameters(Description):
+class InertialParameters(Printed, Description):
     """Constants of an arm in which its equation of motion is linear.
 
     Attributes
@@ -68,7 +69,7 @@ class InertialParameters(Description):
             )
         return self.names.index(name)
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         rows = [("parameter", "value", "unit")]
         rows += [
             (name, f"{value:.6g}", unit)
@@ -76,7 +77,7 @@ class InertialParameters(Description):
                 self.names, self.values, self.units, strict=True
             )
         ]
-        return "\n".join(table(rows))
+        return Sheet((Table(rows),))
 
 
 class Models:

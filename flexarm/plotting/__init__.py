@@ -9,11 +9,13 @@ from ._animation import Animation, animate
 from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
 from ._identification import identification
+from ._interact import Explorer, interact
 from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
 from ._optimal import optimal_motion, time_scaling, trade_off
 from ._robustness import robustness
+from ._scene import Scene, scene
 from ._snapshots import snapshots
 from ._tracking import tracking
 from ._vibration import vibration, workspace
@@ -21,12 +23,15 @@ from ._vibration import vibration, workspace
 __all__ = [
     "Animation",
     "ArmDrawing",
+    "Explorer",
+    "Scene",
     "animate",
     "arm",
     "bode",
     "deflections",
     "energies",
     "identification",
+    "interact",
     "joints",
     "link_loads",
     "mode_shapes",
@@ -34,6 +39,7 @@ __all__ = [
     "poles_zeros",
     "robustness",
     "root_locus",
+    "scene",
     "snapshots",
     "step_response",
     "time_scaling",

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._options import explained
 from ..errors import ArgumentError
-from ._canvas import color, pyplot
+from ._canvas import check_motion, color, pyplot
 from ._drawing import ArmDrawing
+from ._frames import freeze_layout, page, save_gif
 from ._skeleton import Shape, find_shapes, magnify
 from ._snapshots import nearest
 
@@ -75,11 +77,8 @@ class Animation:
         """Return a `matplotlib.animation.FuncAnimation`, to be kept while it plays."""
         from matplotlib.animation import FuncAnimation
 
-        # laid out once: at each frame it would cost as much as the drawing itself, and
-        # the axes would shake
         figure = self.drawing.ax.figure
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        freeze_layout(figure)
         return FuncAnimation(
             figure,
             self.draw,
@@ -89,7 +88,7 @@ class Animation:
 
     def to_html(self) -> str:
         """Return a page element with frames and controls, for notebooks and slides."""
-        return str(self.play().to_jshtml(fps=self.fps))
+        return page(self.drawing.ax.figure, self.draw, len(self.times), self.fps)
 
     def _repr_html_(self) -> str:
         html = self.to_html()
@@ -119,28 +118,29 @@ class Animation:
         from matplotlib import animation
 
         path = Path(path)
-        writers: dict[str, Any] = {
-            ".gif": animation.PillowWriter,
-            ".html": animation.HTMLWriter,
-            ".mp4": animation.FFMpegWriter,
-        }
-        if path.suffix not in writers:
+        if path.suffix not in (".gif", ".html", ".mp4"):
             raise ArgumentError(
                 f"path ends in {path.suffix!r}, expected .gif, .html or .mp4"
             )
+        figure, count = self.drawing.ax.figure, len(self.times)
         if path.suffix == ".html":
-            path.write_text(self.to_html(), encoding="utf-8")
+            html = page(figure, self.draw, count, self.fps, dpi=dpi)
+            path.write_text(html, encoding="utf-8")
             return path
-        if not writers[path.suffix].isAvailable():
+        if path.suffix == ".gif":
+            save_gif(path, figure, self.draw, count, self.fps, dpi=dpi)
+            return path
+        if not animation.FFMpegWriter.isAvailable():
             raise ArgumentError(
                 f"{path.suffix} files need ffmpeg, which is missing; install it, or "
                 "save a .gif"
             )
-        writer = writers[path.suffix](fps=self.fps)
-        self.play().save(path, writer=writer, dpi=dpi)
+        writer: Any = animation.FFMpegWriter
+        self.play().save(path, writer=writer(fps=self.fps), dpi=dpi)
         return path
 
 
+@explained
 def animate(
     traj: Trajectory,
     *,
@@ -196,6 +196,7 @@ def animate(
     >>> len(animation.times)
     51
     """
+    check_motion(traj)
     if not (fps > 0.0 and speed > 0.0):
         raise ArgumentError(
             f"fps is {fps:g} and speed {speed:g}, expected numbers above zero"

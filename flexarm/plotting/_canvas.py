@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._optional import required
+from ..errors import ArgumentError
+
 # Okabe and Ito, distinct for colour-blind readers and in grey
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")
@@ -13,13 +16,20 @@ ZOOM = 0.85  # of axes in space, leaves room for the label of z
 
 def pyplot() -> Any:
     """Return ``matplotlib.pyplot``, or say how to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            'plots need matplotlib, which is missing; pip install "flexarm[plot]"'
-        ) from None
-    return plt
+    return required("matplotlib.pyplot", "a plot", extra="plot")
+
+
+def check_motion(traj: Any) -> None:
+    """Refuse what is no motion."""
+    from ..simulate import Trajectory
+
+    if not isinstance(traj, Trajectory):
+        kind = type(traj).__name__
+        hint = "; plotting.arm draws an arm" if kind == "Arm" else ""
+        raise ArgumentError(
+            f"traj is {kind}, expected flexarm.Trajectory, what flexarm.simulate "
+            f"returns{hint}"
+        )
 
 
 def make_axes(

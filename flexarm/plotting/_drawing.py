@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._explain import check_arm
+from .._options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._canvas import (
@@ -208,6 +210,7 @@ def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
     return plane
 
 
+@explained
 def arm(
     arm: Arm,
     q: ArrayLike,
@@ -264,6 +267,7 @@ def arm(
     >>> drawing.plane, len(drawing.lines)
     ('xy', 2)
     """
+    check_arm(arm)
     drawing = ArmDrawing(arm, q, scale, plane, ax)
     if labels is not None:
         if len(labels) != len(drawing.lines):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._canvas import color, finish, make_axes, style
+from ._canvas import check_motion, color, finish, make_axes, style
 
 if TYPE_CHECKING:
     from ..joints import Joint
@@ -72,6 +72,7 @@ def joints(
     >>> [line.get_label() for line in fa.plotting.joints(traj, degrees=True)]
     ['link1', 'link2']
     """
+    check_motion(traj)
     arm = traj.arm
     ax = make_axes(ax)
     if rates:
@@ -163,6 +164,7 @@ def deflections(
     >>> [line.get_label() for line in lines]
     ['link2.bending y 1', 'link2.bending y 2']
     """
+    check_motion(traj)
     arm = traj.arm
     if isinstance(bodies, str):
         bodies = [bodies]
@@ -225,6 +227,7 @@ def tip(traj: Trajectory, *, plane: str | None = None, ax: Any = None) -> list[A
     ['x', 'y']
     >>> path, end = fa.plotting.tip(traj, plane="xy")
     """
+    check_motion(traj)
     if plane is not None:
         return _tip_path(traj, plane, ax)
     ax = make_axes(ax)
@@ -304,6 +307,7 @@ def energies(
     >>> [line.get_label() for line in fa.plotting.energies(traj, ledger=True)]
     ['kinetic', 'potential', 'total', 'work', 'losses', 'balance']
     """
+    check_motion(traj)
     ax = make_axes(ax)
     kinetic, potential = traj.kinetic, traj.potential
     total = kinetic + potential

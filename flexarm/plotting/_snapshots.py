@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ArgumentError
-from ._canvas import COLORS, draw_legend, pyplot
+from ._canvas import COLORS, check_motion, draw_legend, pyplot
 from ._drawing import ArmDrawing
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def snapshots(
     >>> [lines["links"].get_label() for lines in drawing.lines]
     ['0 s', '0.1 s', '0.2 s']
     """
+    check_motion(traj)
     if traj.q.ndim != 2:
         raise ArgumentError(
             f"traj holds a batch of shape {traj.q.shape[:-2]}, expected one motion"

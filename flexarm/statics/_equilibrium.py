@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_finite, common_batch, leading, positive_number, real_array
+from .._options import explained
 from ..errors import ArgumentError, ConvergenceError
 from ._coordinates import (
     couplings,
@@ -95,6 +96,7 @@ class Equilibrium:
         raise error
 
 
+@explained
 def equilibrium(
     arm: Arm,
     q: Any,

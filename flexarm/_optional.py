@@ -1,0 +1,48 @@
+"""Packages that not every program needs: imported where used, missing ones named."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def required(
+    module: str, what: str, *, package: str | None = None, extra: str | None = None
+) -> Any:
+    """Import a module of an optional package, or say how to get it.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module, such as ``"tqdm.auto"``.
+    what : str
+        What needs it: the function or option, in words.
+    package : str, optional
+        Name of the package; by default the first part of the name of the module.
+    extra : str, optional
+        Extra of flexarm that installs it; by default the name of the package.
+
+    Returns
+    -------
+    module : module
+
+    Raises
+    ------
+    ImportError
+        If it is missing; the message has the line that installs it.
+
+    Examples
+    --------
+    >>> required("no_such_module", "this example", extra="studies")
+    Traceback (most recent call last):
+        ...
+    ImportError: this example needs no_such_module, which is missing: ...
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        name = package or module.partition(".")[0]
+        raise ImportError(
+            f"{what} needs {name}, which is missing: "
+            f'python3 -m pip install "flexarm[{extra or name}]"'
+        ) from None

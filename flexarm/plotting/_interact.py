@@ -1,0 +1,337 @@
+"""Sliders on the pose, the modes and the payload of an arm, in a notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import drives, vibration
+from .._explain import check_arm, check_numbers, positive_number, real_array
+from .._optional import required
+from .._options import explained
+from ..arm import Arm
+from ..errors import ArgumentError, FlexarmError
+from ..joints import Joint
+from ..models import RigidBody
+from ._canvas import pyplot
+from ._drawing import ArmDrawing
+from ._frames import Palette, Stage
+from ._skeleton import find_shapes, magnify
+
+Array = NDArray[np.float64]
+
+_PAUSE = 0.05  # s between pictures while a slider moves
+_BEND = 0.1  # deflection at the end of a slider, of the length of the body
+_TURN = 0.3  # rad, of modes that only turn
+_SHOWN = 8  # frequencies
+
+
+class Explorer:
+    """Sliders and the drawing that they move, made by `interact`.
+
+    Sliders are set from programs as well: ``explorer.sliders["link1"].value = 0.5``.
+
+    Attributes
+    ----------
+    sliders : dict of str to ipywidgets.FloatSlider
+        By the names of `Arm.position_names`, and ``"payload"``, ``"scale"``,
+        ``"azimuth"`` and ``"elevation"``.
+    picture : ipywidgets.Image
+        The drawing, PNG.
+    told : ipywidgets.HTML
+        Frequencies and the position of the tip.
+    widget : ipywidgets.Box
+        All of it.
+    drawing : ArmDrawing
+        What the picture shows; ``drawing.ax`` may be changed before the first slider
+        moves.
+    redraws : int
+        How many pictures were made.
+    """
+
+    def __init__(
+        self, arm: Arm, q: Array, payload: float, scale: float, plane: str | None
+    ) -> None:
+        self._widgets = required("ipywidgets", "interact", extra="notebook")
+        self._bare, self._loaded = arm, (0.0, arm)
+        self._q, self._limits = q, slider_limits(arm, q)
+        self.redraws, self._latest, self._waiting = 0, -np.inf, False
+        self.sliders = self._make_sliders(payload, scale)
+        self.drawing = self._make_drawing(scale, plane)
+        if self.drawing.plane == "3d":
+            self.sliders["azimuth"] = self._slider("azimuth (deg)", -60, -180, 180)
+            self.sliders["elevation"] = self._slider("elevation (deg)", 30, -90, 90)
+        moving = [*self.drawing.lines[0].values(), self._title]
+        self._stage = Stage(self.drawing.ax.figure, moving)
+        self._palette = Palette(self._stage.pixels())
+        self.picture = self._widgets.Image(format="png")
+        self.told = self._widgets.HTML()
+        for name, slider in self.sliders.items():
+            look = name in ("azimuth", "elevation")
+            slider.observe(self._turned if look else self._changed, "value")
+        self.widget = self._arrange()
+        self.redraw()
+
+    def __repr__(self) -> str:
+        return f"<Explorer of {self._bare.name!r}: {len(self.sliders)} sliders>"
+
+    @property
+    def q(self) -> Array:
+        """(nq,) positions that the sliders stand for, in rad, m and modal units."""
+        q = self._q.copy()
+        for i, name in enumerate(self._bare.position_names):
+            if name in self.sliders:
+                q[i] = self.sliders[name].value
+        return np.asarray(drives.motor_positions(self._bare, q))
+
+    @property
+    def arm(self) -> Arm:
+        """The arm with the payload of the slider, a body ``"payload"`` at its tip."""
+        mass = self.sliders["payload"].value if "payload" in self.sliders else 0.0
+        if self._loaded[0] != mass:
+            self._loaded = (mass, with_payload(self._bare, mass))
+        return self._loaded[1]
+
+    @property
+    def frequencies(self) -> Array:
+        """(n,) natural frequencies in Hz at the pose, motors and joints held.
+
+        Negative ones are those of motions that grow.
+        """
+        return np.asarray(
+            vibration.natural_frequencies(self.arm, self.q, held="motors")
+        )
+
+    def redraw(self) -> None:
+        """Make the picture and the texts of the sliders as they stand."""
+        q, scale = self.q, self.sliders["scale"].value if "scale" in self.sliders else 1
+        self.drawing.show(find_shapes(self._bare, magnify(self._bare, q[None], scale)))
+        self._title.set_text(self._heading(scale))
+        stream = BytesIO()
+        picture = self._palette.picture(self._stage.pixels())
+        picture.save(stream, "png", compress_level=3)
+        self.picture.value = stream.getvalue()
+        self.told.value = self._text(q)
+        self.redraws += 1
+        self._latest = time.monotonic()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.widget._repr_mimebundle_(**options)
+
+    def _changed(self, change: Any) -> None:
+        """Redraw now or, in a notebook, at most every twentieth of a second."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.redraw()
+            return
+        if not self._waiting:
+            self._waiting = True
+            wait = self._latest + _PAUSE - time.monotonic()
+            loop.call_later(max(wait, 0.0), self._catch_up)
+
+    def _catch_up(self) -> None:
+        self._waiting = False
+        self.redraw()
+
+    def _turned(self, change: Any) -> None:
+        """Look from elsewhere: axes and grid are drawn anew."""
+        self.drawing.ax.view_init(
+            self.sliders["elevation"].value, self.sliders["azimuth"].value
+        )
+        self._stage.build()
+        self._changed(change)
+
+    def _arrange(self) -> Any:
+        """Sliders beside the picture, those of many modes folded away."""
+        box, arm = self._widgets.VBox, self._bare
+        names = set(arm.position_names[arm.motor_position_slice.stop :])
+        modes = [slider for name, slider in self.sliders.items() if name in names]
+        left = [slider for name, slider in self.sliders.items() if name not in names]
+        if modes:
+            fold = self._widgets.Accordion([box(modes)], titles=("modes",))
+            fold.selected_index = 0 if len(modes) <= 6 else None
+            left.append(fold)
+        return self._widgets.HBox([box(left), box([self.picture, self.told])])
+
+    def _heading(self, scale: float) -> str:
+        if "scale" not in self.sliders:
+            return self._bare.name
+        large = "to scale" if scale == 1.0 else f"{scale:g} times as large"
+        return f"{self._bare.name}, deflections {large}"
+
+    def _text(self, q: Array) -> str:
+        tip = ", ".join(f"{x:.4g}" for x in self.arm.tip_pose(q)[:3, 3] + 0.0)
+        lines = [f"tip at {tip} m"]
+        if "scale" in self.sliders:
+            try:
+                f = self.frequencies
+                more = ", ..." if len(f) > _SHOWN else ""
+                told = ", ".join(f"{x:.4g}" for x in f[:_SHOWN])
+                lines.append(f"frequencies, motors held: {told}{more} Hz")
+            except FlexarmError as error:
+                lines.append(f"no frequencies: {error}")
+        return "<br>".join(lines)
+
+    def _slider(self, text: str, value: float, low: float, high: float) -> Any:
+        return self._widgets.FloatSlider(
+            value=value,
+            min=low,
+            max=high,
+            step=(high - low) / 400.0,
+            description=text,
+            readout_format=".3g",
+            style={"description_width": "14em"},
+            layout={"width": "32em"},
+        )
+
+    def _make_sliders(self, payload: float, scale: float) -> dict[str, Any]:
+        arm, sliders = self._bare, {}
+        for i, (name, unit) in enumerate(
+            zip(arm.position_names, _units(arm), strict=True)
+        ):
+            low, high = self._limits[:, i]
+            if low < high:
+                text = f"{name} ({unit})" if unit else name
+                sliders[name] = self._slider(text, self._q[i], low, high)
+        if payload > 0.0:
+            sliders["payload"] = self._slider("payload (kg)", 0.0, 0.0, payload)
+        if arm.nq > arm.motor_position_slice.stop:
+            most = max(20.0, 2.0 * scale)
+            sliders["scale"] = self._slider("deflections times", scale, 0.0, most)
+        return sliders
+
+    def _make_drawing(self, scale: float, plane: str | None) -> ArmDrawing:
+        """Drawing whose axes hold what the sliders reach."""
+        arm, rng = self._bare, np.random.default_rng(1991)
+        low, high = self._limits
+        q = np.where(low < high, rng.uniform(low, high, (200, arm.nq)), self._q)
+        q = magnify(arm, q, max(scale, 1.0))
+        reach = np.concatenate([shape.points() for shape in find_shapes(arm, q)])
+        drawing = ArmDrawing(arm, self._q, scale, plane, None, reach)
+        drawing.fit(reach)
+        pyplot().close(drawing.ax.figure)  # or a notebook shows it once more
+        # before the layout, which leaves room for it
+        text = self._heading(scale)
+        self._title = drawing.ax.set_title(text, loc="left", fontsize="medium")
+        return drawing
+
+
+def _units(arm: Arm) -> list[str]:
+    from .._trajectory_sheet import position_units
+
+    return position_units(arm)
+
+
+def slider_limits(arm: Arm, q: Array) -> Array:
+    """Ends of the sliders (2, nq); equal for what none moves, motors and quaternions.
+
+    Those of the joints, or a turn, or the size of the arm; modes bend a tenth of the
+    length of their body.
+    """
+    limits = np.array([q, q])
+    size = max(float(np.abs(b.node_position).max()) for b in arm.bodies) or 1.0
+    for k, body in enumerate(arm.bodies):
+        at = arm.body_joint_slice(k, positions=True)
+        if not body.joint.has_pose:
+            turns = body.joint.screws[:3].any(axis=0)
+            span = np.where(turns, np.pi, size)
+            given = arm.joint_limits[:, at]
+            limits[:, at] = np.where(np.isfinite(given), given, [-span, span])
+        if body.n_modes:
+            length = float(np.linalg.norm(body.node_position, axis=1).max()) or size
+            move = np.abs(body.node_translation).max(axis=(0, 1))
+            turn = np.abs(body.node_rotation).max(axis=(0, 1))
+            part = np.maximum(move / (_BEND * length), turn / _TURN)
+            span = 1.0 / np.maximum(part, 1e-9)
+            limits[:, arm.mode_slice(k, positions=True)] = [-span, span]
+    return np.array([np.minimum(limits[0], q), np.maximum(limits[1], q)])
+
+
+def with_payload(arm: Arm, mass: float) -> Arm:
+    """The arm with a point mass in kg at its tip."""
+    if mass == 0.0:
+        return arm
+    body, node = arm.tip
+    at = arm.bodies[arm.body_index(body)]
+    name = "payload" if "payload" not in {b.name for b in arm.bodies} else "_payload"
+    joint = Joint("fixed", parent=at.name, node=at.node_names[at.node_index(node)])
+    load = RigidBody(name, joint, mass=mass)
+    return arm.replace(bodies=[*arm.bodies, load], tip=arm.tip)  # type: ignore[no-any-return]
+
+
+@explained
+def interact(
+    arm: Arm,
+    q: ArrayLike | None = None,
+    *,
+    payload: float = 5.0,
+    scale: float = 1.0,
+    plane: str | None = None,
+) -> Explorer:
+    """Sliders on pose, modes and payload, with the drawing and the frequencies.
+
+    Parameters
+    ----------
+    arm : Arm
+        What to look at, a tree.
+    q : (nq,) array_like of float, optional
+        Where the sliders start, in rad, m and modal units; by default ``arm.neutral``.
+    payload : float
+        Most that the tip carries, in kg, beside what the arm has; 0 for no slider.
+    scale : float
+        Factor of the deflections that are drawn, at the start.
+    plane : {"xy", "xz", "yz", "3d"}, optional
+        What to look at; by default the plane of the arm, or three dimensions.
+
+    Returns
+    -------
+    explorer : Explorer
+        The last expression of a cell shows it; without a browser its sliders can be set
+        all the same.
+
+    Raises
+    ------
+    ArgumentError
+        If `q` or a number does not fit, or the arm has loops.
+    ImportError
+        If ipywidgets or matplotlib is missing.
+
+    Notes
+    -----
+    The frequencies are those of small motions about the pose with motors, and joints
+    without one, held; gravity counts, see `flexarm.natural_frequencies`.  Motors follow
+    their joints, positions with quaternions stay as given.  A picture takes some 15 ms;
+    while a slider moves there are at most twenty a second.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> explorer = fa.plotting.interact(fa.library.de_luca_siciliano(), payload=0.5)
+    >>> explorer.sliders["payload"].value = 0.2
+    >>> explorer.sliders["link2"].value = 1.5
+    >>> explorer.frequencies.round(2)
+    array([ ...])
+    """
+    check_arm(arm)
+    if arm.constraints:
+        raise ArgumentError(
+            f"arm has {len(arm.constraints)} constraints, which sliders would violate, "
+            "expected a tree"
+        )
+    for name, value in (("payload", payload), ("scale", scale)):
+        if not (name == "payload" and isinstance(value, int | float) and value == 0):
+            positive_number(name, value)
+    start = arm.neutral if q is None else np.array(real_array("q", q))
+    if start.shape != (arm.nq,):
+        raise ArgumentError(
+            f"q has shape {start.shape}, expected ({arm.nq},), one pose; see "
+            "arm.position_names"
+        )
+    check_numbers("q", start)
+    return Explorer(arm, start, float(payload), float(scale), plane)

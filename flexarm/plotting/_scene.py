@@ -1,0 +1,359 @@
+"""Arms in space that turn under the mouse: in a notebook, or as a page of HTML.
+
+Drawn by plotly.  What was weighed, measured for a scene of 51 frames on one machine
+(sizes installed with all that pip adds, NumPy included where it is asked for):
+
+============  =======  ========  ================================================
+library       size     page      for and against
+============  =======  ========  ================================================
+plotly        76 MB    4.9 MB    two packages; play button, slider, legend and
+                                 hover text; needs no server, no widgets
+k3d           169 MB   1.2 MB    the smallest page; 28 packages, no legend and no
+                                 ticks of time, a page is made by a widget
+meshcat       182 MB   0.9 MB    starts a server to make a page; no axes with
+                                 units; last release of 2022
+pyvista       930 MB   --        surfaces and shadows; 123 packages with trame; its
+                                 pages do not move, motion needs a server
+============  =======  ========  ================================================
+
+All but 0.1 MB of a page of plotly is plotly.js itself, which pages in one folder can
+share: ``save(path, inline=False)``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._explain import positive_number, real_array
+from .._optional import required
+from .._options import explained
+from ..arm import Arm
+from ..errors import ArgumentError
+from ._canvas import color
+from ._scene_layout import controls, ground, layout, path, title
+from ._scene_parts import Look, dress, traces
+from ._skeleton import find_shapes, magnify
+from ._snapshots import nearest
+
+if TYPE_CHECKING:
+    from ..simulate import Trajectory
+
+Array = NDArray[np.float64]
+
+_MIME = "application/vnd.plotly.v1+json"
+
+
+class Scene:
+    """Arms in space, made by `scene`; the last expression of a cell shows it.
+
+    Attributes
+    ----------
+    spec : dict
+        What plotly.js draws: ``"data"``, ``"layout"`` and ``"frames"``.
+    times : (k,) ndarray of float or None
+        Time of each frame in s; None for a scene that stands still.
+    title : str
+        What stands above it: the arm, and how much deflections are exaggerated.
+    """
+
+    def __init__(self, spec: dict[str, Any], times: Array | None, title: str) -> None:
+        self.spec, self.times, self.title = spec, times, title
+
+    def __repr__(self) -> str:
+        moving = f", {len(self.times)} frames" if self.times is not None else ""
+        return f"<Scene: {self.title}{moving}>"
+
+    @property
+    def figure(self) -> Any:
+        """A `plotly.graph_objects.Figure`, to change anything."""
+        objects = required("plotly.graph_objects", "a scene", extra="notebook")
+        return objects.Figure(self.spec)
+
+    def to_html(self, *, inline: bool = True, full_page: bool = True) -> str:
+        """Return a page, or an element of one.
+
+        Parameters
+        ----------
+        inline : bool
+            Put plotly.js (5 MB) into it, or refer to a file ``plotly.min.js`` beside
+            it.
+        full_page : bool
+            A whole page, or only a ``<div>``.
+
+        Returns
+        -------
+        html : str
+            It needs no network.
+        """
+        plotly_io = required("plotly.io", "a scene", extra="notebook")
+        return str(
+            plotly_io.to_html(
+                self.spec,
+                include_plotlyjs=True if inline else "directory",
+                full_html=full_page,
+                auto_play=False,
+                validate=False,
+                config={"displaylogo": False, "responsive": True},
+            )
+        )
+
+    def save(self, path: str | Path, *, inline: bool = True) -> Path:
+        """Write a page that opens in any browser, without a network.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Name that ends in .html.
+        inline : bool
+            Put plotly.js (5 MB) into the page; or write ``plotly.min.js`` beside it,
+            once for all pages of a folder.
+
+        Returns
+        -------
+        path : pathlib.Path
+            What was written.
+
+        Raises
+        ------
+        ArgumentError
+            If the ending is another.
+        """
+        path = Path(path)
+        if path.suffix != ".html":
+            raise ArgumentError(
+                f"path ends in {path.suffix!r}, expected .html; pictures are made by "
+                "plotting.arm, plotting.animate, or figure.write_image of this scene"
+            )
+        path.write_text(self.to_html(inline=inline), encoding="utf-8")
+        script = path.with_name("plotly.min.js")
+        if not inline and not script.exists():
+            offline = required("plotly.offline", "a scene", extra="notebook")
+            script.write_text(offline.get_plotlyjs(), encoding="utf-8")
+        return path
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        # plotly brings what draws this in Jupyter; elsewhere the title stands for it
+        bundle = {key: value for key, value in self.spec.items() if value}
+        return {_MIME: json.loads(json.dumps(bundle)), "text/plain": repr(self)}
+
+
+@explained
+def scene(
+    shown: Arm | Trajectory | Sequence[Arm | Trajectory],
+    q: ArrayLike | Sequence[ArrayLike] | None = None,
+    *,
+    scale: float | Sequence[float] = 1.0,
+    undeformed: bool = True,
+    labels: Sequence[str] | None = None,
+    trace: bool = True,
+    fps: float = 25.0,
+    speed: float = 1.0,
+) -> Scene:
+    """Arms or motions in space, side by side, with deflections exaggerated.
+
+    Parameters
+    ----------
+    shown : Arm, Trajectory, or a sequence of them
+        What to draw.  Motions play together, those of a batch as well, and end with the
+        first that ends; an arm among them stands still.
+    q : (nq,) or (k, nq) array_like of float, or one such for each arm, optional
+        Configurations of arms, in rad and m, modal coordinates in the unit of their
+        mode; by default ``arm.neutral``.
+    scale : float or sequence of float
+        Factor of all modal coordinates, or one for each of `shown`; the title tells it.
+    undeformed : bool
+        Draw also the arm without deflections, dashed in grey.
+    labels : sequence of str, optional
+        One for each of `shown`, for the legend, where a click hides it.
+    trace : bool
+        Draw the path of each tip.
+    fps : float
+        Frames per second of motions.
+    speed : float
+        Seconds of a motion in a second of the animation; 0.1 is slow motion.
+
+    Returns
+    -------
+    scene : Scene
+        Shown by a notebook; ``save("arm.html")`` writes a page.
+
+    Raises
+    ------
+    ArgumentError
+        If arguments do not fit together.
+    ImportError
+        If plotly is missing, when it is shown or saved.
+
+    Notes
+    -----
+    Rings are joints, black lines their axes, diamonds what an arm carries; text
+    appears under the mouse.  Drag to turn, scroll to come nearer.  Each frame shows the
+    nearest stored state.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.farid_spatial()
+    >>> q = arm.neutral
+    >>> q[arm.mode_slice("link2", positions=True).start] = 0.01
+    >>> fa.plotting.scene(arm, q, scale=20.0)
+    <Scene: farid_spatial, deflections 20 times as large>
+    """
+    from ..simulate import Trajectory
+
+    for name, value in (("fps", fps), ("speed", speed)):
+        positive_number(name, value)
+    items = list(shown) if isinstance(shown, list | tuple) else [shown]
+    for item in items:
+        if not isinstance(item, Arm | Trajectory):
+            raise ArgumentError(
+                f"shown has {type(item).__name__}, expected an Arm, a Trajectory of "
+                "arms, or a list of these"
+            )
+    if not items:
+        raise ArgumentError("shown is empty, expected at least one arm or motion")
+    factors = _each(
+        "scale", np.broadcast_to(scale, np.shape(scale) or len(items)), items
+    )
+    names = _each("labels", labels or _labels(items), items)
+    poses = _poses(items, q, alone=not isinstance(shown, list | tuple))
+    times = _times(items, fps, speed)
+    members = _members(items, poses, times, factors, names)
+    return _compose(members, times, undeformed, trace, fps)
+
+
+def _each(what: str, given: Any, items: list[Any]) -> list[Any]:
+    """One entry for each item, or a refusal."""
+    if len(given) != len(items):
+        raise ArgumentError(
+            f"{what} has {len(given)} entries for {len(items)} arms or motions, "
+            "expected one each"
+        )
+    return list(given)
+
+
+def _labels(items: list[Any]) -> list[str]:
+    names = [_arm_of(item).name for item in items]
+    many = len(set(names)) < len(names)
+    return [f"{name} {i + 1}" if many else name for i, name in enumerate(names)]
+
+
+def _arm_of(item: Any) -> Arm:
+    arm = item if isinstance(item, Arm) else item.arm
+    if not isinstance(arm, Arm):
+        raise ArgumentError(
+            "a motion of a stack has many arms, expected motions of one arm each, such "
+            "as those simulated with stack[0]"
+        )
+    return arm
+
+
+def _poses(items: list[Any], q: Any, *, alone: bool) -> list[Any]:
+    """Configurations (k, nq) of each arm, None for a motion."""
+    arms = [item for item in items if isinstance(item, Arm)]
+    if q is None:
+        given = [arm.neutral for arm in arms]
+    elif not arms:
+        raise ArgumentError(
+            "q is given with motions, which have configurations of their own, expected "
+            "only the motions"
+        )
+    else:
+        given = [q] if alone else list(q)
+    each = iter(_each("q", given, arms))
+    result: list[Any] = []
+    for item in items:
+        if not isinstance(item, Arm):
+            result.append(None)
+            continue
+        q = magnify(item, real_array("q", next(each)), 1.0)
+        result.append(q.reshape(-1, item.nq))
+    return result
+
+
+def _times(items: list[Any], fps: float, speed: float) -> Array | None:
+    """Times of the frames, of motions that play together."""
+    motions = [item for item in items if not isinstance(item, Arm)]
+    if not motions:
+        return None
+    first = max(float(motion.t[0]) for motion in motions)
+    last = min(float(m.t[int(np.min(m.completed)) - 1]) for m in motions)
+    if last < first:
+        raise ArgumentError(
+            f"one motion ends at {last:g} s, before another begins at {first:g} s, "
+            "expected motions over a common time"
+        )
+    return np.linspace(first, last, round((last - first) * fps / speed) + 1)
+
+
+def _members(
+    items: list[Any],
+    poses: list[Any],
+    times: Array | None,
+    factors: list[float],
+    names: list[str],
+) -> list[tuple[Arm, Array, float, str]]:
+    """What is drawn in a color of its own: arm, frames (n, nq), factor and label."""
+    members = []
+    for item, q, factor, name in zip(items, poses, factors, names, strict=True):
+        arm = _arm_of(item)
+        if q is None:
+            every = item.q.reshape(-1, len(item.t), arm.nq)
+            every = every[:, nearest(item.t, np.asarray(times))]
+        else:
+            every = q[:, np.newaxis]
+        for i, frames in enumerate(every):
+            label = f"{name}, {i + 1}" if len(every) > 1 else name
+            members.append((arm, frames, float(factor), label))
+    return members
+
+
+def _compose(
+    members: list[tuple[Arm, Array, float, str]],
+    times: Array | None,
+    undeformed: bool,
+    trace: bool,
+    fps: float,
+) -> Scene:
+    shapes = [find_shapes(arm, magnify(arm, q, x)) for arm, q, x, _ in members]
+    points = [shape.points() for each in shapes for shape in each]
+    for arm, q, *_ in members if undeformed else []:
+        points += [shape.points() for shape in find_shapes(arm, magnify(arm, q, 0.0))]
+    extent = np.concatenate(points)
+    low, high = extent.min(axis=0), extent.max(axis=0)
+    size = max(float((high - low).max()), 1e-6)
+    still, moving = [ground(size)], []
+    for i, (arm, q, factor, label) in enumerate(members):
+        bends = undeformed and arm.nq > arm.motor_position_slice.stop
+        look = Look(label, color(i), factor, bends, size)
+        parts = traces(arm, q, look)
+        first = dress(arm, parts[0], look)
+        for trace_of_part in first:
+            trace_of_part["legendgroup"] = str(i)
+        if len(parts) == 1:
+            still += first
+            continue
+        moving.append((first, parts))
+        if trace:
+            tips = np.array([shape.tip[0] for shape in shapes[i]])
+            still.append({**path(tips, label, color(i)), "legendgroup": str(i)})
+    data = [each for first, _ in moving for each in first]
+    frames = []
+    if times is not None:
+        for k in range(len(times)):
+            now = [part for _, parts in moving for part in parts[k]]
+            frames.append(
+                {"name": str(k), "data": now, "traces": list(range(len(data)))}
+            )
+    told = title(members)
+    placed = layout(members, (low, high, size), told)
+    if times is not None:
+        placed |= controls(times, fps)
+    spec = {"data": data + still, "layout": placed, "frames": frames}
+    return Scene(spec, times, told)

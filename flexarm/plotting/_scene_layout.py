@@ -1,0 +1,137 @@
+"""What surrounds the arms of a scene: axes, title, eye, buttons and slider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arm import Arm
+from ._scene_parts import GROUND, moved
+from ._skeleton import find_plane
+
+Array = NDArray[np.float64]
+
+# where the eye stands and what is up, by the plane in which arms move
+_CAMERAS = {
+    "xy": {"eye": {"x": 0, "y": 0, "z": 2}, "up": {"x": 0, "y": 1, "z": 0}},
+    "xz": {"eye": {"x": 0, "y": -2, "z": 0}, "up": {"x": 0, "y": 0, "z": 1}},
+    "yz": {"eye": {"x": 2, "y": 0, "z": 0}, "up": {"x": 0, "y": 0, "z": 1}},
+}
+
+
+def ground(size: float) -> dict[str, Any]:
+    """Where the base stands."""
+    marker = {"size": 7, "color": GROUND, "symbol": "square"}
+    return {
+        **moved(np.zeros((1, 3))),
+        "mode": "markers",
+        "marker": marker,
+        "hoverinfo": "text",
+        "text": ["base"],
+        "showlegend": False,
+    }
+
+
+def path(points: Array, label: str, hue: str) -> dict[str, Any]:
+    return {
+        **moved(points),
+        "mode": "lines",
+        "line": {"color": hue, "width": 2},
+        "opacity": 0.6,
+        "hoverinfo": "skip",
+        "name": label,
+        "showlegend": False,
+    }
+
+
+def title(members: list[tuple[Arm, Array, float, str]]) -> str:
+    """Names of the arms, and the truth about the deflections."""
+    names = list(dict.fromkeys(arm.name for arm, *_ in members))
+    told = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    bending = [
+        (label, factor)
+        for arm, _, factor, label in members
+        if arm.nq > arm.motor_position_slice.stop
+    ]
+    factors = {factor for _, factor in bending}
+    if not factors:
+        return told
+    if factors == {1.0}:
+        return f"{told}, deflections to scale"
+    if len(factors) == 1:
+        return f"{told}, deflections {factors.pop():g} times as large"
+    each = ", ".join(f"{factor:g} ({label})" for label, factor in bending)
+    return f"{told}, deflections times {each}"
+
+
+def layout(
+    members: list[Any], box: tuple[Array, Array, float], heading: str
+) -> dict[str, Any]:
+    """Axes in m of equal scale that hold all frames, and where the eye stands."""
+    low, high, size = box
+    middle, half = (low + high) / 2.0, (high - low) / 2.0
+    half = np.maximum(half + 0.08 * size, 0.15 * size)
+    axes: dict[str, dict[str, Any]] = {
+        f"{name}axis": {"title": {"text": f"{name} (m)"}, "range": [m - h, m + h]}
+        for name, m, h in zip("xyz", middle.tolist(), half.tolist(), strict=True)
+    }
+    planes = {find_plane(arm) for arm in {arm for arm, *_ in members}}
+    plane = planes.pop() if len(planes) == 1 else None
+    camera: dict[str, Any] = {"eye": {"x": 1.0, "y": -1.35, "z": 0.7}}
+    longest = 1.0
+    if plane is not None:
+        camera = {**_CAMERAS[plane], "projection": {"type": "orthographic"}}
+        (across,) = {"x", "y", "z"} - set(plane)
+        axes[f"{across}axis"] |= {"visible": False}
+        longest = 1.45
+    # equal scales, of a size that the eye sees whole
+    sides = (longest * half / half.max()).tolist()
+    ratio = dict(zip("xyz", sides, strict=True))
+    space = {"aspectmode": "manual", "aspectratio": ratio, "camera": camera}
+    return {
+        "title": {"text": heading, "font": {"size": 15}, "x": 0.01, "xanchor": "left"},
+        "scene": {**axes, **space},
+        "margin": {"l": 0, "r": 0, "t": 40, "b": 0},
+        "height": 560,
+        "legend": {"x": 0.0, "y": 1.0},
+        "showlegend": len(members) > 1,
+        "uirevision": "kept",
+    }
+
+
+def controls(times: Array, fps: float) -> dict[str, Any]:
+    """A button that plays, one that stops, and a slider of time."""
+    now = {"mode": "immediate", "transition": {"duration": 0}, "fromcurrent": True}
+    pace = {"frame": {"duration": 1000.0 / fps, "redraw": True}, **now}
+    halt = {"frame": {"duration": 0, "redraw": True}, **now}
+    step = float(np.ptp(times)) / max(len(times) - 1, 1)
+    digits = max(0, -int(np.floor(np.log10(max(step, 1e-9)))))
+    buttons = [
+        {"label": "play", "method": "animate", "args": [None, pace]},
+        {"label": "pause", "method": "animate", "args": [[None], halt]},
+    ]
+    steps = [
+        {"label": f"{t:.{digits}f}", "method": "animate", "args": [[str(k)], halt]}
+        for k, t in enumerate(times.tolist())
+    ]
+    slider = {
+        "steps": steps,
+        "currentvalue": {"prefix": "t = ", "suffix": " s"},
+        "x": 0.16,
+        "len": 0.82,
+        "pad": {"t": 10, "b": 10},
+    }
+    menu = {
+        "type": "buttons",
+        "direction": "left",
+        "buttons": buttons,
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 0.0,
+        "yanchor": "top",
+        "pad": {"t": 30},
+        "showactive": False,
+    }
+    return {"updatemenus": [menu], "sliders": [slider]}

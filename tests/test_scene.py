@@ -1,0 +1,221 @@
+"""Scenes of plotly: the points that a page holds, its title, controls and files."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from refusals import refused
+
+import flexarm as fa
+from flexarm import plotting
+
+ARM = fa.library.farid_spatial(elements=1)
+
+
+@pytest.fixture(scope="module")
+def posture() -> np.ndarray:
+    q = ARM.neutral.copy()
+    q[ARM.joint_position_slice] = [0.3, 0.5, -0.8, 0.3]
+    return np.asarray(ARM.equilibrium(q).q)
+
+
+@pytest.fixture(scope="module")
+def swings() -> list[fa.Trajectory]:
+    """A flexible chain and a rigid one, released level."""
+    t = np.linspace(0.0, 0.2, 201)
+    arms = [
+        fa.library.planar_chain(2, n_modes=2, bending_stiffness=4.0, payload_mass=0.2),
+        fa.library.planar_chain(2, payload_mass=0.2),
+    ]
+    return [fa.simulate(a, np.zeros(a.nq), np.zeros(a.nv), t) for a in arms]
+
+
+def points(trace: dict[str, Any]) -> np.ndarray:
+    """Points (n, 3) of a trace, as plotly.js reads them."""
+    assert all(trace[axis]["dtype"] == "f4" for axis in "xyz")
+    columns = [base64.b64decode(trace[axis]["bdata"]) for axis in "xyz"]
+    return np.stack([np.frombuffer(c, "<f4") for c in columns], axis=1)
+
+
+def part(traces: list[dict[str, Any]], **look: Any) -> dict[str, Any]:
+    """The trace of a scene with these entries in its line or marker."""
+    (one,) = [
+        t
+        for t in traces
+        if look.items() <= {**t.get("line", {}), **t.get("marker", {})}.items()
+    ]
+    return one
+
+
+def passes(trace: dict[str, Any], wanted: Any) -> bool:
+    """Whether every point is one of the points of a trace, to single precision."""
+    drawn = points(trace)
+    gaps = np.linalg.norm(drawn[:, np.newaxis] - np.atleast_2d(wanted), axis=2)
+    return bool(np.all(np.nanmin(gaps, axis=0) < 1e-6))
+
+
+def test_links_joints_axes_payload_and_ghost_are_where_kinematics_has_them(
+    posture: np.ndarray,
+) -> None:
+    traces = plotting.scene(ARM, posture).spec["data"]
+    nodes = fa.node_poses(ARM, posture)
+    assert passes(part(traces, width=10), nodes[1:-1, :3, 3])
+    link = fa.link_poses(ARM, posture)
+    # base and link1 meet at the origin
+    joints = part(traces, size=5)
+    assert_allclose(points(joints), link[:4, :3, 3], rtol=0, atol=1e-6)
+    assert joints["text"][0] == "base: revolute"
+    (load,) = points(part(traces, symbol="diamond"))
+    assert_allclose(load, nodes[-1, :3, 3], rtol=0, atol=1e-6)
+    assert part(traces, symbol="diamond")["text"] == ["payload: 2 kg"]
+    axes = points(part(traces, color="black")).reshape(-1)
+    ends = axes[3:].reshape(4, 3, 3)  # after one gap: two ends and a gap each
+    along = (ends[:, 1] - ends[:, 0]) / np.linalg.norm(
+        ends[:, 1] - ends[:, 0], axis=1, keepdims=True
+    )
+    assert_allclose(ends[:, :2].mean(axis=1), link[:4, :3, 3], rtol=0, atol=1e-6)
+    turned = [
+        p[:3, :3] @ b.joint.screws[:3, 0]
+        for p, b in zip(link[:4], ARM.bodies[:4], strict=True)
+    ]
+    assert_allclose(along, turned, rtol=0, atol=1e-5)
+    straight = posture.copy()
+    straight[ARM.motor_position_slice.stop :] = 0.0
+    rest = part(traces, dash="dash")
+    assert passes(rest, fa.node_poses(ARM, straight)[1:-1, :3, 3])
+
+
+def test_deflections_are_exaggerated_and_the_title_says_so(
+    posture: np.ndarray,
+) -> None:
+    large = posture.copy()
+    large[ARM.motor_position_slice.stop :] *= 20.0
+    shown = plotting.scene(ARM, posture, scale=20.0)
+    assert shown.title == "farid_spatial, deflections 20 times as large"
+    assert shown.spec["layout"]["title"]["text"] == shown.title
+    assert passes(
+        part(shown.spec["data"], width=10), fa.node_poses(ARM, large)[:, :3, 3]
+    )
+    assert plotting.scene(ARM).title == "farid_spatial, deflections to scale"
+    assert plotting.scene(fa.library.puma560()).title == "puma560"
+    both = plotting.scene(
+        [ARM, ARM], [posture, posture], scale=[1, 20], labels=["true", "large"]
+    )
+    assert both.title == "farid_spatial, deflections times 1 (true), 20 (large)"
+    # nothing leaves the view
+    layout = both.spec["layout"]["scene"]
+    for k, name in enumerate("xyz"):
+        low, high = layout[f"{name}axis"]["range"]
+        assert layout[f"{name}axis"]["title"]["text"] == f"{name} (m)"
+        for trace in both.spec["data"]:
+            drawn = points(trace)[:, k]
+            assert np.nanmin(drawn, initial=low) >= low
+            assert np.nanmax(drawn, initial=high) <= high
+    spans = [np.ptp(layout[f"{name}axis"]["range"]) for name in "xyz"]
+    ratio = [layout["aspectratio"][name] for name in "xyz"]
+    assert_allclose(np.divide(spans, ratio), spans[0] / ratio[0])  # equal scales
+
+
+def test_motions_play_together(swings: list[fa.Trajectory]) -> None:
+    shown = plotting.scene(swings, labels=["flexible", "rigid"], fps=50.0)
+    spec, times = shown.spec, shown.times
+    assert times is not None
+    assert_allclose(times, np.arange(11) * 0.02, rtol=0, atol=1e-15)
+    assert repr(shown) == "<Scene: planar_chain, deflections to scale, 11 frames>"
+    assert [t["name"] for t in spec["data"] if t["showlegend"]] == ["flexible", "rigid"]
+    for k in (0, 7):
+        frame = spec["frames"][k]
+        assert frame["name"] == str(k) and len(frame["data"]) == len(frame["traces"])
+        # each part of a frame replaces the same part of the first one
+        first = [spec["data"][i] for i in frame["traces"]]
+        for run, label in zip(swings, ("flexible", "rigid"), strict=True):
+            at = [i for i, t in enumerate(first) if t["name"] == label]
+            where = [i for i in at if first[i].get("line", {}).get("width") == 10]
+            nodes = fa.node_poses(run.arm, run.q[20 * k])[:, :3, 3]
+            assert passes(frame["data"][where[0]], nodes)
+    paths = [t for t in spec["data"] if t.get("opacity") == 0.6]
+    assert_allclose(points(paths[0]), swings[0].tip[::20], rtol=0, atol=1e-6)
+    slider = spec["layout"]["sliders"][0]
+    assert [step["label"] for step in slider["steps"][:2]] == ["0.00", "0.02"]
+    assert [step["args"][0] for step in slider["steps"][:2]] == [["0"], ["1"]]
+    buttons = spec["layout"]["updatemenus"][0]["buttons"]
+    assert [b["label"] for b in buttons] == ["play", "pause"]
+    assert buttons[0]["args"][1]["frame"]["duration"] == 20.0
+    # seen along the axis on which nothing happens
+    assert spec["layout"]["scene"]["camera"]["eye"] == {"x": 0, "y": 0, "z": 2}
+    bare = plotting.scene(swings[0], trace=False, undeformed=False)
+    assert len(bare.spec["data"]) == len(spec["frames"][0]["data"]) // 2 + 1
+
+
+def test_batches_stay_apart_and_arms_stand_beside_motions() -> None:
+    arm = fa.library.planar_chain(2)
+    run = fa.simulate(arm, [[0.0, 0.1], [0.5, 0.2]], np.zeros(2), [0.0, 0.04, 0.08])
+    shown = plotting.scene([run, arm], [[1.0, 0.0]])
+    names = [t["name"] for t in shown.spec["data"] if t["showlegend"]]
+    assert names == ["planar_chain 1, 1", "planar_chain 1, 2", "planar_chain 2"]
+    assert len(shown.spec["frames"]) == 3
+
+
+def test_page_opens_without_a_network(
+    tmp_path: Path, swings: list[fa.Trajectory]
+) -> None:
+    pytest.importorskip("plotly")
+    shown = plotting.scene(swings[0])
+    page = shown.save(tmp_path / "arm.html").read_text(encoding="utf-8")
+    assert not re.search(r"<(script|link)[^>]*(src|href)=", page)
+    assert len(page) > 3e6  # with plotly.js
+    light = shown.save(tmp_path / "light.html", inline=False)
+    assert light.stat().st_size < 4e5
+    assert re.findall(r'src="([^"]*)"', light.read_text(encoding="utf-8")) == [
+        "plotly.min.js"
+    ]
+    assert (tmp_path / "plotly.min.js").stat().st_size > 3e6
+    assert "<html" not in shown.to_html(inline=False, full_page=False)
+
+
+def test_notebook_shows_it(swings: list[fa.Trajectory]) -> None:
+    shown = plotting.scene(swings)
+    bundle = shown._repr_mimebundle_()
+    given = bundle["application/vnd.plotly.v1+json"]
+    assert json.loads(json.dumps(given)) == given
+    assert set(given) == {"data", "layout", "frames"}
+    assert bundle["text/plain"] == repr(shown)
+    figure = pytest.importorskip("plotly.graph_objects")
+    # every name and value is one that plotly knows
+    assert isinstance(shown.figure, figure.Figure)
+    assert len(shown.figure.frames) == len(shown.spec["frames"])
+
+
+def test_without_plotly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.io", None)
+    with pytest.raises(ImportError, match=r'pip install "flexarm\[notebook\]"'):
+        plotting.scene(ARM).save(tmp_path / "arm.html")
+
+
+def test_refusals(tmp_path: Path, swings: list[fa.Trajectory]) -> None:
+    run: Any = swings[0]
+    for words, call in (
+        (
+            ["q has shape (3,)", "23 positions"],
+            lambda: plotting.scene(ARM, [0.0] * 3),
+        ),
+        (["shown has str", "Trajectory"], lambda: plotting.scene("arm")),  # type: ignore[arg-type]
+        (["shown is empty"], lambda: plotting.scene([])),
+        (["q is given with motions"], lambda: plotting.scene(run, run.q)),
+        (["labels has 1 entries for 2"], lambda: plotting.scene(swings, labels=["a"])),
+        (["scale has 3 entries"], lambda: plotting.scene(run, scale=[1, 2, 3])),
+        (["speed is 0"], lambda: plotting.scene(run, speed=0)),
+        (["ends in '.png'"], lambda: plotting.scene(run).save(tmp_path / "a.png")),
+    ):
+        refused(fa.ArgumentError, words, call)
+    later = fa.Trajectory(run.arm, run.t + 1.0, run.q, run.qd, run.tau)
+    refused(fa.ArgumentError, ["common time"], lambda: plotting.scene([run, later]))
