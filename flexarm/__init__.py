@@ -58,6 +58,7 @@ from .errors import (
     NotFiniteError,
     SingularityError,
     StiffeningWarning,
+    StudyWarning,
 )
 from .events import Event, Occurrence
 from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
@@ -153,6 +154,7 @@ if TYPE_CHECKING:
         plotting,
         reference,
         screws,
+        studies,
         testing,
         urdf,
     )
@@ -167,6 +169,7 @@ _LATER = (
     "plotting",
     "reference",
     "screws",
+    "studies",
     "testing",
     "urdf",
 )
@@ -211,6 +214,7 @@ __all__ = [
     "StateSpace",
     "StiffeningWarning",
     "Stops",
+    "StudyWarning",
     "Trajectory",
     "TrajectoryChange",
     "TrajectoryGradient",
@@ -308,6 +312,7 @@ __all__ = [
     "stack",
     "static_compliance",
     "static_stiffness",
+    "studies",
     "testing",
     "tip_pose",
     "trajectory_sensitivities",

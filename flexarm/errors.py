@@ -58,3 +58,7 @@ class ConvergenceError(FlexarmError):
 
 class ConvergenceWarning(UserWarning):
     """An optimization that ended early: its result is the best that it had."""
+
+
+class StudyWarning(UserWarning):
+    """A study of which some points failed, or which ended early."""

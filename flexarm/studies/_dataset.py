@@ -1,0 +1,246 @@
+"""Parts of a study as one xarray Dataset with units and coordinates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_numbers, real_array
+from .._optional import required
+from .._version import __version__
+from ..errors import ArgumentError
+from ._points import Parameter, Points
+from ._task import FAILED, NOT_RUN, OK, Part, differs
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is known of a result before it is there: axes of its own, unit."""
+
+    axes: tuple[str, ...] | None = None
+    unit: str | None = None
+
+
+def outputs_of(given: Any) -> dict[str, Output]:
+    """Outputs as they were asked for, or a refusal in words."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        return {given: Output()}
+    if not isinstance(given, Mapping):
+        return {str(name): Output() for name in given}
+    return {str(name): _output(str(name), told) for name, told in given.items()}
+
+
+def _output(name: str, told: Any) -> Output:
+    if told is None or isinstance(told, str):
+        return Output(None, told)
+    if isinstance(told, tuple) and len(told) == 2:
+        axes, unit = told
+        axes = (axes,) if isinstance(axes, str) else tuple(axes)
+        if (unit is None or isinstance(unit, str)) and all(
+            isinstance(axis, str) for axis in axes
+        ):
+            return Output(axes, unit)
+    raise ArgumentError(
+        f"outputs[{name!r}] is {told!r}, expected its unit, or its axes and its unit, "
+        'such as ("time", "m") or (("time", "joint"), "rad")'
+    )
+
+
+def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
+    """Coordinates of axes of results, values and unit."""
+    found: dict[str, tuple[Any, str | None]] = {}
+    for name, told in (given or {}).items():
+        pair = isinstance(told, tuple) and len(told) == 2 and isinstance(told[1], str)
+        values, unit = told if pair and not isinstance(told[0], str) else (told, None)
+        array = np.array(values)
+        if array.dtype.kind != "U":
+            check_numbers(f"coords[{name!r}]", real_array(f"coords[{name!r}]", values))
+        if array.ndim != 1:
+            raise ArgumentError(
+                f"coords[{name!r}] has shape {array.shape}, expected one axis"
+            )
+        found[str(name)] = (array, unit)
+    return found
+
+
+@dataclass
+class Results:
+    """All points in their order, filled part by part."""
+
+    points: Points
+
+    def __post_init__(self) -> None:
+        self.values: dict[str, NDArray[Any]] = {}
+        self.status = np.full(self.points.count, NOT_RUN, dtype=np.int8)
+        self.failed: dict[int, str] = {}
+
+    def add(self, part: Part) -> None:
+        """Put a part in its place."""
+        span = slice(part.start, part.stop)
+        failed = dict(part.failed)
+        if part.values and self.values and (why := differs(part.values, self.values)):
+            for number in range(part.start, part.stop):
+                failed.setdefault(number, why)
+        elif part.values:
+            self._fill(span, part.values)
+        self.status[span] = OK
+        self.status[list(failed)] = FAILED
+        self.failed.update(failed)
+
+    def _fill(self, span: slice, values: Mapping[str, NDArray[Any]]) -> None:
+        for name, x in values.items():
+            if name not in self.values:
+                shape = (self.points.count, *x.shape[1:])
+                self.values[name] = np.zeros(shape, dtype=x.dtype)
+            both = np.result_type(self.values[name], x)
+            self.values[name] = self.values[name].astype(both, copy=False)
+            self.values[name][span] = x
+
+    def check(
+        self,
+        outputs: Mapping[str, Output],
+        coordinates: Mapping[str, tuple[Any, str | None]],
+    ) -> None:
+        """Refuse axes and names that do not fit the results that there are."""
+        lengths = dict(self.points.sizes)
+        taken = {"status", "message", *(p.name for p in self.points.parameters)}
+        for name, x in self.values.items():
+            if name in taken:
+                raise ArgumentError(
+                    f"function returns {name!r}, expected a name that is no parameter "
+                    "of the study, and neither status nor message"
+                )
+            own = _own_axes(name, outputs.get(name, Output()), x.shape[1:], lengths)
+            for axis, length in zip(own, x.shape[1:], strict=True):
+                there = len(coordinates[axis][0]) if axis in coordinates else length
+                if there != length:
+                    raise ArgumentError(
+                        f"coords[{axis!r}] has {there} values, expected {length}, the "
+                        f"length of this axis of {name}"
+                    )
+
+    def lost(self, start: int, stop: int, why: str) -> None:
+        """Take a part as failed."""
+        self.add(Part(start, stop, {}, dict.fromkeys(range(start, stop), why)))
+
+    @property
+    def left(self) -> list[tuple[int, int]]:
+        """Runs of points that are not computed yet."""
+        there = np.concatenate([[True], self.status != NOT_RUN, [True]])
+        edges = np.flatnonzero(there[1:] != there[:-1])
+        pairs = edges.reshape(-1, 2).tolist()
+        return [(start, stop) for start, stop in pairs]
+
+    def dataset(
+        self,
+        outputs: Mapping[str, Output],
+        coordinates: Mapping[str, tuple[Any, str | None]],
+        study: Mapping[str, str],
+        title: str,
+    ) -> Any:
+        """Return an `xarray.Dataset` with what there is."""
+        xarray = required("xarray", "a study", extra="studies")
+        axes = tuple(self.points.sizes)
+        lengths = tuple(self.points.sizes.values())
+        coords = dict(_coordinates(self.points.parameters))
+        data: dict[str, Any] = {}
+        for name, x in self.values.items():
+            output = outputs.get(name, Output())
+            own = _own_axes(name, output, x.shape[1:], self.points.sizes)
+            for axis in own:
+                if axis in coordinates:
+                    values, unit = coordinates[axis]
+                    coords[axis] = (axis, values, _units(unit))
+            whole = _blanked(x, self.status).reshape(*lengths, *x.shape[1:])
+            data[name] = ((*axes, *own), whole, _units(output.unit))
+        messages = np.full(self.points.count, "", dtype=object)
+        for number, why in self.failed.items():
+            messages[number] = why
+        told = {
+            "flag_values": np.array([OK, FAILED, NOT_RUN], dtype=np.int8),
+            "flag_meanings": "ok failed not_run",
+        }
+        data["status"] = (axes, self.status.reshape(lengths), told)
+        data["message"] = (
+            axes,
+            messages.reshape(lengths),
+            {"long_name": "why it failed"},
+        )
+        attrs = {
+            "title": title,
+            "source": f"flexarm {__version__}",
+            "seed": study["the seed"],
+            "study": json.dumps(study),
+        }
+        try:
+            found = xarray.Dataset(data, coords, attrs)
+        except ValueError as error:
+            raise ArgumentError(
+                f"axes of different results do not fit together ({error}), expected "
+                "one length for each axis"
+            ) from None
+        order = dict.fromkeys(p.axis for p in self.points.parameters)
+        return found.transpose(*order, ...)
+
+
+def _units(unit: str | None, **others: Any) -> dict[str, Any]:
+    return others if unit is None else {"units": unit, **others}
+
+
+def _coordinates(parameters: Iterable[Parameter]) -> Iterable[tuple[str, Any]]:
+    """Values of the parameters; of rows and objects their numbers or labels."""
+    for p in parameters:
+        attrs = _units(p.unit)
+        if p.labels is None or p.axis != p.name:
+            axes = (p.axis, *_row_axes(p))
+            yield p.name, (axes, p.values, attrs)
+        elif isinstance(p.values, tuple):
+            yield p.name, (p.axis, p.labels, attrs)
+        else:
+            yield p.name, (p.axis, p.labels)
+            yield f"{p.name}_value", ((p.axis, *_row_axes(p)), p.values, attrs)
+
+
+def _row_axes(p: Parameter) -> tuple[str, ...]:
+    n = np.ndim(p.values) - 1
+    return tuple(f"{p.name}_entry{i or ''}" for i in range(n))
+
+
+def _own_axes(
+    name: str, output: Output, shape: tuple[int, ...], taken: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Axes of one result, named by `outputs` or by the result."""
+    if output.axes is None:
+        return tuple(f"{name}_axis{i}" for i in range(len(shape)))
+    if len(output.axes) != len(shape):
+        raise ArgumentError(
+            f"{name} has shape {shape} at each point, expected "
+            f"{len(output.axes)} axes, {', '.join(output.axes) or 'none'}, as outputs "
+            "has it"
+        )
+    for axis in output.axes:
+        if axis in taken:
+            raise ArgumentError(
+                f"outputs names {axis!r} as an axis of {name}, expected a name that is "
+                "no parameter of the study"
+            )
+    return output.axes
+
+
+def _blanked(x: NDArray[Any], status: NDArray[np.int8]) -> NDArray[Any]:
+    """Results with NaN or no text where there is none."""
+    missing = status != OK
+    if x.dtype.kind == "U":
+        x = x.astype(object)
+        x[missing] = ""
+    elif missing.any():
+        x = x.astype(np.result_type(x.dtype, np.float64))
+        x[missing] = np.nan
+    return x

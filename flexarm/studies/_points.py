@@ -1,0 +1,230 @@
+"""The points of a study: axes of a grid, random draws, and which point has what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._explain import check_numbers
+from ..errors import ArgumentError
+
+DRAW = "draw"  # the axis of all random draws
+_RESERVED = ("status", "message", DRAW)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of the function, with a value for each index of one axis.
+
+    `values` has a first axis of that length: numbers, text, rows of numbers, or, of
+    any other objects, a tuple.  `labels` are the coordinate where it is not `values`.
+    """
+
+    name: str
+    axis: str
+    values: Any
+    unit: str | None = None
+    labels: Any = None
+
+    def one(self, index: int) -> Any:
+        """Value for a call with one point: a number of Python, a row, an object."""
+        value = self.values[index]
+        return value.item() if isinstance(value, np.generic) else value
+
+    def many(self, indices: NDArray[np.intp]) -> Any:
+        """Values for a call with many points: an array, or a list of objects."""
+        if isinstance(self.values, tuple):
+            return [self.values[i] for i in indices]
+        return self.values[indices]
+
+
+@dataclass(frozen=True)
+class Points:
+    """All combinations of the axes, numbered with the last axis fastest.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Length of each axis; those of one call come last.
+    inner : tuple of str
+        Axes that one call takes whole.
+    """
+
+    parameters: tuple[Parameter, ...]
+    sizes: dict[str, int]
+    inner: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of points."""
+        return prod(self.sizes.values())
+
+    @property
+    def block(self) -> int:
+        """Number of points that are never split: one, or all of one call."""
+        return prod(self.sizes[axis] for axis in self.inner)
+
+    def indices(self, numbers: Any) -> dict[str, Any]:
+        """Index on each axis of numbered points."""
+        found = np.unravel_index(numbers, tuple(self.sizes.values()))
+        return dict(zip(self.sizes, found, strict=True))
+
+    def told(self, number: int) -> str:
+        """One point in words."""
+        at = self.indices(number)
+        parts = []
+        for p in self.parameters:
+            i = int(at[p.axis])
+            value = p.values[i] if p.labels is None else p.labels[i]
+            value = value.item() if isinstance(value, np.generic) else value
+            text = f"{value:.6g}" if isinstance(value, float) else str(value)
+            parts.append(f"{p.name}={text}{f' {p.unit}' if p.unit else ''}")
+        return ", ".join(parts)
+
+
+def points_of(grid: Any, draws: Any, n: Any, seed: int, vectorized: Any) -> Points:
+    """Points of a grid and of draws, or a refusal in words."""
+    for what, given in (("grid", grid), ("draws", draws)):
+        if given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(
+                f"{what} is {type(given).__name__}, expected a mapping of names to "
+                'values, such as {"mass": ([0.1, 0.2], "kg")}'
+            )
+    parameters = [_gridded(name, given) for name, given in (grid or {}).items()]
+    parameters += _drawn(draws, n, seed) if draws else []
+    if not parameters:
+        raise ArgumentError("grid and draws are empty, expected one parameter at least")
+    names = [p.name for p in parameters]
+    for name in names:
+        if not isinstance(name, str) or not name.isidentifier() or name in _RESERVED:
+            raise ArgumentError(
+                f"a parameter is named {name!r}, expected the name of an argument, "
+                f"and none of {', '.join(_RESERVED)}"
+            )
+        if names.count(name) > 1:
+            raise ArgumentError(
+                f"{name} is in grid and in draws, expected it in one of them"
+            )
+    sizes = {p.axis: len(p.values) for p in parameters}
+    inner = _inner(vectorized, parameters)
+    ordered = [axis for axis in sizes if axis not in inner]
+    ordered += [axis for axis in sizes if axis in inner]
+    return Points(
+        tuple(parameters),
+        {axis: sizes[axis] for axis in ordered},
+        tuple(axis for axis in ordered if axis in inner),
+    )
+
+
+def _inner(vectorized: Any, parameters: Sequence[Parameter]) -> set[str]:
+    """Axes that one call takes whole."""
+    if isinstance(vectorized, bool):
+        return set()
+    named = (vectorized,) if isinstance(vectorized, str) else tuple(vectorized)
+    axes = {p.name: p.axis for p in parameters}
+    for name in named:
+        if name not in axes:
+            raise ArgumentError(
+                f"vectorized names {name!r}, expected True, False or names of "
+                f"parameters: {', '.join(axes)}"
+            )
+    return {axes[name] for name in named}
+
+
+def _with_unit(given: Any) -> tuple[Any, str | None]:
+    """Values and their unit, where it is told."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], str):
+        values, unit = given
+        if not isinstance(values, str) or values == "seed":
+            return values, unit
+    return given, None
+
+
+def _gridded(name: str, given: Any) -> Parameter:
+    values, unit = _with_unit(given)
+    if isinstance(values, Mapping):  # objects by their labels
+        labels = np.array([str(label) for label in values], dtype=object)
+        return Parameter(
+            name, name, _filled(name, tuple(values.values())), unit, labels
+        )
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise ArgumentError(
+            f"grid[{name!r}] is {values!r}, expected values along one axis, with a "
+            'unit if it has one, such as ([0.1, 0.2], "kg")'
+        )
+    try:
+        array = np.array(values)
+    except ValueError:  # ragged: a list of any objects
+        array = np.array(None)
+    if array.ndim and array.dtype.kind in "biuf":
+        check_numbers(f"grid[{name!r}]", array)
+    elif array.ndim != 1 or array.dtype.kind != "U":
+        objects = tuple(values)
+        return Parameter(
+            name, name, _filled(name, objects), unit, np.arange(len(objects))
+        )
+    return _of_array(name, name, array, unit)
+
+
+def _filled(name: str, values: Any) -> Any:
+    if not len(values):
+        raise ArgumentError(f"grid[{name!r}] is empty, expected one value at least")
+    return values
+
+
+def _of_array(name: str, axis: str, array: Any, unit: str | None) -> Parameter:
+    _filled(name, array)
+    array.flags.writeable = False
+    labels = np.arange(len(array)) if array.ndim > 1 else None
+    return Parameter(name, axis, array, unit, labels)
+
+
+def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
+    """Random parameters, each from a stream of its own that its name gives."""
+    given = {name: _with_unit(what) for name, what in draws.items()}
+    samples = {
+        name: np.array(what, dtype=np.float64)
+        for name, (what, _) in given.items()
+        if not isinstance(what, str) and not hasattr(what, "rvs") and _is_numbers(what)
+    }
+    if n is None and samples:
+        n = len(next(iter(samples.values())))
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise ArgumentError(
+            f"n_draws is {n!r}, expected how many draws there are, 1 or more"
+        )
+    found = []
+    for name, (what, unit) in given.items():
+        rng = np.random.default_rng([seed, crc32(str(name).encode())])
+        if isinstance(what, str) and what == "seed":
+            values: Any = rng.integers(2**31, size=n)
+        elif hasattr(what, "rvs"):
+            values = np.asarray(what.rvs(size=int(n), random_state=rng))
+        elif name in samples:
+            values = samples[name]
+        else:
+            raise ArgumentError(
+                f"draws[{name!r}] is {what!r}, expected a distribution such as "
+                'scipy.stats.norm(1.0, 0.1), samples (n,) or (n, k), or "seed"'
+            )
+        if len(values) != n:
+            raise ArgumentError(
+                f"draws[{name!r}] has {len(values)} samples, expected {n}, as "
+                "the other draws"
+            )
+        check_numbers(f"draws[{name!r}]", values)
+        found.append(_of_array(name, DRAW, values, unit))
+    return found
+
+
+def _is_numbers(what: Any) -> bool:
+    try:
+        return np.array(what, dtype=np.float64).ndim > 0
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,345 @@
+"""One call for a study: its points, its parts, its results."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from .._optional import required
+from .._simulate_run import progress_bar
+from ..arm import Arm
+from ..errors import ArgumentError, StudyWarning
+from ..stacks import ArmStack
+from ._dataset import Results, coordinates_of, outputs_of
+from ._points import Points, points_of
+from ._runners import Span, check_place, computed
+from ._store import LABELS, Store, store_at, study_of
+from ._task import Task, accepted
+
+_PARTS = 100  # of a study, by default: what an interrupt or a lost worker costs
+_LEAST_CALL, _MOST_CALL = 256, 16384  # points of one call of a vectorized function
+
+
+def sweep(
+    function: Callable[..., Any],
+    grid: Mapping[str, Any] | None = None,
+    *,
+    draws: Mapping[str, Any] | None = None,
+    n_draws: int | None = None,
+    seed: int | None = None,
+    arm: Arm | ArmStack | Callable[..., Arm] | None = None,
+    vectorized: Any = False,
+    outputs: Any = None,
+    coords: Mapping[str, Any] | None = None,
+    on: Any = "serial",
+    workers: int | None = None,
+    chunk: int | None = None,
+    path: Any = None,
+    progress: bool | None = None,
+) -> Any:
+    """Compute a function at all points of a grid and of random draws.
+
+    Parameters
+    ----------
+    function : callable
+        Called with the parameters of a point by name, after `arm` if that is given.
+        Returns a number, text or an array; several of them in a mapping, NamedTuple or
+        dataclass; or any object that has what `outputs` names as attributes, such as a
+        `Trajectory`.  Shapes are the same at all points.
+    grid : mapping of str to array_like, or (array_like, str)
+        Values of parameters along one axis each, with their unit: numbers, text, rows
+        of numbers such as poses ``(n, nq)``, or a mapping of labels to objects such as
+        controllers.  All combinations are computed.
+    draws : mapping of str to distribution, array_like, or (either, str)
+        Random parameters, all along one more axis, ``draw``: a distribution of
+        `scipy.stats` such as ``scipy.stats.norm(1.0, 0.1)``, samples (n,) or (n, k), or
+        ``"seed"``, whole numbers for noise that `function` makes itself.  Each point of
+        the grid has the same draws, so that differences along it are not of chance.
+    n_draws : int, optional
+        How many; by default as many as there are samples.
+    seed : int, optional
+        Of the draws, which depend on it and their name alone, not on `chunk`, `on` and
+        other parameters.  By default one that nobody knows before; ``ds.attrs["seed"]``
+        tells it.
+    arm : Arm, ArmStack, or callable, optional
+        First argument of `function`: an arm, or a function that makes one of those
+        parameters that it has as arguments, such as `flexarm.library.planar_chain`.
+    vectorized : bool or sequence of str
+        True if `function` takes arrays with an entry for each of many points, and
+        returns arrays with the same first axis; it then has, of an `arm` that is made,
+        a stack with an arm for each point.  Names of parameters: one call for all
+        combinations of their values, and numbers for the others.
+    outputs : str, sequence of str, or mapping, optional
+        Names of results to keep; a mapping tells their unit, or their own axes and
+        their unit: ``{"tip": (("time", "xyz"), "m"), "energy": "J"}``.
+    coords : mapping of str to array_like, or (array_like, str), optional
+        Values along these axes: ``{"time": (t, "s")}``.
+    on : {"serial", "threads", "processes"} or dask.distributed.Client
+        Where it is computed.  Threads pay where NumPy or flexarm compute on arrays,
+        which they do without the lock of Python; processes take any function.  On a
+        cluster, what a lost worker had is computed once more elsewhere.
+    workers : int, optional
+        How many threads or processes; by default as many as there are cores.
+    chunk : int, optional
+        Points of a part: what is sent to a worker, and written, at a time.
+    path : path-like, optional
+        File of the results, ``.nc`` (netCDF) or ``.zarr``.  Parts are written beside it
+        as they are finished.  The same call goes on where an earlier one ended, and
+        returns what is there if there is nothing left to compute.
+    progress : bool, optional
+        Progress bar (tqdm); by default for studies of more than two seconds.
+
+    Returns
+    -------
+    ds : xarray.Dataset
+        The results, with an axis for each parameter of the grid and one for the draws,
+        then their own; NaN where there is none.  ``ds.status`` is 0, 1 where the
+        function failed and 2 where it was not called, ``ds.message`` says why.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has the wrong form, `function` does not take a parameter, or
+        `path` holds another study.
+    ImportError
+        If xarray, or what `on` and `path` need, is missing.
+
+    Warns
+    -----
+    StudyWarning
+        If points failed: how many, the first and why; or if Ctrl-C ended the study: the
+        points that are computed are returned.
+
+    See Also
+    --------
+    flexarm.stack : many arms in one call, without a study around.
+    flexarm.robustness : linear models over ranges.
+
+    Notes
+    -----
+    A vectorized call that fails is halved until the points that fail stand alone; one
+    for all values of some parameters fails as a whole.
+
+    `path` knows a study by its values, outputs and seed, and by the source of
+    `function` and `arm` with the values that they take from enclosing functions; what
+    they read of global variables is not looked at.
+
+    BLAS takes all cores in each process: set ``OPENBLAS_NUM_THREADS=1`` before.
+
+    Examples
+    --------
+    Frequencies of pendulums, which do not depend on the mass, in Hz:
+
+    >>> import flexarm as fa
+    >>> ds = fa.studies.sweep(
+    ...     lambda arm: fa.natural_frequencies(arm, [-1.5707963])[0],
+    ...     {"mass": ([1.0, 4.0], "kg"), "com": ([0.25, 1.0], "m")},
+    ...     arm=fa.library.pendulum,
+    ...     outputs={"frequency": "Hz"},
+    ... )
+    >>> ds.frequency.sel(mass=4.0).values
+    array([0.99..., 0.49...])
+
+    A thousand poses of each in one call, on a stack of arms:
+
+    >>> import scipy
+    >>> ds = fa.studies.sweep(
+    ...     lambda arm, q: {"torque": fa.gravity_forces(arm, q[:, None])[:, 0]},
+    ...     {"mass": ([1.0, 4.0], "kg")},
+    ...     draws={"q": (scipy.stats.uniform(-3.0, 6.0), "rad")},
+    ...     n_draws=1000,
+    ...     seed=1,
+    ...     arm=fa.library.pendulum,
+    ...     vectorized=True,
+    ... )
+    >>> ratio = ds.torque.sel(mass=4.0) / ds.torque.sel(mass=1.0)
+    >>> dict(ratio.sizes), float(ratio.min()), float(ratio.max())
+    ({'draw': 1000}, 4.0, 4.0)
+    """
+    required("xarray", "a study", extra="studies")
+    if not callable(function):
+        raise ArgumentError(
+            f"function is {type(function).__name__}, expected a function of the "
+            "parameters; an arm is given as arm"
+        )
+    if not (arm is None or callable(arm) or isinstance(arm, Arm | ArmStack)):
+        raise ArgumentError(
+            f"arm is {type(arm).__name__}, expected flexarm.Arm or a function that "
+            "makes one"
+        )
+    count = check_place(on, workers)
+    wanted, known = outputs_of(outputs), coordinates_of(coords)
+    store = None if path is None else store_at(path)
+    before = None if store is None else store.known()
+    number = _seed(seed, before)
+    points = points_of(grid, draws, n_draws, number, vectorized)
+    task = _task(function, arm, points, vectorized is True, tuple(wanted))
+    study = study_of(function, arm, points, (wanted, known), number)
+    if store and before is not None:
+        _check_same(store, before, study)
+        if not store.parts.exists():
+            return _told(store.results(), points)
+    results = Results(points)
+    if store:
+        store.begin(study)
+        for part in store.kept():
+            results.add(part)
+    spans = _spans(results, chunk, count, vectorized is True)
+    check = partial(results.check, wanted, known)
+    done = _run(task, spans, (results, check, store), (on, count, progress))
+    ds = results.dataset(wanted, known, study, task.name)
+    if store and done:
+        store.finish(ds)
+    return _told(ds, points)
+
+
+def _seed(seed: Any, before: Mapping[str, str] | None) -> int:
+    if seed is None:
+        return secrets.randbits(31) if before is None else int(before["the seed"])
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ArgumentError(f"seed is {seed!r}, expected a whole number, 0 or more")
+    return int(seed)
+
+
+def _task(
+    function: Callable[..., Any],
+    arm: Any,
+    points: Points,
+    vectorized: bool,
+    wanted: tuple[str, ...],
+) -> Task:
+    """The function and which parameters it and the arm get."""
+    names = [p.name for p in points.parameters]
+    own, any_own, needed = accepted(function)
+    makes: tuple[set[str], bool, set[str]] = (
+        accepted(arm) if callable(arm) else (set(), False, set())
+    )
+    of_arm = tuple(n for n in names if n in makes[0])
+    of_function = [n for n in names if n in own]
+    for name in names:
+        if name in of_arm or name in of_function:
+            continue
+        if makes[1]:
+            of_arm += (name,)
+        elif any_own:
+            of_function.append(name)
+        else:
+            who = (
+                "neither function nor arm has" if callable(arm) else "function has not"
+            )
+            raise ArgumentError(
+                f"{who} the argument {name}, expected one for each parameter; "
+                f"function takes {', '.join(sorted(own)) or 'none'}"
+            )
+    for what, has, got in (
+        ("arm", makes[2], of_arm),
+        ("function", needed, of_function),
+    ):
+        lacks = sorted(has - set(got))
+        free = 1 if what == "function" and arm is not None else 0
+        if len(lacks) > free:
+            raise ArgumentError(
+                f"{what} needs {', '.join(lacks)}, expected these in grid or draws, or "
+                "given to it by functools.partial"
+            )
+    name = getattr(function, "__name__", "result")
+    name = name if name.isidentifier() else "result"
+    return Task(
+        function, arm, of_arm, tuple(of_function), points, vectorized, wanted, name
+    )
+
+
+def _check_same(
+    store: Store, before: Mapping[str, str], study: Mapping[str, str]
+) -> None:
+    running = store.parts.exists()
+    for key in {**before, **study}:
+        if before.get(key) != study.get(key) and not (running and key == LABELS):
+            raise ArgumentError(
+                f"path {str(store.path)!r} holds another study, of which {key} is "
+                "different, expected the same study or a new name"
+            )
+
+
+def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list[Span]:
+    """Parts of what is left, of whole calls."""
+    points = results.points
+    if chunk is None:
+        chunk = ceil(points.count / max(_PARTS, 4 * workers))
+        if vectorized:
+            chunk = min(max(chunk, _LEAST_CALL), _MOST_CALL)
+    elif (
+        isinstance(chunk, bool) or not isinstance(chunk, int | np.integer) or chunk < 1
+    ):
+        raise ArgumentError(f"chunk is {chunk!r}, expected a whole number, 1 or more")
+    size = points.block * ceil(chunk / points.block)
+    return [
+        (first, min(first + size, stop))
+        for start, stop in results.left
+        for first in range(start, stop, size)
+    ]
+
+
+def _run(
+    task: Task,
+    spans: list[Span],
+    kept: tuple[Results, Callable[[], None], Store | None],
+    where: tuple[Any, int, bool | None],
+) -> bool:
+    """Compute parts, keep them as they come; whether all are there."""
+    (results, check, store), (on, workers, progress) = kept, where
+    bar = progress_bar(task.points.count, progress, "point")
+    if bar is not None:
+        bar.update(task.points.count - sum(stop - start for start, stop in spans))
+    running = computed(task, spans, on, workers)
+    try:
+        for (start, stop), part in running:
+            if isinstance(part, Exception):
+                why = " ".join(str(part).split())
+                results.lost(start, stop, f"{type(part).__name__}: {why}")
+            else:
+                results.add(part)
+                if store:
+                    store.keep(part)
+                check()
+            if bar is not None:
+                bar.update(stop - start)
+    except KeyboardInterrupt:
+        left = sum(stop - start for start, stop in results.left)
+        goes_on = "; the same call goes on" if store else ""
+        warnings.warn(
+            f"the study was interrupted, {left} of {task.points.count} points are not "
+            f"computed{goes_on}",
+            StudyWarning,
+            stacklevel=3,
+        )
+        return False
+    finally:
+        close = getattr(running, "close", None)
+        if close is not None:
+            close()
+        if bar is not None:
+            bar.close()
+    return True
+
+
+def _told(ds: Any, points: Points) -> Any:
+    """The results, after a warning of points that failed."""
+    status = ds.status.transpose(*points.sizes).values.reshape(-1)
+    failed = (status == 1).nonzero()[0]
+    if len(failed):
+        first = int(failed[0])
+        why = ds.message.transpose(*points.sizes).values.reshape(-1)[first]
+        warnings.warn(
+            f"{len(failed)} of {points.count} points failed, the first at "
+            f"{points.told(first)}: {why}; see status and message of the result",
+            StudyWarning,
+            stacklevel=3,
+        )
+    return ds

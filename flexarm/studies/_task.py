@@ -1,0 +1,284 @@
+"""What a study computes: calls of the function for some of its points."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arm import Arm
+from ..errors import ArgumentError
+from ..stacks import stack
+from ._points import Points
+
+OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
+
+Numbers = NDArray[np.intp]
+
+_RECENT = 64  # arms that parts to come may have too
+
+# results without a name, whose attributes are none of a study
+_PLAIN = (np.ndarray, np.generic, int, float, complex, str, list, tuple)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Results of consecutive points; those that failed hold no meaning."""
+
+    start: int
+    stop: int
+    values: dict[str, NDArray[Any]]
+    failed: dict[int, str]  # why, by the number of the point
+
+
+@dataclass(frozen=True)
+class Task:
+    """The function of a study, its arms and its points; goes to where it is run.
+
+    `arm` is None, an arm, or a function of the parameters `of_arm` that makes one.
+    """
+
+    function: Callable[..., Any]
+    arm: Any
+    of_arm: tuple[str, ...]
+    of_function: tuple[str, ...]
+    points: Points
+    vectorized: bool
+    wanted: tuple[str, ...]
+    name: str  # of a result that has none
+    recent: dict[tuple[int, ...], Arm] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "recent": {}}  # arms are made where they are needed
+
+    def keep(self, key: tuple[int, ...], arm: Arm) -> None:
+        """Keep an arm for parts to come, which may be of other threads."""
+        last = list(self.recent.items())[1 - _RECENT :]
+        object.__setattr__(self, "recent", {**dict(last), key: arm})
+
+    def run(self, start: int, stop: int) -> Part:
+        """Compute the points from one number to another."""
+        work = _Work(self, start)
+        step = stop - start if self.vectorized else self.points.block
+        for first in range(start, stop, step):
+            work.call(np.arange(first, first + step))
+        return work.part(stop)
+
+    def takes_whole(self, axis: str) -> bool:
+        """Whether a call gets many values of an axis, as an array."""
+        return self.vectorized or axis in self.points.inner
+
+
+class _Work:
+    """One part on its way."""
+
+    def __init__(self, task: Task, start: int) -> None:
+        self._task, self._start = task, start
+        self._arms: dict[tuple[int, ...], Arm] = {}
+        self._no_arms: dict[tuple[int, ...], str] = {}
+        self._arm_axes = tuple(
+            dict.fromkeys(
+                p.axis for p in task.points.parameters if p.name in task.of_arm
+            )
+        )
+        self._done: list[tuple[Numbers, dict[str, NDArray[Any]]]] = []
+        self._failed: dict[int, str] = {}
+
+    def call(self, numbers: Numbers) -> None:
+        """Results of these points, by one call or, where it fails, by several."""
+        task = self._task
+        numbers = self._with_arms(numbers)
+        if not len(numbers):
+            return
+        try:
+            result = task.function(*self._arm(numbers), **self._given(numbers))
+            many = task.vectorized or bool(task.points.inner)
+            values = {} if many else _named(result, task.wanted, task.name)
+        except Exception as error:
+            if task.vectorized and len(numbers) > 1:
+                # halves, until what fails stands alone
+                middle = len(numbers) // 2
+                self.call(numbers[:middle])
+                self.call(numbers[middle:])
+            else:
+                self._failed.update(dict.fromkeys(map(int, numbers), _told(error)))
+            return
+        if many:  # what is no result of one call is none of any other
+            values = _named(result, task.wanted, task.name)
+            _check_leading(values, len(numbers))
+        else:
+            values = {name: x[np.newaxis] for name, x in values.items()}
+        self._done.append((numbers, values))
+
+    def _with_arms(self, numbers: Numbers) -> Numbers:
+        """Points whose arms could be made; the others have failed."""
+        if not callable(self._task.arm):
+            return numbers
+        fine = np.ones(len(numbers), dtype=bool)
+        for i, key in enumerate(self._keys(numbers)):
+            number = int(numbers[i])
+            if key not in self._arms and key not in self._no_arms:
+                self._make(key, number)
+            if key in self._no_arms:
+                self._failed[number] = self._no_arms[key]
+                fine[i] = False
+        return numbers[fine]
+
+    def _keys(self, numbers: Numbers) -> Iterator[tuple[int, ...]]:
+        """What tells the arms of points apart: indices on their axes."""
+        at = self._task.points.indices(numbers)
+        if not self._arm_axes:  # one arm for all
+            return iter([()] * len(numbers))
+        return zip(*(at[axis].tolist() for axis in self._arm_axes), strict=True)
+
+    def _make(self, key: tuple[int, ...], number: int) -> None:
+        task = self._task
+        known = task.recent.get(key)
+        if known is not None:
+            self._arms[key] = known
+            return
+        at = task.points.indices(number)
+        given = {
+            p.name: p.one(int(at[p.axis]))
+            for p in task.points.parameters
+            if p.name in task.of_arm
+        }
+        try:
+            arm = task.arm(**given)
+        except Exception as error:
+            self._no_arms[key] = _told(error)
+            return
+        if isinstance(arm, Arm):
+            self._arms[key] = arm
+            task.keep(key, arm)
+        else:
+            self._no_arms[key] = (
+                f"arm returned {type(arm).__name__}, expected flexarm.Arm"
+            )
+
+    def _arm(self, numbers: Numbers) -> tuple[Any, ...]:
+        """The first argument: nothing, an arm, or a stack with one for each point."""
+        task = self._task
+        if not callable(task.arm):
+            return () if task.arm is None else (task.arm,)
+        keys = list(self._keys(numbers))
+        distinct = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        arms = [self._arms[key] for key in distinct]
+        if not any(task.takes_whole(axis) for axis in self._arm_axes):
+            return (arms[0],)
+        return (stack(arms)[np.array([distinct[key] for key in keys])],)
+
+    def _given(self, numbers: Numbers) -> dict[str, Any]:
+        task, at = self._task, self._task.points.indices(numbers)
+        given = {}
+        for p in task.points.parameters:
+            if p.name in task.of_function:
+                index = at[p.axis]
+                whole = task.takes_whole(p.axis)
+                given[p.name] = p.many(index) if whole else p.one(int(index[0]))
+        return given
+
+    def part(self, stop: int) -> Part:
+        """What was computed, in one array for each output."""
+        values: dict[str, NDArray[Any]] = {}
+        count = stop - self._start
+        for numbers, found in self._done:
+            if values and (why := differs(found, values)):
+                self._failed.update(dict.fromkeys(map(int, numbers), why))
+                continue
+            for name, x in found.items():
+                if name not in values:
+                    values[name] = np.zeros((count, *x.shape[1:]), dtype=x.dtype)
+                both = np.result_type(values[name], x)
+                values[name] = values[name].astype(both, copy=False)
+                values[name][numbers - self._start] = x
+        return Part(self._start, stop, values, dict(sorted(self._failed.items())))
+
+
+def _told(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
+    """How results differ in form from the first ones, or nothing."""
+    if set(found) != set(first):
+        return (
+            f"returned {', '.join(sorted(found))}, expected what other points "
+            f"returned, {', '.join(sorted(first))}"
+        )
+    for name, x in found.items():
+        if x.shape[1:] != first[name].shape[1:]:
+            return (
+                f"{name} has shape {x.shape[1:]}, expected that of other points, "
+                f"{first[name].shape[1:]}"
+            )
+    return ""
+
+
+def _check_leading(values: Mapping[str, Any], count: int) -> None:
+    for name, x in values.items():
+        if not x.ndim or len(x) != count:
+            raise ArgumentError(
+                f"{name} of a vectorized function has shape {x.shape} for {count} "
+                f"points, expected a first axis of length {count}; without vectorized "
+                "it is called point by point"
+            )
+
+
+def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, NDArray[Any]]:
+    """Arrays by name of what a function returned."""
+    if isinstance(result, Mapping):
+        found = {str(key): value for key, value in result.items()}
+    elif hasattr(result, "_asdict"):
+        found = result._asdict()
+    elif isinstance(result, _PLAIN):
+        found = {wanted[0] if wanted else name: result}
+    elif wanted and hasattr(result, wanted[0]):
+        found = {key: getattr(result, key) for key in wanted if hasattr(result, key)}
+    elif dataclasses.is_dataclass(result) and not isinstance(result, type):
+        found = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
+    else:
+        found = {wanted[0] if wanted else name: result}
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        raise ArgumentError(
+            f"function returned {', '.join(found) or 'nothing'}, expected "
+            f"{missing[0]} too, which outputs names"
+        )
+    return {key: _array(key, found[key]) for key in (wanted or found)}
+
+
+def _array(name: str, value: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "biufcU":
+        raise ArgumentError(
+            f"{name} is {type(value).__name__}, expected numbers or text; outputs "
+            "names what to keep of a result"
+        )
+    return array
+
+
+def accepted(function: Callable[..., Any]) -> tuple[set[str], bool, set[str]]:
+    """Names of arguments, whether any other is taken, and names that are needed."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return set(), True, set()
+    kinds = inspect.Parameter
+    named = {
+        p.name: p
+        for p in signature.parameters.values()
+        if p.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
+    }
+    needed = {name for name, p in named.items() if p.default is kinds.empty}
+    more = any(p.kind is kinds.VAR_KEYWORD for p in signature.parameters.values())
+    return set(named), more, needed
