@@ -40,7 +40,7 @@ _POSTURES = 17  # at which the static deflection along the path is computed
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of positions and velocities: the arm is at rest
 _MARGIN = 0.85  # of the tolerance at the nodes, between which the tip strays further
-SCHEME="gauss"
+SCHEME = "gauss"
 _REFINED = 2  # times at most that the margin is widened
 
 
