@@ -11,6 +11,7 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -81,7 +82,7 @@ class Public(SphinxDirective):
     """
 
     required_arguments = 1
-    option_spec = {"from": directives.unchanged_required}
+    option_spec: ClassVar = {"from": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]

@@ -88,10 +88,9 @@ def test_signatures_of_arms():
     for name, signature in gufuncs(CLASSES["Model"].body).items():
         with_loops = name.startswith("constraint_")
         model = (closed if with_loops else tree)._model
-        rows = {**sizes, "m": 1}
-        wanted = re.sub(
-            r"\b[a-zA-Z]+\b", lambda m: str(rows.get(m[0], m[0])), signature
-        )
+        wanted = signature
+        for letters, size in {**sizes, "m": 1}.items():
+            wanted = re.sub(rf"\b{letters}\b", str(size), wanted)
         assert getattr(model, name).signature == wanted, name
 
 
