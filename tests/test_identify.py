@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from identify_cases import (
+    LINK,
+    SIGMA,
+    SWING,
+    TAU,
+    TRUE,
+    T,
+    draw,
+    soft,
+    swing,
+    turntable,
+)
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.optimize import least_squares
@@ -20,44 +31,6 @@ from flexarm.optimize import (
     simulated_record,
 )
 from flexarm.optimize._identification.prediction import Arms, OutputError
-
-T = np.linspace(0.0, 2.0, 81)
-TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]
-SIGMA = 0.01
-
-LINK = fa.library.planar_chain(1, n_modes=2, bending_stiffness=30.0, payload_mass=0.3)
-DLS = fa.library.de_luca_siciliano()
-
-
-def swing(p: Any) -> fa.Arm:
-    """A pendulum of mass p0 with viscous friction p1."""
-    rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
-    return fa.Arm([rod.replace(joint=rod.joint.replace(damping=p[1]))])
-
-
-TRUE = np.array([2.0, 0.3])
-SWING = fa.simulate(swing(TRUE), [0.3], [0.0], T, torque=TAU)
-
-
-def soft(p: Any) -> fa.Arm:
-    """One flexible link under gravity: factors of stiffness and of modal damping."""
-    body = LINK.bodies[0]
-    K = p[0] * body.stiffness
-    C = 2.0 * p[1] * np.sqrt(np.diag(np.diag(K)))
-    return LINK.replace(bodies=[body.replace(stiffness=K, damping=C)])
-
-
-def turntable(p: Any) -> fa.Arm:
-    """An inertia that turns freely about z."""
-    return fa.Arm(
-        [fa.RigidBody("table", fa.Joint(), mass=1.0, inertia=(p[0], p[0], p[0]))],
-        gravity=(0, 0, 0),
-    )
-
-
-def draw(seed: int, noise: float = SIGMA) -> Record:
-    return simulated_record(SWING, noise=noise, seed=seed)
-
 
 # derivatives
 
@@ -391,204 +364,6 @@ def test_vibration_out_of_phase_needs_stages() -> None:
     assert_allclose(found.p, 81.0, rtol=1e-3)
 
 
-# what the data do not tell
-
-
-def test_what_cannot_be_told_apart_is_said() -> None:
-    def make_arm(p: Any) -> fa.Arm:
-        # a point mass without weight: the motion knows m l^2 alone
-        body = fa.RigidBody("rod", fa.Joint(), mass=p[0], com=(p[1], 0, 0))
-        return fa.Arm([body], gravity=(0, 0, 0))
-
-    run = fa.simulate(make_arm([2.0, 0.5]), [0.0], [0.0], T, torque=TAU)
-    record = simulated_record(run, noise=SIGMA, seed=1)
-    found = identify(make_arm, [2.5, 0.5], record, sigma=SIGMA, names=["mass", "arm"])
-    assert found.success
-    assert np.isinf(found.std).all()
-    assert_allclose(found.p[0] * found.p[1] ** 2, 0.5, rtol=0.02)
-    (note,) = found.notes
-    percents = [float(x) for x in re.findall(r"by ([+-][\d.]+) %", note)]
-    # m and l in units of 2.5 and 0.5: m'/m = -2 l'/l
-    ratio = percents[1] / percents[0]
-    at = -0.5 * (found.p[1] / 0.5) / (found.p[0] / 2.5)
-    assert_allclose(min(ratio, 1.0 / ratio, key=abs), at, rtol=0.01)
-    assert "mass" in note
-    assert "arm" in note
-    with pytest.raises(fa.ConvergenceError, match="do not determine mass, arm"):
-        found.check()
-    # the same with gravity is known
-    heavy = identify(
-        lambda p: make_arm(p).replace(gravity=(0, -9.81, 0)),
-        [2.5, 0.5],
-        simulated_record(
-            fa.simulate(
-                make_arm([2.0, 0.5]).replace(gravity=(0, -9.81, 0)),
-                [0.0],
-                [0.0],
-                T,
-                torque=TAU,
-            ),
-            noise=SIGMA,
-        ),
-        sigma=SIGMA,
-    )
-    assert np.isfinite(heavy.std).all()
-
-
-def test_a_motion_that_does_not_depend_on_a_parameter_shows_it() -> None:
-    def make_arm(p: Any) -> fa.Arm:
-        return fa.library.pendulum(mass=p[0])
-
-    # without forces pendulums of all masses swing alike
-    run = fa.simulate(make_arm([1.0]), [0.3], [0.0], T)
-    for noise in (0.0, SIGMA):
-        record = simulated_record(run, noise=noise)
-        found = identify(make_arm, [0.5], record, names=["mass"])
-        assert np.isinf(found.std).all()
-        assert "the data do not determine mass" in found.notes
-    refused(
-        fa.ArgumentError,
-        ["no forces", "common factor"],
-        lambda: identify_base_parameters(make_arm([1.0]), record),
-    )
-
-
-def test_what_is_hardly_seen_is_said() -> None:
-    short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
-    found = identify(
-        swing, [2.0, 0.3], short, sigma=0.3, names=["mass", "friction"], tolerance=1e-3
-    )
-    assert any("is known to" in note and "friction" in note for note in found.notes)
-
-
-def test_bounds_hold_and_are_told() -> None:
-    record = draw(3)
-    found = identify(
-        swing, [1.5, 0.5], record, sigma=SIGMA, bounds=[(None, None), (0.4, 1.0)],
-        names=["m", "d"],
-    )  # fmt: skip
-    assert found.success
-    assert_allclose(found.p[1], 0.4, rtol=1e-4)
-    assert np.isnan(found.std[1])
-    assert np.isfinite(found.std[0])
-    assert any(note.startswith("d ended at its bound 0.4") for note in found.notes)
-
-
-def test_colored_residuals_show() -> None:
-    def without(p: Any) -> fa.Arm:
-        return swing([p[0], 0.0])
-
-    found = identify(without, [2.0], draw(5), tolerance=1e-3)
-    assert found.whiteness[0] < 1e-6
-    assert any("correlated in time" in note for note in found.notes)
-
-
-def test_long_steps_are_told() -> None:
-    def make_arm(p: Any) -> fa.Arm:
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0])
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
-
-    t = np.linspace(0.0, 2.0, 21)
-    y = np.cos(8.0 * t) + 0.001 * np.random.default_rng(0).normal(size=len(t))
-    record = Record(t, y, None, [1.0])
-    found = identify(make_arm, [60.0], record, sigma=0.001)
-    assert any("shorter max_step" in note for note in found.notes)
-    fine = identify(make_arm, [60.0], record, sigma=0.001, max_step=0.01)
-    assert not fine.notes
-    assert abs(fine.p[0] - 64.0) < 4.0 * fine.std[0]
-
-
-# the search
-
-
-def test_parameters_without_an_arm_are_stepped_back_from() -> None:
-    refusals = []
-
-    def make_arm(p: Any) -> fa.Arm:
-        try:
-            return swing(p)
-        except fa.ModelError:
-            refusals.append(p)
-            raise
-
-    # from 6 kg the first step of a model that is linear in 1/m ends below zero
-    found = identify(make_arm, [6.0, 0.3], draw(1), sigma=SIGMA)
-    other = identify(swing, TRUE, draw(1), sigma=SIGMA)
-    assert found.success
-    assert_allclose(found.p, other.p, rtol=1e-6)
-    assert min(p[0] for p in refusals) < 0.0
-
-
-def test_a_search_against_a_wall_asks_for_bounds() -> None:
-    run = fa.simulate(swing([0.5, 0.0]), [0.3], [0.0], T[:21], torque=TAU[:21])
-    record = simulated_record(run, noise=SIGMA, seed=2)
-
-    def wall(p: Any) -> fa.Arm:
-        if p[0] < 1.0:
-            raise fa.ModelError("there is no such arm")
-        return swing([p[0], 0.0])
-
-    with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
-        found = identify(wall, [1.2], record, sigma=SIGMA, tolerance=1e-4)
-    assert found.status == "failed"
-    assert_allclose(found.p, 1.0, atol=0.01)
-
-
-def test_a_motion_that_diverges_is_stepped_back_from() -> None:
-    tried = []
-
-    def make_arm(p: Any) -> fa.Arm:
-        tried.append(p[0])
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0] ** 4)
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
-
-    t = np.linspace(0.0, 0.16, 9)
-    run = fa.simulate(make_arm([3.0]), [1.0], [0.0], t)
-    record = simulated_record(run, noise=0.001)
-    found = identify(make_arm, [1.0], record, sigma=0.001)
-    assert abs(found.p[0] - 3.0) < 4.0 * found.std[0] < 0.2
-    # steps of 0.02 s are stable up to 141 rad/s, which is p = 11.9
-    assert max(tried) > 12.0
-    refused(
-        fa.NotFiniteError,
-        ["record 0", "p0", "max_step"],
-        lambda: identify(make_arm, [1e5], record),
-    )
-
-
-def test_a_search_that_stops_early_has_its_best() -> None:
-    record = draw(1)
-    with pytest.warns(fa.ConvergenceWarning, match="largest number"):
-        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, max_iterations=2)
-    assert (found.status, found.success) == ("iterations", False)
-    assert found.evaluations == 2
-    with pytest.raises(fa.ConvergenceError) as caught:
-        found.check()
-    assert caught.value.result is found  # type: ignore[attr-defined]
-    with pytest.warns(fa.ConvergenceWarning, match="time limit"):
-        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, time_limit=1e-9)
-    assert found.status == "time"
-    assert_allclose(found.p, [0.5, 0.1])
-
-    calls = []
-
-    def interrupted(p: Any) -> fa.Arm:
-        calls.append(p)
-        if len(calls) == 60:
-            raise KeyboardInterrupt
-        return swing(p)
-
-    with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
-        found = identify(interrupted, [0.5, 0.1], record, sigma=SIGMA)
-    assert found.status == "interrupted"
-    first = identify(swing, [0.5, 0.1], record, sigma=SIGMA)
-    start = np.abs([0.5, 0.1] - first.p)
-    assert (np.abs(found.p - first.p) <= start).all()
-    assert found.p[0] != 0.5
-
-
 # inverse dynamics
 
 
@@ -666,133 +441,3 @@ def test_figure() -> None:
     for word, call in draws.items():
         refused(fa.ArgumentError, [word], call)
     plt.close("all")
-
-
-# refusals
-
-RECORD = Record(T, SWING.q, TAU, [0.3])
-FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1))])
-
-
-@pytest.mark.parametrize(
-    ("words", "given"),
-    [
-        (["make_arm is Arm", "function"], {"make_arm": swing(TRUE)}),
-        (["make_arm returned int"], {"make_arm": lambda p: 3}),
-        (["p0 has shape ()"], {"p0": 1.0}),
-        (["p0"], {"p0": [np.nan, 1.0]}),
-        (["names", "2 different"], {"names": ["a"]}),
-        (["names", "2 different"], {"names": "ab"}),
-        (["bounds", "2 pairs"], {"bounds": [(0, 1)]}),
-        (["bounds", "2 pairs"], {"bounds": 3.0}),
-        (["p[0] starts at 1", "2"], {"bounds": [(2, 3), (0, 1)]}),
-        (["names is 3", "2 different"], {"names": 3}),
-        (["max_iterations is 0"], {"max_iterations": 0}),
-        (["max_iterations is 1.5"], {"max_iterations": 1.5}),
-        (["estimate_state is 3"], {"estimate_state": 3}),
-        (["scale", "2 positive sizes"], {"scale": [1.0, 0.0]}),
-        (["sigma", "positive"], {"sigma": 0.0}),
-        (["sigma has shape (2,)"], {"sigma": [1.0, 1.0]}),
-        (["method is 'magic'", "inverse dynamics"], {"method": "magic"}),
-        (["integrator is 'RK45'", "newmark"], {"integrator": "RK45"}),
-        (["interpolation"], {"interpolation": "cubic"}),
-        (["max_step"], {"max_step": -1.0}),
-        (["tolerance"], {"tolerance": 0.0}),
-        (["time_limit"], {"time_limit": -1.0}),
-        (["stages", "increasing"], {"stages": (0.5, 0.2)}),
-        (["stages"], {"stages": ()}),
-        (["small rotation"], {"outputs": "tip rotation y"}),
-        (["record 0 has 1 signals, expected 3"], {"outputs": "tip position"}),
-        (["measured is Trajectory"], {"measured": SWING}),
-        (["measured has an entry int"], {"measured": [RECORD, 3]}),
-        (["measured is list"], {"measured": []}),
-        (["estimate_state has 'rad'"], {"estimate_state": "rad"}),
-        (["2 samples for 2 unknowns"], {"measured": RECORD.first(0.0)}),
-        (
-            ["q0 of record 0 has shape (2,)"],
-            {"measured": Record(T, SWING.q, TAU, [0, 0])},
-        ),
-        (
-            ["record 0 has 2 forces"],
-            {"measured": Record(T, SWING.q, np.zeros((len(T), 2)), [0])},
-        ),
-        (["qd0 of record 0"], {"measured": Record(T, SWING.q, TAU, [0], [np.nan])}),
-        (["estimate_state"], {"method": "inverse dynamics", "estimate_state": True}),
-        (["sigma"], {"method": "inverse dynamics", "sigma": 0.1}),
-    ],
-)
-def test_refusals(words: list[str], given: dict[str, Any]) -> None:
-    arguments = {"make_arm": swing, "p0": [1.0, 0.1], "measured": RECORD} | given
-    first = [arguments.pop(name) for name in ("make_arm", "p0", "measured")]
-    refused(fa.ArgumentError, words, lambda: identify(*first, **arguments))
-
-
-def test_refusals_of_records() -> None:
-    cases: list[tuple[list[str], Any]] = [
-        (["t does not increase"], lambda: Record([0, 2, 1], [0, 0, 0])),
-        (["y has shape (2,) with 3 times"], lambda: Record([0, 1, 2], [0, 0])),
-        (["infinite"], lambda: Record([0, 1], [0, np.inf])),
-        (["NaN throughout"], lambda: Record([0, 1], [np.nan, np.nan])),
-        (["tau has shape (1, 1)"], lambda: Record([0, 1], [0, 0], [[1.0]])),
-        (["tau[1, 0]"], lambda: Record([0, 1], [0, 0], [[1.0], [np.nan]])),
-        (["at_rest"], lambda: Record([0, 1], [0, 0], None, [0], [0], at_rest=True)),
-        (["run is ndarray"], lambda: simulated_record(SWING.q)),  # type: ignore[arg-type]
-        (["noise"], lambda: simulated_record(SWING, noise=-1.0)),
-        (["quaternion"], lambda: simulated_record(free_fall())),
-    ]
-    for words, call in cases:
-        refused(fa.ArgumentError, words, call)
-
-
-def free_fall() -> fa.Trajectory:
-    return fa.simulate(FREE, FREE.neutral, np.zeros(6), T[:3])
-
-
-def test_arms_that_a_method_does_not_know() -> None:
-    y = np.zeros((len(T), 1))
-    soft_record = Record(T, y, np.zeros((len(T), 1)))
-    refused(
-        fa.ArgumentError,
-        ["3 coordinates of which 1", "output error"],
-        lambda: identify(soft, [1.0, 0.1], soft_record, method="inverse dynamics"),
-    )
-    refused(
-        fa.ArgumentError,
-        ["3 coordinates"],
-        lambda: identify_base_parameters(LINK, soft_record),
-    )
-    refused(
-        fa.ArgumentError,
-        ["not 'joint positions'"],
-        lambda: identify(
-            swing, [1.0, 0.1], RECORD, method="inverse dynamics", outputs="tip z"
-        ),
-    )
-    refused(
-        fa.ArgumentError,
-        ["too few for splines"],
-        lambda: identify(
-            swing, [1.0, 0.1], RECORD.first(0.1), method="inverse dynamics"
-        ),
-    )
-    resting = Record(T, y, None, np.zeros(3), at_rest=True)
-    refused(
-        fa.ArgumentError,
-        ["at_rest", "link1.bending y 1"],
-        lambda: identify(soft, [1.0, 0.1], resting, estimate_state="link1.bending y 1"),
-    )
-    linear = LINK.replace(fidelity="linear")
-    refused(
-        fa.ArgumentError,
-        ["linear fidelity"],
-        lambda: identify(lambda p: linear, [1.0], soft_record),
-    )
-    refused(
-        fa.ModelError,
-        ["no arm"],
-        lambda: identify(lambda p: _none(), [1.0], RECORD),
-    )
-
-
-def _none() -> fa.Arm:
-    raise fa.ModelError("there is no arm of these parameters")

@@ -1,0 +1,50 @@
+"""Arms, motions and records of the tests of identification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import flexarm as fa
+from flexarm.optimize import (
+    Record,
+    simulated_record,
+)
+
+T = np.linspace(0.0, 2.0, 81)
+TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]
+SIGMA = 0.01
+
+LINK = fa.library.planar_chain(1, n_modes=2, bending_stiffness=30.0, payload_mass=0.3)
+DLS = fa.library.de_luca_siciliano()
+
+
+def swing(p: Any) -> fa.Arm:
+    """A pendulum of mass p0 with viscous friction p1."""
+    rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
+    return fa.Arm([rod.replace(joint=rod.joint.replace(damping=p[1]))])
+
+
+TRUE = np.array([2.0, 0.3])
+SWING = fa.simulate(swing(TRUE), [0.3], [0.0], T, torque=TAU)
+
+
+def soft(p: Any) -> fa.Arm:
+    """One flexible link under gravity: factors of stiffness and of modal damping."""
+    body = LINK.bodies[0]
+    K = p[0] * body.stiffness
+    C = 2.0 * p[1] * np.sqrt(np.diag(np.diag(K)))
+    return LINK.replace(bodies=[body.replace(stiffness=K, damping=C)])
+
+
+def turntable(p: Any) -> fa.Arm:
+    """An inertia that turns freely about z."""
+    return fa.Arm(
+        [fa.RigidBody("table", fa.Joint(), mass=1.0, inertia=(p[0], p[0], p[0]))],
+        gravity=(0, 0, 0),
+    )
+
+
+def draw(seed: int, noise: float = SIGMA) -> Record:
+    return simulated_record(SWING, noise=noise, seed=seed)

@@ -1,0 +1,225 @@
+"""Identification: what the data do not tell, and how the search ends."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from identify_cases import (
+    SIGMA,
+    TAU,
+    TRUE,
+    T,
+    draw,
+    swing,
+    turntable,
+)
+from numpy.testing import assert_allclose
+from refusals import refused
+
+import flexarm as fa
+from flexarm.optimize import (
+    Record,
+    identify,
+    identify_base_parameters,
+    simulated_record,
+)
+
+# what the data do not tell
+
+
+def test_what_cannot_be_told_apart_is_said() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        # a point mass without weight: the motion knows m l^2 alone
+        body = fa.RigidBody("rod", fa.Joint(), mass=p[0], com=(p[1], 0, 0))
+        return fa.Arm([body], gravity=(0, 0, 0))
+
+    run = fa.simulate(make_arm([2.0, 0.5]), [0.0], [0.0], T, torque=TAU)
+    record = simulated_record(run, noise=SIGMA, seed=1)
+    found = identify(make_arm, [2.5, 0.5], record, sigma=SIGMA, names=["mass", "arm"])
+    assert found.success
+    assert np.isinf(found.std).all()
+    assert_allclose(found.p[0] * found.p[1] ** 2, 0.5, rtol=0.02)
+    (note,) = found.notes
+    percents = [float(x) for x in re.findall(r"by ([+-][\d.]+) %", note)]
+    # m and l in units of 2.5 and 0.5: m'/m = -2 l'/l
+    ratio = percents[1] / percents[0]
+    at = -0.5 * (found.p[1] / 0.5) / (found.p[0] / 2.5)
+    assert_allclose(min(ratio, 1.0 / ratio, key=abs), at, rtol=0.01)
+    assert "mass" in note
+    assert "arm" in note
+    with pytest.raises(fa.ConvergenceError, match="do not determine mass, arm"):
+        found.check()
+    # the same with gravity is known
+    heavy = identify(
+        lambda p: make_arm(p).replace(gravity=(0, -9.81, 0)),
+        [2.5, 0.5],
+        simulated_record(
+            fa.simulate(
+                make_arm([2.0, 0.5]).replace(gravity=(0, -9.81, 0)),
+                [0.0],
+                [0.0],
+                T,
+                torque=TAU,
+            ),
+            noise=SIGMA,
+        ),
+        sigma=SIGMA,
+    )
+    assert np.isfinite(heavy.std).all()
+
+
+def test_a_motion_that_does_not_depend_on_a_parameter_shows_it() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        return fa.library.pendulum(mass=p[0])
+
+    # without forces pendulums of all masses swing alike
+    run = fa.simulate(make_arm([1.0]), [0.3], [0.0], T)
+    for noise in (0.0, SIGMA):
+        record = simulated_record(run, noise=noise)
+        found = identify(make_arm, [0.5], record, names=["mass"])
+        assert np.isinf(found.std).all()
+        assert "the data do not determine mass" in found.notes
+    refused(
+        fa.ArgumentError,
+        ["no forces", "common factor"],
+        lambda: identify_base_parameters(make_arm([1.0]), record),
+    )
+
+
+def test_what_is_hardly_seen_is_said() -> None:
+    short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
+    found = identify(
+        swing, [2.0, 0.3], short, sigma=0.3, names=["mass", "friction"], tolerance=1e-3
+    )
+    assert any("is known to" in note and "friction" in note for note in found.notes)
+
+
+def test_bounds_hold_and_are_told() -> None:
+    record = draw(3)
+    found = identify(
+        swing, [1.5, 0.5], record, sigma=SIGMA, bounds=[(None, None), (0.4, 1.0)],
+        names=["m", "d"],
+    )  # fmt: skip
+    assert found.success
+    assert_allclose(found.p[1], 0.4, rtol=1e-4)
+    assert np.isnan(found.std[1])
+    assert np.isfinite(found.std[0])
+    assert any(note.startswith("d ended at its bound 0.4") for note in found.notes)
+
+
+def test_colored_residuals_show() -> None:
+    def without(p: Any) -> fa.Arm:
+        return swing([p[0], 0.0])
+
+    found = identify(without, [2.0], draw(5), tolerance=1e-3)
+    assert found.whiteness[0] < 1e-6
+    assert any("correlated in time" in note for note in found.notes)
+
+
+def test_long_steps_are_told() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0])
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    t = np.linspace(0.0, 2.0, 21)
+    y = np.cos(8.0 * t) + 0.001 * np.random.default_rng(0).normal(size=len(t))
+    record = Record(t, y, None, [1.0])
+    found = identify(make_arm, [60.0], record, sigma=0.001)
+    assert any("shorter max_step" in note for note in found.notes)
+    fine = identify(make_arm, [60.0], record, sigma=0.001, max_step=0.01)
+    assert not fine.notes
+    assert abs(fine.p[0] - 64.0) < 4.0 * fine.std[0]
+
+
+# the search
+
+
+def test_parameters_without_an_arm_are_stepped_back_from() -> None:
+    refusals = []
+
+    def make_arm(p: Any) -> fa.Arm:
+        try:
+            return swing(p)
+        except fa.ModelError:
+            refusals.append(p)
+            raise
+
+    # from 6 kg the first step of a model that is linear in 1/m ends below zero
+    found = identify(make_arm, [6.0, 0.3], draw(1), sigma=SIGMA)
+    other = identify(swing, TRUE, draw(1), sigma=SIGMA)
+    assert found.success
+    assert_allclose(found.p, other.p, rtol=1e-6)
+    assert min(p[0] for p in refusals) < 0.0
+
+
+def test_a_search_against_a_wall_asks_for_bounds() -> None:
+    run = fa.simulate(swing([0.5, 0.0]), [0.3], [0.0], T[:21], torque=TAU[:21])
+    record = simulated_record(run, noise=SIGMA, seed=2)
+
+    def wall(p: Any) -> fa.Arm:
+        if p[0] < 1.0:
+            raise fa.ModelError("there is no such arm")
+        return swing([p[0], 0.0])
+
+    with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
+        found = identify(wall, [1.2], record, sigma=SIGMA, tolerance=1e-4)
+    assert found.status == "failed"
+    assert_allclose(found.p, 1.0, atol=0.01)
+
+
+def test_a_motion_that_diverges_is_stepped_back_from() -> None:
+    tried = []
+
+    def make_arm(p: Any) -> fa.Arm:
+        tried.append(p[0])
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0] ** 4)
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    t = np.linspace(0.0, 0.16, 9)
+    run = fa.simulate(make_arm([3.0]), [1.0], [0.0], t)
+    record = simulated_record(run, noise=0.001)
+    found = identify(make_arm, [1.0], record, sigma=0.001)
+    assert abs(found.p[0] - 3.0) < 4.0 * found.std[0] < 0.2
+    # steps of 0.02 s are stable up to 141 rad/s, which is p = 11.9
+    assert max(tried) > 12.0
+    refused(
+        fa.NotFiniteError,
+        ["record 0", "p0", "max_step"],
+        lambda: identify(make_arm, [1e5], record),
+    )
+
+
+def test_a_search_that_stops_early_has_its_best() -> None:
+    record = draw(1)
+    with pytest.warns(fa.ConvergenceWarning, match="largest number"):
+        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, max_iterations=2)
+    assert (found.status, found.success) == ("iterations", False)
+    assert found.evaluations == 2
+    with pytest.raises(fa.ConvergenceError) as caught:
+        found.check()
+    assert caught.value.result is found  # type: ignore[attr-defined]
+    with pytest.warns(fa.ConvergenceWarning, match="time limit"):
+        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, time_limit=1e-9)
+    assert found.status == "time"
+    assert_allclose(found.p, [0.5, 0.1])
+
+    calls = []
+
+    def interrupted(p: Any) -> fa.Arm:
+        calls.append(p)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        return swing(p)
+
+    with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
+        found = identify(interrupted, [0.5, 0.1], record, sigma=SIGMA)
+    assert found.status == "interrupted"
+    first = identify(swing, [0.5, 0.1], record, sigma=SIGMA)
+    start = np.abs([0.5, 0.1] - first.p)
+    assert (np.abs(found.p - first.p) <= start).all()
+    assert found.p[0] != 0.5
