@@ -4,11 +4,12 @@ Maps without an arm stand in the module itself.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
 
+@type_check_only
 class BuildInfo(TypedDict):
     isa: str
     lanes: int
@@ -110,18 +111,20 @@ screws_bracket: Final[np.ufunc]  # (2,6),(2,6)->(2,6)
 screws_left_jacobian: Final[np.ufunc]  # (2,6)->(2,6,6)
 screws_left_jacobian_inverse: Final[np.ufunc]  # (2,6)->(2,6,6)
 
+@final
 class Stack:
     """Arms of one topology; gufuncs take the number of the arm first."""
 
-    def __init__(self, models: tuple[Model, ...], /) -> None: ...
+    def __new__(cls, models: tuple[Model, ...], /) -> Stack: ...
     def gufunc(
         self, name: str, quiet: bool = ..., threads: int = ..., /
     ) -> np.ufunc: ...
     def rollout(self, arms: NDArray[np.int64], *args: Any) -> None: ...
 
+@final
 class Model:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         topology: NDArray[np.intc],
         joints: NDArray[np.float64],
         nodes: NDArray[np.float64],
@@ -132,7 +135,7 @@ class Model:
         couplings: NDArray[np.float64],
         passive: NDArray[np.float64],
         /,
-    ) -> None: ...
+    ) -> Model: ...
 
     inverse_dynamics: Final[np.ufunc]  # (nq),(nv),(nv)->(nv)
     bias_forces: Final[np.ufunc]  # (nq),(nv)->(nv)

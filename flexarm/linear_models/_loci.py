@@ -45,7 +45,7 @@ class RootLocus:
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies in Hz, (k, n): absolute values of the rates by two pi."""
+        """Frequencies of shape (k, n) in Hz, sizes of the rates by two pi."""
         return np.asarray(np.abs(self.rates) / (2.0 * np.pi))
 
     @property

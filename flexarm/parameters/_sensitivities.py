@@ -362,6 +362,36 @@ def trajectory_sensitivities(
             )
     elif p is not None:
         raise ArgumentError("p is given without make_arm, expected both or neither")
+    return sensitivities(
+        arm,
+        q0,
+        qd0,
+        t,
+        tangent,
+        torque=torque,
+        interpolation=interpolation,
+        method=method,
+        max_step=max_step,
+        spectral_radius=spectral_radius,
+        threads=threads,
+    )
+
+
+def sensitivities(
+    arm: Arm,
+    q0: Any,
+    qd0: Any,
+    t: Array,
+    tangent: ArmTangent | None,
+    *,
+    torque: Any,
+    max_step: float | None,
+    interpolation: str = "linear",
+    method: str = "rk4",
+    spectral_radius: float = 0.9,
+    threads: int = ONE,
+) -> TrajectorySensitivities:
+    """Derivatives of a run, also by the parameters of a tangent."""
     options: dict[str, Any] = {
         "interpolation": interpolation,
         "method": method,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +20,9 @@ from ...errors import (
 )
 from ...linear_models._point import Point
 from ...linear_models.outputs import state_names
-from ...parameters import trajectory_sensitivities
 from ...parameters._directional import solved
-from ...parameters._sensitivities import _refuse
-from ...parameters._tangent import RULES, ArmTangent
+from ...parameters._sensitivities import _refuse, sensitivities
+from ...parameters._tangent import SHORT_RULES, ArmTangent
 from ...simulate import Trajectory, simulate
 from ...statics import equilibrium
 from .records import Record, check_record, signals_of, values_of
@@ -203,23 +201,14 @@ class OutputError:
         arm = self.arms(p)
         # steps of differences stay below parameters that became small
         scale = np.maximum(np.abs(p), _STEP * size[: self.k])
-        # it takes ten arms for each parameter, and few records need it
-        tangent = cache(lambda: ArmTangent(self.arms, p, scale))
+        tangent = ArmTangent(self.arms, p, scale, SHORT_RULES)
         found = []
         for number, record in enumerate(self.records):
             q0, qd0 = self._start(arm, x, number)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", StiffeningWarning)
-                made = trajectory_sensitivities(
-                    arm,
-                    q0,
-                    qd0,
-                    record.t,
-                    torque=record.tau,
-                    make_arm=self.arms,
-                    p=p,
-                    scale=scale,
-                    **self.options,
+                made = sensitivities(
+                    arm, q0, qd0, record.t, tangent, torque=record.tau, **self.options
                 )
             begin = self._start_derivatives(arm, tangent, q0, number)
             states = np.zeros((len(record.t), 2 * arm.nv, self.n))
@@ -232,7 +221,7 @@ class OutputError:
         return found
 
     def _start_derivatives(
-        self, arm: Arm, tangent: Callable[[], ArmTangent], q0: Array, number: int
+        self, arm: Arm, tangent: ArmTangent, q0: Array, number: int
     ) -> Array:
         """Derivatives (2 nv, unknowns) of the initial state of a record."""
         result = np.zeros((2 * arm.nv, self.n))
@@ -245,13 +234,11 @@ class OutputError:
         free = np.setdiff1d(np.arange(arm.nv), arm.actuator_indices)
         K = inverse_dynamics_derivatives(arm, q0, still, still)[0][free]
         load = K @ result[: arm.nv]
-        load[:, : self.k] += tangent().forces(q0, still, still)[0][free]
+        load[:, : self.k] += tangent.forces(q0, still, still)[0][free]
         result[free] = -np.linalg.solve(K[:, free], load)
         return result
 
-    def _of_signals(
-        self, run: Trajectory, tangent: Callable[[], ArmTangent], states: Array
-    ) -> Array:
+    def _of_signals(self, run: Trajectory, tangent: ArmTangent, states: Array) -> Array:
         """Derivatives (n, m, unknowns) of signals from those of the states."""
         arm = run.arm
         qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
@@ -265,7 +252,7 @@ class OutputError:
             column = column + (each.dqd @ dqd if np.ndim(each.dqd) else 0.0)
             if np.ndim(each.dqdd):
                 if rates is None:
-                    rates = _accelerations(run, tangent(), qdd, dq, dqd)
+                    rates = _accelerations(run, tangent, qdd, dq, dqd)
                 column = column + each.dqdd @ rates
             shape = (*each.value.shape, self.n)
             columns.append(np.broadcast_to(column, shape))
@@ -285,7 +272,7 @@ class OutputError:
         here = signals(0, 0.0)
         result = np.zeros((*here.shape, len(p)))
         for j in range(len(p)):
-            for rule in RULES:
+            for rule in SHORT_RULES:
                 try:
                     ends = [signals(j, s) for s in (rule.nodes[0], rule.nodes[-1])]
                     if all(np.array_equal(here, end) for end in ends):

@@ -61,11 +61,11 @@ class Transfer:
             if name != "vibration"  # that of the first motion is by chance
         )
         self.size = total or 1.0
-        costs = [
+        weighted = [
             costs.Weighted(term, task.weights[name] / self.size)
             for name, term in self.costs.items()
         ]
-        self.program = motion.program(costs, constraints)
+        self.program = motion.program(weighted, constraints)
 
     def _ends(self) -> list[Term]:
         """What puts the arm to rest at both ends."""

@@ -1,0 +1,133 @@
+"""Sphinx: the course as pages, theory, and the reference out of the docstrings.
+
+``sphinx-build -W -b html notebooks build/docs`` needs no network and runs no notebook
+(the tests run them).  With ``FLEXARM_INTERSPHINX=1`` names of Python, NumPy and SciPy
+link to their pages, which takes a network.
+"""
+
+import inspect
+import os
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.roles import XRefRole
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import flexarm
+
+project = "flexarm"
+author = "The flexarm developers"
+version = release = flexarm.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+]
+if os.environ.get("FLEXARM_INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    }
+exclude_patterns = ["examples", "**/.ipynb_checkpoints"]
+
+# the tests run the notebooks
+nb_execution_mode = "off"
+myst_enable_extensions = ["amsmath", "dollarmath"]
+myst_heading_anchors = 3
+
+default_role = "name"
+autodoc_typehints = "none"  # types stand in the docstrings, with shapes
+autosummary_generate = False
+napoleon_google_docstring = False
+# types are prose: "n" in a shape is no name to link to
+napoleon_use_param = False
+napoleon_custom_sections = [("Attributes", "params_style")]
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"flexarm {release}"
+html_static_path = ["docs/print.css"]
+html_css_files = ["print.css"]
+
+
+class Name(SphinxRole):
+    """Names in backticks: public ones link, those of arguments are code."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        public = self.text in flexarm.__all__ or self.text.startswith("flexarm.")
+        if not public:
+            return [nodes.literal(self.rawtext, self.text)], []
+        name = "flexarm." + self.text.removeprefix("flexarm.")
+        role = XRefRole()
+        return role(
+            "py:obj", self.rawtext, f"{self.text} <{name}>", self.lineno, self.inliner
+        )
+
+
+class Public(SphinxDirective):
+    """What a module gives to its users: its docstring, a table, every docstring.
+
+    With ``:from:`` only what these of its modules define, without its docstring.
+    """
+
+    required_arguments = 1
+    option_spec: ClassVar = {"from": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        module = import_module(name)
+        sources = self.options.get("from", "").split()
+        found = _names(module, [f"{name}.{source}" for source in sources])
+        lines = [f".. currentmodule:: {name}", ""]
+        if not sources:
+            lines += [f".. automodule:: {name}", "   :no-members:", ""]
+        lines += [".. autosummary::", "", *(f"   {item}" for item in found), ""]
+        for item in found:
+            made = inspect.isclass(getattr(module, item))
+            lines += [f".. auto{'class' if made else 'function'}:: {item}"]
+            lines += ["   :members:", ""] if made else [""]
+        text = "\n".join(lines)
+        return self.parse_text_to_nodes(
+            f"```{{eval-rst}}\n{text}\n```", allow_section_headings=True
+        )
+
+
+def _names(module, sources: list[str]) -> list[str]:
+    """Public functions and classes of a module, or those that some modules define."""
+    names = getattr(module, "__all__", None) or [
+        name
+        for name, item in vars(module).items()
+        if name[0] != "_" and getattr(item, "__module__", "") == module.__name__
+    ]
+    return [
+        name
+        for name in names
+        if callable(item := getattr(module, name))
+        and (not sources or item.__module__.startswith(tuple(sources)))
+    ]
+
+
+def _references(app, what, name, item, options, lines: list[str]) -> None:
+    """Number references as a list: footnotes [1] of a page would be mixed up."""
+    lines[:] = [
+        re.sub(r"\[(\d+)\]_", r"[\1]", re.sub(r"^\.\. \[(\d+)\] ", r"\1. ", line))
+        for line in lines
+    ]
+
+
+def setup(app) -> None:
+    """Register the directive and what mends references, before napoleon."""
+    app.add_directive("public", Public)
+    app.add_role("name", Name())
+    app.connect("autodoc-process-docstring", _references, priority=400)

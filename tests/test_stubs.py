@@ -1,0 +1,127 @@
+"""The stub ``_core.pyi`` says what the C module has: names, gufuncs, arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flexarm as fa
+from flexarm import _core
+
+SOURCE = Path(fa.__file__).with_name("_core.pyi").read_text(encoding="utf-8")
+LINES = SOURCE.splitlines()
+TREE = ast.parse(SOURCE)
+CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
+TYPING_ONLY = {"BuildInfo"}  # the type of what build_info returns
+SIGNATURE = re.compile(r"(\([^()]*\)(?:,\([^()]*\))*->\([^()]*\))")
+
+
+def gufuncs(body: list[ast.stmt]) -> dict[str, str]:
+    """Signatures by name, from the comment of the line or of the one above."""
+    found = {}
+    for node in body:
+        if not isinstance(node, ast.AnnAssign):
+            continue
+        match = SIGNATURE.search(LINES[node.lineno - 1]) or SIGNATURE.search(
+            LINES[node.lineno - 2]
+        )
+        assert match, f"{ast.unparse(node.target)} has no signature"
+        found[ast.unparse(node.target)] = match[1]
+    return found
+
+
+def functions(body: list[ast.stmt]) -> dict[str, ast.arguments]:
+    return {
+        node.name: node.args
+        for node in body
+        if isinstance(node, ast.FunctionDef) and node.name != "__new__"
+    }
+
+
+def public(item: object) -> set[str]:
+    return {name for name in dir(item) if not name.startswith("_")}
+
+
+def refusal(function: Callable[..., object], *args: object, **names: object) -> str:
+    with pytest.raises((TypeError, ValueError)) as refused:
+        function(*args, **names)
+    return str(refused.value)
+
+
+def test_names_of_the_module():
+    maps, calls = gufuncs(TREE.body), functions(TREE.body)
+    assert public(_core) == (set(maps) | set(calls) | set(CLASSES)) - TYPING_ONLY
+    assert all(isinstance(getattr(_core, name), np.ufunc) for name in maps)
+    assert all(callable(getattr(_core, name)) for name in calls)
+
+
+def test_signatures_of_maps():
+    for name, signature in gufuncs(TREE.body).items():
+        # NumPy says None for ufuncs of numbers
+        assert (getattr(_core, name).signature or "()->()") == signature, name
+
+
+@pytest.mark.parametrize("name", ["Model", "Stack"])
+def test_names_of_classes(name):
+    body = CLASSES[name].body
+    assert public(getattr(_core, name)) == set(gufuncs(body)) | set(functions(body))
+    with pytest.raises(TypeError, match="not an acceptable base type"):
+        type("Other", (getattr(_core, name),), {})
+
+
+def test_signatures_of_arms():
+    ball = fa.Joint("spherical", parent="link3", node="tip")
+    load = fa.RigidBody("load", ball, mass=1.0, inertia=[0.1] * 3)
+    chain = fa.library.planar_chain(4, n_modes=2, bending_stiffness=4.0)
+    tree = fa.Arm([*chain.bodies, load])
+    loops = [fa.Coupling({"link1": 1.0, "link2": 1.0})]
+    closed = tree.replace(constraints=loops)
+    sizes = {
+        "nq": tree.nq, "nv": tree.nv, "B": len(tree.bodies), "N": len(tree.node_names)
+    }  # fmt: skip
+    assert len({*sizes.values(), 1, 2, 3, 4, 6}) == 9
+    for name, signature in gufuncs(CLASSES["Model"].body).items():
+        with_loops = name.startswith("constraint_")
+        model = (closed if with_loops else tree)._model
+        wanted = signature
+        for letters, size in {**sizes, "m": 1}.items():
+            wanted = re.sub(rf"\b{letters}\b", str(size), wanted)
+        assert getattr(model, name).signature == wanted, name
+
+
+def test_arguments_of_functions():
+    model = fa.library.pendulum()._model
+    stack = _core.Stack((model, model))
+    for owner, body in [
+        (_core, TREE.body),
+        (model, CLASSES["Model"].body),
+        (stack, CLASSES["Stack"].body),
+    ]:
+        for name, given in functions(body).items():
+            call = getattr(owner, name)
+            names = [a.arg for a in given.posonlyargs + given.args if a.arg != "self"]
+            needed = names[: len(names) - len(given.defaults)]
+            if given.vararg or not names:
+                continue
+            few, many = refusal(call), refusal(call, *[None] * (len(names) + 1))
+            if given.posonlyargs:
+                count = {1: "one"}.get(len(needed), str(len(needed)))
+                assert {count, str(len(needed))} & set(few.split()), f"{name}: {few}"
+                assert "argument" in many
+            else:  # by name
+                assert f"'{names[0]}'" in few
+                by_name = refusal(call, **dict.fromkeys(needed))
+                assert "missing" not in by_name
+                assert "keyword" not in by_name
+                assert str(len(names)) in many.split()
+
+
+def test_build_info_has_the_keys_of_its_type():
+    body = CLASSES["BuildInfo"].body
+    keys = {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+    assert set(fa.build_info()) == keys
