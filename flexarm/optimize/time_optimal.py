@@ -122,7 +122,8 @@ def time_optimal(
     tolerance : float, optional
         Of a search: of equations, scaled, and of optimality (1e-5).
     max_iterations, time_limit : int and float, optional
-        Of a search: most steps (150) and seconds (60).
+        Of a search: most steps (150) of each, seconds (60) of all with more intervals.
+        Arms with many fast modes may need more of both.
     progress : bool or callable, optional
         Of a search: whether steps are told.
     check : bool
