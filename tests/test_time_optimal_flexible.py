@@ -134,6 +134,76 @@ def test_a_stiff_arm_takes_little_more_than_the_rigid_one() -> None:
     assert exact < found.duration < 1.08 * exact
 
 
+@pytest.fixture(scope="module")
+def strained() -> tuple[np.ndarray, dict[object, float], OptimalMotion]:
+    """Rows of a strain, a limit it does not keep by itself, a motion that keeps it."""
+    strain = ("strain", "link1", 0.1)
+    rows = fa.linearize(ARM, START, outputs=strain).C[0, : ARM.nv]
+    limits: dict[object, float] = {strain: 0.2}
+    return rows, limits, fastest(output_limits=limits)
+
+
+def test_a_limit_of_a_strain_is_kept_and_takes_time(
+    along: OptimalMotion,
+    strained: tuple[np.ndarray, dict[object, float], OptimalMotion],
+) -> None:
+    rows, _, calm = strained
+    assert along.verification is not None and calm.verification is not None
+    assert np.abs(along.verification.trajectory.q @ rows).max() > 0.24
+    assert calm.success, calm.message
+    assert along.duration + 0.005 < calm.duration < 1.1 * along.duration
+    assert np.abs(calm.q @ rows).max() <= 0.2 * (1.0 + 1e-4)
+    most = np.abs(calm.verification.trajectory.q @ rows).max()
+    assert most < 0.2 * 1.03
+    told = calm.details["output_excess"]
+    assert told == pytest.approx(max(most / 0.2 - 1.0, 0.0), abs=1e-9)
+    assert calm.details["tip_error"] <= 0.4e-3
+
+
+@pytest.mark.slow
+def test_a_limit_of_a_strain_between_two_postures(
+    strained: tuple[np.ndarray, dict[object, float], OptimalMotion],
+) -> None:
+    rows, limits, _ = strained
+    ends = [START[:2], START[:2] + np.array([0.3, -0.2])]
+    free = time_optimal(ARM, ends, torque_limits=LIMITS)
+    calm = time_optimal(ARM, ends, torque_limits=LIMITS, output_limits=limits)
+    assert calm.success, calm.message
+    assert calm.duration > free.duration
+    assert free.verification is not None and calm.verification is not None
+    assert np.abs(free.verification.trajectory.q @ rows).max() > 0.25
+    assert np.abs(calm.q @ rows).max() <= 0.2 * (1.0 + 1e-4)
+    assert np.abs(calm.verification.trajectory.q @ rows).max() < 0.2 * 1.08
+
+
+def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:
+    strain = ("strain", "link1", 0.1)
+    # its own weight bends the arm at rest by -0.1099 and -0.0937
+    refused(
+        fa.ArgumentError,
+        ["output_limits of 'link1 strain y 0.1'", "at rest at the begin", "-0.1099"],
+        lambda: fastest(output_limits={strain: 0.1}),
+    )
+    refused(
+        fa.ArgumentError,
+        ["output_limits is float", "mapping"],
+        lambda: fastest(output_limits=0.1),
+    )
+    refused(
+        fa.ArgumentError,
+        ["not linear"],
+        lambda: fastest(output_limits={"tip position x": 1.0}),
+    )
+    rigid = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    refused(
+        fa.ArgumentError,
+        ["output_limits is given for a rigid arm", "flexible"],
+        lambda: time_optimal(
+            rigid, LINE, torque_limits=LIMITS, output_limits={"joints": 1.0}
+        ),
+    )
+
+
 def test_a_solver_that_stops_early_warns_and_tells() -> None:
     with pytest.warns(fa.ConvergenceWarning, match="iterations"):
         motion = fastest(max_iterations=4)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,12 +32,15 @@ class Limits:
         Of the joints.
     tip_speed : float
         In m/s.
+    outputs : dict of (2, p) ndarray of float
+        Of outputs that are linear in positions and velocities.
     """
 
     torque: Any
     velocity: Array
     acceleration: Array
     tip_speed: float
+    outputs: Mapping[Any, Array] = field(default_factory=dict)
 
     def torques(self, q: Array, nu: int) -> Array:
         """Least and largest forces at positions (n, nv), as (2, n, nu)."""

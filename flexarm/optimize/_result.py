@@ -65,7 +65,8 @@ class OptimalMotion:
     objective : float
         What was minimized.
     success : bool
-        Whether the solver reached its tolerance.
+        Whether the solver reached its tolerance, and the simulation does not lead
+        elsewhere.
     status : str
         ``"solved"``, ``"acceptable"``, ``"infeasible"``, ``"iterations"``, ``"time"``,
         ``"interrupted"`` or ``"failed"``.
@@ -106,12 +107,12 @@ class OptimalMotion:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> OptimalMotion:
-        """Return itself if the solver reached its tolerance.
+        """Return itself if it is a success.
 
         Raises
         ------
         ConvergenceError
-            If it did not; ``error.result`` is this object.
+            If it is not; ``error.result`` is this object.
         """
         if self.success:
             return self

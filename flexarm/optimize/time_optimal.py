@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._explain import real_array, refuse_linear
 from ..errors import ArgumentError
+from ._collocation.outputs import read_output_limits
 from ._limits import Limits, limits_of
 from ._minimum_time.flexible_time import FlexibleOptions, flexible_optimum
 from ._minimum_time.rigid_time import rigid_optimum
@@ -41,6 +42,7 @@ def time_optimal(
     velocity_limits: Any = None,
     acceleration_limits: Any = None,
     tip_speed_limit: float | None = None,
+    output_limits: Mapping[Any, Any] | None = None,
     start: Any = None,
     rates: Any = None,
     points: int | None = None,
@@ -80,6 +82,12 @@ def time_optimal(
         Of the joints, alike, in rad/s or m/s, and per s.
     tip_speed_limit : float, optional
         Of the tip, in m/s.
+    output_limits : mapping, optional
+        Of an arm with flexible links or joints: limits of outputs of `linearize` that
+        are linear in positions and velocities, at the nodes of the search, such as
+        ``{("strain", "link1", 0.1): 1e-3}``; each a number, (p,) or (2, p), as of
+        torques.  Between nodes outputs may exceed them by some hundredths: see
+        ``details["output_excess"]``.
     start : (nu,) or (nq,) array_like of float, optional
         Posture near the begin of a path of the tip, which chooses the branch (elbow up
         or down).
@@ -114,7 +122,8 @@ def time_optimal(
     tolerance : float, optional
         Of a search: of equations, scaled, and of optimality (1e-5).
     max_iterations, time_limit : int and float, optional
-        Of a search: most steps (150) and seconds (60).
+        Of a search: most steps (150) of each, seconds (60) of all with more intervals.
+        Arms with many fast modes may need more of both.
     progress : bool or callable, optional
         Of a search: whether steps are told.
     check : bool
@@ -127,14 +136,15 @@ def time_optimal(
         `PathMotion`, beside it ``"scaling"`` with s, its rates and their limits, and
         ``scaling.at(t)``.  Of a search it has ``"rigid"``, the motion of the rigid arm,
         and ``"tip_error"``, the largest distance of the simulated tip from its path, or
-        after the motion from its goal, in m.
+        after the motion from its goal, in m; with output limits ``"output_excess"``,
+        by how much the simulated outputs exceed them, as part of the limit.
 
     Raises
     ------
     ArgumentError
         If limits leave no motion (which one, where on the path, by how much), the path
         is out of reach or leads through a singular posture (where), nothing is limited,
-        or an option does not fit.
+        the arm at rest at an end exceeds output limits, or an option does not fit.
     ConvergenceError
         If friction is too strong for the grid of a path.
 
@@ -145,7 +155,7 @@ def time_optimal(
 
     See Also
     --------
-    trajectory : other costs, strains within limits.
+    trajectory : other costs, within limits alike.
     track : forces for a given motion of the tip.
     flexarm.plotting.time_scaling, flexarm.plotting.optimal_motion : pictures of it.
 
@@ -197,6 +207,7 @@ def time_optimal(
     limits = limits_of(
         level.n, torque_limits, velocity_limits, acceleration_limits, tip_speed_limit
     )
+    limits = replace(limits, outputs=_outputs(level, output_limits))
     along = {"rates": rates, "points": points, "scheme": scheme}
     search = {
         "tip_tolerance": tip_tolerance,
@@ -222,6 +233,16 @@ def time_optimal(
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _outputs(level: RigidLevel, given: Any) -> dict[Any, Array]:
+    """Limits (2, p) of linear outputs, of which rigid arms have no use."""
+    if given is not None and level.is_exact:
+        raise ArgumentError(
+            "output_limits is given for a rigid arm, expected an arm with flexible "
+            "links or joints; rigid ones have velocity_limits and tip_speed_limit"
+        )
+    return read_output_limits(level.arm, given)
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:

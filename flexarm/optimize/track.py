@@ -141,8 +141,8 @@ def track(
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
-        Of shooting: sums of this power of the errors are minimized, 2 or more; 4 has
-        the largest errors lower and the rest higher.
+        Of shooting: sums of this power of the errors are minimized, 2 (the default) or
+        more; 4 has the largest errors lower and the rest higher.
     smoothing : float, optional
         Of shooting: weight of second differences of the nodal forces, in m per N m
         (0); little of it calms forces of fine nodes that the tip hardly feels.
@@ -159,9 +159,10 @@ def track(
         collocation).
     tolerance : float, optional
         Of the last step: motion of the tip in m (1e-7) in shooting, of the coordinates
-        in rad and m (1e-9) in stable inversion.  Of collocation that of the solver.
+        in rad and m (1e-9) in stable inversion.  Of collocation that of the solver
+        (1e-6).
     time_limit : float, optional
-        Longest time of the search in s.
+        Longest time of the search in s (60 in collocation, else none).
     check : bool
         Whether the answer is simulated by itself with finer steps.
     progress : bool, optional

@@ -31,7 +31,7 @@ class TradeOff:
     tolerance : (n,) ndarray of float
         Tolerances of the tip in m.
     duration : (n,) ndarray of float
-        Shortest durations in s; NaN where no motion was found.
+        Shortest durations in s; NaN where a search was no success.
     tip_error : (n,) ndarray of float
         Largest distances of the simulated tip from the path in m.
     motions : tuple of OptimalMotion
@@ -67,6 +67,11 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
     ------
     ArgumentError
         If a tolerance is not a positive number, or as by `time_optimal`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a search stops early; its duration is NaN.
 
     See Also
     --------

@@ -70,7 +70,8 @@ def trajectory(
         Of the joints in rad/s or m/s, at the nodes.
     output_limits : mapping, optional
         Limits of outputs of `linearize` that are linear in positions and velocities,
-        at the nodes, such as ``{("strain", "link1", 0.1): 0.05, "modes": 0.1}``.
+        at the nodes, such as ``{("strain", "link1", 0.1): 0.05, "modes": 0.1}``; each a
+        number, (p,) or (2, p), as of torques.  Not beside a Design.
     payload : {"maximize"}, optional
         Seek the largest point mass at the tip with which the motion is possible, to be
         weighed by ``cost["payload"]``.
@@ -99,8 +100,9 @@ def trajectory(
     Returns
     -------
     motion : OptimalMotion
-        ``details`` has ``"costs"`` (each without its weight), ``"limits"``,
-        ``"parameters"`` and ``"payload"``; ``arm`` is that of the parameters found.
+        ``details`` has ``"costs"`` (each without its weight) and ``"limits"``; of a
+        Design or a payload sought also ``"parameters"``, (k,), of the latter
+        ``"payload"`` in kg, too; ``arm`` is that of the parameters found.
 
     Raises
     ------

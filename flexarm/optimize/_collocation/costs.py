@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from ...errors import ArgumentError
 from .._programs.program import Term
 from .points import AtPoints, Gathered, Linear
 from .transcription import Collocation
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -268,34 +265,3 @@ def rate_limits(motion: Collocation, limits: Array) -> list[Linear]:
         low, high = (bound[kept], np.inf) if side < 0.0 else (-np.inf, bound[kept])
         terms.append(Linear(matrix, low, high, scale, name="limit of a torque rate"))
     return terms
-
-
-def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
-    """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
-    from ...control._loop_sensors import sensors_of
-
-    zero = np.zeros(arm.nv)
-    found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
-    if found.rows is None:
-        raise ArgumentError(
-            f"output {name!r} is not linear in positions and velocities, expected one "
-            "that is, such as a strain, a mode or a joint"
-        )
-    return found.names, found.rows
-
-
-def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
-    """Outputs at all nodes between their least and largest values (2, p)."""
-    names, rows = output_rows(motion.arm, name)
-    nodes = len(motion.q)
-    p, columns = len(names), np.hstack([motion.q, motion.v])
-    data = np.broadcast_to(rows, (nodes, *rows.shape))
-    at = np.arange(nodes * p).reshape(nodes, p, 1)
-    where = np.broadcast_to(columns[:, None, :], data.shape)
-    matrix = sparse.coo_array(
-        (data.ravel(), (np.broadcast_to(at, data.shape).ravel(), where.ravel())),
-        shape=(nodes * p, motion.n),
-    )
-    low, high = (np.tile(x, nodes) for x in limits)
-    size = np.where(np.isfinite(high), np.abs(high), 1.0)
-    return Linear(matrix, low, high, np.maximum(size, 1e-12), name=f"limit of {name!r}")

@@ -18,6 +18,7 @@ from scipy.interpolate import CubicSpline
 
 from ...errors import ArgumentError
 from .._collocation.local import EquationOfMotion, Squares
+from .._collocation.outputs import exceeded, output_limits, refuse_at_rest
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation, Grid, answer
@@ -145,7 +146,7 @@ def flexible_optimum(
     motion : OptimalMotion
         With ``details["tip_error"]``, the largest distance of the simulated tip from
         the path in m, or without one from the goal after the motion, and
-        ``details["rigid"]``.
+        ``details["rigid"]``; with limits of outputs ``details["output_excess"]``.
     """
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
@@ -165,6 +166,11 @@ def flexible_optimum(
         else:
             shrink *= 0.97 * options.tip_tolerance / error
             z, barrier = found.z, 1e-4
+    details = {"tip_error": error, "rigid": rigid, "options": options}
+    if limits.outputs and checked is not None and checked.trajectory.success:
+        run = checked.trajectory
+        over = exceeded(arm, limits.outputs, run.q, run.qd)
+        details["output_excess"] = over
     spent["total"] = time.perf_counter() - began
     result = answer(
         problem.motion,
@@ -172,7 +178,7 @@ def flexible_optimum(
         method="collocation with free duration",
         timings=spent,
         verification=checked,
-        details={"tip_error": error, "rigid": rigid, "options": options},
+        details=details,
     )
     return _judged(result, error, options, _restless(path, checked, options))
 
@@ -306,6 +312,8 @@ class _Problem:
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
+        refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
+        self._outputs = limits.outputs
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -327,6 +335,8 @@ class _Problem:
             q, v = motion.q[self.main], motion.v[self.main]
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
             terms.append(_ball(self.speed, self._tip_speed))
+        for name, between in self._outputs.items():
+            terms.append(output_limits(motion, name, between))
         if self.path is not None:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;

@@ -13,6 +13,7 @@ from ...errors import ArgumentError
 from .._collocation import costs
 from .._collocation.ends import hold
 from .._collocation.local import EquationOfMotion
+from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
 from .._limits import Limits
@@ -88,7 +89,7 @@ class Transfer:
         if np.isfinite(task.torque_rate).any():
             terms += costs.rate_limits(motion, task.torque_rate)
         for name, limits in task.outputs.items():
-            terms.append(costs.output_limits(motion, name, limits))
+            terms.append(output_limits(motion, name, limits))
         return terms
 
     def _cost(self, name: str) -> Term:
@@ -125,7 +126,7 @@ class Transfer:
             arm = motion.arm = task.family.arm(p)
         none = np.stack([np.full(arm.nu, -np.inf), np.full(arm.nu, np.inf)])
         details: dict[str, Any] = {
-            "limits": Limits(task.torque, task.velocity, none, np.inf),
+            "limits": Limits(task.torque, task.velocity, none, np.inf, task.outputs),
             "costs": {
                 name: float(term.value(found.z).sum())
                 for name, term in self.costs.items()

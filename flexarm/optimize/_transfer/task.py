@@ -18,8 +18,8 @@ from ..._explain import (
 )
 from ...errors import ArgumentError
 from ...parameters._tangent import SHORT, STEP
-from .._collocation import costs
 from .._collocation.ends import End, read_end
+from .._collocation.outputs import read_output_limits
 from .._collocation.transcription import _check_tree
 from .._limits import pair_of
 from .design import Design, Designs, Family, Payloads
@@ -273,23 +273,12 @@ def _losses(arm: Arm, losses: Any) -> Array:
 
 def _outputs(arm: Arm, given: Any, family: Family | None) -> dict[Any, Array]:
     """Limits (2, p) of linear outputs."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ArgumentError(
-            f"output_limits is {type(given).__name__}, expected a mapping of outputs "
-            "to limits"
-        )
     if given and isinstance(family, Designs):
         raise ArgumentError(
             "output_limits are given beside a Design, whose outputs change with the "
             "parameters; expected an arm"
         )
-    found = {}
-    for name, value in given.items():
-        names, _ = costs.output_rows(arm, name)
-        found[name] = pair_of(f"output_limits[{name!r}]", value, len(names))
-    return found
+    return read_output_limits(arm, given)
 
 
 def _duration(

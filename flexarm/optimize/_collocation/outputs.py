@@ -1,0 +1,98 @@
+"""Outputs that are linear in positions and velocities, such as strains, in limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...errors import ArgumentError
+from .._limits import pair_of
+from .points import Linear
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+    from .transcription import Collocation
+
+Array = NDArray[np.float64]
+
+
+def read_output_limits(arm: Arm, given: Any) -> dict[Any, Array]:
+    """Limits (2, p) of linear outputs, by what they were called."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"output_limits is {type(given).__name__}, expected a mapping of outputs "
+            "to limits"
+        )
+    found = {}
+    for name, value in given.items():
+        names, _ = output_rows(arm, name)
+        found[name] = pair_of(f"output_limits[{name!r}]", value, len(names))
+    return found
+
+
+def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
+    """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
+    from ...control._loop_sensors import sensors_of
+
+    zero = np.zeros(arm.nv)
+    found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
+    if found.rows is None:
+        raise ArgumentError(
+            f"output {name!r} is not linear in positions and velocities, expected one "
+            "that is, such as a strain, a mode or a joint"
+        )
+    return found.names, found.rows
+
+
+def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
+    """Outputs at all nodes between their least and largest values (2, p)."""
+    names, rows = output_rows(motion.arm, name)
+    nodes = len(motion.q)
+    p, columns = len(names), np.hstack([motion.q, motion.v])
+    data = np.broadcast_to(rows, (nodes, *rows.shape))
+    at = np.arange(nodes * p).reshape(nodes, p, 1)
+    where = np.broadcast_to(columns[:, None, :], data.shape)
+    matrix = sparse.coo_array(
+        (data.ravel(), (np.broadcast_to(at, data.shape).ravel(), where.ravel())),
+        shape=(nodes * p, motion.n),
+    )
+    low, high = (np.tile(x, nodes) for x in limits)
+    size = np.tile(_sizes(limits), nodes)
+    return Linear(matrix, low, high, size, name=f"limit of {name!r}")
+
+
+def exceeded(arm: Arm, limits: Mapping[Any, Array], q: Array, qd: Array) -> float:
+    """Largest excess of a motion (n, nv), as part of the size of its limits."""
+    most = 0.0
+    for given, between in limits.items():
+        y = np.hstack([q, qd]) @ output_rows(arm, given)[1].T
+        over = np.maximum(y - between[1], between[0] - y).max(axis=0)
+        most = max(most, float((over / _sizes(between)).max(initial=0.0)))
+    return most
+
+
+def _sizes(limits: Array) -> Array:
+    """Sizes (p,) of limits (2, p)."""
+    size = np.abs(np.where(np.isfinite(limits), limits, 0.0)).max(axis=0)
+    return np.where(size > 0.0, size, 1.0)
+
+
+def refuse_at_rest(arm: Arm, limits: Mapping[Any, Array], q: Array) -> None:
+    """Refuse limits (2, p) that the arm at rest at one of both ends (2, nv) exceeds."""
+    for given, (low, high) in limits.items():
+        names, rows = output_rows(arm, given)
+        for place, y in zip(("begin", "end"), q @ rows[:, : arm.nv].T, strict=True):
+            over = np.maximum(y - high, low - y)
+            k = int(np.argmax(over))
+            if over[k] > 1e-9 * abs(y[k]):
+                raise ArgumentError(
+                    f"output_limits of {names[k]!r} are {low[k]:.4g} and "
+                    f"{high[k]:.4g}, but the arm at rest at the {place} has "
+                    f"{y[k]:.4g}; expected wider ones"
+                )
