@@ -38,9 +38,10 @@ SI = re.compile(
 # no unit: numbers that compare like with like, say so in one of these words
 PURE = re.compile(
     r"dimensionless|ratio|share|fraction|factor|weight|part of|probability|relative"
-    r"|orthonormal|unit vector|identity|quaternion|coefficient|multiple"
-    r"|direction|sign of|components|seconds|degrees|between 0 and 1|damping_ratio"
-    r"|[Cc]ovariance|[Tt]olerance",
+    r"|orthonormal|unit vector|identity|quaternion|coefficient|multiple|frames per"
+    r"|direction|sign of|components|seconds|degrees|(?:between|from) 0 (?:and|to) 1"
+    r"|damping_ratio|covariance|tolerance|this power|spectral_radius|path parameters",
+    re.I,
 )
 # symbols of notebooks/docs/symbols.md, whose units are given there once for all, by the
 # kinds of joints: repeating them in each docstring would hide what is particular
@@ -63,6 +64,19 @@ EXEMPT_UNITS = {
     "command": "of a servo of the caller",
     "objective": "of the chosen cost",
     "cost": "of the weights",
+    "gain": "of a state by that of a measurement",
+    "anti_windup": "of the state of a controller by that of a force",
+    "z": "state of a controller of any kind",
+    "error": "of any measured output, by its kind",
+    "controller": "gains of any outputs on any inputs",
+    "sigma": "of each signal by its kind",
+    "state": "of each coordinate by its kind",
+    "adaptation": "of the parameters of each family",
+    "where": "of each parameter by its kind",
+    "inputs": "of each input by its kind",
+    "desired": "of the outputs that are followed",
+    "axis": "a direction",
+    "dpi": "pixels per inch, of pictures",
 }
 # modules without dimensions by their mathematics: what goes in decides
 PURE_MODULES = ("se3.", "screws.", "twists.")
@@ -133,14 +147,21 @@ def undocumented_fields() -> list[str]:
 
 
 def without_returns() -> list[str]:
-    """Functions that return something and do not say what."""
+    """Functions that return something and do not say what.
+
+    Without arguments the first sentence says it, as of a property.
+    """
     found = []
     for m in callables("function", "method"):
         if inspect.isbuiltin(m.object):
             continue
         made = inspect.signature(m.object).return_annotation
         silent = made in (None, "None", "NoReturn", "Never", inspect.Signature.empty)
-        if not silent and not m.sections.keys() & {"Returns", "Yields"}:
+        if (
+            m.parameters
+            and not silent
+            and not m.sections.keys() & {"Returns", "Yields"}
+        ):
             found.append(m.name)
     return found
 
