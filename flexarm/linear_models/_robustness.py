@@ -172,7 +172,7 @@ def robustness(
         Values of arguments of `make`; all combinations are computed.
     q : (..., nq) array_like of float
         Where each arm is linearized; leading axes are many points.
-    controller : StateSpace, LinearController, StateFeedback or (m, p) array_like, optional
+    controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
         As in `closed_loop`, the same for all arms; without it the arms alone.
     **options
         Of `linearize`, such as ``outputs="state"`` for the gains of a regulator.
