@@ -116,6 +116,18 @@ class JointFeedback(Description):
     def fit(self, arm: Arm, n: int) -> JointFeedback:
         """Return the same with one row for each of `n` times, if it fits the arm.
 
+        Parameters
+        ----------
+        arm : Arm
+            The arm that it is to drive.
+        n : int
+            Number of times.
+
+        Returns
+        -------
+        feedback : JointFeedback
+            With reference and feedforward of shape (..., n, nu).
+
         Raises
         ------
         ArgumentError

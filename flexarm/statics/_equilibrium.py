@@ -81,6 +81,11 @@ class Equilibrium:
         stable : bool
             Whether unstable and indifferent ones are refused, too.
 
+        Returns
+        -------
+        result : Equilibrium
+            This object.
+
         Raises
         ------
         ConvergenceError
