@@ -43,7 +43,7 @@ def consistent_integrals(
     position : (N, 3) array_like of float
         Undeformed positions, in m.
     translation, rotation : (N, 3, n) array_like of float
-        Mode shapes :math:`\gamma` and :math:`\lambda` at the nodes.
+        Mode shapes :math:`\gamma` and :math:`\lambda` at the nodes, in m and rad.
 
     Returns
     -------

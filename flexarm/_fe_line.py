@@ -51,6 +51,15 @@ class Payload(Description):
     See Also
     --------
     finite_element_link : a link with payloads.
+
+    Examples
+    --------
+    Half a kilogram, 0.1 m beside the line:
+
+    >>> import flexarm as fa
+    >>> load = fa.beams.Payload(at=0.8, mass=0.5, com=(0.0, 0.1, 0.0))
+    >>> load.about_place().diagonal()
+    array([0.005, 0.   , 0.005])
     """
 
     at: float

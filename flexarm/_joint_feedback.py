@@ -34,11 +34,11 @@ class JointFeedback(Description):
         by joint; with `coupled` matrices (..., nu, nu).  Leading axes broadcast with
         those of the initial states: a thousand controllers are one call.
     reference : (nu,) or (..., n, nu) array_like of float
-        Set point, or one for each time of `simulate`.
+        Set point in rad or m, or one for each time of `simulate`.
     reference_rates : (nu,) or (..., n, nu) array_like of float, optional
-        Velocities wanted; by default none.
+        Velocities wanted, in rad/s or m/s; by default none.
     feedforward : (nu,) or (..., n, nu) array_like of float, optional
-        Forces added; by default none.
+        Forces added, in N m or N; by default none.
     coupled : bool
         Whether gains are matrices.  ``"ROS34PW2"`` takes their symmetric part
         implicitly; what is left of large ones that are not symmetric limits its step.
@@ -115,6 +115,18 @@ class JointFeedback(Description):
 
     def fit(self, arm: Arm, n: int) -> JointFeedback:
         """Return the same with one row for each of `n` times, if it fits the arm.
+
+        Parameters
+        ----------
+        arm : Arm
+            The arm that it is to drive.
+        n : int
+            Number of times.
+
+        Returns
+        -------
+        feedback : JointFeedback
+            With reference and feedforward of shape (..., n, nu).
 
         Raises
         ------

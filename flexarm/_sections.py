@@ -432,6 +432,11 @@ class Section(Description):
             Section.  The torsion constant is that of thin strips, each the third of
             length times cube of thickness; warping of the flanges is left out.
 
+        Raises
+        ------
+        ModelError
+            If web or flanges leave no room.
+
         Examples
         --------
         >>> from flexarm import beams

@@ -352,7 +352,23 @@ class Arm(Printed, Description):
         return _motors.actuator_indices(self)
 
     def body_index(self, body: str | int) -> int:
-        """Position of a body, given by name or number, among all of the arm."""
+        """Position of a body, given by name or number, among all of the arm.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        index : int
+            From 0 on, base to tip.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         names = [b.name for b in self.bodies]
         if isinstance(body, str):
             if body not in names:
@@ -372,14 +388,50 @@ class Arm(Printed, Description):
         return int(body) % len(names)
 
     def mode_slice(self, body: str | int, *, positions: bool = False) -> slice:
-        """Where the modes of a body stand in velocities and forces, or in q."""
+        """Where the modes of a body stand in velocities and forces, or in q.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+        positions : bool
+            Indices into `q` instead of `qd` and `tau`.
+
+        Returns
+        -------
+        place : slice
+            Empty for a rigid body.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         index = self.body_index(body)
         at = self.motor_position_slice if positions else self.motor_slice
         joints = at.stop
         return slice(joints + self._modes_at[index], joints + self._modes_at[index + 1])
 
     def body_joint_slice(self, body: str | int, *, positions: bool = False) -> slice:
-        """Where the joint of a body stands in velocities and forces, or in q."""
+        """Where the joint of a body stands in velocities and forces, or in q.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+        positions : bool
+            Indices into `q` instead of `qd` and `tau`.
+
+        Returns
+        -------
+        place : slice
+            Empty for a fixed joint.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         index = self.body_index(body)
         at = self._position_at if positions else self._velocity_at
         return slice(at[index], at[index + 1])
@@ -415,12 +467,46 @@ class Arm(Printed, Description):
         return tuple(f"{b.name}.{node}" for b in self.bodies for node in b.node_names)
 
     def node(self, body: str | int, node: str | int = "tip") -> int:
-        """Number of a node of a body among all nodes of the arm."""
+        """Number of a node of a body among all nodes of the arm.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+        node : str or int
+            Its name or number in the body.
+
+        Returns
+        -------
+        index : int
+            Its place in the result of `node_poses`.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body or node.
+        """
         index = self.body_index(body)
         return int(self._node_offset[index] + self.bodies[index].node_index(node))
 
     def node_slice(self, body: str | int) -> slice:
-        """Numbers of the nodes of a body among all nodes of the arm."""
+        """Numbers of the nodes of a body among all nodes of the arm.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        place : slice
+            In the results of `node_poses`.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         index = self.body_index(body)
         return slice(self._node_offset[index], self._node_offset[index + 1])
 

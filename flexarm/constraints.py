@@ -309,7 +309,7 @@ def constraint_violation(
     Returns
     -------
     phi : (..., m) ndarray of float
-        Zero where all loops are closed.
+        In m and rad; zero where all loops are closed.
 
     Raises
     ------

@@ -92,7 +92,23 @@ class CoulombFriction(Description):
         self._set(force=force, smoothing_velocity=speed)
 
     def creep(self, force: float) -> float:
-        """Velocity at which friction balances a force below its own, rad/s or m/s."""
+        """Velocity at which friction balances a force below its own, rad/s or m/s.
+
+        Parameters
+        ----------
+        force : float
+            In N m or N, less than that of the friction.
+
+        Returns
+        -------
+        velocity : float
+            In rad/s or m/s.
+
+        Raises
+        ------
+        ArgumentError
+            If the force overcomes the friction.
+        """
         if not abs(force) < self.force:
             raise ArgumentError(
                 f"force is {force:g}, expected less than the {self.force:g} of the "
@@ -125,6 +141,12 @@ class Stops(Description):
     with exponent one: it starts at zero, unlike that of a spring and a damper side by
     side.  A slow impact at speed v leaves with about v (1 - 2/3 c v).
     Limits of a joint (`Joint.limits`) bound what functions choose; stops bound motion.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.Joint("revolute", stops=fa.Stops(-1.0, 1.0, stiffness=1e4)).stops.upper
+    1.0
     """
 
     lower: float = -np.inf

@@ -34,7 +34,7 @@ def kinetic_energy(
     Returns
     -------
     T : (...) ndarray of float
-        Energy of motion of all nodes.
+        Energy of motion of all nodes, in J.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE)
     Returns
     -------
     E : (...) ndarray of float
-        Constant in a motion without forces, friction and damping.
+        In J; constant in a motion without forces, friction and damping.
 
     Raises
     ------

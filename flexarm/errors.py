@@ -22,7 +22,7 @@ class NotFiniteError(FlexarmError, ArithmeticError):
 
     Attributes
     ----------
-    result : ndarray or None
+    result : (...) ndarray or None
         What was computed all the same; the states that failed are NaN.
     index : tuple of int or None
         First failed state, as an index into the leading (batch) axes.

@@ -195,7 +195,23 @@ class FiniteElementModel:
         return int(self.dofs_per_node.sum())
 
     def node_index(self, node: Node) -> int:
-        """Position of a node, given by name or number, among those of the mesh."""
+        """Position of a node, given by name or number, among those of the mesh.
+
+        Parameters
+        ----------
+        node : str or int
+            Its name or number.
+
+        Returns
+        -------
+        index : int
+            From 0 on.
+
+        Raises
+        ------
+        ModelError
+            If there is no such node.
+        """
         if isinstance(node, str) and node in self.node_names:
             return self.node_names.index(node)
         number = isinstance(node, int | np.integer) and not isinstance(node, bool)
@@ -208,13 +224,40 @@ class FiniteElementModel:
         )
 
     def dofs(self, node: Node) -> slice:
-        """Degrees of freedom of a node: three translations, then rotations if any."""
+        """Degrees of freedom of a node: three translations, then rotations if any.
+
+        Parameters
+        ----------
+        node : str or int
+            Its name or number.
+
+        Returns
+        -------
+        place : slice
+            In rows of the mass and stiffness matrices.
+
+        Raises
+        ------
+        ModelError
+            If there is no such node.
+        """
         index = self.node_index(node)
         first = int(self.first_dof[index])
         return slice(first, first + int(self.dofs_per_node[index]))
 
     def rigid_motions(self, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """Rigid motions about a point: three rotations, three translations, (n, 6)."""
+        """Rigid motions about a point: three rotations, three translations, (n, 6).
+
+        Parameters
+        ----------
+        point : (3,) array_like of float
+            About which to turn, in m.
+
+        Returns
+        -------
+        motions : (n, 6) ndarray of float
+            Displacements of all degrees of freedom in m and rad, for 1 rad or 1 m.
+        """
         about = self.coordinates - as_array("point", point, (3,))
         return rigid_columns(about, self.first_dof, self.node_turns, self.n_dof)
 

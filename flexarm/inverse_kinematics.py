@@ -124,8 +124,9 @@ def inverse_kinematics(
     node : int, str or (body, node), optional
         Number or name of the node; by default the tip.
     limits : "joint", None or (2, nq) array_like of float
-        Least and largest positions, infinite where there is none: those of the joints,
-        no limits, or these.  Quaternions, free bodies and modes have none.
+        Least and largest positions in rad or m, infinite where there is none: those
+        of the joints, no limits, or these.  Quaternions, free bodies and modes have
+        none.
     weights : (6,) array_like of float
         Of the components of the residual, angular first; zero for directions that do
         not matter.

@@ -283,7 +283,7 @@ def link_jacobian_rates(
     Returns
     -------
     Jd : (..., B, 6, nv) ndarray of float
-        Rates of the entries of `link_jacobians` along `qd`.
+        Rates of the entries of `link_jacobians` along `qd`, in 1/s or m/s.
 
     Raises
     ------

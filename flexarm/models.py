@@ -180,6 +180,21 @@ class RigidBody(_Body):
     nodes : mapping of str to (3,) array_like of float
         Named points to which other bodies can be joined, in m.  A node ``"base"`` at
         the origin of the frame always exists and carries the mass.
+
+    Raises
+    ------
+    ModelError
+        If a number is not physical; the sentence says which.
+
+    Examples
+    --------
+    A rod of 1 kg and 1 m that hangs on a hinge at one end:
+
+    >>> import flexarm as fa
+    >>> J = [0.0, 1 / 12, 1 / 12]
+    >>> rod = fa.RigidBody("rod", mass=1.0, com=(0.5, 0, 0), inertia=J)
+    >>> fa.mass_matrix(fa.Arm([rod]), [0.0])
+    array([[0.3333]])
     """
 
     name: str
@@ -318,11 +333,12 @@ class FlexibleBody(_Body):
     node_translation : (n, 3, m) array_like of float
         Mode shapes ``gamma``: translation of each node for a unit of each mode.
     node_rotation : (n, 3, m) array_like of float, optional
-        Mode slopes ``lambda``: rotation vector of each node; zero by default.
+        Mode slopes ``lambda``: rotation vector of each node, in rad by unit of the
+        modes; zero by default.
     stiffness : (m, m) or (m,) array_like of float
-        Modal stiffness; one axis means a diagonal.
+        Modal stiffness, in N m by unit of the modes squared; one axis means a diagonal.
     damping : (m, m) or (m,) array_like of float, optional
-        Modal damping; zero by default.
+        Modal damping, in N m s by unit of the modes squared; zero by default.
     node_com : (n, 3) array_like of float, optional
         Centre of mass of each node relative to it.  It turns with the node for velocity
         and weight; in the inertia of the deformed body its components stay fixed.
@@ -362,6 +378,21 @@ class FlexibleBody(_Body):
     the same moments of mass: its equations of motion are right to first order in the
     modes, and keep that energy exactly.  Given `integrals` have their share of it in
     ``driven``.  Forces and Jacobians of a ruthless arm ignore it.
+
+    Examples
+    --------
+    A point of 2 kg on a rod of 1 m that gives way sideways, with 8 N/m:
+
+    >>> import flexarm as fa
+    >>> body = fa.FlexibleBody(
+    ...     "rod",
+    ...     node_mass=[2.0],
+    ...     node_position=[[1.0, 0.0, 0.0]],
+    ...     node_translation=[[[0.0], [1.0], [0.0]]],
+    ...     stiffness=[[8.0]],
+    ... )
+    >>> body.frequencies() * 6.2832
+    array([2.])
     """
 
     name: str

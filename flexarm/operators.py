@@ -117,11 +117,43 @@ class SpatialOperators:
         return tuple(self.arm.coordinate_names[i] for i in self.order)
 
     def rows(self, body: str | int) -> slice:
-        """Maximal rows of a body (modes, angular, linear), given by name or number."""
+        """Maximal rows of a body (modes, angular, linear), given by name or number.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        place : slice
+            Of the body's maximal rows.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         return maximal_rows(self.arm)[self.arm.body_index(body)]
 
     def coordinate_rows(self, body: str | int) -> slice:
-        """Minimal rows of a body (modes, joint), given by name or number."""
+        """Minimal rows of a body (modes, joint), given by name or number.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        place : slice
+            Of the body's minimal rows.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         return body_rows(self.arm)[self.arm.body_index(body)]
 
     def block(
@@ -169,6 +201,18 @@ class SpatialOperators:
 
         ``in_arm_order(H, (-2,))`` is the joint map in arm order; the way back is
         ``M[..., order[:, np.newaxis], order]``.
+
+        Parameters
+        ----------
+        array : (...) array_like of float
+            Operator with minimal rows in the order of the bodies, in its own units.
+        axes : tuple of int
+            Which axes those are.
+
+        Returns
+        -------
+        sorted : (...) ndarray of float
+            A copy, in the same units.
         """
         result: Array = np.asarray(array, dtype=np.float64)
         for axis in axes:

@@ -168,7 +168,7 @@ class ArmStack:
     ----------
     arms : tuple of Arm
         All arms.
-    index : ndarray of int
+    index : (...) ndarray of int
         Number of the arm at each place of the stack.
 
     Notes

@@ -14,6 +14,7 @@ import re
 import textwrap
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from public_api import (
@@ -38,9 +39,10 @@ SI = re.compile(
 # no unit: numbers that compare like with like, say so in one of these words
 PURE = re.compile(
     r"dimensionless|ratio|share|fraction|factor|weight|part of|probability|relative"
-    r"|orthonormal|unit vector|identity|quaternion|coefficient|multiple"
-    r"|direction|sign of|components|seconds|degrees|between 0 and 1|damping_ratio"
-    r"|[Cc]ovariance|[Tt]olerance",
+    r"|orthonormal|unit vector|identity|quaternion|coefficient|multiple|frames per"
+    r"|direction|sign of|components|seconds|degrees|(?:between|from) 0 (?:and|to) 1"
+    r"|damping_ratio|covariance|tolerance|this power|spectral_radius|path parameters",
+    re.I,
 )
 # symbols of notebooks/docs/symbols.md, whose units are given there once for all, by the
 # kinds of joints: repeating them in each docstring would hide what is particular
@@ -63,6 +65,19 @@ EXEMPT_UNITS = {
     "command": "of a servo of the caller",
     "objective": "of the chosen cost",
     "cost": "of the weights",
+    "gain": "of a state by that of a measurement",
+    "anti_windup": "of the state of a controller by that of a force",
+    "z": "state of a controller of any kind",
+    "error": "of any measured output, by its kind",
+    "controller": "gains of any outputs on any inputs",
+    "sigma": "of each signal by its kind",
+    "state": "of each coordinate by its kind",
+    "adaptation": "of the parameters of each family",
+    "where": "of each parameter by its kind",
+    "inputs": "of each input by its kind",
+    "desired": "of the outputs that are followed",
+    "axis": "a direction",
+    "dpi": "pixels per inch, of pictures",
 }
 # modules without dimensions by their mathematics: what goes in decides
 PURE_MODULES = ("se3.", "screws.", "twists.")
@@ -111,20 +126,25 @@ def undocumented_fields() -> list[str]:
             for e in m.entries("Parameters", "Other Parameters", "Attributes")
             for n in e.names
         }
+        if "explains the arguments" in " ".join(m.sections[""].split()):
+            continue  # a function makes it
         if is_record(m.object):
             inherited = {
-                e.names[0]
+                n
                 for base in m.object.__mro__[1:]
                 for e in Member(
                     "", "class", base, sections(base.__doc__ or "")
                 ).entries("Parameters", "Attributes")
+                for n in e.names
             }
             fields = getattr(m.object, "_fields", None) or [
-                f for f in m.object.__dataclass_fields__ if f[0] != "_"
+                f.name
+                for f in m.object.__dataclass_fields__.values()
+                if f.name[0] != "_" and f.init
             ]
             wanted = set(fields) - inherited
-        elif issubclass(m.object, Exception):
-            wanted = set()  # made by flexarm, read by its attributes
+        elif issubclass(m.object, Exception) or "Attributes" in m.sections:
+            wanted = set()  # made by functions, read by its attributes
         else:
             wanted = set(m.parameters)
         if not wanted <= told:
@@ -133,14 +153,21 @@ def undocumented_fields() -> list[str]:
 
 
 def without_returns() -> list[str]:
-    """Functions that return something and do not say what."""
+    """Functions that return something and do not say what.
+
+    Without arguments the first sentence says it, as of a property.
+    """
     found = []
     for m in callables("function", "method"):
         if inspect.isbuiltin(m.object):
             continue
         made = inspect.signature(m.object).return_annotation
         silent = made in (None, "None", "NoReturn", "Never", inspect.Signature.empty)
-        if not silent and not m.sections.keys() & {"Returns", "Yields"}:
+        if (
+            m.parameters
+            and not silent
+            and not m.sections.keys() & {"Returns", "Yields"}
+        ):
             found.append(m.name)
     return found
 
@@ -179,12 +206,24 @@ def without_example() -> list[str]:
 
 
 def methods_without_example() -> list[str]:
-    """Methods with arguments and sections of their own, but no doctest."""
+    """Methods with arguments that no doctest of their file calls."""
     return [
         m.name
         for m in callables("method")
-        if "Parameters" in m.sections and ">>>" not in m.sections.get("Examples", "")
+        if "Parameters" in m.sections
+        and ">>>" not in m.sections.get("Examples", "")
+        and not calls(m.object, f".{m.object.__name__}(")
     ]
+
+
+def calls(item: Any, text: str) -> bool:
+    """Whether a doctest of the file of a function has the text."""
+    source = Path(inspect.getsourcefile(inspect.unwrap(item)) or "")
+    return any(
+        text in line
+        for line in source.read_text(encoding="utf-8").splitlines()
+        if line.lstrip().startswith((">>> ", "... "))
+    )
 
 
 def shapeless_arrays() -> list[str]:

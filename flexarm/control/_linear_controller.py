@@ -232,7 +232,7 @@ class LinearController(Description):
         error : (..., p) array_like of float
             Measured outputs less their reference.
         feedforward : (..., nu) array_like of float
-            Forces that are added.
+            Forces that are added, in N m or N.
 
         Returns
         -------

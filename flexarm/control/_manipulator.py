@@ -222,8 +222,8 @@ class ManipulatorController:
         ----------
         t : float
             Time in s, later than that of the step before.
-        sensed : tuple of array_like, optional
-            Joint positions (..., n_positions) and velocities (..., nu), as in
+        sensed : tuple of (..., n_positions) and (..., nu) array_like, optional
+            Joint positions and velocities in rad or m, and per s, as in
             `Sensed`; without them the configuration is integrated.
         span : float, optional
             For how long the forces will be held, in s; by default the time since the

@@ -31,9 +31,9 @@ class ControlRun:
     t : (n,) ndarray of float
         Times of the steps in s.
     sensed_q : (..., n, n_positions) ndarray of float
-        Joint positions that the sensors told; NaN where they told nothing.
+        Joint positions in rad or m that the sensors told; NaN where they told nothing.
     sensed_qd : (..., n, nu) ndarray of float
-        Joint velocities of the sensors.
+        Joint velocities of the sensors, in rad/s or m/s.
     q : (..., n, nq) ndarray of float
         Configuration on which the controller computed.
     qd : (..., n, nv) ndarray of float
@@ -45,15 +45,15 @@ class ControlRun:
     command : (..., n, k) ndarray of float
         Servo commands; NaN while they are stored.
     desired_q : (..., n, n_positions) ndarray of float
-        Desired joint positions.
+        Desired joint positions, in rad or m.
     desired_qd, desired_qdd : (..., n, nu) ndarray of float
         Desired joint velocities and accelerations.
     acceleration_error, rate_error, position_error : (..., n, nu) ndarray of float
         Desired less computed, as the correction saw them.
     tracking_error : (..., n, nu) ndarray of float
-        Desired less sensed joint positions.
+        Desired less sensed joint positions, in rad or m.
     deformation_error : (..., n, n_nodes, 6) ndarray of float or None
-        Desired less computed node deformations, if some were desired.
+        Desired less computed node deformations in rad and m, if some were desired.
     success : bool
         Whether every member reached the last time.
     message : str

@@ -172,7 +172,13 @@ class AdaptiveControl:
         self.reset()
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
-        """Back to the first estimate."""
+        """Back to the first estimate.
+
+        Parameters
+        ----------
+        q, qd : (..., nv) array_like of float, optional
+            Initial state of a run in rad or m, and per s; not looked at.
+        """
         self.theta = self._first.copy()
         self._t: float | None = None
         self._rate: Any = 0.0

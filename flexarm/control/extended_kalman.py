@@ -223,7 +223,13 @@ class ObservedLaw:
         return self.observer.dt
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
-        """Back to the first estimate of the filter; the state is not looked at."""
+        """Back to the first estimate of the filter; the state is not looked at.
+
+        Parameters
+        ----------
+        q, qd : (..., nv) array_like of float, optional
+            Initial state of a run in rad or m, and per s; not looked at.
+        """
         self.observer.reset()
 
     def __call__(self, t: float, y: Any) -> Array:

@@ -40,7 +40,7 @@ class Shaper(Description):
     times : (n,) array_like of float
         Times of the impulses in s, from zero, increasing.
     amplitudes : (n,) array_like of float
-        Their sizes; the sum is one, so that a command arrives where it should.
+        Their sizes, factors; the sum is one, so that a command arrives where it should.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class Shaper(Description):
 
         Returns
         -------
-        shaped : ndarray of float
+        shaped : (...) ndarray of float
             The shaped command at the same times; it ends `duration` later than the
             command does, so give times until then.
 
@@ -199,6 +199,20 @@ class Shaper(Description):
         -------
         V : (...) ndarray of float
             Zero for a vibration that the shaper stops.
+
+        Raises
+        ------
+        ArgumentError
+            If a frequency or damping ratio is out of range.
+
+        Examples
+        --------
+        Half a period off, two impulses of the same size do not help at all:
+
+        >>> import flexarm as fa
+        >>> shaper = fa.control.Shaper([0.0, 0.5], [0.5, 0.5])
+        >>> shaper.residual_vibration([6.283185307, 12.566370614])
+        array([0., 1.])
         """
         w = np.asarray(real_array("omega", omega))[..., np.newaxis]
         z = np.asarray(real_array("zeta", zeta))[..., np.newaxis]

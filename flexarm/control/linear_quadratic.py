@@ -199,7 +199,18 @@ class StateFeedback:
         return self.model.dt
 
     def replace(self, **changes: Any) -> StateFeedback:
-        """Return a copy with the named fields changed."""
+        """Return a copy with the named fields changed.
+
+        Parameters
+        ----------
+        **changes : Any
+            Fields by name, as the constructor takes them.
+
+        Returns
+        -------
+        law : StateFeedback
+            The copy.
+        """
         return dataclasses.replace(self, **changes)
 
     def __call__(self, t: float, q: Any, qd: Any) -> Array:

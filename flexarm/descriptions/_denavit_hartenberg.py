@@ -106,7 +106,7 @@ class DenavitHartenberg(JointTree):
     convention : {"standard", "modified"}
         Order of the four motions, below.
     base : (4, 4) array_like of float, optional
-        Pose of the first frame in the base; by default they coincide.
+        Pose of the first frame in the base, in m; by default they coincide.
     frames : (n, 4, 4) array_like of float, optional
         Poses of the bodies in their Denavit-Hartenberg frames, the last one that of the
         tool; by default they coincide.
@@ -248,13 +248,40 @@ class DenavitHartenberg(JointTree):
         return self.joint_frames().body_screws()
 
     def denavit_hartenberg(self, convention: str = "standard") -> DenavitHartenberg:
-        """The same chain in a convention; the description itself if it has that."""
+        """The same chain in a convention; the description itself if it has that.
+
+        Parameters
+        ----------
+        convention : {"standard", "modified"}
+            Which frames carry the joints.
+
+        Returns
+        -------
+        description : DenavitHartenberg
+            In the convention.
+        """
         if convention == self.convention:
             return self
         return super().denavit_hartenberg(convention)
 
     def zero_at(self, q0: Any) -> DenavitHartenberg:
-        """The same chain with coordinates that are zero where they were `q0`."""
+        """The same chain with coordinates that are zero where they were `q0`.
+
+        Parameters
+        ----------
+        q0 : (nq,) array_like of float
+            Coordinates in rad or m.
+
+        Returns
+        -------
+        description : DenavitHartenberg
+            Of the same poses, at other coordinates.
+
+        Raises
+        ------
+        ArgumentError
+            If `q0` has another shape.
+        """
         q0 = as_array("q0", q0, (self.nq,))
         rows = np.array(self.rows)
         for i, kind in enumerate(self.kinds):

@@ -30,7 +30,7 @@ class JointFrames(JointTree):
     parent_frames : (n, 4, 4) array_like of float
         Pose S_{i-1,i} of the joint frame on the parent, in the frame of the parent.
     body_frames : (n, 4, 4) array_like of float
-        Pose S_{i,i} of the joint frame on body i, in the frame of that body.
+        Pose S_{i,i} of the joint frame on body i, in the frame of that body, in m.
     screws : sequence of (6,) or (6, n_i) array_like of float
         Screws Z_i of each joint in its frame; scaled to unit ones.
     parents : sequence of int, optional
@@ -103,16 +103,34 @@ class JointFrames(JointTree):
 
         Parameters
         ----------
-        parent_frames, body_frames, parents, offsets
-            As of `JointFrames`.
+        parent_frames, body_frames : (n, 4, 4) array_like of float
+            As of `JointFrames`, in m.
         kinds : sequence of {"revolute", "prismatic", "helical"}
             Kind of each joint.
         pitches : (n,) array_like of float, optional
             Advance of the helical ones, in m per rad; zero elsewhere.
+        parents : sequence of int, optional
+            As of `JointFrames`.
+        offsets : (n,) array_like of float, optional
+            As of `JointFrames`, in rad or m.
 
         Returns
         -------
         description : JointFrames
+            With one screw for each joint.
+
+        Raises
+        ------
+        ModelError
+            If a kind is unknown, or a pitch is given for another kind than helical.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> make = fa.descriptions.JointFrames.along_z
+        >>> make(np.eye(4)[None], np.eye(4)[None], ["revolute"]).screws[0].ravel()
+        array([0., 0., 1., 0., 0., 0.])
         """
         if isinstance(kinds, str) or not isinstance(kinds, Iterable):
             raise ModelError(f"kinds are {kinds!r}, expected one for each joint")
@@ -184,7 +202,23 @@ class JointFrames(JointTree):
         return self
 
     def zero_at(self, q0: Any) -> JointFrames:
-        """The same tree with coordinates that are zero where they were `q0`."""
+        """The same tree with coordinates that are zero where they were `q0`.
+
+        Parameters
+        ----------
+        q0 : (nq,) array_like of float
+            Coordinates in rad or m.
+
+        Returns
+        -------
+        description : JointFrames
+            Of the same poses, at other coordinates.
+
+        Raises
+        ------
+        ArgumentError
+            If `q0` has another shape.
+        """
         q0 = as_array("q0", q0, (self.nq,))
         result: JointFrames = self.replace(offsets=self.offsets + q0)
         return result
@@ -207,7 +241,7 @@ class BodyScrews(JointTree):
     Parameters
     ----------
     references : (n, 4, 4) array_like of float
-        Pose B_i of body i in its parent at q = 0.
+        Pose B_i of body i in its parent at q = 0, in m.
     screws : sequence of (6,) or (6, n_i) array_like of float
         Screws X_i of each joint in the frame of body i; scaled to unit ones.
     parents : sequence of int, optional
@@ -257,7 +291,7 @@ class BodyScrews(JointTree):
         Parameters
         ----------
         references : (n, 4, 4) array_like of float
-            Poses B_i of the bodies in their parents at q = 0.
+            Poses B_i of the bodies in their parents at q = 0, in m.
         screws : sequence of (6,) or (6, n_i) array_like of float
             Screws of each joint in the frame of the parent.
         parents : sequence of int, optional
@@ -274,7 +308,18 @@ class BodyScrews(JointTree):
 
     @classmethod
     def of(cls, arm: Arm) -> BodyScrews:
-        """Body-fixed screws of an arm at rest; see `JointFrames.of`."""
+        """Body-fixed screws of an arm at rest; see `JointFrames.of`.
+
+        Parameters
+        ----------
+        arm : Arm
+            Arm; its modes are left out.
+
+        Returns
+        -------
+        description : BodyScrews
+            Of the bodies and joints.
+        """
         return JointFrames.of(arm).body_screws()
 
     @property
@@ -429,7 +474,18 @@ class SpatialScrews(JointTree):
 
     @classmethod
     def of(cls, arm: Arm) -> SpatialScrews:
-        """Spatial screws of an arm at rest; see `JointFrames.of`."""
+        """Spatial screws of an arm at rest; see `JointFrames.of`.
+
+        Parameters
+        ----------
+        arm : Arm
+            Arm; its modes are left out.
+
+        Returns
+        -------
+        description : SpatialScrews
+            Of the bodies and joints.
+        """
         return BodyScrews.of(arm).spatial_screws()
 
     def poses(self, q: Any) -> Array:
@@ -463,7 +519,23 @@ class SpatialScrews(JointTree):
         return self
 
     def zero_at(self, q0: Any) -> SpatialScrews:
-        """The same tree with coordinates that are zero where they were `q0`."""
+        """The same tree with coordinates that are zero where they were `q0`.
+
+        Parameters
+        ----------
+        q0 : (nq,) array_like of float
+            Coordinates in rad or m.
+
+        Returns
+        -------
+        description : SpatialScrews
+            Of the same poses, at other coordinates.
+
+        Raises
+        ------
+        ArgumentError
+            If `q0` has another shape.
+        """
         return self.body_screws().zero_at(q0).spatial_screws()
 
     def body_screws(self) -> BodyScrews:

@@ -76,7 +76,7 @@ def feedback(model: StateSpace, controller: Any, sign: float = -1.0) -> StateSpa
         From the outputs of the model to its inputs, in their order; a matrix of gains,
         of states if the outputs are the state.
     sign : float
-        Of the feedback.
+        Of the feedback, a factor: -1 opposes.
 
     Returns
     -------

@@ -84,7 +84,7 @@ def root_locus(
         arms.
     values : (k,) array_like of float
         Factors of the feedback, or values of the parameter along that axis.
-    controller : StateSpace, LinearController, StateFeedback or array_like, optional
+    controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
         As in `closed_loop`; its forces are multiplied by each factor.
     name : str, optional
         What varies; by default ``"gain"`` or ``"parameter"``.

@@ -115,7 +115,23 @@ class Robustness(Printed):
         return {**where, quantity: float(values[at])}
 
     def least(self, quantity: str) -> Array:
-        """A quantity over the ranges (...), the worst of the inputs."""
+        """A quantity over the ranges (...), the worst of the inputs.
+
+        Parameters
+        ----------
+        quantity : {"damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"}
+            What to look at.
+
+        Returns
+        -------
+        values : (...) ndarray of float
+            In the units of the attribute.
+
+        Raises
+        ------
+        ArgumentError
+            If the quantity is none of these.
+        """
         if quantity in ("damping", "decay", "sensitivity"):
             return np.asarray(getattr(self, quantity))
         if quantity in ("gain_up", "phase"):
@@ -156,7 +172,7 @@ def robustness(
         Values of arguments of `make`; all combinations are computed.
     q : (..., nq) array_like of float
         Where each arm is linearized; leading axes are many points.
-    controller : StateSpace, LinearController, StateFeedback or array_like, optional
+    controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
         As in `closed_loop`, the same for all arms; without it the arms alone.
     **options
         Of `linearize`, such as ``outputs="state"`` for the gains of a regulator.

@@ -129,7 +129,25 @@ class StateSpace(Printed):
         return tuple(self.A.shape[:-2])
 
     def replace(self, **changes: Any) -> StateSpace:
-        """Return a copy with the named fields changed."""
+        """Return a copy with the named fields changed.
+
+        Parameters
+        ----------
+        **changes : Any
+            Fields by name, as the constructor takes them.
+
+        Returns
+        -------
+        model : StateSpace
+            The copy; checked like a new one.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> ss = fa.linearize(fa.library.pendulum(), [0.0])
+        >>> ss.replace(A=2.0 * ss.A).A.shape
+        (2, 2)
+        """
         return dataclasses.replace(self, **changes)
 
     def __getitem__(self, index: Any) -> StateSpace:

@@ -74,6 +74,13 @@ def all_forces() -> Input:
     -------
     input : Input
         Signals ``"link1 force"``, ``"link1.bending y 1 force"``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
+    >>> fa.linearize(arm, [0.0, 0.0], inputs=[fa.inputs.all_forces()]).inputs
+    ('link1 force', 'link1.bending y 1 force')
     """
 
     def names(arm: Arm) -> tuple[str, ...]:
@@ -139,6 +146,13 @@ def node_moment(node: Any = None, axes: str = "xyz") -> Input:
     -------
     input : Input
         Signals ``"tip moment x"``, in N m.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.5], inputs=[fa.inputs.node_moment(axes="z")]).inputs
+    ('tip moment z',)
     """
     return _wrench(node, axes, 0, "moment")
 

@@ -111,27 +111,68 @@ def joint_positions() -> Output:
     output : Output
         Signals ``"link1"``; of joints with quaternions the displacements from the
         point, which are states, too.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.5], outputs=[fa.outputs.joint_positions()]).outputs
+    ('link1', 'link2')
     """
     return _chosen(lambda arm: arm.joint_slice, 0, "")
 
 
 def joint_velocities() -> Output:
-    """Rates of the joints, in rad/s or m/s: signals ``"link1 rate"``."""
+    """Rates of the joints, in rad/s or m/s: signals ``"link1 rate"``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.5], outputs=[fa.outputs.joint_velocities()]).outputs
+    ('link1 rate', 'link2 rate')
+    """
     return _chosen(lambda arm: arm.joint_slice, 1, " rate")
 
 
 def joint_accelerations() -> Output:
-    """Second rates of the joints, with direct transmission from the forces."""
+    """Second rates of the joints in rad/s^2 or m/s^2, with direct transmission.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.joint_accelerations()])
+    >>> ss.outputs
+    ('link1 acceleration', 'link2 acceleration')
+    """
     return _chosen(lambda arm: arm.joint_slice, 2, " acceleration")
 
 
 def motor_positions() -> Output:
-    """What encoders on the actuators see: motors, and joints without a drive."""
+    """What encoders on the actuators see: motors, and joints without a drive.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.5], outputs=[fa.outputs.motor_positions()]).outputs
+    ('link1', 'link2')
+    """
     return _chosen(lambda arm: arm.actuator_indices, 0, "")
 
 
 def motor_velocities() -> Output:
-    """Rates of motors, and of joints without a drive."""
+    """Rates of motors, and of joints without a drive, in rad/s or m/s.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.5], outputs=[fa.outputs.motor_velocities()]).outputs
+    ('link1 rate', 'link2 rate')
+    """
     return _chosen(lambda arm: arm.actuator_indices, 1, " rate")
 
 
@@ -147,6 +188,13 @@ def modes(body: str | int | None = None) -> Output:
     -------
     output : Output
         Signals ``"link1.bending y 1"``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
+    >>> fa.linearize(arm, [0.0, 0.0], outputs=[fa.outputs.modes()]).outputs
+    ('link1.bending y 1',)
     """
     return _chosen(lambda arm: _modal(arm, body), 0, "")
 
@@ -163,6 +211,13 @@ def mode_velocities(body: str | int | None = None) -> Output:
     -------
     output : Output
         Signals ``"link1.bending y 1 rate"``.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
+    >>> fa.linearize(arm, [0.0, 0.0], outputs=[fa.outputs.mode_velocities()]).outputs
+    ('link1.bending y 1 rate',)
     """
     return _chosen(lambda arm: _modal(arm, body), 1, " rate")
 
@@ -179,7 +234,15 @@ def _modal(arm: Arm, body: str | int | None) -> slice:
 
 
 def state() -> Output:
-    """All displacements, then all velocities, named as the states."""
+    """All displacements, then all velocities, named as the states.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum()
+    >>> fa.linearize(arm, [0.0], outputs=[fa.outputs.state()]).outputs
+    ('rod', 'rod rate')
+    """
     every = slice(None)
     first, second = _chosen(lambda arm: every, 0, ""), _chosen(lambda arm: every, 1, "")
 
@@ -224,6 +287,11 @@ def combination(
     -------
     output : Output
         One signal.
+
+    Raises
+    ------
+    ArgumentError
+        If a coordinate is not of the arm; told when the model is made.
 
     Examples
     --------
@@ -333,7 +401,27 @@ def node_position(node: Any = None, axes: str = "xyz") -> Output:
 
 
 def tip_position(axes: str = "xyz") -> Output:
-    """Position of the tip: `node_position`."""
+    """Position of the tip: `node_position`.
+
+    Parameters
+    ----------
+    axes : str
+        Which of its coordinates.
+
+    Returns
+    -------
+    output : Output
+        For `flexarm.linearize`; in m.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.tip_position(axes="xy")])
+    >>> ss.outputs
+    ('tip x', 'tip y')
+    """
     return node_position(None, axes)
 
 
@@ -351,6 +439,15 @@ def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     -------
     output : Output
         Signals ``"tip rotation x"``, a rotation vector in rad.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.node_rotation(axes="z")])
+    >>> ss.outputs
+    ('tip rotation z',)
     """
     return _on_node(node, axes, "rotation", 0, _pose)
 
@@ -369,12 +466,41 @@ def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     -------
     output : Output
         Signals ``"tip velocity x"``, in m/s.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.node_velocity(axes="xy")])
+    >>> ss.outputs
+    ('tip velocity x', 'tip velocity y')
     """
     return _on_node(node, axes, "velocity", 3, Point.velocity)
 
 
 def tip_velocity(axes: str = "xyz") -> Output:
-    """Velocity of the tip: `node_velocity`."""
+    """Velocity of the tip: `node_velocity`.
+
+    Parameters
+    ----------
+    axes : str
+        Which of its coordinates.
+
+    Returns
+    -------
+    output : Output
+        For `flexarm.linearize`; in m/s.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.tip_velocity(axes="xy")])
+    >>> ss.outputs
+    ('tip velocity x', 'tip velocity y')
+    """
     return node_velocity(None, axes)
 
 
@@ -392,6 +518,15 @@ def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
     -------
     output : Output
         Signals ``"tip angular velocity x"``, in rad/s.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.node_angular_velocity(axes="z")])
+    >>> ss.outputs
+    ('tip angular velocity z',)
     """
     return _on_node(node, axes, "angular velocity", 0, Point.velocity)
 
@@ -410,6 +545,13 @@ def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
     -------
     output : Output
         Signals ``"tip gyroscope x"``, in rad/s.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.linearize(arm, [0.0, 0.5], outputs=[fa.outputs.gyroscope(axes="z")]).outputs
+    ('tip gyroscope z',)
     """
     return _on_node(node, axes, "gyroscope", 0, _own_velocity)
 
@@ -442,7 +584,27 @@ def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
 
 
 def tip_acceleration(axes: str = "xyz") -> Output:
-    """Acceleration of the tip: `node_acceleration`."""
+    """Acceleration of the tip: `node_acceleration`.
+
+    Parameters
+    ----------
+    axes : str
+        Which of its coordinates.
+
+    Returns
+    -------
+    output : Output
+        For `flexarm.linearize`; in m/s^2.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.tip_acceleration(axes="xy")])
+    >>> ss.outputs
+    ('tip acceleration x', 'tip acceleration y')
+    """
     return node_acceleration(None, axes)
 
 
@@ -461,6 +623,15 @@ def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
     output : Output
         Signals ``"tip accelerometer x"``, in m/s^2; it turns with the node, so that it
         sees small rotations as changes of gravity.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> ss = fa.linearize(arm, [0.0, 0.5],
+    ...     outputs=[fa.outputs.accelerometer(axes="xy")])
+    >>> ss.outputs
+    ('tip accelerometer x', 'tip accelerometer y')
     """
     return _on_node(node, axes, "accelerometer", 3, Point.specific_force)
 

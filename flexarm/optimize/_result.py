@@ -121,7 +121,20 @@ class OptimalMotion:
         raise error
 
     def torque(self, t: float, q: Any = None, qd: Any = None) -> Array:
-        """Forces at a time, for `simulate`; before and after, those at the ends."""
+        """Forces at a time, for `simulate`; before and after, those at the ends.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        q, qd : (nv,) array_like of float, optional
+            State, which `simulate` hands over in rad or m, and per s; not looked at.
+
+        Returns
+        -------
+        tau : (nu,) ndarray of float
+            Forces in N m or N.
+        """
         columns = [np.interp(t, self.t, column) for column in self.tau.T]
         return np.array(columns)
 

@@ -115,7 +115,7 @@ def base_parameters(
     ----------
     arm : Arm
         Arm with p parameters.
-    bodies, families :
+    bodies, families : str or sequence of str, optional
         Parameters that are meant, see `inertial_parameters`; by default those of
         inertia of all bodies.
     seed : int

@@ -40,7 +40,7 @@ def with_inertial_parameters(
         Arm with p parameters.
     values : (p,) array_like of float
         Values in the order of `inertial_parameters`.
-    bodies, families :
+    bodies, families : str or sequence of str, optional
         Parameters that are meant, all by default; the others stay.
 
     Returns

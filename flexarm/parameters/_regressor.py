@@ -61,7 +61,23 @@ class InertialParameters(Printed, Description):
         return len(self.names)
 
     def index(self, name: str) -> int:
-        """Column of a parameter in the regressor."""
+        """Column of a parameter in the regressor.
+
+        Parameters
+        ----------
+        name : str
+            One of `names`.
+
+        Returns
+        -------
+        column : int
+            From 0 on.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such parameter.
+        """
         if name not in self.names:
             raise ArgumentError(
                 f"there is no parameter {name!r}, expected one of "
@@ -259,7 +275,7 @@ def inertial_regressor(
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd, qdd : (..., nv) array_like of float
         Velocities and their time derivatives.  Leading axes broadcast.
-    bodies, families :
+    bodies, families : str or sequence of str, optional
         Parameters that are meant, all by default; see `inertial_parameters`.
     out : (..., nv, p) ndarray of float, optional
         Where to store the result.
@@ -345,7 +361,7 @@ def energy_regressor(
         Positions.
     qd : (..., nv) array_like of float
         Velocities.  Leading axes broadcast.
-    bodies, families :
+    bodies, families : str or sequence of str, optional
         Parameters that are meant, all by default; see `inertial_parameters`.
     threads : int
         Most threads on which a large batch is computed at once.

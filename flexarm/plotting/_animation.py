@@ -65,7 +65,18 @@ class Animation:
         )
 
     def draw(self, frame: int) -> list[Any]:
-        """Draw one frame and return what moved."""
+        """Draw one frame and return what moved.
+
+        Parameters
+        ----------
+        frame : int
+            Its number, from 0 on.
+
+        Returns
+        -------
+        artists : list of matplotlib.artist.Artist
+            Lines and clock that changed.
+        """
         self.drawing.show(self._frames[frame])
         self.clock.set_text(f"t = {self.times[frame]:.2f} s")
         for i, line in enumerate(self.traces):

@@ -102,6 +102,11 @@ class ArmDrawing:
         ----------
         q : (nq,) or (k, nq) array_like of float
             Positions, in rad and m; modal ones in the unit of their mode.
+
+        Raises
+        ------
+        ArgumentError
+            If `q` holds another number of configurations.
         """
         shapes = self._shapes(q)
         if len(shapes) != len(self.lines):
@@ -119,18 +124,38 @@ class ArmDrawing:
             self.ax.autoscale_view()
 
     def show(self, shapes: Sequence[Shape]) -> None:
-        """Move the drawing to shapes already computed."""
+        """Move the drawing to shapes already computed.
+
+        Parameters
+        ----------
+        shapes : sequence of Shape
+            One for each configuration of the drawing.
+        """
         for lines, shape in zip(self.lines, shapes, strict=True):
             for part, line in lines.items():
                 self.set_points(line, shape.part(part)[:, self._columns])
 
     def set_points(self, line: Any, points: Array) -> None:
-        """Move a line to points given by the coordinates that the axes show."""
+        """Move a line to points given by the coordinates that the axes show.
+
+        Parameters
+        ----------
+        line : matplotlib.lines.Line2D
+            What to move.
+        points : (n, k) array_like of float
+            In m: two coordinates, or three in a view of space.
+        """
         move = line.set_data_3d if self.plane == "3d" else line.set_data
         move(*points.T)
 
     def recolor(self, colors: Sequence[Any]) -> None:
-        """Give each configuration its own colour."""
+        """Give each configuration its own colour.
+
+        Parameters
+        ----------
+        colors : sequence
+            One color for each configuration.
+        """
         for lines, each in zip(self.lines, colors, strict=True):
             for part, line in lines.items():
                 if part != "base":
@@ -140,7 +165,15 @@ class ArmDrawing:
                     line.set_markerfacecolor(each)
 
     def fit(self, points: Array, margin: float = 0.08) -> None:
-        """Set limits that hold the given points (n, 3), with equal scales."""
+        """Set limits that hold the given points (n, 3), with equal scales.
+
+        Parameters
+        ----------
+        points : (n, 3) ndarray of float
+            In the base frame, in m.
+        margin : float
+            Room around them, as a share of their extent.
+        """
         every = points[:, self._columns]
         low, high = every.min(axis=0), every.max(axis=0)
         middle, half = (low + high) / 2.0, (high - low) / 2.0

@@ -81,12 +81,12 @@ def step_response(link: SingleLink, torque: float, t: ArrayLike) -> Array:
         The link.
     torque : float
         T, in N m.
-    t : array_like
+    t : (...) array_like of float
         Time, in s.
 
     Returns
     -------
-    y : ndarray
+    y : (...) ndarray of float
         In m, to first order in the angles; negative until c t / L^2 = 0.2255.
     """
     t, mu, L = np.asarray(t), link.mass_per_length, link.length
@@ -179,12 +179,12 @@ def point_to_point(tau: ArrayLike) -> tuple[Array, Array, Array]:
 
     Parameters
     ----------
-    tau : array_like
+    tau : (...) array_like of float
         Time over the duration, 0 to 1.
 
     Returns
     -------
-    s, ds, dds : ndarray
+    s, ds, dds : (...) ndarray of float
         Four derivatives vanish at both ends.
     """
     s = np.polynomial.Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])

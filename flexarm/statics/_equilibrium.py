@@ -47,7 +47,7 @@ class Equilibrium:
         held coordinates (of their motors, where joints with drives are held) and the
         given ones; zero on coordinates that settle by themselves.
     residual : (..., nv) ndarray of float
-        What is left of the forces on the coordinates that settle.
+        What is left of the forces on the coordinates that settle, in N m or N.
     success : (...) ndarray of bool
         Whether an equilibrium was found, stable or not.
     stable : (...) ndarray of bool
@@ -80,6 +80,11 @@ class Equilibrium:
         ----------
         stable : bool
             Whether unstable and indifferent ones are refused, too.
+
+        Returns
+        -------
+        result : Equilibrium
+            This object.
 
         Raises
         ------

@@ -100,7 +100,7 @@ def joint_grid(arm: Arm, joints: Mapping[str, Any], q: Any = None) -> Array:
     arm : Arm
         The arm.
     joints : mapping of str to (n_i,) array_like of float
-        Values of positions, by their names out of ``arm.position_names``.
+        Values of positions in rad or m, by their names out of ``arm.position_names``.
     q : (nq,) array_like of float, optional
         The other positions; by default those of ``arm.neutral``.
 

@@ -96,11 +96,47 @@ class SystemJacobian:
         return depth_of(self.arm)
 
     def rows(self, body: str | int) -> slice:
-        """Rows of a body, given by name or number."""
+        """Rows of a body, given by name or number.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        place : slice
+            Six rows.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
         return body_slice(self.arm.body_index(body))
 
     def block(self, factor: str, row: str | int, column: str | int) -> Array:
-        """View of the 6 x 6 block of `A`, `D`, `P` or ``A_inverse`` at two bodies."""
+        """View of the 6 x 6 block of `A`, `D`, `P` or ``A_inverse`` at two bodies.
+
+        Parameters
+        ----------
+        factor : {"A", "A_inverse", "D", "P"}
+            Which matrix.
+        row, column : str or int
+            Bodies by name or number.
+
+        Returns
+        -------
+        block : (..., 6, 6) ndarray of float
+            A view, no copy.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such factor.
+        ModelError
+            If there is no such body.
+        """
         if factor not in ("A", "A_inverse", "D", "P"):
             raise ArgumentError(
                 f"factor is {factor!r}, expected one of 'A', 'A_inverse', 'D', 'P'"

@@ -69,15 +69,15 @@ class RobotJoint(Description):
     line : int
         Where it stands in the file.
     position, rotation : (3,), (3, 3) ndarray of float
-        Frame of the child in that of the parent, at zero.
+        Frame of the child in that of the parent, at zero, in m.
     axis : (3,) ndarray of float
         In the frame of the child, as given.
     limits : (float, float) or None
         Least and largest position, in rad or m.
     effort, velocity : float or None
-        Largest force and speed, which no arm knows.
+        Largest force and speed in SI units, which no arm knows.
     damping, friction : float
-        Viscous friction, and Coulomb friction, which no arm knows.
+        Viscous friction, and Coulomb friction, which no arm knows; SI units.
     mimic : (str, float, float) or None
         Joint that this one follows, multiplier, offset.
     """

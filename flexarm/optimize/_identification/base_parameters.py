@@ -78,7 +78,7 @@ def identify_base_parameters(
         Rigid tree whose geometry is known; its masses are not looked at.
     measured : Record or list of Record
         Recorded joint positions and forces.
-    bodies, families :
+    bodies, families : str or sequence of str, optional
         Parameters that are meant, as in `inertial_parameters`; by default inertia and
         friction of all bodies.
     outputs : str

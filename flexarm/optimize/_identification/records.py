@@ -45,6 +45,12 @@ class Record:
     ------
     ArgumentError
         If times do not increase, lengths differ, or nothing was measured.
+
+    Examples
+    --------
+    >>> from flexarm.optimize import Record
+    >>> Record([0.0, 0.1, 0.2], [1.0, 1.1, float("nan")]).count
+    2
     """
 
     t: Array
@@ -92,7 +98,18 @@ class Record:
             object.__setattr__(self, name, value)
 
     def first(self, part: float) -> Record:
-        """The first part of it, for a number from 0 to 1; two samples at least."""
+        """The first part of it, for a number from 0 to 1; two samples at least.
+
+        Parameters
+        ----------
+        part : float
+            Share of its duration, from 0 to 1.
+
+        Returns
+        -------
+        record : Record
+            Of the same start.
+        """
         end = self.t[0] + part * (self.t[-1] - self.t[0])
         n = max(2, int(np.searchsorted(self.t, end, side="right")))
         tau = None if self.tau is None else self.tau[:n]

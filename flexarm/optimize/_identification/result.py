@@ -41,7 +41,7 @@ class Identification:
         Standard deviation of the noise of each signal: as given, or estimated.
     sigma_is_known : bool
         Whether it was given.
-    t, measured, predicted, residual : tuples of ndarray
+    t, measured, predicted, residual : tuples of (n,) and (n, m) ndarray
         For each record the times (n,), and (n, m) the signals, those of the arm, and
         measured less predicted ones (NaN where a sample is missing).
     state_names : tuple of str
