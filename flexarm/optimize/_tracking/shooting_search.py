@@ -173,9 +173,10 @@ def quasi_newton(
         return 1e6 * value  # mm^2
 
     def gradient(now: Array) -> Array:
-        many = np.vstack([now, now + step * np.eye(len(now))])
-        values = 1e6 * problem.costs(many)
-        return np.asarray((values[1:] - values[0]) / step)
+        steps = step * np.eye(len(now))
+        values = 1e6 * problem.costs(np.vstack([now + steps, now - steps]))
+        ahead, behind = np.split(values, 2)
+        return np.asarray((ahead - behind) / (2.0 * step))
 
     best.history.append(best.cost)
     options = {"maxiter": max_iterations, "gtol": 1e6 * tolerance**2 * len(problem.t)}
