@@ -30,7 +30,8 @@ from flexarm.optimize import (
     identify_base_parameters,
     simulated_record,
 )
-from flexarm.optimize._identification.prediction import Arms, OutputError
+from flexarm.optimize._arms import Arms
+from flexarm.optimize._identification.prediction import OutputError
 
 # derivatives
 

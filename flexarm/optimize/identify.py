@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from .._explain import check_numbers, positive_number, real_array
 from ..errors import ArgumentError, ConvergenceWarning
+from ._arms import Arms
 from ._identification.equation_error import EquationError
 from ._identification.fit import Fit, Problem, fit
 from ._identification.identified import identified
-from ._identification.prediction import Arms, OutputError
+from ._identification.prediction import OutputError
 from ._identification.records import Record, read_records, standard_deviations
 from ._identification.result import Identification
 

@@ -63,6 +63,18 @@ SHORT_RULES = (
 )
 
 
+def made_arm(make_arm: Callable[[Array], Arm], p: Array) -> Arm:
+    """The arm of some parameters, of which the function gets a copy."""
+    arm = make_arm(np.array(p))
+    try:
+        check_arm(arm)
+    except FlexarmError:
+        raise ArgumentError(
+            f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
+        ) from None
+    return arm
+
+
 class ArmTangent:
     """An arm and the derivatives of its forces with respect to k parameters.
 
@@ -88,7 +100,7 @@ class ArmTangent:
         check_numbers("p", values)
         self.p, self._make_arm = values, make_arm
         self.steps = STEP * _sizes(values, scale)
-        self.arm: Arm = self._made(values)
+        self.arm: Arm = made_arm(make_arm, values)
         self._base = pack(self.arm, integrals=True)
         self._masks = linear_masks(self._base)
         linear: list[Model] = []
@@ -105,16 +117,6 @@ class ArmTangent:
             self.rules.append((rule, moves))
         self._linear = Models(linear, self.arm.fidelity)
         self._moved = Models(moved, self.arm.fidelity) if moved else None
-
-    def _made(self, p: Array) -> Arm:
-        arm = self._make_arm(p.copy())
-        try:
-            check_arm(arm)
-        except FlexarmError:
-            raise ArgumentError(
-                f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
-            ) from None
-        return arm
 
     def _packs(self, j: int, rules: tuple[Rule, ...]) -> tuple[Rule, list[Packed]]:
         """Arrays at the nodes of the first rule for which all arms exist."""
@@ -134,7 +136,7 @@ class ArmTangent:
             return self._base
         p = self.p.copy()
         p[j] += node * self.steps[j]
-        arm = self._made(p)
+        arm = made_arm(self._make_arm, p)
         packed = pack(arm, integrals=True)
         for name in ("topology", "loops"):
             ours, theirs = getattr(self._base, name), getattr(packed, name)

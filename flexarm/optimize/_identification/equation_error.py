@@ -13,7 +13,7 @@ from .records import Record, check_record, signals_of
 
 if TYPE_CHECKING:
     from ...arm import Arm
-    from .prediction import Arms
+    from .._arms import Arms
 
 Array = NDArray[np.float64]
 

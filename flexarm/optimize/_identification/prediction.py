@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from ...errors import (
     ArgumentError,
-    FlexarmError,
     ModelError,
     NotFiniteError,
     StiffeningWarning,
@@ -25,6 +22,7 @@ from ...parameters._sensitivities import _refuse, sensitivities
 from ...parameters._tangent import SHORT_RULES, ArmTangent
 from ...simulate import Trajectory, simulate
 from ...statics import equilibrium
+from .._arms import Arms
 from .records import Record, check_record, signals_of, values_of
 
 if TYPE_CHECKING:
@@ -32,36 +30,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_KEPT = 512  # arms that are remembered
 _STEP = 0.01  # of differences, as a part of the size of a parameter
-
-
-class Arms:
-    """``make_arm`` that remembers: all records and differences share their arms."""
-
-    def __init__(self, make_arm: Callable[[Array], Arm]) -> None:
-        if not callable(make_arm):
-            raise ArgumentError(
-                f"make_arm is {type(make_arm).__name__}, expected a function of the "
-                "parameters that returns an arm"
-            )
-        self._make, self._known = make_arm, dict[bytes, "Arm"]()
-
-    def __call__(self, p: Array) -> Arm:
-        key = np.asarray(p, dtype=np.float64).tobytes()
-        arm = self._known.get(key)
-        if arm is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            arm = self._make(np.array(p))
-            try:
-                check_arm(arm)
-            except FlexarmError:
-                raise ArgumentError(
-                    f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
-                ) from None
-            self._known[key] = arm
-        return arm
 
 
 class OutputError:

@@ -16,19 +16,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_arm, check_numbers, real_array
-from ...errors import ArgumentError, FlexarmError, ModelError
+from ..._explain import check_numbers, real_array
+from ...errors import ArgumentError, ModelError
 from ...joints import Joint
 from ...models import RigidBody
 from ...parameters._tangent import SHORT, SHORT_RULES, STEP, ArmTangent
+from .._arms import Arms
 from .._collocation.local import EquationOfMotion
 
 if TYPE_CHECKING:
     from ...arm import Arm
 
 Array = NDArray[np.float64]
-
-_KEPT = 64  # arms that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,26 +142,13 @@ class Designs:
     """
 
     def __init__(self, make_arm: Callable[[Array], Arm], scale: Array) -> None:
-        self.make_arm, self.scale = make_arm, scale
-        self.size = len(scale)
-        self._arms: dict[bytes, Arm] = {}
+        self.scale, self.size = scale, len(scale)
+        self._arms = Arms(make_arm)
         self._tangent: tuple[bytes, ArmTangent] | None = None
 
     def arm(self, p: Array) -> Arm:
         """The arm of parameters (k,), remembered."""
-        key = np.asarray(p, dtype=np.float64).tobytes()
-        if key not in self._arms:
-            arm = self.make_arm(np.array(p))
-            try:
-                check_arm(arm)
-            except FlexarmError:
-                raise ArgumentError(
-                    f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
-                ) from None
-            if len(self._arms) >= _KEPT:
-                self._arms.clear()
-            self._arms[key] = arm
-        return self._arms[key]
+        return self._arms(p)
 
     def mixture(self, p: Array) -> list[tuple[float, Arm]]:
         """The arm alone."""
