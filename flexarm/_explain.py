@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ._options import did_you_mean
 from .errors import (
     ArgumentError,
     FlexarmError,
@@ -95,6 +96,15 @@ def check_numbers(name: str, array: Any) -> None:
         )
 
 
+def check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
+    """Refuse what is none of the choices."""
+    if given not in choices:
+        raise ArgumentError(
+            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
+            f"{did_you_mean(given, choices)}"
+        )
+
+
 def check_finite(name: str, array: Any, axes: int = 1) -> None:
     """Refuse NaN and infinity in an array whose last `axes` belong to one state."""
     finite = np.isfinite(array)
@@ -153,6 +163,14 @@ def positive_number(name: str, value: Any) -> float:
     if not 0.0 < number < np.inf:
         raise ArgumentError(f"{name} is {value!r}, expected a positive number")
     return number
+
+
+def positive_count(name: str, value: Any) -> int:
+    """Return a whole number, 1 or more."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < 1:
+        raise ArgumentError(f"{name} is {value!r}, expected a whole number, 1 or more")
+    return int(value)
 
 
 def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

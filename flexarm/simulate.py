@@ -6,8 +6,8 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ._explain import any_of
-from ._options import did_you_mean, explained
+from ._explain import any_of, check_choice
+from ._options import explained
 from ._simulate_core import run_core
 from ._simulate_events import locate
 from ._simulate_run import Run, Trajectory, check_accuracy, check_step, state, times
@@ -181,7 +181,7 @@ def simulate(
     t = times(t)
     check_method(one, method, _METHODS)
     _check_sight(method, arm is not one and callable(torque))
-    _check_choice("interpolation", interpolation, _INTERPOLATIONS)
+    check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
     check_accuracy(rtol, atol, spectral_radius)
     wanted = check_events(one, events)
@@ -245,7 +245,7 @@ def _check_sight(method: str, is_seen_whole: bool) -> None:
 
 def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:
     """Refuse what is none of the methods, or does not know what the arm has."""
-    _check_choice("method", method, methods)
+    check_choice("method", method, methods)
     if method in _CORE[1:] and arm.constraints:
         raise ArgumentError(
             f"method {method!r} does not keep constraints and the arm has "
@@ -255,12 +255,4 @@ def check_method(arm: Arm, method: str, methods: tuple[str, ...]) -> None:
         raise ArgumentError(
             f"method {method!r} needs derivatives that an arm of linear fidelity does "
             "not have, expected fidelity 'full' or 'ruthless', or method 'ROS34PW2'"
-        )
-
-
-def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
-    if given not in choices:
-        raise ArgumentError(
-            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
-            f"{did_you_mean(given, choices)}"
         )

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, positive_number, real_array
+from .._explain import (
+    check_choice,
+    check_numbers,
+    positive_count,
+    positive_number,
+    real_array,
+)
 from ..errors import ArgumentError, ConvergenceWarning
 from ._arms import Arms
 from ._identification.equation_error import EquationError
@@ -190,8 +196,8 @@ def identify(
     """
     started = time.perf_counter()
     records = read_records(measured)
-    _check_choice("method", method, _METHODS)
-    _check_choice("integrator", integrator, _INTEGRATORS)
+    check_choice("method", method, _METHODS)
+    check_choice("integrator", integrator, _INTEGRATORS)
     p, known_names, size, limits = _unknowns(p0, names, scale, bounds)
     arms = Arms(make_arm)
     problem: Any
@@ -218,7 +224,7 @@ def identify(
         "sigma": noise,
         "noise_is_known": sigma is not None,
         "tolerance": positive_number("tolerance", tolerance),
-        "max_iterations": _count(max_iterations),
+        "max_iterations": positive_count("max_iterations", max_iterations),
         "time_limit": np.inf,
         "progress": progress,
     }
@@ -264,21 +270,6 @@ def _first_noise(problem: Any, sigma: Any) -> Array:
         return standard_deviations("sigma", sigma, m, least=None)
     size = np.nanstd(np.concatenate(problem.measured), axis=0)
     return np.where(size > 0.0, size, 1.0)
-
-
-def _count(most: Any) -> int:
-    if not isinstance(most, int | np.integer) or most < 1:
-        raise ArgumentError(
-            f"max_iterations is {most!r}, expected a whole number, 1 or more"
-        )
-    return int(most)
-
-
-def _check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
-    if given not in choices:
-        raise ArgumentError(
-            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
-        )
 
 
 def _refuse_unused(estimate_state: Any, sigma: Any) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm, positive_number
+from .._explain import check_arm, check_choice, positive_count, positive_number
 from .._stiffening_warning import warn_of_stiffening
 from ..errors import ArgumentError
 from ._result import OptimalMotion, Verification, warned
@@ -357,10 +357,7 @@ def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer
 
 def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Options that a caller gave, if the method has them."""
-    if method not in _METHODS:
-        raise ArgumentError(
-            f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
-        )
+    check_choice("method", method, tuple(_METHODS))
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in _OPTIONS[method]:
@@ -374,18 +371,11 @@ def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
             options[name] = positive_number(name, options[name])
     for name in ("intervals", "steps", "max_iterations"):
         if name in options:
-            options[name] = _count(name, options[name])
+            options[name] = positive_count(name, options[name])
     for name in ("before", "after", "smoothing"):
         if name in options and options[name] != 0.0:
             options[name] = positive_number(name, options[name])
     return options
-
-
-def _count(name: str, value: Any) -> int:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1:
-        raise ArgumentError(f"{name} is {value!r}, expected a whole number, 1 or more")
-    return int(value)
 
 
 def _is_rigid(arm: Arm) -> bool:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_arm, check_numbers, positive_number, real_array
+from ..._explain import (
+    check_arm,
+    check_choice,
+    check_numbers,
+    positive_number,
+    real_array,
+)
 from ...errors import ArgumentError
 from .._rigid import RigidLevel
 from ..paths import _LAWS as LAWS
@@ -101,10 +107,7 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
                 "inverse problem of the tip"
             )
         T = _duration(duration)
-        if law not in LAWS:
-            raise ArgumentError(
-                f"law is {law!r}, expected one of {', '.join(map(repr, LAWS))}"
-            )
+        check_choice("law", law, LAWS)
 
         def point(t: Array) -> Array:
             return path(np.clip(time_law(law, t, T).s, 0.0, 1.0)).position
