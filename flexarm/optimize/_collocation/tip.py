@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class _Place:
+class Place:
     """Position p(q) of the tip with its derivatives."""
 
     def __init__(self, arm: Arm) -> None:
         self._model, self._node = arm._model, arm.tip_node
 
     def value(self, q: Array) -> Array:
-        """(P, 3) positions."""
+        """(..., 3) positions."""
         pose = self._model.quiet("node_pose")(self._node, q)
         return np.asarray(pose[..., :3, 3])
 
     def jacobian(self, q: Array) -> Array:
-        """(P, 3, nv) derivatives, in axes of the base."""
+        """(..., 3, nv) derivatives, in axes of the base."""
         R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
         return np.asarray(R @ self._model.quiet("jacobian")(self._node, q)[..., 3:, :])
 
@@ -61,7 +61,7 @@ class TipHeld:
     rows = 3
 
     def __init__(self, arm: Arm, point: Array) -> None:
-        self._place, self._point, self._n = _Place(arm), point, arm.nv
+        self._place, self._point, self._n = Place(arm), point, arm.nv
         k = arm.nv + 3
         self.slopes = np.ones((3, k), dtype=bool)
         self.slopes[:, arm.nv :] = np.eye(3)
@@ -99,7 +99,7 @@ class TipOnPath:
     rows = 4
 
     def __init__(self, arm: Arm, path: Path) -> None:
-        self._place, self._path, self._n = _Place(arm), path, arm.nv
+        self._place, self._path, self._n = Place(arm), path, arm.nv
         n, k = arm.nv, arm.nv + 4
         self.slopes = np.zeros((4, k), dtype=bool)
         self.slopes[:3, : n + 1] = True
@@ -158,7 +158,7 @@ class TipRate:
     rows = 3
 
     def __init__(self, arm: Arm) -> None:
-        self._place, self._n = _Place(arm), arm.nv
+        self._place, self._n = Place(arm), arm.nv
         k = 2 * arm.nv + 3
         self.slopes = np.ones((3, k), dtype=bool)
         self.slopes[:, 2 * arm.nv :] = np.eye(3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .tip import _Place
+from .tip import Place
 
 if TYPE_CHECKING:
     from ...arm import Arm
@@ -30,7 +30,7 @@ class TipPlace:
     name = "place of the tip"
 
     def __init__(self, arm: Arm, axes: Sequence[int] = (0, 1, 2)) -> None:
-        self.arm, self.axes, self._place = arm, list(axes), _Place(arm)
+        self.arm, self.axes, self._place = arm, list(axes), Place(arm)
         self.rows = len(self.axes)
         self.slopes = np.ones((self.rows, arm.nv), dtype=bool)
         self.curvature = np.ones((arm.nv, arm.nv), dtype=bool)

@@ -87,9 +87,9 @@ def by_frequencies(
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     T = task.to.duration
-    rigid, _, _ = task.rigid(np.array([0.0, 0.5 * T]))
-    q0, tau0 = task.at_rest(0.0, rigid[0])
-    middle, _ = task.at_rest(0.5 * T, rigid[1] + q0 - rigid[0])
+    rests = task.rests(0.5 * T)
+    q0, middle = rests.q
+    tau0 = rests.tau[0]
     zeros = zeros_at_rest(task, middle)
     grows = zeros.values.real[zeros.values.real > 1e-5 * np.abs(zeros.values)]
     slowest = float(grows.min(initial=np.inf))

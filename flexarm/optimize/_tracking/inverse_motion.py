@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .tip_task import TipTask
+from .tip_task import Rests, TipTask
 from .zero_dynamics import Zeros, most_real
 
 Array = NDArray[np.float64]
@@ -44,10 +44,7 @@ class Grid:
 class Ends:
     """Static states at the begin and at the end, and their zeros."""
 
-    q_first: Array
-    q_last: Array
-    tau_first: Array
-    tau_last: Array
+    rests: Rests
     first: Zeros
     last: Zeros
 
@@ -90,8 +87,8 @@ class StableInversion:
 
     def motion(self, x: State) -> tuple[Array, Array, Array]:
         """Positions, rates and accelerations at the interior times."""
-        last = self.ends.q_last + self.shapes @ x.free
-        first = self.ends.q_first
+        last = self.ends.rests.q[1] + self.shapes @ x.free
+        first = self.ends.rests.q[0]
         whole = np.concatenate([[first, first], x.q, [last, last]])
         n = len(x.q)
         near = np.stack([whole[1 + k : 1 + k + n] for k in range(-1, 4)], axis=1)
@@ -106,7 +103,7 @@ class StableInversion:
         gap = forces - x.tau @ self.task.acts.T
         miss = self.task.tip(q)[:, self.task.axes] - self.goal
         body = np.concatenate([gap, miss], axis=1).ravel()
-        return np.append(body, self.rows @ (x.q[0] - self.ends.q_first))
+        return np.append(body, self.rows @ (x.q[0] - self.ends.rests.q[0]))
 
     def tangent(self, x: State) -> Any:
         """Sparse derivatives of the residual."""

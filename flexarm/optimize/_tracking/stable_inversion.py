@@ -45,10 +45,8 @@ _FELT = 1e-3  # part of the largest change of forces that counts as motion in ad
 def ends_of(task: TipTask) -> Ends:
     """Rest at both ends, and what can happen there while the tip stays."""
     T = task.to.duration
-    rigid, _, _ = task.rigid(np.array([0.0, T]))
-    q0, tau0 = task.at_rest(0.0, rigid[0])
-    q1, tau1 = task.at_rest(T, rigid[1] + q0 - rigid[0])
-    zeros = zeros_at_rest(task, q0), zeros_at_rest(task, q1)
+    rests = task.rests(T)
+    zeros = zeros_at_rest(task, rests.q[0]), zeros_at_rest(task, rests.q[1])
     begin, end = (len(z.oscillating) for z in zeros)
     if begin > end:
         raise ArgumentError(
@@ -56,7 +54,7 @@ def ends_of(task: TipTask) -> Ends:
             f"and {end} at the end, where the others grow: from rest no bounded motion "
             "follows exactly; expected other ends, or method 'shooting'"
         )
-    return Ends(q0, q1, tau0, tau1, *zeros)
+    return Ends(rests, *zeros)
 
 
 def grid_of(
@@ -110,7 +108,7 @@ def by_stable_inversion(
     q, qd, qdd, inner = (part[:-_LAST] for part in (*problem.motion(x), x.tau))
     rest = np.zeros((1, task.arm.nv))
     t = np.append(grid.times[0], problem.t[:-_LAST])
-    tau = np.vstack([ends.tau_first, inner])
+    tau = np.vstack([ends.rests.tau[0], inner])
     miss = float(np.abs(task.miss(t[1:], q)).max())
     early, late = _extent(t, tau, ends, task.to.duration)
     details = {
@@ -124,7 +122,7 @@ def by_stable_inversion(
     }
     return Answer(
         t,
-        np.vstack([ends.q_first, q]),
+        np.vstack([ends.rests.q[0], q]),
         np.vstack([rest, qd]),
         np.vstack([rest, qdd]),
         tau,
@@ -174,16 +172,14 @@ def _guess(problem: StableInversion) -> State:
     task, ends, t = problem.task, problem.ends, problem.t
     q, qd, qdd = task.rigid(t)
     tau = task.level.inverse_dynamics(q, qd, qdd)
-    part = task.to.along(t).s[:, np.newaxis]
-    first, _, _ = task.rigid(np.array([0.0, task.to.duration]))
-    bent = (1.0 - part) * (ends.q_first - first[0]) + part * (ends.q_last - first[1])
-    return State(q + bent, tau, np.zeros(problem.shapes.shape[1]))
+    bent = task.deflected(t, ends.rests, q)
+    return State(bent, tau, np.zeros(problem.shapes.shape[1]))
 
 
 def _extent(t: Array, tau: Array, ends: Ends, duration: float) -> tuple[float, float]:
     """How long before and after the tip the forces change, in s."""
-    size = np.abs(tau - ends.tau_first).max(axis=0)
-    early = (np.abs(tau - ends.tau_first) > _FELT * size).any(axis=1)
-    late = (np.abs(tau - ends.tau_last) > _FELT * size).any(axis=1)
+    size = np.abs(tau - ends.rests.tau[0]).max(axis=0)
+    early = (np.abs(tau - ends.rests.tau[0]) > _FELT * size).any(axis=1)
+    late = (np.abs(tau - ends.rests.tau[1]) > _FELT * size).any(axis=1)
     first, last = t[int(early.argmax())], t[len(t) - 1 - int(late[::-1].argmax())]
     return max(0.0, -float(first)), max(0.0, float(last) - duration)

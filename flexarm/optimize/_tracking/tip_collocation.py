@@ -115,14 +115,10 @@ def _motion(task: TipTask, intervals: int, before: float, after: float) -> Collo
 def _first(task: TipTask, motion: Collocation) -> Array:
     """Motion of the rigid arm with the static deflection of its ends; bounds of it."""
     T, grid = task.to.duration, motion.grid
-    ends = np.array([0.0, T])
-    rigid, _, _ = task.rigid(ends)
-    q0, tau0 = task.at_rest(0.0, rigid[0])
-    q1, tau1 = task.at_rest(T, rigid[1] + q0 - rigid[0])
+    rests = task.rests(T)
+    (q0, q1), (tau0, tau1) = rests.q, rests.tau
     t = T * np.linspace(-grid.before_share - 0.1, 1.1 + grid.after_share, _POSTURES)
-    part = task.to.along(t).s[:, np.newaxis]
-    bent = (1.0 - part) * (q0 - rigid[0]) + part * (q1 - rigid[1])
-    curve = make_interp_spline(t, task.rigid(t)[0] + bent, k=5)
+    curve = make_interp_spline(t, task.deflected(t, rests, task.rigid(t)[0]), k=5)
     z = motion.guess(lambda at: curve(at))
     motion.fix_state(0, q0, np.zeros(task.arm.nv))
     for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):

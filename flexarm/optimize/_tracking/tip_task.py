@@ -18,6 +18,7 @@ from ..._explain import (
     real_array,
 )
 from ...errors import ArgumentError
+from .._collocation.tip import Place
 from .._rigid import RigidLevel
 from ..paths import _LAWS as LAWS
 from ..paths import Path, PathPoints, TimeLaw, follow, time_law
@@ -228,12 +229,21 @@ class Answer(NamedTuple):
     details: dict[str, Any]
 
 
+class Rests(NamedTuple):
+    """Static states (2, nv) of a motion, their forces, the same of the rigid arm."""
+
+    q: Array
+    tau: Array
+    rigid: Array
+
+
 class TipTask:
     """A tip that shall follow a trajectory, in some of its coordinates."""
 
     def __init__(self, arm: Arm, to: Timed, start: Any, axes: Any) -> None:
         check_arm(arm)
         self.arm, self.to, self.start = arm, to, start
+        self._place = Place(arm)
         self.level = RigidLevel(arm, "tracking")
         self.acts = np.zeros((arm.nv, arm.nu))
         self.acts[arm.actuator_indices, np.arange(arm.nu)] = 1.0
@@ -251,14 +261,11 @@ class TipTask:
 
     def tip(self, q: Array) -> Array:
         """(..., 3) place of the tip."""
-        pose = self.arm._model.quiet("node_pose")(self.arm.tip_node, q)
-        return np.asarray(pose[..., :3, 3])
+        return self._place.value(q)
 
     def jacobian(self, q: Array) -> Array:
         """(..., 3, nv) of the place of the tip, in the axes of the base."""
-        quiet = self.arm._model.quiet
-        J = quiet("jacobian")(self.arm.tip_node, q)[..., 3:, :]
-        return np.asarray(quiet("node_pose")(self.arm.tip_node, q)[..., :3, :3] @ J)
+        return self._place.jacobian(q)
 
     def miss(self, t: Array, q: Array) -> Array:
         """(n, m) places of the tip less the wanted ones, in the chosen axes."""
@@ -323,6 +330,19 @@ class TipTask:
         own = quiet("node_acceleration")(self.arm.tip_node, q, qd, qdd)[..., 3:]
         turn = quiet("node_pose")(self.arm.tip_node, q)[..., :3, :3]
         return np.asarray((turn @ own[..., np.newaxis])[..., 0])
+
+    def rests(self, last: float) -> Rests:
+        """Static states with the tip where it is at the begin and at a later time."""
+        rigid, _, _ = self.rigid(np.array([0.0, last]))
+        q0, tau0 = self.at_rest(0.0, rigid[0])
+        q1, tau1 = self.at_rest(last, rigid[1] + q0 - rigid[0])
+        return Rests(np.stack([q0, q1]), np.stack([tau0, tau1]), rigid)
+
+    def deflected(self, t: Array, rests: Rests, q: Array) -> Array:
+        """Motion (n, nv) of the rigid arm with the static deflection of its ends."""
+        part = self.to.along(t).s[:, np.newaxis]
+        bent = rests.q - rests.rigid
+        return np.asarray(q + ((1.0 - part) * bent[0] + part * bent[1]))
 
     def at_rest(self, t: float, q: Array) -> tuple[Array, Array]:
         """Static state with the tip where it is at a time, next to q; its forces.
