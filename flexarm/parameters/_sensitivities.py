@@ -351,7 +351,7 @@ def trajectory_sensitivities(
     """
     check_arm(arm)
     t = times(t)
-    _refuse(arm, method, torque, interpolation)
+    refuse_undifferentiated(arm, method, torque, interpolation)
     tangent = None
     if make_arm is not None:
         tangent = ArmTangent(make_arm, p, scale)
@@ -497,7 +497,10 @@ def steps_of(
     return Steps(by_step[0], by_step[1], by_step[2], by_step[3], first)
 
 
-def _refuse(arm: Arm, method: str, torque: Any, interpolation: str) -> None:
+def refuse_undifferentiated(
+    arm: Arm, method: str, torque: Any, interpolation: str
+) -> None:
+    """Refuse runs whose steps have no derivatives here."""
     if method not in _METHODS:
         raise ArgumentError(
             f"method is {method!r}, whose steps are not differentiated here; expected "

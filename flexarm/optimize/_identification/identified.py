@@ -36,12 +36,12 @@ def identified(
     k, x = len(names), found.x
     free = ~_at_bounds(found, bounds)
     level = SEEN * _size_of(problem.measured, found.sigma)
-    covariance, s, unseen = covariance_of(found.jacobian, size, free, level)
+    covariance, s, right, rank = covariance_of(found.jacobian, size, free, level)
     std = np.sqrt(np.diag(covariance))
     predicted = problem.predict(x)
     measured = problem.measured
     notes = _on_bounds(names, x, free)
-    notes += _on_combinations(names, unseen[:, :k], s, found, size, free)
+    notes += _on_combinations(names, s, right[:, :k], rank)
     if method == "output error":
         notes += _on_steps(problem, found, predicted, covariance, names)
     records = len(measured)
@@ -86,27 +86,28 @@ def identified(
 
 def covariance_of(
     J: Array, size: Array, free: NDArray[np.bool_], level: float
-) -> tuple[Array, Array, Array]:
-    """Covariance, singular values and what was not seen, of u unknowns.
+) -> tuple[Array, Array, Array, int]:
+    """Covariance, singular values and their combinations, of u unknowns.
 
     What changes signals by less than `level` in all, in units of noise, is not seen.
-    Returns (u, u), (c,) and (c', u) combinations of unknowns, in units of their sizes,
-    that leave all signals as they are; unknowns that are not free have NaN.
+    Returns (u, u), (c,) and (c, u) combinations of unknowns, in units of their sizes,
+    of which those from the returned rank on leave all signals as they are; unknowns
+    that are not free have NaN.
     """
     u = len(size)
-    covariance, unseen = np.full((u, u), np.nan), np.zeros((0, u))
+    covariance = np.full((u, u), np.nan)
     if not free.any():
-        return covariance, np.zeros(0), unseen
-    _, s, right = np.linalg.svd(J[:, free] * size[free], full_matrices=False)
+        return covariance, np.zeros(0), np.zeros((0, u)), 0
+    _, s, inside = np.linalg.svd(J[:, free] * size[free], full_matrices=False)
     rank = int((s > max(SEEN * s[0], level)).sum())
-    inner = (right[:rank].T / s[:rank]) * size[free][:, np.newaxis]
+    inner = (inside[:rank].T / s[:rank]) * size[free][:, np.newaxis]
     covariance[np.ix_(free, free)] = inner @ inner.T
-    unseen = np.zeros((len(s) - rank, u))
-    unseen[:, free] = right[rank:]
-    lost = (np.abs(unseen) > 1e-4).any(axis=0)
+    right = np.zeros((len(s), u))
+    right[:, free] = inside
+    lost = (np.abs(right[rank:]) > 1e-4).any(axis=0)
     covariance[lost] = covariance[:, lost] = np.nan
     covariance[lost, lost] = np.inf
-    return covariance, s, unseen
+    return covariance, s, right, rank
 
 
 def _size_of(measured: list[Array], sigma: Array) -> float:
@@ -131,16 +132,11 @@ def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> lis
 
 
 def _on_combinations(
-    names: tuple[str, ...],
-    unseen: Array,
-    s: Array,
-    found: Fit,
-    size: Array,
-    free: NDArray[np.bool_],
+    names: tuple[str, ...], s: Array, right: Array, rank: int
 ) -> list[str]:
     """What leaves the signals as they are, or changes them by less than the noise."""
     result = []
-    for row in unseen:
+    for row in right[rank:]:
         if not (np.abs(row) > 1e-4).any():
             continue
         told = combination_in_words(names, row)
@@ -152,14 +148,10 @@ def _on_combinations(
                 "the data do not tell apart " + " with ".join(parts) + ", changes that "
                 "leave all signals as they are"
             )
-    k, rank = len(names), len(s) - len(unseen)
-    _, _, right = np.linalg.svd(found.jacobian[:, free] * size[free], False)
-    rows = np.zeros((len(s), len(size)))
-    rows[:, free] = right
     for i in range(rank):
         if s[i] >= 1.0:
             continue
-        told = combination_in_words(names, rows[i, :k])
+        told = combination_in_words(names, right[i])
         if told:
             parts = [f"{names[j]} by {share:+.3g} %" for j, share in told]
             result.append(

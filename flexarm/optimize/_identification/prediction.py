@@ -18,8 +18,8 @@ from ...errors import (
 from ...linear_models._point import Point
 from ...linear_models.outputs import state_names
 from ...parameters._directional import solved
-from ...parameters._sensitivities import _refuse, sensitivities
-from ...parameters._tangent import SHORT_RULES, ArmTangent
+from ...parameters._sensitivities import refuse_undifferentiated, sensitivities
+from ...parameters._tangent import SHORT_RULES, STEP, ArmTangent
 from ...simulate import Trajectory, simulate
 from ...statics import equilibrium
 from .._arms import Arms
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ...arm import Arm
 
 Array = NDArray[np.float64]
-
-_STEP = 0.01  # of differences, as a part of the size of a parameter
 
 
 class OutputError:
@@ -55,7 +53,9 @@ class OutputError:
         self.signals = signals_of(arm, outputs)[1]
         for number, record in enumerate(records):
             check_record(arm, record, number, len(self.signals))
-            _refuse(arm, options["method"], record.tau, options["interpolation"])
+            refuse_undifferentiated(
+                arm, options["method"], record.tau, options["interpolation"]
+            )
         self.state_names, self.at = _estimated(arm, state, records)
         self.n = self.k + len(records) * len(self.at)
 
@@ -169,7 +169,7 @@ class OutputError:
         p = x[: self.k]
         arm = self.arms(p)
         # steps of differences stay below parameters that became small
-        scale = np.maximum(np.abs(p), _STEP * size[: self.k])
+        scale = np.maximum(np.abs(p), STEP * size[: self.k])
         tangent = ArmTangent(self.arms, p, scale, SHORT_RULES)
         found = []
         for number, record in enumerate(self.records):
@@ -184,8 +184,10 @@ class OutputError:
             states[..., : self.k] = made.parameters
             if begin.any():
                 states += made.state @ begin
-            column = self._of_signals(made.trajectory, tangent, states)
-            column[..., : self.k] += self._direct(made.trajectory, p, scale)
+            run = made.trajectory
+            qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
+            column = self._of_signals(run, qdd, tangent, states)
+            column[..., : self.k] += self._direct(run, qdd, p, scale)
             found.append(column)
         return found
 
@@ -207,10 +209,11 @@ class OutputError:
         result[free] = -np.linalg.solve(K[:, free], load)
         return result
 
-    def _of_signals(self, run: Trajectory, tangent: ArmTangent, states: Array) -> Array:
+    def _of_signals(
+        self, run: Trajectory, qdd: Array, tangent: ArmTangent, states: Array
+    ) -> Array:
         """Derivatives (n, m, unknowns) of signals from those of the states."""
         arm = run.arm
-        qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
         point = Point(arm, run.q, run.qd, qdd)
         here = [o.tangent(point) for o in signals_of(arm, self._outputs)[0]]
         dq, dqd = np.split(states, 2, axis=1)
@@ -227,13 +230,12 @@ class OutputError:
             columns.append(np.broadcast_to(column, shape))
         return np.concatenate(columns, axis=1)
 
-    def _direct(self, run: Trajectory, p: Array, scale: Array) -> Array:
+    def _direct(self, run: Trajectory, qdd: Array, p: Array, scale: Array) -> Array:
         """Derivatives (n, m, k) of the signals by parameters at fixed motion."""
-        qdd = run.arm.forward_dynamics(run.q, run.qd, run.tau)
 
         def signals(j: int, steps: float) -> Array:
             moved = p.copy()
-            moved[j] += steps * _STEP * scale[j]
+            moved[j] += steps * STEP * scale[j]
             arm = self.arms(moved)
             found = signals_of(arm, self._outputs)[0]
             return values_of(arm, found, run.q, run.qd, qdd)
@@ -249,7 +251,7 @@ class OutputError:
                     values = [signals(j, s) - here for s in rule.nodes]
                 except ModelError:
                     continue
-                weights = rule.weights / (_STEP * scale[j])
+                weights = rule.weights / (STEP * scale[j])
                 result[..., j] = np.tensordot(weights, np.array(values), 1)
                 break
         return result
