@@ -19,7 +19,7 @@ from ._dataset import Results, coordinates_of, outputs_of
 from ._points import Points, points_of
 from ._runners import Span, check_place, computed
 from ._store import LABELS, Store, store_at, study_of
-from ._task import Task, accepted
+from ._task import FAILED, Task, accepted
 
 _PARTS = 100  # of a study, by default: what an interrupt or a lost worker costs
 _LEAST_CALL, _MOST_CALL = 256, 16384  # points of one call of a vectorized function
@@ -327,7 +327,7 @@ def _run(
 def _told(ds: Any, points: Points) -> Any:
     """The results, after a warning of points that failed."""
     status = ds.status.transpose(*points.sizes).values.reshape(-1)
-    failed = (status == 1).nonzero()[0]
+    failed = (status == FAILED).nonzero()[0]
     if len(failed):
         first = int(failed[0])
         why = ds.message.transpose(*points.sizes).values.reshape(-1)[first]
