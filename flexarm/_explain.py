@@ -165,11 +165,14 @@ def positive_number(name: str, value: Any) -> float:
     return number
 
 
-def positive_count(name: str, value: Any) -> int:
-    """Return a whole number, 1 or more."""
+def count_of(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number from `least` on, or refuse in words."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1:
-        raise ArgumentError(f"{name} is {value!r}, expected a whole number, 1 or more")
+    if not whole or value < least:
+        told = "zero" if least == 0 else least
+        raise ArgumentError(
+            f"{name} is {value!r}, expected a whole number, {told} or more"
+        )
     return int(value)
 
 

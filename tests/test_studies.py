@@ -85,6 +85,8 @@ def test_poses_and_controllers_are_values_too() -> None:
     assert ds.pose_value.units == "rad"
     listed = sweep(lambda law: law(poses[0]), {"law": list(laws.values())})
     assert listed.law.values.tolist() == [0, 1]
+    words = sweep(lambda word: len(word), {"word": ("seed", "m")})
+    assert words.word.values.tolist() == ["seed", "m"]
 
 
 class Pair(NamedTuple):

@@ -270,16 +270,16 @@ class DenavitHartenberg(JointTree):
         Parameters
         ----------
         q0 : (nq,) array_like of float
-            Coordinates in rad or m.
+            Coordinates, in rad and m.
 
         Returns
         -------
         description : DenavitHartenberg
-            Of the same poses, at other coordinates.
+            Its poses at q are those of this one at ``q0 + q``.
 
         Raises
         ------
-        ArgumentError
+        ModelError
             If `q0` has another shape.
         """
         q0 = as_array("q0", q0, (self.nq,))

@@ -207,16 +207,16 @@ class JointFrames(JointTree):
         Parameters
         ----------
         q0 : (nq,) array_like of float
-            Coordinates in rad or m.
+            Coordinates, in rad and m.
 
         Returns
         -------
         description : JointFrames
-            Of the same poses, at other coordinates.
+            Its poses at q are those of this one at ``q0 + q``.
 
         Raises
         ------
-        ArgumentError
+        ModelError
             If `q0` has another shape.
         """
         q0 = as_array("q0", q0, (self.nq,))
@@ -408,6 +408,11 @@ class BodyScrews(JointTree):
         -------
         description : BodyScrews
             Its poses at q are those of this one at ``q0 + q``.
+
+        Raises
+        ------
+        ModelError
+            If `q0` has another shape.
         """
         q0 = as_array("q0", q0, (self.nq,))
         references, screws = [], []
@@ -524,16 +529,16 @@ class SpatialScrews(JointTree):
         Parameters
         ----------
         q0 : (nq,) array_like of float
-            Coordinates in rad or m.
+            Coordinates, in rad and m.
 
         Returns
         -------
         description : SpatialScrews
-            Of the same poses, at other coordinates.
+            Its poses at q are those of this one at ``q0 + q``.
 
         Raises
         ------
-        ArgumentError
+        ModelError
             If `q0` has another shape.
         """
         return self.body_screws().zero_at(q0).spatial_screws()

@@ -184,6 +184,11 @@ class JointTree(Printed, Description):
         -------
         description : the same type
             Its poses at q are those of this one at ``q0 + q``.
+
+        Raises
+        ------
+        ModelError
+            If `q0` has another shape.
         """
         raise NotImplementedError
 

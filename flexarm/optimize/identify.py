@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._explain import (
     check_choice,
     check_numbers,
-    positive_count,
+    count_of,
     positive_number,
     real_array,
 )
@@ -224,7 +224,7 @@ def identify(
         "sigma": noise,
         "noise_is_known": sigma is not None,
         "tolerance": positive_number("tolerance", tolerance),
-        "max_iterations": positive_count("max_iterations", max_iterations),
+        "max_iterations": count_of("max_iterations", max_iterations),
         "time_limit": np.inf,
         "progress": progress,
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm, check_choice, positive_count, positive_number
+from .._explain import check_arm, check_choice, count_of, positive_number
 from .._stiffening_warning import warn_of_stiffening
 from ..errors import ArgumentError
 from ._result import OptimalMotion, Verification, warned
@@ -371,7 +371,7 @@ def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
             options[name] = positive_number(name, options[name])
     for name in ("intervals", "steps", "max_iterations"):
         if name in options:
-            options[name] = positive_count(name, options[name])
+            options[name] = count_of(name, options[name])
     for name in ("before", "after", "smoothing"):
         if name in options and options[name] != 0.0:
             options[name] = positive_number(name, options[name])

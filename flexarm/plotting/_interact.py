@@ -14,6 +14,7 @@ from .. import drives, vibration
 from .._explain import check_arm, check_numbers, positive_number, real_array
 from .._optional import required
 from .._options import explained
+from .._trajectory_sheet import position_units
 from ..arm import Arm
 from ..errors import ArgumentError, FlexarmError
 from ..joints import Joint
@@ -21,7 +22,7 @@ from ..models import RigidBody
 from ._canvas import pyplot
 from ._drawing import ArmDrawing
 from ._frames import Palette, Stage
-from ._skeleton import find_shapes, magnify
+from ._skeleton import bends, find_shapes, magnify
 
 Array = NDArray[np.float64]
 
@@ -193,7 +194,7 @@ class Explorer:
     def _make_sliders(self, payload: float, scale: float) -> dict[str, Any]:
         arm, sliders = self._bare, {}
         for i, (name, unit) in enumerate(
-            zip(arm.position_names, _units(arm), strict=True)
+            zip(arm.position_names, position_units(arm), strict=True)
         ):
             low, high = self._limits[:, i]
             if low < high:
@@ -201,7 +202,7 @@ class Explorer:
                 sliders[name] = self._slider(text, self._q[i], low, high)
         if payload > 0.0:
             sliders["payload"] = self._slider("payload (kg)", 0.0, 0.0, payload)
-        if arm.nq > arm.motor_position_slice.stop:
+        if bends(arm):
             most = max(20.0, 2.0 * scale)
             sliders["scale"] = self._slider("deflections times", scale, 0.0, most)
         return sliders
@@ -220,12 +221,6 @@ class Explorer:
         text = self._heading(scale)
         self._title = drawing.ax.set_title(text, loc="left", fontsize="medium")
         return drawing
-
-
-def _units(arm: Arm) -> list[str]:
-    from .._trajectory_sheet import position_units
-
-    return position_units(arm)
 
 
 def slider_limits(arm: Arm, q: Array) -> Array:

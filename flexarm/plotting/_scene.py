@@ -38,7 +38,7 @@ from ..errors import ArgumentError
 from ._canvas import color
 from ._scene_layout import controls, ground, layout, path, title
 from ._scene_parts import Look, dress, traces
-from ._skeleton import find_shapes, magnify
+from ._skeleton import bends, find_shapes, magnify
 from ._snapshots import nearest
 
 if TYPE_CHECKING:
@@ -322,17 +322,18 @@ def _compose(
     fps: float,
 ) -> Scene:
     shapes = [find_shapes(arm, magnify(arm, q, x)) for arm, q, x, _ in members]
-    points = [shape.points() for each in shapes for shape in each]
-    for arm, q, *_ in members if undeformed else []:
-        points += [shape.points() for shape in find_shapes(arm, magnify(arm, q, 0.0))]
-    extent = np.concatenate(points)
+    straight = [
+        find_shapes(arm, magnify(arm, q, 0.0)) if undeformed and bends(arm) else []
+        for arm, q, *_ in members
+    ]
+    every = [shape for each in shapes + straight for shape in each]
+    extent = np.concatenate([shape.points() for shape in every])
     low, high = extent.min(axis=0), extent.max(axis=0)
     size = max(float((high - low).max()), 1e-6)
     still, moving = [ground(size)], []
     for i, (arm, q, factor, label) in enumerate(members):
-        bends = undeformed and arm.nq > arm.motor_position_slice.stop
-        look = Look(label, color(i), factor, bends, size)
-        parts = traces(arm, q, look)
+        look = Look(label, color(i), factor, size)
+        parts = traces(arm, q, look, shapes[i], straight[i])
         first = dress(arm, parts[0], look)
         for trace_of_part in first:
             trace_of_part["legendgroup"] = str(i)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..arm import Arm
 from ._scene_parts import GROUND, moved
-from ._skeleton import find_plane
+from ._skeleton import bends, find_plane
 
 Array = NDArray[np.float64]
 
@@ -50,11 +50,7 @@ def title(members: list[tuple[Arm, Array, float, str]]) -> str:
     """Names of the arms, and the truth about the deflections."""
     names = list(dict.fromkeys(arm.name for arm, *_ in members))
     told = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    bending = [
-        (label, factor)
-        for arm, _, factor, label in members
-        if arm.nq > arm.motor_position_slice.stop
-    ]
+    bending = [(label, factor) for arm, _, factor, label in members if bends(arm)]
     factors = {factor for _, factor in bending}
     if not factors:
         return told

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import kinematics
 from ..arm import Arm
 from ..models import RigidBody
-from ._skeleton import Shape, find_shapes, magnify
+from ._skeleton import Shape, magnify
 
 Array = NDArray[np.float64]
 
@@ -32,8 +32,6 @@ class Look:
         Of links, joints and tip.
     scale : float
         Factor of the modal coordinates.
-    undeformed : bool
-        Whether the arm without deflections is drawn as well.
     size : float
         Extent of the scene in m, from which lengths of joint axes follow.
     """
@@ -41,7 +39,6 @@ class Look:
     label: str
     color: str
     scale: float
-    undeformed: bool
     size: float
 
 
@@ -51,35 +48,33 @@ def coded(values: Array) -> dict[str, str]:
     return {"dtype": "f4", "bdata": b64encode(plain.tobytes()).decode("ascii")}
 
 
-def moved(points: Array, **more: Any) -> dict[str, Any]:
+def moved(points: Array) -> dict[str, Any]:
     """Entries of a trace that a frame changes: points (n, 3), NaN rows are gaps."""
     return {"type": "scatter3d", **dict(zip("xyz", map(coded, points.T), strict=True))}
 
 
-def joint_places(arm: Arm, shape: Shape) -> dict[str, Array]:
-    """Origin of the frame of each joint that moves, by the name of its body."""
-    order = [
-        b.name for kind in shape.joints for b in arm.bodies if b.joint.kind == kind
-    ]
-    points = [p for every in shape.joints.values() for p in every[1:]]
-    places = dict(zip(order, points, strict=True))
-    return {b.name: places[b.name] for b in arm.bodies if b.joint.n_dof}
+def joint_frames(arm: Arm, link: Array, node: Array) -> dict[str, Array]:
+    """Frame of each joint that moves (4, 4), by the name of its body."""
+    frames = {}
+    for k, body in enumerate(arm.bodies):
+        if body.joint.n_dof:
+            held = body.attachment_node
+            at = link[k] if held is None else node[arm.node_slice(k).start + held]
+            frames[body.name] = at
+    return frames
 
 
-def joint_axes(
-    arm: Arm, places: dict[str, Array], link: Array, node: Array, length: float
-) -> Array:
+def joint_axes(arm: Arm, frames: dict[str, Array], length: float) -> Array:
     """Lines along the axes of joints of one freedom (3 k, 3), NaN rows between."""
     lines = [np.full((1, 3), np.nan)]
-    for k, body in enumerate(arm.bodies):
-        if body.name not in places or body.joint.n_dof != 1:
+    for body in arm.bodies:
+        if body.joint.n_dof != 1:
             continue
         turn, slide = np.split(body.joint.screws[:, 0], 2)
         direction = turn if turn.any() else slide
-        held = body.attachment_node
-        frame = link[k] if held is None else node[arm.node_slice(k).start + held]
+        frame = frames[body.name]
         reach = 0.5 * length * frame[:3, :3] @ direction / np.linalg.norm(direction)
-        place = places[body.name]
+        place = frame[:3, 3]
         lines.append(np.array([place - reach, place + reach, [np.nan] * 3]))
     return np.vstack(lines)
 
@@ -105,28 +100,29 @@ def payloads(arm: Arm) -> list[tuple[str, float, int, Array]]:
     return found
 
 
-def traces(arm: Arm, q: Array, look: Look) -> list[list[dict[str, Any]]]:
-    """Traces of each configuration of q (k, nq), the same ones in the same order."""
+def traces(
+    arm: Arm, q: Array, look: Look, shapes: list[Shape], straight: list[Shape]
+) -> list[list[dict[str, Any]]]:
+    """Traces of each configuration of q (k, nq), the same ones in the same order.
+
+    `shapes` are those of the arm as it is drawn, `straight` without deflections, or
+    none.
+    """
     scaled = magnify(arm, q, look.scale)
-    shapes = find_shapes(arm, scaled)
     nodes = np.asarray(kinematics.node_poses(arm, scaled))
     links = np.asarray(kinematics.link_poses(arm, scaled))
-    straight: list[Array | None] = [None] * len(q)
-    if look.undeformed:
-        straight = [shape.links for shape in find_shapes(arm, magnify(arm, q, 0.0))]
     carried, result = payloads(arm), []
-    for shape, node, link, rest in zip(shapes, nodes, links, straight, strict=True):
-        places = joint_places(arm, shape)
-        axes = joint_axes(arm, places, link, node, 0.12 * look.size)
+    for i, (shape, node, link) in enumerate(zip(shapes, nodes, links, strict=True)):
+        frames = joint_frames(arm, link, node)
         loads = [node[n, :3, 3] + node[n, :3, :3] @ com for _, _, n, com in carried]
         parts = [
             moved(shape.links),
             moved(shape.offsets),
-            moved(axes),
-            moved(np.reshape([*places.values()], (-1, 3))),
+            moved(joint_axes(arm, frames, 0.12 * look.size)),
+            moved(np.reshape([frame[:3, 3] for frame in frames.values()], (-1, 3))),
             moved(np.reshape(loads, (-1, 3))),
         ]
-        result.append(parts if rest is None else [*parts, moved(rest)])
+        result.append([*parts, moved(straight[i].links)] if straight else parts)
     return result
 
 

@@ -101,6 +101,11 @@ def _with_parents(arm: Arm) -> list[tuple[Body, str | None]]:
     return result
 
 
+def bends(arm: Arm) -> bool:
+    """Whether an arm has modal coordinates."""
+    return bool(arm.nq > arm.motor_position_slice.stop)
+
+
 def magnify(arm: Arm, q: ArrayLike, scale: float) -> Array:
     """Return q with all modal coordinates multiplied."""
     result = np.array(q, dtype=np.float64)

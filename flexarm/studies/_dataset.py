@@ -14,8 +14,8 @@ from .._explain import check_numbers, real_array
 from .._optional import required
 from .._version import __version__
 from ..errors import ArgumentError
-from ._points import Parameter, Points
-from ._task import FAILED, NOT_RUN, OK, Part, differs
+from ._points import Parameter, Points, with_unit
+from ._task import FAILED, NOT_RUN, OK, Part, differs, put
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
     """Coordinates of axes of results, values and unit."""
     found: dict[str, tuple[Any, str | None]] = {}
     for name, told in (given or {}).items():
-        pair = isinstance(told, tuple) and len(told) == 2 and isinstance(told[1], str)
-        values, unit = told if pair and not isinstance(told[0], str) else (told, None)
+        values, unit = with_unit(told)
         array = np.array(values)
         if array.dtype.kind != "U":
             check_numbers(f"coords[{name!r}]", real_array(f"coords[{name!r}]", values))
@@ -88,20 +87,11 @@ class Results:
         if part.values and self.values and (why := differs(part.values, self.values)):
             for number in range(part.start, part.stop):
                 failed.setdefault(number, why)
-        elif part.values:
-            self._fill(span, part.values)
+        else:
+            put(part.values, self.values, span, self.points.count)
         self.status[span] = OK
         self.status[list(failed)] = FAILED
         self.failed.update(failed)
-
-    def _fill(self, span: slice, values: Mapping[str, NDArray[Any]]) -> None:
-        for name, x in values.items():
-            if name not in self.values:
-                shape = (self.points.count, *x.shape[1:])
-                self.values[name] = np.zeros(shape, dtype=x.dtype)
-            both = np.result_type(self.values[name], x)
-            self.values[name] = self.values[name].astype(both, copy=False)
-            self.values[name][span] = x
 
     def check(
         self,
@@ -109,7 +99,7 @@ class Results:
         coordinates: Mapping[str, tuple[Any, str | None]],
     ) -> None:
         """Refuse axes and names that do not fit the results that there are."""
-        lengths = dict(self.points.sizes)
+        lengths = self.points.sizes
         taken = {"status", "message", *(p.name for p in self.points.parameters)}
         for name, x in self.values.items():
             if name in taken:

@@ -137,17 +137,17 @@ def _inner(vectorized: Any, parameters: Sequence[Parameter]) -> set[str]:
     return {axes[name] for name in named}
 
 
-def _with_unit(given: Any) -> tuple[Any, str | None]:
-    """Values and their unit, where it is told."""
+def with_unit(given: Any, *words: str) -> tuple[Any, str | None]:
+    """Values and their unit, where it is told; of texts only `words` have one."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], str):
         values, unit = given
-        if not isinstance(values, str) or values == "seed":
+        if not isinstance(values, str) or values in words:
             return values, unit
     return given, None
 
 
 def _gridded(name: str, given: Any) -> Parameter:
-    values, unit = _with_unit(given)
+    values, unit = with_unit(given)
     if isinstance(values, Mapping):  # objects by their labels
         labels = np.array([str(label) for label in values], dtype=object)
         return Parameter(
@@ -187,11 +187,11 @@ def _of_array(name: str, axis: str, array: Any, unit: str | None) -> Parameter:
 
 def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
     """Random parameters, each from a stream of its own that its name gives."""
-    given = {name: _with_unit(what) for name, what in draws.items()}
+    given = {name: with_unit(what, "seed") for name, what in draws.items()}
     samples = {
-        name: np.array(what, dtype=np.float64)
+        name: array
         for name, (what, _) in given.items()
-        if not isinstance(what, str) and not hasattr(what, "rvs") and _is_numbers(what)
+        if (array := _samples(what)) is not None
     }
     if n is None and samples:
         n = len(next(iter(samples.values())))
@@ -223,8 +223,10 @@ def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
     return found
 
 
-def _is_numbers(what: Any) -> bool:
+def _samples(what: Any) -> NDArray[np.float64] | None:
+    """Numbers along a first axis, None for what is something else."""
     try:
-        return np.array(what, dtype=np.float64).ndim > 0
+        array = np.array(what, dtype=np.float64)
     except (TypeError, ValueError):
-        return False
+        return None
+    return array if array.ndim else None

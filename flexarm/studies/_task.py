@@ -191,18 +191,28 @@ class _Work:
             if values and (why := differs(found, values)):
                 self._failed.update(dict.fromkeys(map(int, numbers), why))
                 continue
-            for name, x in found.items():
-                if name not in values:
-                    values[name] = np.zeros((count, *x.shape[1:]), dtype=x.dtype)
-                both = np.result_type(values[name], x)
-                values[name] = values[name].astype(both, copy=False)
-                values[name][numbers - self._start] = x
+            put(found, values, numbers - self._start, count)
         return Part(self._start, stop, values, dict(sorted(self._failed.items())))
 
 
 def _told(error: Exception) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def put(
+    found: Mapping[str, NDArray[Any]],
+    values: dict[str, NDArray[Any]],
+    place: Any,
+    count: int,
+) -> None:
+    """Put results of some points among those of `count`, of a type for both."""
+    for name, x in found.items():
+        if name not in values:
+            values[name] = np.zeros((count, *x.shape[1:]), dtype=x.dtype)
+        both = np.result_type(values[name], x)
+        values[name] = values[name].astype(both, copy=False)
+        values[name][place] = x
 
 
 def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
