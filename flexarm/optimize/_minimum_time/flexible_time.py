@@ -152,12 +152,12 @@ def flexible_optimum(
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
     z, barrier, shrink = problem.first, 1e-2, _MARGIN
-    for _ in range(1 + (_REFINED if options.check else 0)):
+    for refined in range(_REFINED + 1):
         found, checked, error = _tried(problem, z, barrier, shrink, spent)
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
-        if not (found.success and missed and left > 0.0):
+        if not (found.success and missed and left > 0.0) or refined == _REFINED:
             break
         if path is None:
             options = options.finer()
@@ -180,7 +180,7 @@ def flexible_optimum(
         verification=checked,
         details=details,
     )
-    return _judged(result, error, options, _restless(path, checked, options))
+    return _judged(result, error, options, restless)
 
 
 def _tried(
