@@ -22,7 +22,7 @@ from .._programs.solve import Solution
 from .._result import OptimalMotion
 from .._verify import verify
 from .design import ParametricEquation, Payloads
-from .first_motion import first_motion, resize_modes, torque_used
+from .first_motion import first_motion, torque_used
 from .task import Task
 
 Array = NDArray[np.float64]
@@ -42,7 +42,6 @@ class Transfer:
         )
         first = task.duration[1] if isinstance(task.duration, tuple) else task.duration
         self.z0 = first_motion(motion, task.start.q, task.end.q, first)
-        resize_modes(motion, self.z0)
         motion.bound(motion.p, *task.bounds)
         motion.resize(motion.p, task.scale)
         self.z0[motion.p] = task.first
