@@ -155,6 +155,17 @@ def positive_number(name: str, value: Any) -> float:
     return number
 
 
+def count_of(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number from `least` on, or refuse in words."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        told = "zero" if least == 0 else least
+        raise ArgumentError(
+            f"{name} is {value!r}, expected a whole number, {told} or more"
+        )
+    return int(value)
+
+
 def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Batch shape of arguments with these leading axes, or refuse in words."""
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._chunks import all_finite, parts
-from .._explain import check_numbers, common_batch, real_array
+from .._explain import check_numbers, common_batch, count_of, real_array
 from .._simulate_core import NOT_CONVERGED
 from ..errors import ArgumentError
 from ._linear_controller import LinearController, rows_of
@@ -262,10 +262,7 @@ def ordinary(q: Array, qd: Array) -> Any:
 def _seed(seed: Any) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not whole or seed < 0:
-        raise ArgumentError(f"seed is {seed!r}, expected a whole number, zero or more")
-    return int(seed)
+    return count_of("seed", seed, 0)
 
 
 def _limits(saturation: Any, nu: int) -> Array:

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pickle import PicklingError
 from typing import Any
 
-import numpy as np
-
+from .._explain import count_of
 from .._optional import required
 from ..errors import ArgumentError
 from ._task import Part, Task
@@ -31,15 +30,7 @@ def check_place(on: Any, workers: Any) -> int:
         if is_client(on):
             return max(1, sum(map(int, on.nthreads().values())))
         return 1 if on == "serial" else os.cpu_count() or 1
-    if (
-        isinstance(workers, bool)
-        or not isinstance(workers, int | np.integer)
-        or workers < 1
-    ):
-        raise ArgumentError(
-            f"workers is {workers!r}, expected a whole number, 1 or more"
-        )
-    return int(workers)
+    return count_of("workers", workers)
 
 
 def is_client(on: Any) -> bool:

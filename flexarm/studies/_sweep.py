@@ -9,8 +9,7 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-import numpy as np
-
+from .._explain import count_of
 from .._optional import required
 from .._simulate_run import progress_bar
 from ..arm import Arm
@@ -202,9 +201,7 @@ def sweep(
 def _seed(seed: Any, before: Mapping[str, str] | None) -> int:
     if seed is None:
         return secrets.randbits(31) if before is None else int(before["the seed"])
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ArgumentError(f"seed is {seed!r}, expected a whole number, 0 or more")
-    return int(seed)
+    return count_of("seed", seed, 0)
 
 
 def _task(
@@ -274,10 +271,8 @@ def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list
         chunk = ceil(points.count / max(_PARTS, 4 * workers))
         if vectorized:
             chunk = min(max(chunk, _LEAST_CALL), _MOST_CALL)
-    elif (
-        isinstance(chunk, bool) or not isinstance(chunk, int | np.integer) or chunk < 1
-    ):
-        raise ArgumentError(f"chunk is {chunk!r}, expected a whole number, 1 or more")
+    else:
+        chunk = count_of("chunk", chunk)
     size = points.block * ceil(chunk / points.block)
     return [
         (first, min(first + size, stop))
