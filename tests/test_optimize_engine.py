@@ -331,6 +331,7 @@ def test_bad_questions_are_refused() -> None:
         (["scheme", "euler"], lambda: Grid(scheme="euler")),
         (["points", "9"], lambda: Grid(points=9)),
         (["main is 0"], lambda: Grid(main=0)),
+        (["knots_every is 0", "1 or more"], lambda: Grid(knots_every=0)),
         (["main is 5", "knots_every"], lambda: Grid(main=5, knots_every=2)),
         (["before", "both or neither"], lambda: Grid(before=3)),
         (["after", "none below zero"], lambda: Grid(after=3, after_share=-1.0)),

@@ -153,6 +153,7 @@ BAD: list[tuple[list[str], Any]] = [
     (["path has shape (3, 2)"], of_two(ARM, np.zeros((3, 2)))),
     (["start is given without a path"], of_two(ARM, np.eye(2), start=[0.0, 0.0])),
     (["pre_actuation is given"], of_two(ARM, np.eye(2), pre_actuation=0.1)),
+    (["intervals is 2.5", "whole number"], of_two(ARM, np.eye(2), intervals=2.5)),
     (["tip_tolerance is 0.0"], of_two(ARM, LINE, start=ELBOW_UP, tip_tolerance=0.0)),
     (
         ["torque_limits change along the motion"],

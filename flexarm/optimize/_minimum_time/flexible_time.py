@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from ..._explain import count_of
 from ...errors import ArgumentError
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import exceeded, output_limits, refuse_at_rest
@@ -95,6 +96,7 @@ class FlexibleOptions:
                 raise ArgumentError(
                     f"{name} is {value!r}, expected a share from 0 to 10"
                 )
+        count_of("intervals", self.intervals)
 
     def finer(self) -> FlexibleOptions:
         """More intervals and calmer forces, which excite less of what they miss."""
