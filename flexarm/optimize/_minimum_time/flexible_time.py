@@ -406,15 +406,21 @@ class _Problem:
         t, tip = run.trajectory.t, run.trajectory.tip
         held = t <= at.t[-1] + 1e-9
         t, tip = t[held], tip[held]
-        off = tip - nearest(self.path, tip)
-        off[t < 0.0] = tip[t < 0.0] - self.path.start
-        off[t > T] = tip[t > T] - self.path.end
+        off = deviations(self.path, T, t, tip)
         main = (t >= 0.0) & (t <= T)
         run = replace(run, path_error=np.abs(off[main]).max(axis=0))
         return run, float(np.linalg.norm(off, axis=1).max())
 
 
-def nearest(path: Path, tip: Array) -> Array:
+def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
+    """Tips (n, 3) from the nearest points of a path; in the windows from its ends."""
+    off = tip - _nearest(path, tip)
+    early, late = t < 0.0, t > duration
+    off[early], off[late] = tip[early] - path.start, tip[late] - path.end
+    return off
+
+
+def _nearest(path: Path, tip: Array) -> Array:
     """Points of a path that are nearest to places (n, 3), on chords of a fine grid."""
     r = path(np.linspace(0.0, 1.0, 513)).position
     ends = r[:-1], r[1:] - r[:-1]
