@@ -82,7 +82,6 @@ class Watch:
     stopped: str = ""
     best: Array | None = None
     _merit: tuple[float, float] = (np.inf, np.inf)
-    _told: float = 0.0
 
     def step(self, iteration: int, z: Array) -> bool:
         """Take note of a step; True if the solver has to stop."""

@@ -16,7 +16,7 @@ from .._collocation.local import EquationOfMotion
 from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
-from .._limits import Limits
+from .._limits import Limits, pair_of
 from .._programs.program import Term
 from .._programs.solve import Solution
 from .._result import OptimalMotion
@@ -123,7 +123,7 @@ class Transfer:
         arm = task.arm
         if task.family is not None:
             arm = motion.arm = task.family.arm(p)
-        none = np.stack([np.full(arm.nu, -np.inf), np.full(arm.nu, np.inf)])
+        none = pair_of("acceleration_limits", None, arm.nu)
         details: dict[str, Any] = {
             "limits": Limits(task.torque, task.velocity, none, np.inf, task.outputs),
             "costs": {
