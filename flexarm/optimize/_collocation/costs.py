@@ -189,6 +189,14 @@ def force_rates(motion: Collocation) -> Gathered:
     return Gathered(local, np.hstack(columns), weights=np.ones(knots - 1))
 
 
+def force_changes(motion: Collocation, weights: Array) -> Gathered:
+    """Half of the weighted squares (nu,) of changes of forces, from knot to knot."""
+    form = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weights))
+    pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
+    local = Squares(form, name="changes of the forces")
+    return Gathered(local, pairs, weights=np.ones(len(pairs)))
+
+
 def vibration(motion: Collocation, q: Array) -> Gathered:
     """Energy in the modes at the last node, about the posture q with still joints."""
     arm = motion.arm

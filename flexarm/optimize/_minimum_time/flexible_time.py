@@ -18,6 +18,7 @@ from scipy.interpolate import CubicSpline
 
 from ..._explain import count_of
 from ...errors import ArgumentError
+from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import exceeded, output_limits, refuse_at_rest
 from .._collocation.points import AtPoints, Gathered
@@ -366,14 +367,10 @@ class _Problem:
     def _costs(self) -> list[Term]:
         """Half of the square of the duration, whose curvature helps, and smoothness."""
         motion, T = self.motion, self._first_duration
-        knots = len(motion.tau)
-        weight = self.options.smoothness * T * knots / self.force_size**2
-        change = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weight))
-        pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
         if self.options.smoothness > 0.0:
-            smooth = Squares(change, name="smoothness")
-            costs.append(Gathered(smooth, pairs, weights=np.ones(knots - 1)))
+            weight = self.options.smoothness * T * len(motion.tau)
+            costs.append(force_changes(motion, weight / self.force_size**2))
         return costs
 
     def verified(self, found: Solution) -> tuple[Verification, float]:
