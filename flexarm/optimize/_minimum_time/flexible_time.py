@@ -280,17 +280,15 @@ class _Problem:
         self.first = self._guess()
         self._bounds(limits)
 
-    def _along(self, t: float) -> float:
-        """Share of the path of the first motion."""
-        at = np.clip(t, 0.0, self._first_duration)
-        return float(time_law("cycloidal", at, self._first_duration).s)
+    def _along(self, t: Array) -> Array:
+        """Shares of the path of the first motion."""
+        return time_law("cycloidal", t, self._first_duration).s
 
     def _guess(self) -> Array:
         motion, shapes = self.motion, CubicSpline(self.shares, self.postures)
         z = motion.guess(lambda t: shapes(self._along(t)))
         if self.path is not None:
-            times = motion.times(z)[self.main]
-            z[self.s] = [self._along(t) for t in times]
+            z[self.s] = self._along(motion.times(z)[self.main])
             for index in (self.e, self.e_before, self.e_after):
                 motion.resize(index, self.options.tip_tolerance)
         motion.resize(self.rate, self.options.rest_speed)

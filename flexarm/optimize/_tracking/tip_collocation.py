@@ -123,7 +123,7 @@ def _first(task: TipTask, motion: Collocation) -> Array:
     part = task.to.along(t).s[:, np.newaxis]
     bent = (1.0 - part) * (q0 - rigid[0]) + part * (q1 - rigid[1])
     curve = make_interp_spline(t, task.rigid(t)[0] + bent, k=5)
-    z = motion.guess(lambda at: curve(at))
+    z = motion.guess(curve)
     motion.fix_state(0, q0, np.zeros(task.arm.nv))
     for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
         room = _REST * motion.scale[index]

@@ -51,10 +51,10 @@ def first_motion(motion: Collocation, start: Array, end: Array, T: float) -> Arr
     """Unknowns of a smooth motion of the joints, with the deflection it makes."""
     arm = motion.arm
 
-    def at(t: float) -> tuple[Array, Array]:
-        return bent(arm, *smooth(start, end, T, [t]))
+    def at(t: Array) -> tuple[Array, Array]:
+        return bent(arm, *smooth(start, end, T, t))
 
-    return motion.guess(lambda t: at(t)[0][0], lambda t: at(t)[1][0])
+    return motion.guess(lambda t: at(t)[0], lambda t: at(t)[1])
 
 
 def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> Array:
