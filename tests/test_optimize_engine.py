@@ -53,7 +53,7 @@ def swing(
     motion.fix_state(-1, [0.0], [0.0])
     motion.limit_forces(-limit, limit)
     first = duration[1] if motion.free else duration
-    z0 = motion.guess(lambda t: np.array([-1.0 + t / first]))
+    z0 = motion.guess(lambda t: -1.0 + t[:, None] / first)
     law = AtPoints(motion, EquationOfMotion(arm))
     law.size_by(z0)
     cost: Any = AtPoints(motion, Squares.of_forces(arm), integrate=True)
@@ -92,7 +92,7 @@ def test_derivatives_of_a_motion_are_exact(scheme: str, duration: Any) -> None:
     )  # fmt: skip
     motion = Collocation(TWO, grid, duration=duration)
     q = fa.library.poses(TWO)["A"]
-    z = motion.guess(lambda t: q * (1.0 + 0.3 * t**2))
+    z = motion.guess(lambda t: q * (1.0 + 0.3 * t[:, None] ** 2))
     law = AtPoints(motion, EquationOfMotion(TWO))
     law.size_by(z)
     weights = np.linspace(0.1, 1.0, 3 * TWO.nv + TWO.nu)
@@ -112,7 +112,7 @@ def test_derivatives_of_the_tip_are_exact() -> None:
     motion = Collocation(SPATIAL, Grid(main=3), duration=1.0)
     s, e = motion.add(4), motion.add(4, 3)
     q0 = fa.library.poses(SPATIAL)["initial"]
-    z = motion.guess(lambda t: q0)
+    z = motion.guess(lambda t: np.tile(q0, (len(t), 1)))
     z[s], z[e] = np.linspace(0.1, 0.9, 4), 0.01
     path = paths.arc([1.0, 0.0, 1.0], [1.2, 0.5, 1.1], [1.0, 1.0, 1.3])
     rate = Gathered(TipRate(SPATIAL), np.hstack([motion.q, motion.v, e]))
@@ -186,7 +186,9 @@ def test_errors_of_a_step_have_the_order_of_the_method() -> None:
         motion.limit_forces(0.0, 0.0)
         law = AtPoints(motion, EquationOfMotion(HANGING))
         program = motion.program([], [law, motion.continuity()])
-        found = solve(program, motion.guess(lambda t: np.array([0.5])), tolerance=1e-11)
+        found = solve(
+            program, motion.guess(lambda t: np.full((len(t), 1), 0.5)), tolerance=1e-11
+        )
         exact = fa.simulate(HANGING, [0.5], [0.0], [0.0, 1.0], max_step=1e-3).q[-1]
         return float(np.abs(found.z[motion.q[-1]] - exact)[0])
 
@@ -273,7 +275,7 @@ def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_gauss_newton_keeps_what_is_convex() -> None:
     motion = Collocation(FREE, Grid(main=3), duration=(0.5, 1.0, 2.0))
-    z = moved(motion, motion.guess(lambda t: np.array([t])))
+    z = moved(motion, motion.guess(lambda t: t[:, None]))
     law = AtPoints(motion, EquationOfMotion(FREE))
     ball = Gathered(Ball(), motion.q[:3].T, -np.inf, 1.0)
     time = Gathered(Squares([2.0]), [[motion.T]])
@@ -331,6 +333,7 @@ def test_bad_questions_are_refused() -> None:
         (["scheme", "euler"], lambda: Grid(scheme="euler")),
         (["points", "9"], lambda: Grid(points=9)),
         (["main is 0"], lambda: Grid(main=0)),
+        (["knots_every is 0", "1 or more"], lambda: Grid(knots_every=0)),
         (["main is 5", "knots_every"], lambda: Grid(main=5, knots_every=2)),
         (["before", "both or neither"], lambda: Grid(before=3)),
         (["after", "none below zero"], lambda: Grid(after=3, after_share=-1.0)),

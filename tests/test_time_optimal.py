@@ -153,6 +153,7 @@ BAD: list[tuple[list[str], Any]] = [
     (["path has shape (3, 2)"], of_two(ARM, np.zeros((3, 2)))),
     (["start is given without a path"], of_two(ARM, np.eye(2), start=[0.0, 0.0])),
     (["pre_actuation is given"], of_two(ARM, np.eye(2), pre_actuation=0.1)),
+    (["intervals is 2.5", "whole number"], of_two(ARM, np.eye(2), intervals=2.5)),
     (["tip_tolerance is 0.0"], of_two(ARM, LINE, start=ELBOW_UP, tip_tolerance=0.0)),
     (
         ["torque_limits change along the motion"],
@@ -184,3 +185,20 @@ def test_a_search_that_stops_early_says_so() -> None:
     assert found.verification is not None
     with pytest.raises(fa.ConvergenceError):
         found.check()
+
+
+def test_a_goal_that_no_refinement_reaches_is_told() -> None:
+    """Three searches, each with more intervals; the answer is that of the last."""
+    joint = fa.Joint(drive=fa.Drive(SPRING, rotor_inertia=MOTOR))
+    rod = fa.RigidBody(
+        "rod", joint, mass=1.0, inertia=(LOAD,) * 3, nodes={"tip": (1.0, 0.0, 0.0)}
+    )
+    arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
+    with pytest.warns(fa.ConvergenceWarning, match="strays by") as told:
+        found = time_optimal(
+            arm, [[0.0], [1.0]], torque_limits=2.0, intervals=8, tip_tolerance=1e-12
+        )
+    assert found.status == "failed" and not found.success
+    assert len(found.t) - 1 == found.details["options"].intervals == 21  # 8, 13, 21
+    assert found.details["tip_error"] > 1e-12
+    assert told[0].filename == __file__

@@ -228,7 +228,7 @@ def time_optimal(
         _refuse(search, "a rigid arm on a path, whose optimum is exact")
         return rigid_optimum(level, path, limits, start, **along, check=check)
     _refuse(along, "a flexible arm or a motion without a path, which is searched for")
-    return _searched(level, path, limits, start, {**search, "check": check})
+    return warned(_searched(level, path, limits, start, {**search, "check": check}))
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,9 +282,9 @@ def _searched(
 
 
 def _told(motion: OptimalMotion, path: Path | None, limits: Limits) -> OptimalMotion:
-    """The motion with what it was asked to be, and a warning if it is not."""
+    """The motion with what it was asked to be."""
     details = {**motion.details, "path": path, "limits": limits}
-    return warned(replace(motion, details=details))
+    return replace(motion, details=details)
 
 
 def _postures(level: RigidLevel, path: Any) -> Array:

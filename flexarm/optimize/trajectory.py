@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentError
+from .._explain import count_of
 from ._collocation.transcription import Grid
 from ._programs.solve import Progress, solve
 from ._result import OptimalMotion, warned
@@ -167,11 +167,7 @@ def trajectory(
         duration,
         (torque_limits, torque_rate_limits, velocity_limits, output_limits),
     )
-    if not isinstance(intervals, int) or intervals < 1:
-        raise ArgumentError(
-            f"intervals is {intervals!r}, expected a whole number, 1 or more"
-        )
-    grid = Grid(main=intervals, scheme=scheme, points=points)
+    grid = Grid(main=count_of("intervals", intervals), scheme=scheme, points=points)
     problem = Transfer(task, grid)
     prepared = time.perf_counter()
     found = solve(

@@ -257,7 +257,7 @@ def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
 
 def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
     """Times of the simulation and distances from the path."""
-    from ..optimize._minimum_time.flexible_time import nearest
+    from ..optimize._minimum_time.flexible_time import deviations
 
     path = motion.details.get("path")
     path = getattr(path, "path", path)  # a PathMotion knows its path
@@ -267,7 +267,5 @@ def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
             "of the tip by optimize.time_optimal with check=True"
         )
     run = motion.verification.trajectory
-    off = run.tip - nearest(path, run.tip)
-    early, late = run.t < 0.0, run.t > motion.duration
-    off[early], off[late] = run.tip[early] - path.start, run.tip[late] - path.end
+    off = deviations(path, motion.duration, run.t, run.tip)
     return run.t, np.linalg.norm(off, axis=-1)

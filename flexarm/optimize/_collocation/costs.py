@@ -12,6 +12,7 @@ from scipy import sparse
 from ..._explain import real_array
 from ...errors import ArgumentError
 from .._programs.program import Term
+from .local import Squares
 from .points import AtPoints, Gathered, Linear
 from .transcription import Collocation
 
@@ -43,30 +44,6 @@ class Weighted:
     def describe(self, row: int) -> str:
         """Where a row is."""
         return self.term.describe(row)
-
-
-class Quadratic:
-    """``(w - center)' matrix (w - center) / 2``, one row."""
-
-    rows = 1
-
-    def __init__(self, matrix: Array, center: Any, name: str) -> None:
-        self.name, self._matrix, self._center = name, matrix, center
-        self.slopes = np.ones((1, len(matrix)), dtype=bool)
-        self.curvature = matrix != 0.0
-
-    def value(self, w: Array) -> Array:
-        """(P, 1) values."""
-        x = w - self._center
-        return np.asarray(0.5 * ((x @ self._matrix) * x).sum(axis=-1)[:, None])
-
-    def jacobian(self, w: Array) -> Array:
-        """(P, 1, k) derivatives."""
-        return np.asarray(((w - self._center) @ self._matrix)[:, None])
-
-    def hessian(self, w: Array, multipliers: Array) -> Array:
-        """(P, k, k) second derivatives."""
-        return np.asarray(multipliers[:, :, None] * self._matrix)
 
 
 class ForceRates:
@@ -191,17 +168,13 @@ def energy(motion: Collocation, losses: Array) -> AtPoints:
     force, rate = np.arange(n, n + arm.nu), arm.nv + arm.actuator_indices
     matrix[force, force] = 2.0 * losses
     matrix[force, rate] = matrix[rate, force] = 1.0
-    return AtPoints(motion, Quadratic(matrix, 0.0, "energy"), integrate=True)
+    return AtPoints(motion, Squares(matrix, name="energy"), integrate=True)
 
 
 def effort(motion: Collocation) -> AtPoints:
     """Integral of the squares of the forces."""
-    arm = motion.arm
-    n = 3 * arm.nv
-    size = n + arm.nu + len(motion.p)
-    squares = np.zeros((size, size))
-    squares[range(n, n + arm.nu), range(n, n + arm.nu)] = 2.0
-    return AtPoints(motion, Quadratic(squares, 0.0, "effort"), integrate=True)
+    local = Squares.of_forces(motion.arm, 2.0, len(motion.p))
+    return AtPoints(motion, local, integrate=True)
 
 
 def force_rates(motion: Collocation) -> Gathered:
@@ -214,6 +187,14 @@ def force_rates(motion: Collocation) -> Gathered:
         columns.append(np.full((knots - 1, 1), motion.T))
     local = ForceRates(motion.arm.nu, share, duration)
     return Gathered(local, np.hstack(columns), weights=np.ones(knots - 1))
+
+
+def force_changes(motion: Collocation, weights: Array) -> Gathered:
+    """Half of the weighted squares (nu,) of changes of forces, from knot to knot."""
+    form = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weights))
+    pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
+    local = Squares(form, name="changes of the forces")
+    return Gathered(local, pairs, weights=np.ones(len(pairs)))
 
 
 def vibration(motion: Collocation, q: Array) -> Gathered:
@@ -229,7 +210,7 @@ def vibration(motion: Collocation, q: Array) -> Gathered:
     matrix[:n, :n], matrix[n:, n:] = 0.5 * (K[own] + K[own].T), M[own]
     center = np.concatenate([q[modes], np.zeros(n)])
     columns = np.concatenate([motion.q[-1, modes], motion.v[-1, modes]])
-    local = Quadratic(matrix, center, "vibration")
+    local = Squares(matrix, center, "vibration")
     return Gathered(local, columns[None], weights=[1.0])
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._explain import count_of
 from ...errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -98,13 +99,9 @@ class Grid:
     knots_every: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("main", "before", "after", "knots_every"):
-            value = getattr(self, name)
+        for name in ("knots_every", "main", "before", "after"):
             least = 1 if name in ("main", "knots_every") else 0
-            if not (isinstance(value, int | np.integer) and value >= least):
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a whole number, {least} or more"
-                )
+            value = count_of(name, getattr(self, name), least)
             if value % self.knots_every:
                 raise ArgumentError(
                     f"{name} is {value}, expected a multiple of knots_every, which is "

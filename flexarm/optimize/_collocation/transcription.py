@@ -23,7 +23,6 @@ Examples
 --------
 A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort:
 
->>> import numpy as np
 >>> import flexarm as fa
 >>> from flexarm.optimize._collocation import transcription as co
 >>> from flexarm.optimize._collocation.points import AtPoints
@@ -36,7 +35,7 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 >>> law = AtPoints(motion, EquationOfMotion(arm))
 >>> effort = AtPoints(motion, Squares.of_forces(arm), integrate=True)
 >>> program = motion.program([effort], [law, motion.continuity()])
->>> z0 = motion.guess(lambda t: np.array([-1.5 + t]))
+>>> z0 = motion.guess(lambda t: -1.5 + t[:, None])
 >>> found = solve(program, z0)
 >>> found.status
 'solved'
@@ -235,8 +234,8 @@ class Collocation:
 
     def guess(
         self,
-        q: Callable[[float], Array],
-        tau: Callable[[float], Array] | None = None,
+        q: Callable[[Array], Array],
+        tau: Callable[[Array], Array] | None = None,
         *,
         step: float = 1e-4,
     ) -> Array:
@@ -245,9 +244,9 @@ class Collocation:
         Parameters
         ----------
         q : callable
-            Positions (nv,) at a time in s; time is zero where the main motion starts.
+            Positions (n, nv) at times (n,) in s, zero where the main motion starts.
         tau : callable, optional
-            Forces of the actuators (nu,) at a time; by default those of inverse
+            Forces of the actuators (n, nu) at times; by default those of inverse
             dynamics.
         step : float
             Of the differences that give velocities and accelerations, in s.
@@ -264,11 +263,7 @@ class Collocation:
         inner = (t[:-1, None] + h[:, None] * self.tableau.c).ravel()
 
         def sampled(times: Array) -> tuple[Array, Array, Array]:
-            at = [
-                np.array([np.asarray(q(float(s))) for s in times + shift])
-                for shift in (-step, 0.0, step)
-            ]
-            before, here, after = at
+            before, here, after = (q(times + shift) for shift in (-step, 0.0, step))
             speed = (after - before) / (2.0 * step)
             return here, speed, (after - 2.0 * here + before) / step**2
 
@@ -279,8 +274,7 @@ class Collocation:
             forces = model.quiet("inverse_dynamics")(z[self.q], z[self.v], nodal)
             z[self.tau] = forces[:: self.grid.knots_every, acting]
         else:
-            knots = t[:: self.grid.knots_every]
-            z[self.tau] = np.array([np.asarray(tau(float(s))) for s in knots])
+            z[self.tau] = tau(t[:: self.grid.knots_every])
         check_numbers("the first motion", z)
         self.size_by(z)
         return z

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from ..._explain import count_of
 from ...errors import ArgumentError
+from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import exceeded, output_limits, refuse_at_rest
 from .._collocation.points import AtPoints, Gathered
@@ -95,6 +97,7 @@ class FlexibleOptions:
                 raise ArgumentError(
                     f"{name} is {value!r}, expected a share from 0 to 10"
                 )
+        count_of("intervals", self.intervals)
 
     def finer(self) -> FlexibleOptions:
         """More intervals and calmer forces, which excite less of what they miss."""
@@ -152,12 +155,12 @@ def flexible_optimum(
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
     z, barrier, shrink = problem.first, 1e-2, _MARGIN
-    for _ in range(1 + (_REFINED if options.check else 0)):
+    for refined in range(_REFINED + 1):
         found, checked, error = _tried(problem, z, barrier, shrink, spent)
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
-        if not (found.success and missed and left > 0.0):
+        if not (found.success and missed and left > 0.0) or refined == _REFINED:
             break
         if path is None:
             options = options.finer()
@@ -180,7 +183,7 @@ def flexible_optimum(
         verification=checked,
         details=details,
     )
-    return _judged(result, error, options, _restless(path, checked, options))
+    return _judged(result, error, options, restless)
 
 
 def _tried(
@@ -277,17 +280,15 @@ class _Problem:
         self.first = self._guess()
         self._bounds(limits)
 
-    def _along(self, t: float) -> float:
-        """Share of the path of the first motion."""
-        at = np.clip(t, 0.0, self._first_duration)
-        return float(time_law("cycloidal", at, self._first_duration).s)
+    def _along(self, t: Array) -> Array:
+        """Shares of the path of the first motion."""
+        return time_law("cycloidal", t, self._first_duration).s
 
     def _guess(self) -> Array:
         motion, shapes = self.motion, CubicSpline(self.shares, self.postures)
         z = motion.guess(lambda t: shapes(self._along(t)))
         if self.path is not None:
-            times = motion.times(z)[self.main]
-            z[self.s] = [self._along(t) for t in times]
+            z[self.s] = self._along(motion.times(z)[self.main])
             for index in (self.e, self.e_before, self.e_after):
                 motion.resize(index, self.options.tip_tolerance)
         motion.resize(self.rate, self.options.rest_speed)
@@ -364,14 +365,10 @@ class _Problem:
     def _costs(self) -> list[Term]:
         """Half of the square of the duration, whose curvature helps, and smoothness."""
         motion, T = self.motion, self._first_duration
-        knots = len(motion.tau)
-        weight = self.options.smoothness * T * knots / self.force_size**2
-        change = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(weight))
-        pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
         if self.options.smoothness > 0.0:
-            smooth = Squares(change, name="smoothness")
-            costs.append(Gathered(smooth, pairs, weights=np.ones(knots - 1)))
+            weight = self.options.smoothness * T * len(motion.tau)
+            costs.append(force_changes(motion, weight / self.force_size**2))
         return costs
 
     def verified(self, found: Solution) -> tuple[Verification, float]:
@@ -404,15 +401,21 @@ class _Problem:
         t, tip = run.trajectory.t, run.trajectory.tip
         held = t <= at.t[-1] + 1e-9
         t, tip = t[held], tip[held]
-        off = tip - nearest(self.path, tip)
-        off[t < 0.0] = tip[t < 0.0] - self.path.start
-        off[t > T] = tip[t > T] - self.path.end
+        off = deviations(self.path, T, t, tip)
         main = (t >= 0.0) & (t <= T)
         run = replace(run, path_error=np.abs(off[main]).max(axis=0))
         return run, float(np.linalg.norm(off, axis=1).max())
 
 
-def nearest(path: Path, tip: Array) -> Array:
+def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
+    """Tips (n, 3) from the nearest points of a path; in the windows from its ends."""
+    off = tip - _nearest(path, tip)
+    early, late = t < 0.0, t > duration
+    off[early], off[late] = tip[early] - path.start, tip[late] - path.end
+    return off
+
+
+def _nearest(path: Path, tip: Array) -> Array:
     """Points of a path that are nearest to places (n, 3), on chords of a fine grid."""
     r = path(np.linspace(0.0, 1.0, 513)).position
     ends = r[:-1], r[1:] - r[:-1]

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
+from .time_scaling import START
 
 if TYPE_CHECKING:
     from .._follow import PathMotion
     from .time_scaling import Infeasible, Rows
 
 Array = NDArray[np.float64]
-
-_START = 3  # fa_scaling_status: the rate at the begin is not controllable
 
 
 def explain(
@@ -30,7 +29,7 @@ def explain(
     if (over > 0.0).any():
         return ArgumentError(_held(rows, motion, over, error))
     k = error.point
-    if error.status == _START:
+    if error.status == START:
         most = float(np.sqrt(error.fastest))
         return ArgumentError(
             f"rates begin with {ends[0]:g} 1/s, from which the arm cannot slow down "
@@ -55,7 +54,7 @@ def _held(rows: Rows, motion: PathMotion, over: Array, error: Infeasible) -> str
     beyond = np.flatnonzero((over > 0.0).any(axis=1))
     span = f"from s = {motion.s[beyond[0]]:.4g} to {motion.s[beyond[-1]]:.4g}"
     then = f"no speed carries the arm past s = {motion.s[error.point]:.4g}"
-    if error.status == _START:
+    if error.status == START:
         then = "the arm cannot start from rest"
     return (
         f"limits leave no motion along the path: at s = {motion.s[k]:.4g}, "

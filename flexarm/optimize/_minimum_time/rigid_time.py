@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import real_array
+from ..._explain import count_of, real_array
 from ...errors import ArgumentError
 from .._follow import PathMotion, follow
 from .._limits import Limits, rows_of
@@ -50,7 +49,7 @@ def rigid_optimum(
         raise ArgumentError(
             f"scheme is {scheme!r}, expected one of {', '.join(map(repr, SCHEMES))}"
         )
-    s = np.linspace(0.0, 1.0, _count(points))
+    s = np.linspace(0.0, 1.0, count_of("points", points, 3))
     motion = follow(level.arm, path, s, start=start)
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion
@@ -104,16 +103,6 @@ def _message(rows: Rows) -> str:
         f"{told}; neither forces nor accelerations are limited, so that speeds jump "
         "within one interval at its ends, and forces are as large as that takes"
     )
-
-
-def _count(points: Any) -> int:
-    try:
-        count = operator.index(points)
-    except TypeError:
-        count = 0
-    if count < 3:
-        raise ArgumentError(f"points is {points!r}, expected a whole number, 3 or more")
-    return count
 
 
 def _rates(rates: Any) -> tuple[float, float]:

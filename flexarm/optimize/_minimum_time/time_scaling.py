@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u
 
 # fa_scaling_status of fa_time_scaling.h
-_SOLVED, _NO_WAY, _NO_POINT, _START = range(4)
+_SOLVED, _NO_WAY, _NO_POINT, START = range(4)
 SCHEMES = ("collocation", "interpolation", "midpoint")  # fa_scaling_scheme
 # passes of friction, and the change of x at which they end
 _PASSES, _STILL = 100, 1e-10

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_numbers, positive_number, real_array
+from ..._explain import check_numbers, count_of, positive_number, real_array
 from ...errors import ArgumentError
 from .program import NonlinearProgram
 
@@ -82,7 +82,6 @@ class Watch:
     stopped: str = ""
     best: Array | None = None
     _merit: tuple[float, float] = (np.inf, np.inf)
-    _told: float = 0.0
 
     def step(self, iteration: int, z: Array) -> bool:
         """Take note of a step; True if the solver has to stop."""
@@ -210,14 +209,10 @@ def solve(
             f"z0 has shape {z.shape}, expected ({program.n},), one for each unknown"
         )
     check_numbers("z0", z)
-    if not (isinstance(max_iterations, int | np.integer) and max_iterations >= 1):
-        raise ArgumentError(
-            f"max_iterations is {max_iterations!r}, expected a whole number, 1 or more"
-        )
     watch = Watch(
         program,
         positive_number("tolerance", tolerance),
-        int(max_iterations),
+        count_of("max_iterations", max_iterations),
         positive_number("time_limit", time_limit),
         progress if callable(progress) else (_printed if progress else None),
     )

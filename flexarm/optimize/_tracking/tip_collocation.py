@@ -16,7 +16,8 @@ from scipy.interpolate import make_interp_spline
 
 from ..._explain import refuse_linear
 from ...errors import ArgumentError
-from .._collocation.local import EquationOfMotion, Squares
+from .._collocation.costs import force_changes
+from .._collocation.local import EquationOfMotion
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip_place import TipPlace
 from .._collocation.transcription import Collocation, Grid
@@ -61,9 +62,8 @@ def by_collocation(
         goal + room,
         scale=1e-2,
     )
-    program = motion.program(
-        [_changes(motion)], [law, motion.continuity(), tip], gauss_newton=True
-    )
+    calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
+    program = motion.program([calm], [law, motion.continuity(), tip], gauss_newton=True)
     found = solve(
         program,
         z,
@@ -119,7 +119,7 @@ def _first(task: TipTask, motion: Collocation) -> Array:
     (q0, q1), (tau0, tau1) = rests.q, rests.tau
     t = T * np.linspace(-grid.before_share - 0.1, 1.1 + grid.after_share, _POSTURES)
     curve = make_interp_spline(t, task.deflected(t, rests, task.rigid(t)[0]), k=5)
-    z = motion.guess(lambda at: curve(at))
+    z = motion.guess(curve)
     motion.fix_state(0, q0, np.zeros(task.arm.nv))
     for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
         room = _REST * motion.scale[index]
@@ -130,13 +130,3 @@ def _first(task: TipTask, motion: Collocation) -> Array:
     z[motion.q[-1]], z[motion.v[-1]] = q1, 0.0
     z[motion.tau[0]], z[motion.tau[-1]] = tau0, tau1
     return z
-
-
-def _changes(motion: Collocation) -> Gathered:
-    """Sum of the squared changes of the forces from knot to knot, by their sizes."""
-    size = motion.scale[motion.tau[0]]
-    form = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.diag(1.0 / size**2))
-    pairs = np.hstack([motion.tau[:-1], motion.tau[1:]])
-    return Gathered(
-        Squares(form, name="changes of the forces"), pairs, weights=np.ones(len(pairs))
-    )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._collocation.transcription import Collocation
+from ..paths import time_law
 
 if TYPE_CHECKING:
     from ...arm import Arm
@@ -22,14 +23,9 @@ def smooth(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Ar
 
     Of ninth degree: what bends follows the accelerations, and has smooth ones itself.
     """
-    s = np.clip(np.asarray(t) / T, 0.0, 1.0)[:, None]
-    way, both = end - start, s * (1.0 - s)
-    place = s**5 * (126.0 + s * (-420.0 + s * (540.0 + s * (-315.0 + 70.0 * s))))
-    return (
-        start + place * way,
-        630.0 * both**4 * way / T,
-        2520.0 * both**3 * (1.0 - 2.0 * s) * way / T**2,
-    )
+    way = end - start
+    s, sd, sdd = (x[:, None] for x in time_law("ninth_degree", t, T))
+    return start + s * way, sd * way, sdd * way
 
 
 def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
@@ -55,26 +51,10 @@ def first_motion(motion: Collocation, start: Array, end: Array, T: float) -> Arr
     """Unknowns of a smooth motion of the joints, with the deflection it makes."""
     arm = motion.arm
 
-    def at(t: float) -> tuple[Array, Array]:
-        return bent(arm, *smooth(start, end, T, [t]))
+    def at(t: Array) -> tuple[Array, Array]:
+        return bent(arm, *smooth(start, end, T, t))
 
-    return motion.guess(lambda t: at(t)[0][0], lambda t: at(t)[1][0])
-
-
-def resize_modes(motion: Collocation, z: Array) -> None:
-    """Sizes of what bends: its rates are those of its vibration, if steps show it."""
-    arm = motion.arm
-    bends = np.arange(arm.nu, arm.nv)
-    q, still = z[motion.q], np.zeros(arm.nv)
-    M = np.asarray(arm._model.quiet("mass_matrix")(q[0]))
-    both = arm._model.quiet("inverse_dynamics_derivatives")(q[0], still, still)
-    K = np.asarray(both)[0]
-    rate = np.sqrt(np.abs(np.diagonal(K) / np.diagonal(M)))[bends]
-    rate = np.minimum(rate, 1.0 / motion.steps(z).min())
-    size = motion.scale[motion.q[0, bends]]
-    for index, power in ((motion.v, 1), (motion.a.reshape(-1, arm.nv), 2)):
-        at = index[:, bends]
-        motion.resize(at, np.maximum(motion.scale[at], size * rate**power))
+    return motion.guess(lambda t: at(t)[0], lambda t: at(t)[1])
 
 
 def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> Array:

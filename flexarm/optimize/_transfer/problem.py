@@ -16,13 +16,13 @@ from .._collocation.local import EquationOfMotion
 from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
-from .._limits import Limits
+from .._limits import Limits, pair_of
 from .._programs.program import Term
 from .._programs.solve import Solution
 from .._result import OptimalMotion
 from .._verify import verify
 from .design import ParametricEquation, Payloads
-from .first_motion import first_motion, resize_modes, torque_used
+from .first_motion import first_motion, torque_used
 from .task import Task
 
 Array = NDArray[np.float64]
@@ -42,7 +42,6 @@ class Transfer:
         )
         first = task.duration[1] if isinstance(task.duration, tuple) else task.duration
         self.z0 = first_motion(motion, task.start.q, task.end.q, first)
-        resize_modes(motion, self.z0)
         motion.bound(motion.p, *task.bounds)
         motion.resize(motion.p, task.scale)
         self.z0[motion.p] = task.first
@@ -124,7 +123,7 @@ class Transfer:
         arm = task.arm
         if task.family is not None:
             arm = motion.arm = task.family.arm(p)
-        none = np.stack([np.full(arm.nu, -np.inf), np.full(arm.nu, np.inf)])
+        none = pair_of("acceleration_limits", None, arm.nu)
         details: dict[str, Any] = {
             "limits": Limits(task.torque, task.velocity, none, np.inf, task.outputs),
             "costs": {
