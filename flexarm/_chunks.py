@@ -38,8 +38,10 @@ def in_chunks(
     -----
     What `compute` raises for a part says nothing of the whole: callers look again.
     """
+    from .stacks import ArmStack
+
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    batch = None if hasattr(arm, "arms") else _batch(operands, cores)
+    batch = None if isinstance(arm, ArmStack) else _batch(operands, cores)
     if batch is None or int(np.prod(batch)) <= STATES:
         result = compute(*operands)
         if out is None:

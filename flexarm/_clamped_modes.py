@@ -7,7 +7,6 @@ are those of A. De Luca and B. Siciliano, IEEE Trans. Systems, Man, and Cybernet
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import as_array, whole_number
 from ._description import Description
+from ._options import did_you_mean
 from .errors import ArgumentError, ModelError
 
 Array = NDArray[np.float64]
@@ -67,11 +67,10 @@ def mode_count(n_modes: Any) -> int:
 def known_normalization(value: Any) -> str:
     """Return the name of a normalization, or refuse it with the nearest one."""
     if value not in NORMALIZATIONS:
-        near = difflib.get_close_matches(str(value), NORMALIZATIONS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ModelError(
             f"unknown normalization {value!r}, expected one of "
-            f"{', '.join(map(repr, NORMALIZATIONS))}{hint}"
+            f"{', '.join(map(repr, NORMALIZATIONS))}"
+            f"{did_you_mean(value, NORMALIZATIONS)}"
         )
     return str(value)
 

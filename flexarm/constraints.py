@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ._checks import as_array, check_rotation
 from ._description import Description
 from ._explain import any_of, explain
+from ._options import did_you_mean
 from ._threads import ONE, threaded
 from .errors import ArgumentError, ModelError
 
@@ -78,11 +78,10 @@ class Loop(Description):
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in _KINDS:
-            near = difflib.get_close_matches(str(self.kind), _KINDS, n=1)
             raise ModelError(
                 f"kind of the loop is {self.kind!r}, expected one of "
                 f"{', '.join(map(repr, _KINDS))}"
-                + (f"; did you mean {near[0]!r}?" if near else "")
+                f"{did_you_mean(self.kind, _KINDS)}"
             )
         if self.directions is not None:
             if self.kind is not None:

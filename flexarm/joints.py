@@ -11,7 +11,6 @@ A joint is one of two things.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from ._checks import _numbers, as_array, as_vector, check_rotation
 from ._description import Description
-from ._options import explained_class
+from ._options import did_you_mean, explained_class
 from .drives import CoulombFriction, Drive, Stops, check_joint_forces
 from .errors import ModelError
 
@@ -171,11 +170,10 @@ class Joint(Description):
 
     def __post_init__(self) -> None:
         if self.kind not in JOINT_KINDS:
-            near = difflib.get_close_matches(str(self.kind), JOINT_KINDS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ModelError(
                 f"unknown joint kind {self.kind!r}, expected one of "
-                f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
+                f"{', '.join(map(repr, JOINT_KINDS))}"
+                f"{did_you_mean(self.kind, JOINT_KINDS)}"
             )
         rotation = as_array("rotation of the joint", self.rotation, (3, 3))
         check_rotation("rotation of the joint", rotation)

@@ -191,6 +191,26 @@ def test_attribute_of_an_arm(name: str, meant: str) -> None:
     assert not hasattr(ARM, name)
 
 
+def test_ordinary_calls_do_not_look_for_what_was_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # it takes as long as twenty of them
+    asked = []
+
+    def missing(arm: fa.Arm, name: str) -> Any:
+        asked.append(name)
+        raise AttributeError(name)
+
+    monkeypatch.setattr(fa.Arm, "__getattr__", missing, raising=False)
+    fa.energy(ARM, ZERO, ZERO)
+    fa.forward_dynamics(ARM, ZERO, ZERO, np.zeros(2))
+    fa.operational_space_compliance(ARM, ZERO)
+    run = fa.simulate(ARM, ZERO, ZERO, T)
+    assert np.isfinite(run.energy).all() and str(run)
+    fa.linearize(ARM, ZERO)
+    assert not asked
+
+
 def test_name_in_the_package() -> None:
     with pytest.raises(AttributeError, match="did you mean 'forward_dynamics'"):
         any_fa.forward_dynamic  # noqa: B018

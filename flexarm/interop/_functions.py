@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import check_arm
+from .._options import did_you_mean
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -181,11 +181,9 @@ class ArmFunction:
         check_arm(arm)
         row = FUNCTIONS_BY_NAME.get(name)
         if row is None:
-            close = difflib.get_close_matches(str(name), FUNCTIONS, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ArgumentError(
                 f"name is {name!r}, expected one of "
-                f"{', '.join(map(repr, FUNCTIONS))}{hint}"
+                f"{', '.join(map(repr, FUNCTIONS))}{did_you_mean(name, FUNCTIONS)}"
             )
         if name == "forward_dynamics" and arm.constraints:
             raise ArgumentError(

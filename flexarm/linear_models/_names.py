@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .._options import did_you_mean
 from ..errors import ArgumentError
 from ..operational_space import _numbers
 
@@ -67,11 +67,9 @@ def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
     for item in wanted:
         if isinstance(item, str):
             if item not in names:
-                near = difflib.get_close_matches(item, names, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
                 raise ArgumentError(
                     f"{what} has no {item!r}, expected some of "
-                    f"{', '.join(map(repr, names))}{hint}"
+                    f"{', '.join(map(repr, names))}{did_you_mean(item, names)}"
                 )
             found.append(names.index(item))
         elif isinstance(item, bool) or not -len(names) <= int(item) < len(names):

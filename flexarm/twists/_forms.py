@@ -8,7 +8,6 @@ Dynamics 43, 2018, eqs. 47, 54, 55, 58).  No 6 x 6 matrix is formed.
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from .._body_maps import cross_matrix
 from .._body_maps import transpose as _t
 from .._explain import check_arm, common_batch, real_array
+from .._options import did_you_mean
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -135,10 +135,9 @@ def _move(
 def check_form(name: str, form: Any) -> None:
     """Refuse what is no form of a twist, with the nearest name."""
     if not isinstance(form, str) or form not in FORMS:
-        near = difflib.get_close_matches(str(form), FORMS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ArgumentError(
-            f"{name} is {form!r}, expected one of {', '.join(map(repr, FORMS))}{hint}"
+            f"{name} is {form!r}, expected one of {', '.join(map(repr, FORMS))}"
+            f"{did_you_mean(form, FORMS)}"
         )
 
 

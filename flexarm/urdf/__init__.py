@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import listed
+from .._options import did_you_mean
 from ..arm import Arm
 from ..constraints import Coupling
 from ..errors import ModelError
 from ..joints import Joint
 from ..models import GROUND, Body, FlexibleBody, RigidBody
 from ._links import flexible_links
-from ._robot import Robot, RobotJoint, RobotLink, near, read
+from ._robot import Robot, RobotJoint, RobotLink, read
 
 __all__ = ["Robot", "RobotJoint", "RobotLink", "UrdfWarning", "load", "read"]
 
@@ -206,7 +207,7 @@ def _makers(
         if name not in links:
             raise ModelError(
                 f"flexible link {name!r} is not in the robot, expected one of "
-                f"{listed(list(links))}{near(str(name), links)}"
+                f"{listed(list(links))}{did_you_mean(name, links)}"
             )
         if name in result and name in described:
             raise ModelError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 import os
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import beams
 from .._checks import _numbers, as_array
+from .._options import did_you_mean
 from ..errors import ModelError
 from ..joints import _unit
 from ..models import FlexibleBody
@@ -89,10 +89,9 @@ def _make(name: str, table: Any) -> FlexibleBody:
     known = [*_NEEDED, *_OPTIONS]
     for key in table:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
             raise ModelError(
                 f"{who} has the unknown key {key!r}, expected some of "
-                f"{', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
+                f"{', '.join(known)}{did_you_mean(key, known)}"
             )
     for key in _NEEDED:
         if key not in table:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._checks import as_array, check_angles, listed
 from .._description import Description
+from .._options import did_you_mean
 from ..errors import ModelError
 from ._xml import Element, parse, read_source
 
@@ -128,12 +127,6 @@ class Robot(Description):
 def _short(text: str) -> str:
     text = repr(" ".join(text.split()))
     return text if len(text) < 60 else text[:57] + "..."
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Hint at the name that is meant, if one is like it."""
-    found = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> Any:
@@ -267,7 +260,7 @@ def _joint(element: Element, notes: list[str]) -> RobotJoint:
     if kind not in JOINT_TYPES:
         raise ModelError(
             f"{who} has the type {kind!r}, expected one of "
-            f"{', '.join(map(repr, JOINT_TYPES))}{near(kind, JOINT_TYPES)}"
+            f"{', '.join(map(repr, JOINT_TYPES))}{did_you_mean(kind, JOINT_TYPES)}"
         )
     parent, child = (_end(element, tag, who) for tag in ("parent", "child"))
     position, rotation = _origin(element, who)
@@ -345,7 +338,7 @@ def _walk(
             if name not in links:
                 raise ModelError(
                     f"{end} of {joint.who} is {name!r}, expected one of the links "
-                    f"{listed(list(links))}{near(name, links)}"
+                    f"{listed(list(links))}{did_you_mean(name, links)}"
                 )
         if joint.child in above:
             raise ModelError(
@@ -428,7 +421,7 @@ def read(source: Any) -> Robot:
         if joint.mimic is not None and joint.mimic[0] not in named:
             raise ModelError(
                 f"{joint.who} mimics {joint.mimic[0]!r}, expected one of the joints "
-                f"{listed(list(named))}{near(joint.mimic[0], named)}"
+                f"{listed(list(named))}{did_you_mean(joint.mimic[0], named)}"
             )
     found, above = _walk(links, joints)
     name = root.attributes.get("name", "").strip() or "robot"
