@@ -8,6 +8,9 @@ FLEXARM_OPENBLAS
     Unset, the library of the scipy-openblas32 wheel is copied into the package.
     ``system`` means what pkg-config calls openblas, anything else is a prefix with
     libopenblas in its lib directory.
+FLEXARM_TARGETS
+    Unset, kernels are compiled for the instruction sets that this machine has, which
+    takes half the time. ``all`` adds the others: for wheels that go elsewhere.
 FLEXARM_WERROR
     ``1`` turns warnings of the compiler into errors.
 CC, CFLAGS, LDFLAGS
@@ -20,6 +23,7 @@ the C code.
 
 import importlib.metadata
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -35,6 +39,11 @@ from setuptools.command.build_ext import build_ext
 
 SOURCES = sorted(glob("csrc/*.c"))
 INCLUDED = sorted({*glob("csrc/**/*.*", recursive=True)} - {*SOURCES})
+# macros that a compiler defines for a machine with an instruction set
+SETS = {
+    "avx2": {"__AVX2__", "__FMA__"},
+    "avx512": {"__AVX512F__", "__AVX512DQ__", "__AVX512VL__", "__FMA__"},
+}
 LIBS = "_libs"  # in the package: OpenBLAS and its license
 
 # flags with which Python was built and that would change ours
@@ -69,6 +78,34 @@ def check_compiler(command):
                 "stdlib.h; install gcc or clang with the C library's headers "
                 "(Debian: apt install gcc libc6-dev), or name one in CC"
             )
+
+
+def sets_left_out(command):
+    """Return the instruction sets for which nothing is compiled."""
+    choice = os.environ.get("FLEXARM_TARGETS", "")
+    if choice not in ("", "all"):
+        sys.exit(
+            f"flexarm: FLEXARM_TARGETS is {choice!r}; give `all`, or unset it for the "
+            "instruction sets of this machine"
+        )
+    if choice == "all":
+        return []
+    asked = [*command, "-march=native", "-dM", "-E", "-x", "c", os.devnull]
+    answer = subprocess.run(asked, capture_output=True, text=True)
+    macros = set(answer.stdout.split())
+    if answer.returncode or "__x86_64__" not in macros:
+        return []  # nobody knows, or there is but one set
+    return [name for name, wanted in SETS.items() if not wanted <= macros]
+
+
+def flags_of(source, without):
+    """Return the flags of one source beside those of all."""
+    name = Path(source).name
+    if name == "fa_dispatch.c":
+        return [f"-DFA_WITHOUT_{isa.upper()}" for isa in without]
+    # what almost no machine of today runs should not take the longest to compile
+    narrow = name.startswith("fa_isa_") and name.endswith("base.c")
+    return ["-O1"] * (narrow and platform.machine() == "x86_64")
 
 
 def header_flags():
@@ -221,7 +258,11 @@ class BuildCore(build_ext):
         flags += [f"-DFA_BLAS_PREFIX={prefix}", f'-DFA_BLAS_NAME="{name}"', "-MMD"]
         flags += ["-Werror"] * (os.environ.get("FLEXARM_WERROR") == "1")
         flags += shlex.split(os.environ.get("CFLAGS", ""))
-        objects = self.compile_all(ext.sources, flags, headers)
+        without = sets_left_out(compiler.compiler_so)
+        sources = [
+            s for s in ext.sources if not s.endswith(tuple(f"_{i}.c" for i in without))
+        ]
+        objects = self.compile_all(sources, flags, headers, without)
         path = self.get_ext_fullpath(ext.name)
         Path(path).unlink(missing_ok=True)  # another OpenBLAS has no newer objects
         link = [*link, "-lm", "-pthread", *shlex.split(os.environ.get("LDFLAGS", ""))]
@@ -230,16 +271,16 @@ class BuildCore(build_ext):
         )
         self.copy_libraries(Path(path).parent / LIBS)
 
-    def compile_all(self, sources, flags, headers):
+    def compile_all(self, sources, flags, headers, without):
         """Return the objects of the sources, in their order."""
         temp = Path(self.build_temp)
         temp.mkdir(parents=True, exist_ok=True)
         objects = self.compiler.object_filenames(sources, output_dir=str(temp))
         record = temp / "command.txt"
-        command = shlex.join([*self.compiler.compiler_so, *flags])
+        command = shlex.join([*self.compiler.compiler_so, *flags, *without])
         if not record.exists() or record.read_text() != command:
-            for obj in objects:
-                Path(obj).unlink(missing_ok=True)
+            for obj in temp.rglob("*.o"):
+                obj.unlink()
             record.write_text(command)
         stale = [
             source
@@ -254,7 +295,7 @@ class BuildCore(build_ext):
                     self.compiler.compile,
                     [source],
                     output_dir=str(temp),
-                    extra_postargs=[*flags, *headers],
+                    extra_postargs=[*flags, *flags_of(source, without), *headers],
                 )
                 for source in stale
             ]

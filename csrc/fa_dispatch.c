@@ -7,8 +7,14 @@
 
 #include <string.h>
 
-#if defined(__x86_64__)
-extern const fa_kernels fa_kernels_avx512, fa_kernels_avx2;
+/* sets that were compiled: setup.py leaves out what the machine that builds cannot run */
+#if defined(__x86_64__) && !defined(FA_WITHOUT_AVX2)
+#define DISPATCH_AVX2
+extern const fa_kernels fa_kernels_avx2;
+#endif
+#if defined(__x86_64__) && !defined(FA_WITHOUT_AVX512)
+#define DISPATCH_AVX512
+extern const fa_kernels fa_kernels_avx512;
 #endif
 extern const fa_kernels fa_kernels_base;
 
@@ -91,12 +97,16 @@ const fa_kernels *fa_kernels_named(const char *name)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
+#endif
+#if defined(DISPATCH_AVX512)
     if (strcmp(name, "avx512") == 0) {
         const int has =
             __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
         return has ? &fa_kernels_avx512 : NULL;
     }
+#endif
+#if defined(DISPATCH_AVX2)
     if (strcmp(name, "avx2") == 0) {
         const int has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         return has ? &fa_kernels_avx2 : NULL;

@@ -1,4 +1,7 @@
 /* fa_isa_stack_base.c -- kernels of stacks for any machine, two states per call (SSE2, NEON) */
+#if defined(__x86_64__) && !defined(FA_UNROLLED_MODES)
+#define FA_UNROLLED_MODES 0 /* processors from before 2013: not worth minutes of gcc */
+#endif
 #define FA_LANES 2
 #define FA_NAME(name) name##_base
 #include "fa_stack_kernels.inc"

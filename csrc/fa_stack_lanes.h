@@ -64,6 +64,7 @@ STACK_ENDS_AT(fa_model, gravity, bodies);
 
 /* these kernels are fewer than those of one arm, and so are their numbers of modes that
  * are known when they are compiled */
+#if FA_UNROLLED_MODES > 0
 #undef FA_SWITCH_MODES
 #define FA_SWITCH_MODES(n, STEP)                                                       \
     switch (n) {                                                                       \
@@ -74,5 +75,6 @@ STACK_ENDS_AT(fa_model, gravity, bodies);
         STEP(n);                                                                       \
         break;                                                                         \
     }
+#endif
 
 #endif

@@ -434,11 +434,15 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
     straight_inertia_rest(b, z, s, axis[0], Y, L);
 }
 
-/* calls STEP(size) for a straight body, with its sizes as compile-time constants */
-#define FA_CASE_STRAIGHT(kind, nb, nc, nt, p, c_first, a)                              \
+/* the sizes of a kind */
+#define FA_STRAIGHT_SIZE(nb, nc, nt, p, c_first, a)                                    \
+    {{nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a}
+
+/* calls STRAIGHT_STEP(sizes) for a straight body, sizes as compile-time constants */
+#if FA_UNROLLED_MODES > 0
+#define FA_CASE_STRAIGHT(kind, ...)                                                    \
     case kind:                                                                         \
-        STRAIGHT_STEP(((straight_size){                                                \
-            {nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a}));  \
+        STRAIGHT_STEP(((straight_size)FA_STRAIGHT_SIZE(__VA_ARGS__)));                 \
         break;
 #define FA_SWITCH_STRAIGHT(b)                                                          \
     switch ((b)->straight.kind) {                                                      \
@@ -446,5 +450,10 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
     default:                                                                           \
         break;                                                                         \
     }
+#else
+#define FA_STRAIGHT_ROW(kind, ...) [kind] = FA_STRAIGHT_SIZE(__VA_ARGS__),
+static const straight_size STRAIGHT_SIZES[] = {FA_STRAIGHT_KINDS(FA_STRAIGHT_ROW)};
+#define FA_SWITCH_STRAIGHT(b) STRAIGHT_STEP(STRAIGHT_SIZES[(b)->straight.kind]);
+#endif
 
 #endif

@@ -92,6 +92,7 @@ record="${compiler[*]} ${library_flags[*]}"
 echo "$record" >"$build/command.txt"
 object_of() { echo "$build/$(basename "$1" .c).o"; }
 kernels=()
+narrow=()
 unchecked=()
 others=()
 programs=()
@@ -107,6 +108,8 @@ for source in csrc/fa_*.c "${tests[@]}"; do
     csrc/fa_isa_*)
         if [ "$mode" = san ] && [[ $source != *_"${isas[0]}".c ]]; then
             unchecked+=("$object" "$source")
+        elif [[ $mode =~ plain|valgrind && $source == *base.c && $(uname -m) = x86_64 ]]; then
+            narrow+=("$object" "$source")
         else
             kernels+=("$object" "$source")
         fi
@@ -120,6 +123,8 @@ compile() { # pairs of object and source, behind the command
 }
 command=("${compiler[@]}" "${library_flags[@]}" -Icsrc)
 compile "${kernels[@]}" "${others[@]}"
+command+=(-O1) # as in setup.py
+compile "${narrow[@]}"
 command=("${compiler[@]}" "${unchecked_flags[@]}" -Icsrc)
 compile "${unchecked[@]}"
 command=("${compiler[@]}" "${test_flags[@]}" -Icsrc -Itests/c)
