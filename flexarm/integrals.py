@@ -178,6 +178,16 @@ class ModalIntegrals(Description):
         -------
         integrals : ModalIntegrals
             With k modes; stiffness and damping become ``W.T @ K @ W``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.de_luca_siciliano()
+        >>> integrals = fa.modal_integrals(arm.bodies[1])
+        >>> first = integrals.change_basis([[1.0], [0.0]])  # the first mode alone
+        >>> first.n_modes, bool(np.allclose(first.G, integrals.G[:1, :1]))
+        (1, True)
         """
         W = as_array("W", W, (self.n_modes, None))
         return ModalIntegrals(
@@ -224,6 +234,17 @@ class ModalIntegrals(Description):
         ModelError
             If a matrix is not symmetric or not definite, if the inertia violates the
             triangle inequality, or if modes move the body like a rigid one.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> import flexarm as fa
+        >>> integrals = fa.modal_integrals(fa.RigidBody("rod", mass=2.0))
+        >>> integrals.check("rod", ())
+        >>> dataclasses.replace(integrals, m=-2.0).check("rod", ())
+        Traceback (most recent call last):
+            ...
+        flexarm.errors.ModelError: rod (modal integrals) has the mass -2 kg, ...
         """
         check_inertia(
             f"{who} (modal integrals)", self.m, self.mp0 / (self.m or 1.0), self.J0

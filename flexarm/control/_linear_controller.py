@@ -238,6 +238,17 @@ class LinearController(Description):
         -------
         u : (..., nu) ndarray of float
             Forces in N m or N.
+
+        Examples
+        --------
+        A PI law on one joint: z adds up the error, and u = -40 e - 10 z:
+
+        >>> import flexarm as fa
+        >>> law = fa.control.LinearController(
+        ...     [[1.0]], [[0.01]], [[-10.0]], [[-40.0]], 0.01, "joint positions"
+        ... )
+        >>> law.output([0.5], [0.1], feedforward=2.0)  # 2 - 4 - 5
+        array([-7.])
         """
         return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
 
@@ -255,6 +266,19 @@ class LinearController(Description):
         -------
         z : (..., m) ndarray of float
             The next state.
+
+        Examples
+        --------
+        An integrator that stops where the motor does: of the command of -9 N m the motor
+        follows -6 N m:
+
+        >>> import flexarm as fa
+        >>> law = fa.control.LinearController(
+        ...     [[1.0]], [[0.01]], [[-10.0]], [[-40.0]], 0.01, "joint positions",
+        ...     anti_windup=[[-0.1]],
+        ... )
+        >>> law.next_state([0.5], [0.1]), law.next_state([0.5], [0.1], [3.0])
+        (array([0.501]), array([0.201]))
         """
         after: Array = times(self.A, z) + times(self.B, error)
         if self.anti_windup is not None and unfollowed is not None:
