@@ -81,6 +81,14 @@ class ModalIntegrals(Description):
     References
     ----------
     .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> link = fa.library.de_luca_siciliano().bodies[0]
+    >>> integrals = fa.modal_integrals(link)
+    >>> integrals.n_modes, round(integrals.m, 6)  # mass in kg
+    (2, 0.1)
     """
 
     m: float

@@ -165,6 +165,15 @@ class JointFrames(JointTree):
         Returns
         -------
         description : JointFrames
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import JointFrames
+        >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
+        >>> np.allclose(JointFrames.of(arm).poses(q), fa.link_poses(arm, q))
+        True
         """
         frames = _arms.joint_data(arm)
         return cls(*frames, arm._parents)
@@ -218,6 +227,16 @@ class JointFrames(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import JointFrames
+        >>> arm = JointFrames.of(fa.library.planar_chain(2, length=1.0))
+        >>> bent = arm.zero_at([np.pi / 2, 0.0])
+        >>> np.allclose(bent.poses([0.0, 0.3]), arm.poses([np.pi / 2, 0.3]))
+        True
         """
         q0 = as_array("q0", q0, (self.nq,))
         result: JointFrames = self.replace(offsets=self.offsets + q0)
@@ -300,6 +319,20 @@ class BodyScrews(JointTree):
         Returns
         -------
         description : BodyScrews
+
+        Examples
+        --------
+        A hinge at the base that carries its body 1 m away:
+
+        >>> import numpy as np
+        >>> from flexarm.descriptions import BodyScrews, screw
+        >>> B = np.eye(4)
+        >>> B[0, 3] = 1.0
+        >>> arm = BodyScrews.of_parent_screws([B], [screw((0, 0, 1))])
+        >>> arm.screws[0].ravel()  # seen from the body, the axis is at x = -1
+        array([0., 0., 1., 0., 1., 0.])
+        >>> arm.poses([np.pi / 2])[0, :3, 3].round(12)
+        array([0., 1., 0.])
         """
         given = cls(references, screws, parents)
         inverses = se3.adjoint(se3.inverse(given.references))
@@ -319,6 +352,15 @@ class BodyScrews(JointTree):
         -------
         description : BodyScrews
             Of the bodies and joints.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import BodyScrews
+        >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
+        >>> np.allclose(BodyScrews.of(arm).poses(q), fa.link_poses(arm, q))
+        True
         """
         return JointFrames.of(arm).body_screws()
 
@@ -413,6 +455,16 @@ class BodyScrews(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import BodyScrews
+        >>> arm = BodyScrews.of(fa.library.planar_chain(2, length=1.0))
+        >>> bent = arm.zero_at([np.pi / 2, 0.0])
+        >>> np.allclose(bent.poses([0.0, 0.3]), arm.poses([np.pi / 2, 0.3]))
+        True
         """
         q0 = as_array("q0", q0, (self.nq,))
         references, screws = [], []
@@ -490,6 +542,18 @@ class SpatialScrews(JointTree):
         -------
         description : SpatialScrews
             Of the bodies and joints.
+
+        Examples
+        --------
+        Angular parts and moments of the screws of a planar arm, whose elbow is at x = 1:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import SpatialScrews
+        >>> arm = SpatialScrews.of(fa.library.planar_chain(2, length=1.0))
+        >>> np.hstack(arm.screws).T + 0.0
+        array([[ 0.,  0.,  1.,  0.,  0.,  0.],
+               [ 0.,  0.,  1.,  0., -1.,  0.]])
         """
         return BodyScrews.of(arm).spatial_screws()
 
@@ -540,6 +604,16 @@ class SpatialScrews(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import SpatialScrews
+        >>> arm = SpatialScrews.of(fa.library.planar_chain(2, length=1.0))
+        >>> bent = arm.zero_at([np.pi / 2, 0.0])
+        >>> bent.screws[1].ravel().round(12) + 0.0  # the elbow is at y = 1 now
+        array([0., 0., 1., 1., 0., 0.])
         """
         return self.body_screws().zero_at(q0).spatial_screws()
 
