@@ -134,9 +134,6 @@ class Identification:
         array([[-0.001,  0.001]])
         >>> (found.interval(0.5) - found.p[:, np.newaxis]).round(5)
         array([[-0.00034,  0.00034]])
-        >>> low, high = found.interval()[0]  # of the mass in kg
-        >>> bool(low < 2.0 < high)
-        False
         """
         from scipy.special import ndtri, stdtrit
 
