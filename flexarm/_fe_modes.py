@@ -98,8 +98,8 @@ class MeshModes:
             Damping of the natural modes in these coordinates relative to critical, in
             the order of their frequencies.
         origin : (3,) array_like of float, optional
-            Origin of the frame of the body in the coordinates of the mesh, whose axes
-            it keeps.  By default the attachment, without one the centre of mass.
+            Origin of the frame of the body in the coordinates of the mesh, in m, whose
+            axes it keeps.  By default the attachment, without one the centre of mass.
 
         Returns
         -------

@@ -571,7 +571,7 @@ class FiniteElementModel:
         Parameters
         ----------
         shapes : (n, m) array_like of float
-            Each column is a mode; zero at the attachment.
+            Each column is a mode, in m and rad; zero at the attachment.
         attachment : str or int, optional
             Node to which the frame of the body will be fixed; without it the frame
             floats, as with free modes.

@@ -466,7 +466,8 @@ def nodal_integrals(
         Mode shapes :math:`\lambda` and :math:`\gamma`: rotation vector and translation
         of each node for a unit of each mode.
     foreshortening : (N, 3, n, n) array_like of float, optional
-        Second derivatives :math:`\kappa` of the positions in the modes.
+        Second derivatives :math:`\kappa` of the positions in the modes, in m by unit of
+        the modes squared.
 
     Returns
     -------

@@ -52,7 +52,7 @@ class LinearController(Description):
         One r for all samples, one for each of the `n` samples, or a function of the
         time in s; by default zero.  One row, (..., 1, p), stands for all samples.
     feedforward : (nu,) or (..., n, nu) array_like of float, or callable, optional
-        The same for the forces that are added; by default none.
+        The same for the forces that are added, in N m or N; by default none.
     anti_windup : (..., m, nu) array_like of float, optional
         E, which corrects the state where actuators do not follow.  A Kalman filter
         takes its input matrix: it then sees the forces that act.
@@ -260,7 +260,7 @@ class LinearController(Description):
         z, error : (..., m), (..., p) array_like of float
             As in `output`.
         unfollowed : (..., nu) array_like of float, optional
-            What the actuators make of the command less the command.
+            What the actuators make of the command less the command, in N m or N.
 
         Returns
         -------

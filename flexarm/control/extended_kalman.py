@@ -36,7 +36,8 @@ class ExtendedKalmanFilter:
         What is measured, as for `linearize`: joints, strains, anything linear in
         positions and velocities.
     process : (2 nv,) or (2 nv, 2 nv) array_like of float
-        Spectral density of white noise on the rates of positions and velocities.  That
+        Spectral density of white noise on the rates of positions and velocities, in
+        rad^2/s and rad^2/s^3 for joints that turn.  That
         of modes has to be above zero, or gauges on links are not trusted.
     measurement : (p,) or (p, p) array_like of float
         Covariance of the noise of a sample.

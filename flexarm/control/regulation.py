@@ -127,7 +127,7 @@ class SetPointPD(Description):
     q : (..., nq) ndarray of float
         Equilibrium at the set point: joints as wanted, motors and modes with them.
     reference : (..., nu) ndarray of float
-        Its actuator coordinates :math:`\theta_d`.
+        Its actuator coordinates :math:`\theta_d`, in rad or m.
     feedforward : (..., nu) ndarray of float
         Forces that hold it there, in N m or N.
 

@@ -53,7 +53,7 @@ class StrainFeedback(Description):
     q : (nq,) ndarray of float
         Equilibrium at the target, with the strains :math:`\epsilon_d`.
     feedforward : (nu,) ndarray of float
-        Forces :math:`\tau_g` that hold it.
+        Forces :math:`\tau_g` that hold it, in N m or N.
 
     Raises
     ------

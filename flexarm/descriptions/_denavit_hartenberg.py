@@ -109,7 +109,7 @@ class DenavitHartenberg(JointTree):
         Pose of the first frame in the base, in m; by default they coincide.
     frames : (n, 4, 4) array_like of float, optional
         Poses of the bodies in their Denavit-Hartenberg frames, the last one that of the
-        tool; by default they coincide.
+        tool, in m; by default they coincide.
     kinds : sequence of {"revolute", "prismatic"}, optional
         Kinds of all joints, in place of those in the rows.
 

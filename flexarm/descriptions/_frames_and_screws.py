@@ -28,7 +28,8 @@ class JointFrames(JointTree):
     Parameters
     ----------
     parent_frames : (n, 4, 4) array_like of float
-        Pose S_{i-1,i} of the joint frame on the parent, in the frame of the parent.
+        Pose S_{i-1,i} of the joint frame on the parent, in the frame of the
+        parent, in m.
     body_frames : (n, 4, 4) array_like of float
         Pose S_{i,i} of the joint frame on body i, in the frame of that body, in m.
     screws : sequence of (6,) or (6, n_i) array_like of float
@@ -312,7 +313,7 @@ class BodyScrews(JointTree):
         references : (n, 4, 4) array_like of float
             Poses B_i of the bodies in their parents at q = 0, in m.
         screws : sequence of (6,) or (6, n_i) array_like of float
-            Screws of each joint in the frame of the parent.
+            Screws of each joint in the frame of the parent, linear parts in m.
         parents : sequence of int, optional
             As of `BodyScrews`.
 

@@ -101,11 +101,13 @@ class Coefficients:
     Attributes
     ----------
     b : mapping of (i, j) to tuple of float
-        ``b[1, 3][0]`` is b_131.
+        ``b[1, 3][0]`` is b_131.  Entries of B are in kg m^2, kg m and kg for two joints,
+        joint and mode, two modes; each b in that by the unit of what it multiplies.
     t : (3, 2) ndarray
         ``t[0, 1]`` is t_12.
     h : mapping of i to tuple of float
-        ``h[1][7]`` is h_107; the entry 0 is unused.
+        ``h[1][7]`` is h_107, in N m or N by the unit of what it multiplies in (34); the
+        entry 0 is unused.
     stiffness : (6,) ndarray
         Diagonal of K (35).
     length : tuple of two float

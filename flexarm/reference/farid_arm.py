@@ -204,10 +204,10 @@ class Model:
         Where the v of each link stand in U.
     carried : (n,) ndarray
         Mass beyond the tip of each link, payload and actuators included, in kg.
-    mass, stiffness : ndarray
+    mass, stiffness : (u, u) ndarray
         Constant parts of MS and KS: beams, rotors, stators, payload, shafts.
-    basis : ndarray
-        From z to U.
+    basis : (u, m) ndarray
+        From the m coordinates z to all of U.
     printed : bool
         Leave out the term of (4.43) that the print lost.
     """

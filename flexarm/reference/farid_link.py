@@ -117,7 +117,7 @@ def delay(elements: int | None = None) -> float:
     Returns
     -------
     s : float
-        Last zero of the deflection; (7.17) prints 0.226.
+        Last zero of the deflection, dimensionless; (7.17) prints 0.226.
 
     Examples
     --------
@@ -161,8 +161,8 @@ def divergence_rate(elements: int | None = None) -> float:
     Returns
     -------
     rate : float
-        Least positive real zero of the transfer function from torque to tip.  That of
-        the exact beam is :math:`2 z^2` with :math:`\tan z = -\tanh z`: 11.187.
+        Least positive real zero of the transfer function from torque to tip, in units
+        of c / L^2.  That of the exact beam is :math:`2 z^2` with :math:`\tan z = -\tanh z`: 11.187.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def point_to_point(tau: ArrayLike) -> tuple[Array, Array, Array]:
     Returns
     -------
     s, ds, dds : (...) ndarray of float
-        Four derivatives vanish at both ends.
+        Dimensionless; four derivatives vanish at both ends.
 
     Examples
     --------
@@ -239,9 +239,9 @@ def causal_inverse(
     reach, duration : float
         How far the tip rises, in m, and in what time, in s.
     t : (n,) array_like of float
-        Times of the steps of the classical Runge-Kutta method, from 0.
+        Times of the steps of the classical Runge-Kutta method, in s, from 0.
     phi0 : float
-        Initial angle of the base; the slightest deviation grows.
+        Initial angle of the base, in rad; the slightest deviation grows.
 
     Returns
     -------

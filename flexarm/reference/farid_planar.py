@@ -582,7 +582,7 @@ def newmark(
     model : Model
         Constants of the arm.
     z0, zd0 : (..., m) array_like of float
-        Initial state; leading axes are separate arms in motion.
+        Initial state in rad and m, and per s; leading axes are separate arms in motion.
     torque : (steps + 1, ..., n) array_like of float
         Of the actuators at the ends of the steps, in N m.
     step : float

@@ -133,8 +133,12 @@ class Link:
         Integrals of rho J NL (5.85).
     total, moment, second, roll : float
         Mass, first and second moment about the base, and rho J L.
-    x, weight, shape, curvature, twist, slope : ndarray
-        Gauss points, their weights in m, and what the energies need there.
+    x, weight : (p,) ndarray
+        Gauss points along the link and their weights, in m.
+    shape, curvature : (p, 2 N) ndarray
+        A deflection and its second derivative there, per coordinate.
+    twist, slope : (p, N) ndarray
+        The torsion and its derivative there, per coordinate.
     data : Parameters
         Of the arm.
     """
@@ -779,6 +783,19 @@ def constraints(p: Parameters, s: ArrayLike) -> Array:
     -------
     C : (10 (n - 1),) ndarray
         Zero where the links hang together.
+
+    Examples
+    --------
+    Two stretched links, whose second one begins at x = 1 m, and one 1 mm off:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0, n_links=2, elements=1)
+    >>> s = np.zeros((2, 24))
+    >>> s[:, 15] = 1.0, 1.001
+    >>> fits, gapes = (farid_spatial.constraints(p, each) for each in s)
+    >>> bool(abs(fits).max() < 1e-12), gapes[:3].round(9)  # in m
+    (True, array([0.001, 0.   , 0.   ]))
     """
     s, N = np.asarray(s), p.elements
     b = link(p)
