@@ -432,7 +432,8 @@ class FiniteElementModel:
         >>> from flexarm import finite_elements as fe
         >>> mesh = fe.beam_mesh(
         ...     1.0, 8, mass_per_length=2.0, bending_stiffness=(3.0, 5.0),
-        ...     axial_stiffness=1e4, torsional_stiffness=2.0, section_inertia=(0.01, 0, 0)
+        ...     axial_stiffness=1e4, torsional_stiffness=2.0,
+        ...     section_inertia=(0.01, 0, 0),
         ... )
         >>> print(mesh.clamped_modes("0", 2).omega.round(3))  # in rad/s
         [4.306 5.559]

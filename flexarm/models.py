@@ -359,9 +359,9 @@ class FlexibleBody(_Body):
         drawn.
     node_foreshortening : (n, 3, m, m) array_like of float, optional
         Second derivatives ``kappa`` of the position of each node in the modes, in m by
-        unit of the modes squared, symmetric and zero at the `attachment`.  A slender beam that bends draws
-        its points towards the root, by which a fast rotation stiffens it (geometric
-        stiffening); `flexarm.beams.flexible_link` gives it.
+        unit of the modes squared, symmetric and zero at the `attachment`.  A slender
+        beam that bends draws its points towards the root, by which a fast rotation
+        stiffens it (geometric stiffening); `flexarm.beams.flexible_link` gives it.
     beam : BeamProfile, optional
         The body as a beam, for `flexarm.link_loads`; links of `flexarm.beams` have it.
 

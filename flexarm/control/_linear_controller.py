@@ -269,8 +269,8 @@ class LinearController(Description):
 
         Examples
         --------
-        An integrator that stops where the motor does: of the command of -9 N m the motor
-        follows -6 N m:
+        An integrator that stops where the motor does: of -9 N m that are asked for the
+        motor gives -6 N m:
 
         >>> import flexarm as fa
         >>> law = fa.control.LinearController(

@@ -237,7 +237,8 @@ class ObservedLaw:
         >>> import flexarm as fa
         >>> arm = fa.library.pendulum()
         >>> observer = fa.control.ExtendedKalmanFilter(
-        ...     arm, "joints", [0.0, 1.0], [1e-6], 0.01, [0.0], [0.0], covariance=[1.0, 1.0]
+        ...     arm, "joints", [0.0, 1.0], [1e-6], 0.01, [0.0], [0.0],
+        ...     covariance=[1.0, 1.0],
         ... )
         >>> pd = fa.control.SetPointPD(arm, 50.0, 10.0, [0.0])
         >>> law = fa.control.ObservedLaw(pd, observer)

@@ -149,7 +149,8 @@ class GainSchedule(Description):
         >>> import flexarm as fa
         >>> arm = fa.library.de_luca_siciliano()
         >>> grid = {"link2": np.linspace(-0.5, 1.5, 5)}
-        >>> law = fa.control.scheduled_lqr(arm, grid, np.ones(12), np.ones(2), [0.0, 0.8])
+        >>> Q, R = np.ones(12), np.ones(2)
+        >>> law = fa.control.scheduled_lqr(arm, grid, Q, R, [0.0, 0.8])
         >>> q = np.zeros((2, 6))
         >>> q[:, 1] = [0.0, 1.2]  # elbow in rad
         >>> law.gain(q)[:, 0, :2].round(2)

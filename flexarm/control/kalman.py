@@ -167,8 +167,8 @@ class KalmanFilter:
 
         Examples
         --------
-        A mass of which the place alone is measured; after 3 s the filter knows its speed
-        of 0.2 m/s, too:
+        A mass of which the place alone is measured; after 3 s the filter knows its
+        speed of 0.2 m/s, too:
 
         >>> import numpy as np
         >>> import flexarm as fa

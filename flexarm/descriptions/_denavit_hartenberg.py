@@ -284,8 +284,8 @@ class DenavitHartenberg(JointTree):
 
         Examples
         --------
-        Controllers of robots often count from a pose of their own; the rows (a, alpha, d,
-        theta) take over what is added:
+        Controllers of robots often count from a pose of their own; the rows (a, alpha,
+        d, theta) take over what is added:
 
         >>> from flexarm.descriptions import DenavitHartenberg
         >>> arm = DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])

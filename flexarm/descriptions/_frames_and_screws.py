@@ -546,7 +546,7 @@ class SpatialScrews(JointTree):
 
         Examples
         --------
-        Angular parts and moments of the screws of a planar arm, whose elbow is at x = 1:
+        Angular parts and moments of the screws of a planar arm with the elbow at x = 1:
 
         >>> import numpy as np
         >>> import flexarm as fa

@@ -69,7 +69,8 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
         Rising path parameters from 0 to 1; by default 1001 equal steps.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the begin of a path of the tip, which chooses the
-        branch (elbow up or down) that is kept from there on.  By default one is searched.
+        branch (elbow up or down) that is kept from there on.  By default one is
+        searched.
 
     Returns
     -------

@@ -137,7 +137,7 @@ class OptimalMotion:
 
         Examples
         --------
-        A cart of 2 kg under 3 N at most, ahead and then back, simulated with these forces:
+        A cart of 2 kg under 3 N at most, ahead and then back, simulated with them:
 
         >>> import numpy as np
         >>> import flexarm as fa

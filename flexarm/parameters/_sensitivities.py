@@ -128,7 +128,8 @@ class TrajectorySensitivities:
         >>> import flexarm as fa
         >>> joint = fa.Joint("prismatic", stiffness=4.0)
         >>> arm = fa.Arm([fa.RigidBody("cart", joint, mass=1.0)], gravity=(0, 0, 0))
-        >>> run = fa.trajectory_sensitivities(arm, [0.0], [0.0], np.linspace(0.0, 1.0, 201))
+        >>> t = np.linspace(0.0, 1.0, 201)
+        >>> run = fa.trajectory_sensitivities(arm, [0.0], [0.0], t)
         >>> change = run.forward(q0=[1e-3])
         >>> float((1e3 * change.q[-1, 0]).round(6))
         -0.416147

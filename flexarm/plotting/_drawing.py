@@ -111,7 +111,8 @@ class ArmDrawing:
         Examples
         --------
         >>> import flexarm as fa
-        >>> drawing = fa.plotting.arm(fa.library.planar_chain(2, length=1.0), [0.3, 0.5])
+        >>> two = fa.library.planar_chain(2, length=1.0)
+        >>> drawing = fa.plotting.arm(two, [0.3, 0.5])
         >>> drawing.update([0.0, 0.0])
         >>> drawing.lines[0]["tip"].get_xdata()  # in m
         array([2.])
@@ -221,7 +222,8 @@ class ArmDrawing:
 
         >>> import numpy as np
         >>> import flexarm as fa
-        >>> drawing = fa.plotting.arm(fa.library.planar_chain(2, length=1.0), [0.3, 0.5])
+        >>> two = fa.library.planar_chain(2, length=1.0)
+        >>> drawing = fa.plotting.arm(two, [0.3, 0.5])
         >>> drawing.fit(np.array([[-2.0, -2.0, 0.0], [2.0, 2.0, 0.0]]), margin=0.1)
         >>> [float(round(x, 6)) for x in drawing.ax.get_xlim()]  # in m
         [-2.2, 2.2]

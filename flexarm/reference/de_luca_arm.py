@@ -101,8 +101,9 @@ class Coefficients:
     Attributes
     ----------
     b : mapping of (i, j) to tuple of float
-        ``b[1, 3][0]`` is b_131.  Entries of B are in kg m^2, kg m and kg for two joints,
-        joint and mode, two modes; each b in that by the unit of what it multiplies.
+        ``b[1, 3][0]`` is b_131.  Entries of B are in kg m^2 for two joints, kg m for
+        joint and mode, kg for two modes; each b in that by the unit of what it
+        multiplies in (32).
     t : (3, 2) ndarray
         ``t[0, 1]`` is t_12.
     h : mapping of i to tuple of float

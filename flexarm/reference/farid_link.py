@@ -162,7 +162,8 @@ def divergence_rate(elements: int | None = None) -> float:
     -------
     rate : float
         Least positive real zero of the transfer function from torque to tip, in units
-        of c / L^2.  That of the exact beam is :math:`2 z^2` with :math:`\tan z = -\tanh z`: 11.187.
+        of c / L^2.  That of the exact beam is :math:`2 z^2` with
+        :math:`\tan z = -\tanh z`: 11.187.
 
     Examples
     --------
