@@ -38,7 +38,7 @@ def consistent_integrals(
     Parameters
     ----------
     mass : (6 N, 6 N) or (3 N, 3 N) array_like of float, or sparse
-        Mass matrix: three translations, then three rotations of each node; without
+        Mass matrix in kg, kg m and kg m^2: three translations, then three rotations of
         rotations if `rotation` is None.
     position : (N, 3) array_like of float
         Undeformed positions, in m.

@@ -98,8 +98,8 @@ class MeshModes:
             Damping of the natural modes in these coordinates relative to critical, in
             the order of their frequencies.
         origin : (3,) array_like of float, optional
-            Origin of the frame of the body in the coordinates of the mesh, whose axes
-            it keeps.  By default the attachment, without one the centre of mass.
+            Origin of the frame of the body in the coordinates of the mesh, in m, whose
+            axes it keeps.  By default the attachment, without one the centre of mass.
 
         Returns
         -------
@@ -124,6 +124,18 @@ class MeshModes:
 
         A node without rotations gets those of a rigid motion fitted to it and the
         nodes that elements join to it, by least squares.
+
+        Examples
+        --------
+        >>> from flexarm import finite_elements as fe
+        >>> mesh = fe.beam_mesh(
+        ...     1.0, 8, mass_per_length=2.0, bending_stiffness=3.0, axial_stiffness=1e4,
+        ...     torsional_stiffness=2.0, section_inertia=(0.01, 0, 0)
+        ... )
+        >>> modes = mesh.clamped_modes("0", 2)
+        >>> link = modes.body("link", nodes=["4", "8"], damping_ratio=0.01)
+        >>> link.n_modes, link.node_names
+        (2, ('0', '4', '8'))
         """
         mesh = self.mesh
         where = mesh.centre_of_mass

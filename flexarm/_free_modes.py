@@ -97,7 +97,7 @@ class FreeBeamModes(_UnloadedBeam):
     beta : (n,) ndarray of float
         Wave numbers, in 1/m: ``beta^4 = omega^2 rho / EI``.
     amplitudes : (n,) ndarray of float
-        Tip deflections.
+        Tip deflections, dimensionless as all shapes.
     """
 
     def _roots(self, mode: Array) -> Array:

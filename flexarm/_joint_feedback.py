@@ -132,6 +132,13 @@ class JointFeedback(Description):
         ------
         ArgumentError
             If the arm has another number of joints, or joints with quaternions.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> law = fa.control.JointFeedback([100.0], [20.0], [0.0], feedforward=[9.81])
+        >>> law.fit(fa.library.pendulum(), 301).reference.shape
+        (301, 1)
         """
         nu = arm.nu
         if self.kp.shape[-1] != nu:

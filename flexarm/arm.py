@@ -280,6 +280,13 @@ class Arm(Printed, Description):
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(3)
+        >>> arm.body_index("link2"), arm.body_index(-1)
+        (1, 2)
         """
         names = [b.name for b in self.bodies]
         if isinstance(body, str):
@@ -318,6 +325,14 @@ class Arm(Printed, Description):
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, n_modes=2)
+        >>> at = arm.mode_slice("link2")
+        >>> at, arm.coordinate_names[at]
+        (slice(4, 6, None), ('link2.bending y 1', 'link2.bending y 2'))
         """
         index = self.body_index(body)
         at = self.motor_position_slice if positions else self.motor_slice
@@ -343,6 +358,14 @@ class Arm(Printed, Description):
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, n_modes=2)
+        >>> tau = fa.inverse_dynamics(arm, [0.0] * 6, [0.0] * 6, [0.0] * 6)
+        >>> tau[arm.body_joint_slice("link2")].round(3)  # N m that the elbow holds
+        array([4.905])
         """
         index = self.body_index(body)
         at = self._position_at if positions else self._velocity_at
@@ -397,6 +420,14 @@ class Arm(Printed, Description):
         ------
         ModelError
             If there is no such body or node.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, length=1.0)
+        >>> poses = fa.node_poses(arm, [0.0, 0.0])
+        >>> poses[arm.node("link1", "tip"), :3, 3]  # the elbow, in m
+        array([1., 0., 0.])
         """
         index = self.body_index(body)
         return int(self._node_offset[index] + self.bodies[index].node_index(node))
@@ -418,6 +449,14 @@ class Arm(Printed, Description):
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, length=1.0)
+        >>> poses = fa.node_poses(arm, [0.0, 0.0])
+        >>> poses[arm.node_slice("link2"), 0, 3]  # x of its nodes, in m
+        array([1., 2.])
         """
         index = self.body_index(body)
         return slice(self._node_offset[index], self._node_offset[index + 1])

@@ -55,7 +55,7 @@ class Loop(Description):
     position, rotation : (3,), (3, 3) array_like of float
         Frame on the first node: origin in m, and axes, in those of the node.
     position2, rotation2 : (3,), (3, 3) array_like of float
-        The same on the second node, or in the base frame.
+        The same on the second node, or in the base frame, origin in m.
     name : str, optional
         Name in `Arm.constraint_names`.
 

@@ -81,6 +81,14 @@ class ModalIntegrals(Description):
     References
     ----------
     .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> link = fa.library.de_luca_siciliano().bodies[0]
+    >>> integrals = fa.modal_integrals(link)
+    >>> integrals.n_modes, round(integrals.m, 6)  # mass in kg
+    (2, 0.1)
     """
 
     m: float
@@ -178,6 +186,16 @@ class ModalIntegrals(Description):
         -------
         integrals : ModalIntegrals
             With k modes; stiffness and damping become ``W.T @ K @ W``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.de_luca_siciliano()
+        >>> integrals = fa.modal_integrals(arm.bodies[1])
+        >>> first = integrals.change_basis([[1.0], [0.0]])  # the first mode alone
+        >>> first.n_modes, bool(np.allclose(first.G, integrals.G[:1, :1]))
+        (1, True)
         """
         W = as_array("W", W, (self.n_modes, None))
         return ModalIntegrals(
@@ -224,6 +242,17 @@ class ModalIntegrals(Description):
         ModelError
             If a matrix is not symmetric or not definite, if the inertia violates the
             triangle inequality, or if modes move the body like a rigid one.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> import flexarm as fa
+        >>> integrals = fa.modal_integrals(fa.RigidBody("rod", mass=2.0))
+        >>> integrals.check("rod", ())
+        >>> dataclasses.replace(integrals, m=-2.0).check("rod", ())
+        Traceback (most recent call last):
+            ...
+        flexarm.errors.ModelError: rod (modal integrals) has the mass -2 kg, ...
         """
         check_inertia(
             f"{who} (modal integrals)", self.m, self.mp0 / (self.m or 1.0), self.J0
@@ -437,7 +466,8 @@ def nodal_integrals(
         Mode shapes :math:`\lambda` and :math:`\gamma`: rotation vector and translation
         of each node for a unit of each mode.
     foreshortening : (N, 3, n, n) array_like of float, optional
-        Second derivatives :math:`\kappa` of the positions in the modes.
+        Second derivatives :math:`\kappa` of the positions in the modes, in m by unit of
+        the modes squared.
 
     Returns
     -------

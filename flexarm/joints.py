@@ -77,12 +77,12 @@ class Joint(Description):
         Advance of a helical joint, in m per rad.
     subspace : (6, n_dof) array_like of float, optional
         Of a joint ``"subspace"``: twists (angular; linear) of the body, in its own
-        axes, that the joint allows.
+        axes, that the joint allows: in rad and m by unit of the coordinate.
     screw : (6,) or (6, n) array_like of float, optional
         Of a joint ``"screw"``: one or up to six screws (angular; linear) in the frame
-        of the body, with axes anywhere.  An angular part is scaled to length one along
-        with the linear part, so that the coordinate is an angle; without an angular
-        part the linear one is, so that the coordinate is a distance.
+        of the body, with axes anywhere, linear parts in m.  An angular part is scaled
+        to length one along with the linear part, so that the coordinate is an angle;
+        without an angular part the linear one is, so that the coordinate is a distance.
     limits : (2,) or (2, n_positions) array_like of float, optional
         Least and largest positions, in rad or m, infinite where there is no limit.
         Functions that choose positions respect them, the equations of motion do not.

@@ -90,6 +90,24 @@ class LinkLoads:
         See Also
         --------
         flexarm.beams.Section.normal_stress : of one section.
+
+        Examples
+        --------
+        A tube of 1 m under its own weight, in MPa at its root, beside the formula of a
+        cantilever, M = mu g L^2/2:
+
+        >>> import flexarm as fa
+        >>> tube = fa.beams.Section.tube(0.02, 0.001, fa.beams.ALUMINIUM)
+        >>> link = fa.beams.finite_element_link(
+        ...     "link", length=1.0, sections=tube, motions="bending y"
+        ... )
+        >>> arm = fa.Arm([link], gravity=(0, -9.81, 0))
+        >>> loads = fa.link_loads(arm, [0.0] * 9, [0.0] * 9, [0.0] * 9)["link"]
+        >>> moment = tube.mass_per_length * 9.81 / 2.0
+        >>> print((1e-6 * loads.stress()[0]).round(3))
+        2.927
+        >>> print((1e-6 * tube.normal_stress(0.0, 0.0, moment)).round(3))
+        2.927
         """
         axial = self.force[..., 0] * (not by_strain)
         moment = self.strain_moment if by_strain else self.moment
@@ -124,6 +142,23 @@ class LinkLoads:
         See Also
         --------
         flexarm.beams.Section.shear_stress : of one section.
+
+        Examples
+        --------
+        A round bar of 1 m and 20 mm, twisted at its end by 10 N m, in MPa at its root,
+        16 M / (pi d^3):
+
+        >>> import flexarm as fa
+        >>> bar = fa.beams.Section.round(0.02, fa.beams.STEEL)
+        >>> link = fa.beams.finite_element_link(
+        ...     "link", length=1.0, sections=bar, motions="torsion"
+        ... )
+        >>> arm = fa.Arm([link], gravity=(0, 0, 0))
+        >>> rest = fa.equilibrium(arm, [0.0] * arm.nq, wrench=[10, 0, 0, 0, 0, 0])
+        >>> still = [0.0] * arm.nv
+        >>> loads = fa.link_loads(arm, rest.q, still, still, wrench=[10, 0, 0, 0, 0, 0])
+        >>> print((1e-6 * loads["link"].shear_stress()[0]).round(3))
+        6.366
         """
         torsion = (self.strain_moment if by_strain else self.moment)[..., 0]
         return np.stack(

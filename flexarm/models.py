@@ -358,10 +358,10 @@ class FlexibleBody(_Body):
         no mass, and only those need to be listed that other bodies hang on or that are
         drawn.
     node_foreshortening : (n, 3, m, m) array_like of float, optional
-        Second derivatives ``kappa`` of the position of each node in the modes,
-        symmetric in them and zero at the `attachment`.  A slender beam that bends draws
-        its points towards the root, by which a fast rotation stiffens it (geometric
-        stiffening); `flexarm.beams.flexible_link` gives it.
+        Second derivatives ``kappa`` of the position of each node in the modes, in m by
+        unit of the modes squared, symmetric and zero at the `attachment`.  A slender
+        beam that bends draws its points towards the root, by which a fast rotation
+        stiffens it (geometric stiffening); `flexarm.beams.flexible_link` gives it.
     beam : BeamProfile, optional
         The body as a beam, for `flexarm.link_loads`; links of `flexarm.beams` have it.
 

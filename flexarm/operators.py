@@ -133,6 +133,17 @@ class SpatialOperators:
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        Two modes and six of the frame for each body:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.operators import operators
+        >>> ops = operators(fa.library.planar_chain(2, n_modes=2), np.zeros(6))
+        >>> ops.rows("link1"), ops.rows("link2")
+        (slice(0, 8, None), slice(8, 16, None))
         """
         return maximal_rows(self.arm)[self.arm.body_index(body)]
 
@@ -153,6 +164,17 @@ class SpatialOperators:
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.operators import operators
+        >>> arm = fa.library.planar_chain(2, n_modes=2)
+        >>> ops = operators(arm, np.zeros(6))
+        >>> at = ops.coordinate_rows("link2")
+        >>> at, ops.coordinate_names[at]
+        (slice(3, 6, None), ('link2.bending y 1', 'link2.bending y 2', 'link2'))
         """
         return body_rows(self.arm)[self.arm.body_index(body)]
 
@@ -288,6 +310,17 @@ class SpatialOperators:
         -------
         B : (..., Nbar, 6 m) ndarray
             Wrenches on the m nodes, in their axes, to forces on the maximal rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.operators import operators
+        >>> arm, q = fa.library.planar_chain(2), [0.3, 0.5]
+        >>> ops = operators(arm, q)
+        >>> J = ops.pick_off().T @ ops.Phi.T @ ops.H.T
+        >>> np.allclose(J, fa.jacobian(arm, q, frame="node"))
+        True
         """
         return pick_off(self, nodes if isinstance(nodes, list) else [nodes])
 

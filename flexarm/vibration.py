@@ -115,6 +115,18 @@ class VibrationModes(Printed):
         -------
         q : (..., nq) ndarray of float
             ``integrate(arm, q, amplitude * shape)``.
+
+        Examples
+        --------
+        The first mode of a clamped beam of 1 kg, whose tip goes twice the amplitude:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+        >>> modes = fa.vibration_modes(arm, np.zeros(3), held=[0])
+        >>> q = modes.displaced(0, 0.01)
+        >>> float(abs(fa.tip_pose(arm, q)[1, 3]).round(5))  # in m
+        0.02
         """
         step = amplitude * self.shapes[..., :, mode]
         return np.asarray(positions.integrate(self.arm, self.q, step))

@@ -89,6 +89,21 @@ class Comparison:
         ------
         ArgumentError
             If the span is not known.
+
+        Examples
+        --------
+        A rotor of 2 kg m^2 that 6 N m drive for 0.1 s, from rest:
+
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum(mass=2.0, com=0.0, inertia=2.0)
+        >>> still = fa.control.Motion([0.0], [0.0], [0.0])
+        >>> controller = fa.control.ManipulatorController(
+        ...     arm, lambda t: still, [0.0], [0.0]
+        ... )
+        >>> comparison = controller.step(0.0, span=0.1).comparison
+        >>> q, qd = comparison.predict([[0.0], [6.0]])  # two forces to choose from
+        >>> q.round(6).ravel(), qd.round(6).ravel()
+        (array([0.   , 0.015]), array([0. , 0.3]))
         """
         if not self.span > 0.0:
             raise ArgumentError(

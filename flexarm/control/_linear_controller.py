@@ -52,7 +52,7 @@ class LinearController(Description):
         One r for all samples, one for each of the `n` samples, or a function of the
         time in s; by default zero.  One row, (..., 1, p), stands for all samples.
     feedforward : (nu,) or (..., n, nu) array_like of float, or callable, optional
-        The same for the forces that are added; by default none.
+        The same for the forces that are added, in N m or N; by default none.
     anti_windup : (..., m, nu) array_like of float, optional
         E, which corrects the state where actuators do not follow.  A Kalman filter
         takes its input matrix: it then sees the forces that act.
@@ -238,6 +238,17 @@ class LinearController(Description):
         -------
         u : (..., nu) ndarray of float
             Forces in N m or N.
+
+        Examples
+        --------
+        A PI law on one joint: z adds up the error, and u = -40 e - 10 z:
+
+        >>> import flexarm as fa
+        >>> law = fa.control.LinearController(
+        ...     [[1.0]], [[0.01]], [[-10.0]], [[-40.0]], 0.01, "joint positions"
+        ... )
+        >>> law.output([0.5], [0.1], feedforward=2.0)  # 2 - 4 - 5
+        array([-7.])
         """
         return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
 
@@ -249,12 +260,25 @@ class LinearController(Description):
         z, error : (..., m), (..., p) array_like of float
             As in `output`.
         unfollowed : (..., nu) array_like of float, optional
-            What the actuators make of the command less the command.
+            What the actuators make of the command less the command, in N m or N.
 
         Returns
         -------
         z : (..., m) ndarray of float
             The next state.
+
+        Examples
+        --------
+        An integrator that stops where the motor does: of -9 N m that are asked for the
+        motor gives -6 N m:
+
+        >>> import flexarm as fa
+        >>> law = fa.control.LinearController(
+        ...     [[1.0]], [[0.01]], [[-10.0]], [[-40.0]], 0.01, "joint positions",
+        ...     anti_windup=[[-0.1]],
+        ... )
+        >>> law.next_state([0.5], [0.1]), law.next_state([0.5], [0.1], [3.0])
+        (array([0.501]), array([0.201]))
         """
         after: Array = times(self.A, z) + times(self.B, error)
         if self.anti_windup is not None and unfollowed is not None:

@@ -31,7 +31,7 @@ class LoopRun(Trajectory):
     u : (..., n_samples, nu) ndarray of float
         Forces that the law commanded, in N m or N.
     applied : (..., n_samples, nu) ndarray of float
-        The same rounded and limited, which act after the delay.
+        The same rounded and limited, which act after the delay, in N m or N.
     saturated : (..., n_samples, nu) ndarray of bool
         Where limits were active.
     states : (..., n_samples, m) ndarray of float

@@ -241,6 +241,21 @@ class ManipulatorController:
             shape or is not finite.
         NotFiniteError
             If no member of the batch is finite any more; nothing is sent then.
+
+        Examples
+        --------
+        A loop of one's own, with what the sensors of an arm that stands still say:
+
+        >>> import flexarm as fa
+        >>> model = fa.library.pendulum(mass=1.0, com=0.5)
+        >>> motion = fa.control.RestToRest([0.0], [0.5], duration=1.0)
+        >>> controller = fa.control.ManipulatorController(model, motion, [0.0], [0.0])
+        >>> for t in (0.0, 0.01, 0.02):
+        ...     step = controller.step(t, ([0.0], [0.0]))
+        ...     print(step.tau.round(3))
+        [4.905]
+        [5.02]
+        [5.108]
         """
         if isinstance(t, bool) or not isinstance(t, Real) or not np.isfinite(t):
             raise ArgumentError(f"t is {t!r}, expected a time in s")

@@ -33,7 +33,8 @@ class Motion(NamedTuple):
     qd, qdd : (..., nu) array_like of float
         Joint velocities and accelerations.
     deformation : (..., n_nodes, 6) array_like of float, optional
-        Deformation of each node, see `node_deformations`; NaN where none is desired.
+        Deformation of each node in rad and m, see `node_deformations`; NaN where none
+        is desired.
     """
 
     q: Any

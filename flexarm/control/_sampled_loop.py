@@ -83,7 +83,7 @@ def simulate_loop(
     quantization : float or (p,) array_like of float, optional
         Resolution of the outputs: noisy values are rounded to its multiples.
     command_resolution : float or (nu,) array_like of float, optional
-        Resolution of the forces, which are rounded first and then limited.
+        Resolution of the forces in N m or N, rounded first and then limited.
     sensors : str, Output, list of these, (p, 2 nv) array_like, or callable, optional
         What is measured: outputs as `flexarm.linearize` takes them, ``"state"``,
         ``["joint positions", "joint velocities"]``, ``("strain", "link1", 0.0)``,

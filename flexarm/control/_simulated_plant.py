@@ -99,6 +99,19 @@ class JointSensors:
         -------
         Sensed
             Joint positions and velocities.
+
+        Examples
+        --------
+        An encoder of 1000 steps per turn rounds by half a step at most:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> step = 2 * np.pi / 1000
+        >>> sensors = fa.control.JointSensors(resolution=step)
+        >>> arm, q = fa.library.pendulum(), np.linspace(0.0, 1.0, 50)[:, np.newaxis]
+        >>> read = sensors.read(arm, q, 0.0 * q, np.random.default_rng(0))
+        >>> bool(0.45 * step < abs(read.q - q).max() <= 0.5 * step)
+        True
         """
         nu = arm.nu
         moved = np.zeros_like(qd)

@@ -178,6 +178,20 @@ class AdaptiveControl:
         ----------
         q, qd : (..., nv) array_like of float, optional
             Initial state of a run in rad or m, and per s; not looked at.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum()
+        >>> motion = fa.control.RestToRest([0.0], [1.0], 1.0)
+        >>> law = fa.control.AdaptiveControl(arm, motion, 5.0, 10.0, 20.0, np.zeros(10))
+        >>> tau = [law(t, [0.0], [0.0]) for t in (0.0, 0.1, 0.2)]
+        >>> bool(law.theta.any())
+        True
+        >>> law.reset()  # before the next run
+        >>> bool(law.theta.any())
+        False
         """
         self.theta = self._first.copy()
         self._t: float | None = None

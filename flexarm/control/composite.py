@@ -164,8 +164,9 @@ class CompositeControl(Description):
         :math:`\gamma` in 1/s, joint by joint; zero is computed torque on the rigid part
         alone.
     fast_gains : (..., nu, 2 n_modes) array_like of float, optional
-        In place of that gains K of :math:`\tau_f = -K (\eta - \eta_s, \dot\eta)`, such
-        as those of `lqr` on the `fast_subsystem`.
+        In place of that gains K of :math:`\tau_f = -K (\eta - \eta_s, \dot\eta)`, in
+        N m or N by unit of the modes and of their rates, such as those of `lqr` on the
+        `fast_subsystem`.
     slow_coordinates : {"rigid", "joints"}
         What the slow part feeds back: p, the joints of the arm with the vibration taken
         out, or the joints themselves, :math:`p = q`, as in the source.

@@ -36,7 +36,8 @@ class ExtendedKalmanFilter:
         What is measured, as for `linearize`: joints, strains, anything linear in
         positions and velocities.
     process : (2 nv,) or (2 nv, 2 nv) array_like of float
-        Spectral density of white noise on the rates of positions and velocities.  That
+        Spectral density of white noise on the rates of positions and velocities, in
+        rad^2/s and rad^2/s^3 for joints that turn.  That
         of modes has to be above zero, or gauges on links are not trusted.
     measurement : (p,) or (p, p) array_like of float
         Covariance of the noise of a sample.
@@ -229,6 +230,23 @@ class ObservedLaw:
         ----------
         q, qd : (..., nv) array_like of float, optional
             Initial state of a run in rad or m, and per s; not looked at.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum()
+        >>> observer = fa.control.ExtendedKalmanFilter(
+        ...     arm, "joints", [0.0, 1.0], [1e-6], 0.01, [0.0], [0.0],
+        ...     covariance=[1.0, 1.0],
+        ... )
+        >>> pd = fa.control.SetPointPD(arm, 50.0, 10.0, [0.0])
+        >>> law = fa.control.ObservedLaw(pd, observer)
+        >>> first = law(0.0, np.array([0.2]))
+        >>> second = law(0.01, np.array([0.2]))
+        >>> law.reset()  # before the next run
+        >>> bool((law(0.0, np.array([0.2])) == first).all())
+        True
         """
         self.observer.reset()
 

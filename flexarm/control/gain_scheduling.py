@@ -63,6 +63,19 @@ class GainSchedule(Description):
     should not vibrate: take joints, not modes (J. S. Shamma, M. Athans, *IEEE Trans.
     Automatic Control* 35 (1990), 898-907).  A state outside of the grid is refused:
     nothing is extrapolated.
+
+    Examples
+    --------
+    Two gains in N m/rad and N m s/rad, at 0 and 1 rad, and linear between:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum()
+    >>> gains = [[[40.0, 4.0]], [[60.0, 8.0]]]
+    >>> law = fa.control.GainSchedule(arm, {"rod": [0.0, 1.0]}, gains, [0.0])
+    >>> law.gain([0.5])
+    array([[50.,  6.]])
+    >>> law(0.0, [0.0], [0.1])
+    array([4.505])
     """
 
     arm: Arm
@@ -129,6 +142,20 @@ class GainSchedule(Description):
         ------
         ArgumentError
             If a posture is outside of the grid.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.de_luca_siciliano()
+        >>> grid = {"link2": np.linspace(-0.5, 1.5, 5)}
+        >>> Q, R = np.ones(12), np.ones(2)
+        >>> law = fa.control.scheduled_lqr(arm, grid, Q, R, [0.0, 0.8])
+        >>> q = np.zeros((2, 6))
+        >>> q[:, 1] = [0.0, 1.2]  # elbow in rad
+        >>> law.gain(q)[:, 0, :2].round(2)
+        array([[ 0.98, -0.19],
+               [ 0.99, -0.17]])
         """
         q = np.asarray(q, dtype=np.float64)
         cells = [

@@ -72,7 +72,7 @@ def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
     Returns
     -------
     E : (nu, nv) ndarray of float
-        Rows of ``y = E q``.
+        Rows of ``y = E q``: 1 for joints, in rad by unit of the modes.
 
     Raises
     ------
@@ -142,7 +142,7 @@ class Inversion(Description):
         E: the joints, the tips of the links, or rows such as those of `link_angles`.
     postures : (..., nq) array_like of float, optional
         Where the internal dynamics have to be stable; by default where the desired
-        motion is at time zero.
+        motion is at time zero.  In rad and m.
 
     Attributes
     ----------

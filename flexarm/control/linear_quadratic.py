@@ -210,6 +210,15 @@ class StateFeedback:
         -------
         law : StateFeedback
             The copy.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum()
+        >>> law = fa.control.lqr(fa.linearize(arm, [0.0]), [100.0, 1.0], [0.01])
+        >>> half = law.replace(K=0.5 * law.K)
+        >>> (half.K / law.K).round(3)
+        array([[0.5, 0.5]])
         """
         return dataclasses.replace(self, **changes)
 
@@ -237,6 +246,17 @@ class StateFeedback:
         ------
         ArgumentError
             If no sample time is known, or the law follows a motion.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum()
+        >>> law = fa.control.lqr(fa.linearize(arm, [0.0]), [100.0, 1.0], [0.01])
+        >>> run = fa.control.simulate_loop(
+        ...     arm, law.controller(0.01), [0.2], [0.0], [0.0, 1.0, 2.0]
+        ... )
+        >>> bool(abs(run.q[-1, 0]) < 1e-3)
+        True
         """
         dt = sample_time(self.model, dt)
         if self.reference is not None:

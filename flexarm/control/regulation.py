@@ -127,7 +127,7 @@ class SetPointPD(Description):
     q : (..., nq) ndarray of float
         Equilibrium at the set point: joints as wanted, motors and modes with them.
     reference : (..., nu) ndarray of float
-        Its actuator coordinates :math:`\theta_d`.
+        Its actuator coordinates :math:`\theta_d`, in rad or m.
     feedforward : (..., nu) ndarray of float
         Forces that hold it there, in N m or N.
 
@@ -249,6 +249,17 @@ class SetPointPD(Description):
         margin : (...) ndarray of float
             In N m/rad; positive in all postures: the set point is their only
             equilibrium, and stable from anywhere.
+
+        Examples
+        --------
+        A gain of 10 N m/rad and a pendulum of m g c = 4.905 N m, upright and hanging:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum(mass=1.0, com=0.5)
+        >>> law = fa.control.SetPointPD(arm, 10.0, 2.0, [0.0])
+        >>> law.margin([[np.pi / 2], [-np.pi / 2]])
+        array([ 5.095, 14.905])
         """
         G = actuator_stiffness(self.arm, q)
         both = G + self.kp[..., np.newaxis] * np.eye(self.arm.nu)

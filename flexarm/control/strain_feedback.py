@@ -53,7 +53,7 @@ class StrainFeedback(Description):
     q : (nq,) ndarray of float
         Equilibrium at the target, with the strains :math:`\epsilon_d`.
     feedforward : (nu,) ndarray of float
-        Forces :math:`\tau_g` that hold it.
+        Forces :math:`\tau_g` that hold it, in N m or N.
 
     Raises
     ------
@@ -161,6 +161,17 @@ class StrainFeedback(Description):
         -------
         law : LinearController
             Of joint positions, joint velocities and strains.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+        >>> law = fa.control.StrainFeedback(arm, [0.0], servo=100.0, bandwidth=2.0,
+        ...                                 gain=1.0)
+        >>> sampled = law.controller(0.001)
+        >>> sampled.D.round(2)  # on the joint, its rate and the strain
+        array([[-200., -100.,  100.]])
         """
         n, nv = self.arm.nu, self.arm.nv
         C = np.zeros((3 * n, 2 * nv))

@@ -109,7 +109,7 @@ class DenavitHartenberg(JointTree):
         Pose of the first frame in the base, in m; by default they coincide.
     frames : (n, 4, 4) array_like of float, optional
         Poses of the bodies in their Denavit-Hartenberg frames, the last one that of the
-        tool; by default they coincide.
+        tool, in m; by default they coincide.
     kinds : sequence of {"revolute", "prismatic"}, optional
         Kinds of all joints, in place of those in the rows.
 
@@ -281,6 +281,17 @@ class DenavitHartenberg(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        Controllers of robots often count from a pose of their own; the rows (a, alpha,
+        d, theta) take over what is added:
+
+        >>> from flexarm.descriptions import DenavitHartenberg
+        >>> arm = DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])
+        >>> arm.zero_at([0.5, -0.2]).rows
+        array([[ 1. ,  0. ,  0. ,  0.5],
+               [ 1. ,  0. ,  0. , -0.2]])
         """
         q0 = as_array("q0", q0, (self.nq,))
         rows = np.array(self.rows)

@@ -28,7 +28,8 @@ class JointFrames(JointTree):
     Parameters
     ----------
     parent_frames : (n, 4, 4) array_like of float
-        Pose S_{i-1,i} of the joint frame on the parent, in the frame of the parent.
+        Pose S_{i-1,i} of the joint frame on the parent, in the frame of the
+        parent, in m.
     body_frames : (n, 4, 4) array_like of float
         Pose S_{i,i} of the joint frame on body i, in the frame of that body, in m.
     screws : sequence of (6,) or (6, n_i) array_like of float
@@ -165,6 +166,15 @@ class JointFrames(JointTree):
         Returns
         -------
         description : JointFrames
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import JointFrames
+        >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
+        >>> np.allclose(JointFrames.of(arm).poses(q), fa.link_poses(arm, q))
+        True
         """
         frames = _arms.joint_data(arm)
         return cls(*frames, arm._parents)
@@ -218,6 +228,16 @@ class JointFrames(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import JointFrames
+        >>> arm = JointFrames.of(fa.library.planar_chain(2, length=1.0))
+        >>> bent = arm.zero_at([np.pi / 2, 0.0])
+        >>> np.allclose(bent.poses([0.0, 0.3]), arm.poses([np.pi / 2, 0.3]))
+        True
         """
         q0 = as_array("q0", q0, (self.nq,))
         result: JointFrames = self.replace(offsets=self.offsets + q0)
@@ -293,13 +313,27 @@ class BodyScrews(JointTree):
         references : (n, 4, 4) array_like of float
             Poses B_i of the bodies in their parents at q = 0, in m.
         screws : sequence of (6,) or (6, n_i) array_like of float
-            Screws of each joint in the frame of the parent.
+            Screws of each joint in the frame of the parent, linear parts in m.
         parents : sequence of int, optional
             As of `BodyScrews`.
 
         Returns
         -------
         description : BodyScrews
+
+        Examples
+        --------
+        A hinge at the base that carries its body 1 m away:
+
+        >>> import numpy as np
+        >>> from flexarm.descriptions import BodyScrews, screw
+        >>> B = np.eye(4)
+        >>> B[0, 3] = 1.0
+        >>> arm = BodyScrews.of_parent_screws([B], [screw((0, 0, 1))])
+        >>> arm.screws[0].ravel()  # seen from the body, the axis is at x = -1
+        array([0., 0., 1., 0., 1., 0.])
+        >>> arm.poses([np.pi / 2])[0, :3, 3].round(12)
+        array([0., 1., 0.])
         """
         given = cls(references, screws, parents)
         inverses = se3.adjoint(se3.inverse(given.references))
@@ -319,6 +353,15 @@ class BodyScrews(JointTree):
         -------
         description : BodyScrews
             Of the bodies and joints.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import BodyScrews
+        >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
+        >>> np.allclose(BodyScrews.of(arm).poses(q), fa.link_poses(arm, q))
+        True
         """
         return JointFrames.of(arm).body_screws()
 
@@ -413,6 +456,16 @@ class BodyScrews(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import BodyScrews
+        >>> arm = BodyScrews.of(fa.library.planar_chain(2, length=1.0))
+        >>> bent = arm.zero_at([np.pi / 2, 0.0])
+        >>> np.allclose(bent.poses([0.0, 0.3]), arm.poses([np.pi / 2, 0.3]))
+        True
         """
         q0 = as_array("q0", q0, (self.nq,))
         references, screws = [], []
@@ -490,6 +543,18 @@ class SpatialScrews(JointTree):
         -------
         description : SpatialScrews
             Of the bodies and joints.
+
+        Examples
+        --------
+        Angular parts and moments of the screws of a planar arm with the elbow at x = 1:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import SpatialScrews
+        >>> arm = SpatialScrews.of(fa.library.planar_chain(2, length=1.0))
+        >>> np.hstack(arm.screws).T + 0.0
+        array([[ 0.,  0.,  1.,  0.,  0.,  0.],
+               [ 0.,  0.,  1.,  0., -1.,  0.]])
         """
         return BodyScrews.of(arm).spatial_screws()
 
@@ -540,6 +605,16 @@ class SpatialScrews(JointTree):
         ------
         ModelError
             If `q0` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.descriptions import SpatialScrews
+        >>> arm = SpatialScrews.of(fa.library.planar_chain(2, length=1.0))
+        >>> bent = arm.zero_at([np.pi / 2, 0.0])
+        >>> bent.screws[1].ravel().round(12) + 0.0  # the elbow is at y = 1 now
+        array([0., 0., 1., 1., 0., 0.])
         """
         return self.body_screws().zero_at(q0).spatial_screws()
 

@@ -68,8 +68,9 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     s : (n,) array_like of float, optional
         Rising path parameters from 0 to 1; by default 1001 equal steps.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture near the begin of a path of the tip, which chooses the branch (elbow up
-        or down) that is kept from there on.  By default one is searched.
+        Posture in rad or m near the begin of a path of the tip, which chooses the
+        branch (elbow up or down) that is kept from there on.  By default one is
+        searched.
 
     Returns
     -------

@@ -134,6 +134,24 @@ class OptimalMotion:
         -------
         tau : (nu,) ndarray of float
             Forces in N m or N.
+
+        Examples
+        --------
+        A cart of 2 kg under 3 N at most, ahead and then back, simulated with them:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.optimize import paths, time_optimal
+        >>> rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+        >>> arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
+        >>> way = paths.joint_path([[0.0], [0.5]], kind="straight")
+        >>> motion = time_optimal(arm, way, torque_limits=3.0)
+        >>> motion.torque(0.2).round(3), motion.torque(1.0).round(3)  # in N
+        (array([3.]), array([-3.]))
+        >>> t = np.linspace(0.0, motion.duration, 201)
+        >>> run = fa.simulate(arm, [0.0], [0.0], t, torque=motion.torque)
+        >>> run.q[-1].round(2)
+        array([0.5])
         """
         columns = [np.interp(t, self.t, column) for column in self.tau.T]
         return np.array(columns)

@@ -89,8 +89,8 @@ def time_optimal(
         torques.  Between nodes outputs may exceed them by some hundredths: see
         ``details["output_excess"]``.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture near the begin of a path of the tip, which chooses the branch (elbow up
-        or down).
+        Posture in rad or m near the begin of a path of the tip, which chooses the
+        branch (elbow up or down).
     rates : (2,) array_like of float, optional
         Of a rigid arm on a path: rate of s at its begin and end, in 1/s (0, 0).
     points : int, optional

@@ -125,7 +125,7 @@ def track(
     law : {"cycloidal", "quintic", "septic", "ninth_degree"}
         How a `Path` is run through.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture near the begin, which chooses the branch (elbow up or down).
+        Posture in rad or m near the begin, which chooses the branch (elbow up or down).
     axes : str, optional
         Coordinates of the tip that shall follow, such as ``"y"``; by default all along
         which it can move.  An arm with one actuator has one.

@@ -77,6 +77,15 @@ class InertialParameters(Printed, Description):
         ------
         ArgumentError
             If there is no such parameter.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+        >>> parameters = fa.inertial_parameters(arm, families="inertia")
+        >>> column = parameters.index("rod.mx")  # the first moment, 2 kg times 0.3 m
+        >>> column, float(parameters.values[column])
+        (1, 0.6)
         """
         if name not in self.names:
             raise ArgumentError(

@@ -76,6 +76,16 @@ class Animation:
         -------
         artists : list of matplotlib.artist.Artist
             Lines and clock that changed.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum()
+        >>> run = fa.simulate(arm, [0.0], [0.0], [0.0, 0.1, 0.2, 0.3])
+        >>> animation = fa.plotting.animate(run, fps=10)
+        >>> artists = animation.draw(2)
+        >>> animation.clock.get_text()
+        't = 0.20 s'
         """
         self.drawing.show(self._frames[frame])
         self.clock.set_text(f"t = {self.times[frame]:.2f} s")
@@ -125,6 +135,18 @@ class Animation:
         ------
         ArgumentError
             If the ending is another, or ffmpeg is missing.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import flexarm as fa
+        >>> arm = fa.library.pendulum()
+        >>> run = fa.simulate(arm, [0.0], [0.0], [0.0, 0.1])
+        >>> animation = fa.plotting.animate(run, fps=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     animation.save(Path(folder) / "fall.gif", dpi=20).stat().st_size > 1000
+        True
         """
         from matplotlib import animation
 

@@ -107,6 +107,15 @@ class ArmDrawing:
         ------
         ArgumentError
             If `q` holds another number of configurations.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> two = fa.library.planar_chain(2, length=1.0)
+        >>> drawing = fa.plotting.arm(two, [0.3, 0.5])
+        >>> drawing.update([0.0, 0.0])
+        >>> drawing.lines[0]["tip"].get_xdata()  # in m
+        array([2.])
         """
         shapes = self._shapes(q)
         if len(shapes) != len(self.lines):
@@ -130,6 +139,20 @@ class ArmDrawing:
         ----------
         shapes : sequence of Shape
             One for each configuration of the drawing.
+
+        Examples
+        --------
+        As `animate` does, which finds the shapes of all frames in one call first:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> from flexarm.plotting._skeleton import find_shapes
+        >>> two = fa.library.planar_chain(2, length=1.0)
+        >>> drawing = fa.plotting.arm(two, [0.3, 0.5])
+        >>> shapes = find_shapes(two, np.array([[0.0, 0.0]]))
+        >>> drawing.show(shapes)
+        >>> print(drawing.lines[0]["tip"].get_xdata())  # in m
+        [2.]
         """
         for lines, shape in zip(self.lines, shapes, strict=True):
             for part, line in lines.items():
@@ -144,6 +167,16 @@ class ArmDrawing:
             What to move.
         points : (n, k) array_like of float
             In m: two coordinates, or three in a view of space.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> drawing = fa.plotting.arm(fa.library.planar_chain(2), [0.3, 0.5])
+        >>> (target,) = drawing.ax.plot([], [], "x")
+        >>> drawing.set_points(target, np.array([[1.2, 0.4]]))
+        >>> target.get_xdata(), target.get_ydata()
+        (array([1.2]), array([0.4]))
         """
         move = line.set_data_3d if self.plane == "3d" else line.set_data
         move(*points.T)
@@ -155,6 +188,15 @@ class ArmDrawing:
         ----------
         colors : sequence
             One color for each configuration.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> two = fa.library.planar_chain(2)
+        >>> drawing = fa.plotting.arm(two, [[0.0, 0.0], [0.3, 0.5]])
+        >>> drawing.recolor(["0.7", "tab:red"])  # before in grey, after in red
+        >>> [lines["tip"].get_color() for lines in drawing.lines]
+        ['0.7', 'tab:red']
         """
         for lines, each in zip(self.lines, colors, strict=True):
             for part, line in lines.items():
@@ -173,6 +215,18 @@ class ArmDrawing:
             In the base frame, in m.
         margin : float
             Room around them, as a share of their extent.
+
+        Examples
+        --------
+        Room for all that an arm may reach, before it moves:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> two = fa.library.planar_chain(2, length=1.0)
+        >>> drawing = fa.plotting.arm(two, [0.3, 0.5])
+        >>> drawing.fit(np.array([[-2.0, -2.0, 0.0], [2.0, 2.0, 0.0]]), margin=0.1)
+        >>> [float(round(x, 6)) for x in drawing.ax.get_xlim()]  # in m
+        [-2.2, 2.2]
         """
         every = points[:, self._columns]
         low, high = every.min(axis=0), every.max(axis=0)

@@ -102,7 +102,8 @@ def optimal_motion(
         Forces of the actuators; distance of the simulated tip from its path, from the
         ends of the path before and after the main motion; or velocities of the joints.
     limits : float, (nu,) or (2, nu) array_like of float, optional
-        Of the torques or speeds, drawn dashed; by default those of `time_optimal`.
+        Of the torques in N m or N, or of the speeds per s, drawn dashed; by default
+        those of `time_optimal`.
     ax : matplotlib axes, optional
         Where to draw; by default a new figure.
 

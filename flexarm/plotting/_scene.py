@@ -90,6 +90,13 @@ class Scene:
         -------
         html : str
             It needs no network.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> scene = fa.plotting.scene(fa.library.pendulum(), [0.3])
+        >>> scene.to_html(inline=False, full_page=False)[:5]
+        '<div '
         """
         plotly_io = required("plotly.io", "a scene", extra="notebook")
         return str(
@@ -123,6 +130,17 @@ class Scene:
         ------
         ArgumentError
             If the ending is another.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import flexarm as fa
+        >>> scene = fa.plotting.scene(fa.library.pendulum(), [0.3])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = scene.save(Path(folder) / "arm.html", inline=False)
+        ...     sorted(each.name for each in path.parent.iterdir())
+        ['arm.html', 'plotly.min.js']
         """
         path = Path(path)
         if path.suffix != ".html":

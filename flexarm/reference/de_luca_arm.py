@@ -101,11 +101,14 @@ class Coefficients:
     Attributes
     ----------
     b : mapping of (i, j) to tuple of float
-        ``b[1, 3][0]`` is b_131.
+        ``b[1, 3][0]`` is b_131.  Entries of B are in kg m^2 for two joints, kg m for
+        joint and mode, kg for two modes; each b in that by the unit of what it
+        multiplies in (32).
     t : (3, 2) ndarray
         ``t[0, 1]`` is t_12.
     h : mapping of i to tuple of float
-        ``h[1][7]`` is h_107; the entry 0 is unused.
+        ``h[1][7]`` is h_107, in N m or N by the unit of what it multiplies in (34); the
+        entry 0 is unused.
     stiffness : (6,) ndarray
         Diagonal of K (35).
     length : tuple of two float
@@ -252,6 +255,16 @@ def coefficients(
     -------
     c : Coefficients
         57 b, 6 t, 98 h, the stiffness and what `tip_position` needs.
+
+    Examples
+    --------
+    Half of the payload: the shoulder turns less inertia, in kg m^2:
+
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> light = model.Parameters(payload_mass=0.05, payload_inertia=0.0)
+    >>> c = model.coefficients(light, *model.paper_modes(light))
+    >>> round(c["b111"], 6), round(model.paper_arm()["b111"], 6)
+    (0.516667, 0.542167)
     """
     first, second = _plain(first), _plain(second)
     h = _velocity_coefficients(parameters, first, second)
@@ -289,6 +302,14 @@ def paper_modes(parameters: Parameters) -> tuple[Any, Any]:
     -------
     first, second : ClampedBeamModes
         As `coefficients` wants them; link 1 with ``(MD)_1 = 0``, the paper's choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> first, second = model.paper_modes(model.Parameters())
+    >>> print(*(np.round(m.omega / (2 * np.pi), 2) for m in (first, second)))  # in Hz
+    [0.48 1.8 ] [ 2.18 15.91]
     """
     from ..beams import clamped_beam_modes
 
@@ -328,6 +349,13 @@ def paper_arm(
     -------
     c : Coefficients
         See `coefficients`.
+
+    Examples
+    --------
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c = model.paper_arm()
+    >>> round(c["h107"], 6), round(model.paper_arm(printed=True)["h107"], 6)
+    (-0.049285, -0.024642)
     """
     p = Parameters() if parameters is None else parameters
     return coefficients(p, *paper_modes(p), printed=printed)

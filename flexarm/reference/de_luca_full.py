@@ -40,6 +40,19 @@ def full_kinetic_energy(
     -------
     energy : scalar
         In J.
+
+    Examples
+    --------
+    Undeformed links lose nothing to the cut of the paper:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> p = model.Parameters()
+    >>> first, second = model.paper_modes(p)
+    >>> q, qd = np.array([0.3, 0.8, 0, 0, 0, 0]), np.array([1.0, 2, 0.1, 0, 0.1, 0])
+    >>> full = model.full_kinetic_energy(p, first, second, q, qd)
+    >>> np.allclose(full, model.energy(model.paper_arm(), q, qd), rtol=1e-9)  # J
+    True
     """
     p, (l1, l2) = parameters, parameters.length
     q, qd = np.asarray(q), np.asarray(qd)

@@ -81,6 +81,17 @@ def mass_matrix(c: Coefficients, q: ArrayLike) -> Array:
     -------
     B : (..., 6, 6) ndarray
         Symmetric; indefinite for large deflection.
+
+    Examples
+    --------
+    Inertia about the shoulder of the stretched and of the folded arm, in kg m^2:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> q = np.zeros((2, 6))
+    >>> q[1, 1] = np.pi
+    >>> model.mass_matrix(model.paper_arm(), q)[:, 0, 0].round(6)
+    array([0.617167, 0.467167])
     """
     q = np.asarray(q)
     t1, t2, t3 = _sums(c, q)
@@ -119,6 +130,18 @@ def velocity_forces(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
     -------
     h : (..., 6) ndarray
         In N m for the joints, in N for the modes.
+
+    Examples
+    --------
+    On the elbow, in N m: 0.5 m times 4 rad^2/s^2 times the first moment of what is
+    beyond, 0.1 kg 0.25 m + 0.1 kg 0.5 m:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c, q = model.paper_arm(), [0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0]
+    >>> qd = [2.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    >>> model.velocity_forces(c, q, qd)[:2].round(6) + 0.0
+    array([0.  , 0.15])
     """
     q, qd = np.broadcast_arrays(q, qd)
     t, rates = _sums(c, q), tuple(np.moveaxis(qd, -1, 0))
@@ -187,7 +210,25 @@ def _link2_row(h: tuple[float, ...], rates: Parts, t: Parts) -> Parts:
 
 
 def stiffness_matrix(c: Coefficients) -> NDArray[np.float64]:
-    """Stiffness K (35), (6, 6), in N/m; zero for the joints."""
+    """Stiffness K (35), zero for the joints.
+
+    Parameters
+    ----------
+    c : Coefficients
+        Constants of the arm.
+
+    Returns
+    -------
+    K : (6, 6) ndarray
+        Diagonal, in N/m.
+
+    Examples
+    --------
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c = model.paper_arm()
+    >>> print(model.stiffness_matrix(c).diagonal()[:4].round(3))  # N/m
+    [ 0.     0.     0.908 12.743]
+    """
     return np.diag(c.stiffness)
 
 
@@ -216,6 +257,15 @@ def forward_dynamics(
     -------
     qdd : (..., 6) ndarray
         Accelerations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c, rest = model.paper_arm(), np.zeros(6)
+    >>> qdd = model.forward_dynamics(c, rest, rest, [1.0, 0.0])  # 1 N m at the shoulder
+    >>> (model.mass_matrix(c, rest) @ qdd).round(9) + 0.0
+    array([1., 0., 0., 0., 0., 0.])
     """
     q, qd, u = np.asarray(q), np.asarray(qd), np.asarray(u)
     rest = -velocity_forces(c, q, qd) - np.asarray(damping) * qd - c.stiffness * q
@@ -265,6 +315,21 @@ def simulate(
     -------
     trajectory : Trajectory
         Positions and velocities.
+
+    Examples
+    --------
+    A bent link 2 swings freely; energy and momentum of the arm stay:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c = model.paper_arm()
+    >>> start = [0.0, 1.0, 0.0, 0.0, 0.05, 0.0]
+    >>> run = model.simulate(c, start, np.zeros(6), np.zeros((20, 2)), 1e-4)
+    >>> energy = model.energy(c, run.q, run.qd)
+    >>> bool(abs(energy / energy[0] - 1.0).max() < 1e-6)
+    True
+    >>> bool(abs(model.momentum(c, run.q, run.qd)).max() < 1e-6)
+    True
     """
     torques = np.asarray(torque, dtype=np.float64)
     shape = np.broadcast_shapes(np.shape(q0), np.shape(qd0), np.shape(damping), (6,))
@@ -297,6 +362,14 @@ def tip_position(c: Coefficients, q: ArrayLike) -> Array:
     -------
     tip : (..., 2) ndarray
         In the inertial frame, in m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c = model.paper_arm()
+    >>> model.tip_position(c, [0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0]).round(9)  # in m
+    array([0.5, 0.5])
     """
     q = np.asarray(q)
     y1, y2 = q[..., 2:4] @ c.tip[0], q[..., 4:6] @ c.tip[1]
@@ -326,6 +399,15 @@ def energy(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
     -------
     energy : (...) ndarray
         Constant in free motion without damping.
+
+    Examples
+    --------
+    Elastic energy of 1 cm of the first mode of link 1, in J:
+
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c, q, rest = model.paper_arm(), [0, 0, 0.01, 0, 0, 0], [0.0] * 6
+    >>> print(model.energy(c, q, rest).round(6), (0.5e-4 * c.stiffness[2]).round(6))
+    4.5e-05 4.5e-05
     """
     q, qd = np.asarray(q), np.asarray(qd)
     kinetic = np.einsum("...i,...ij,...j->...", qd, mass_matrix(c, q), qd)
@@ -346,5 +428,12 @@ def momentum(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
     -------
     momentum : (...) ndarray
         Its rate is the torque of joint 1 less its friction.
+
+    Examples
+    --------
+    >>> from flexarm.reference import de_luca_siciliano as model
+    >>> c = model.paper_arm()
+    >>> round(float(model.momentum(c, [0.0] * 6, [1, 0, 0, 0, 0, 0])), 6)  # N m s
+    0.617167
     """
     return np.asarray(np.sum(mass_matrix(c, q)[..., 0, :] * np.asarray(qd), axis=-1))

@@ -254,6 +254,19 @@ def equations(
     -------
     equations : Equations
         M, C u, K and tau.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
+    >>> terms = dual_screws.equations(arm, q, qd)
+    >>> np.allclose(terms.mass, dual_screws.mass_matrix(arm, q))
+    True
+    >>> np.allclose(terms.tau, -dual_screws.gravity_forces(arm, q))
+    True
     """
     at, u = state(arm, q=q, qd=qd)
     M, C, weight = _terms(arm, at, u, rotation_rates, node_inertia)
@@ -322,6 +335,21 @@ def velocity_forces(
     -------
     forces : (..., nv) ndarray
         On the side of the accelerations; gravity, stiffness, friction left out.
+
+    Examples
+    --------
+    In a plane all rotations commute, and the options do not matter:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = arm.replace(fidelity="linear")
+    >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
+    >>> paper = dual_screws.velocity_forces(arm, q, qd)
+    >>> linear = dual_screws.velocity_forces(arm, q, qd, **dual_screws.LINEAR_ARM)
+    >>> np.allclose(paper, linear)
+    True
     """
     at, u = state(arm, q=q, qd=qd)
     return _terms(arm, at, u, rotation_rates, node_inertia).velocity[..., 0]
@@ -349,6 +377,20 @@ def gravity_forces(
     -------
     forces : (..., nv) ndarray
         Minus the part of gravity in the tau of the paper.
+
+    Examples
+    --------
+    With the options of `LINEAR_ARM`, those of the linear arm:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = arm.replace(fidelity="linear")
+    >>> q = np.full(arm.nq, 0.1)
+    >>> forces = dual_screws.gravity_forces(arm, q, **dual_screws.LINEAR_ARM)
+    >>> np.allclose(forces, fa.gravity_forces(arm, q))
+    True
     """
     (at,) = state(arm, q=q)
     return -_terms(arm, at, None, rotation_rates, node_inertia).weight[..., 0]
@@ -377,6 +419,20 @@ def bias_forces(
     -------
     forces : (..., nv) ndarray
         As `fa.bias_forces`.
+
+    Examples
+    --------
+    With the options of `LINEAR_ARM`, those of the linear arm:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = arm.replace(fidelity="linear")
+    >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
+    >>> forces = dual_screws.bias_forces(arm, q, qd, **dual_screws.LINEAR_ARM)
+    >>> np.allclose(forces, fa.bias_forces(arm, q, qd))
+    True
     """
     at, u = state(arm, q=q, qd=qd)
     terms = _terms(arm, at, u, rotation_rates, node_inertia)
@@ -413,6 +469,20 @@ def inverse_dynamics(
     tau : (..., nv) ndarray
         Joint rows are the torques T themselves: with the torque of the next joint
         about its own deformed axis the actuators do no work on the modes (125).
+
+    Examples
+    --------
+    With the options of `LINEAR_ARM`, those of the linear arm:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = arm.replace(fidelity="linear")
+    >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
+    >>> tau = dual_screws.inverse_dynamics(arm, q, qd, qd, **dual_screws.LINEAR_ARM)
+    >>> np.allclose(tau, fa.inverse_dynamics(arm, q, qd, qd))
+    True
     """
     at, u, a = state(arm, q=q, qd=qd, qdd=qdd)
     terms = _terms(arm, at, u, rotation_rates, node_inertia)
@@ -448,6 +518,17 @@ def forward_dynamics(
     ------
     SingularityError
         If M has no inverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
+    >>> tau = dual_screws.inverse_dynamics(arm, q, qd, qd)
+    >>> np.allclose(dual_screws.forward_dynamics(arm, q, qd, tau), qd)
+    True
     """
     at, u, force = state(arm, q=q, qd=qd, tau=tau)
     terms = _terms(arm, at, u, rotation_rates, node_inertia)
@@ -488,6 +569,19 @@ def wrench_forces(
     -------
     tau : (..., nv) ndarray
         To be added to the generalized forces.
+
+    Examples
+    --------
+    A force of 10 N across the tip of an undeformed arm, in N m on the joints:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import dual_screws
+    >>> arm = fa.library.de_luca_siciliano()  # two links of 0.5 m
+    >>> load = [0.0, 0.0, 0.0, 0.0, 10.0, 0.0]
+    >>> tau = dual_screws.wrench_forces(arm, np.zeros(6), load, arm.node("link2"))
+    >>> tau[:2].round(6)
+    array([10.,  5.])
     """
     check_options(rotation_rates)
     (at,) = state(arm, q=q)

@@ -62,7 +62,25 @@ class Parameters:
     gravity: float = 9.81
 
     def each(self, name: str) -> NDArray[np.float64]:
-        """One number for each link or joint, (n_links,)."""
+        """One number for each link or joint.
+
+        Parameters
+        ----------
+        name : str
+            Name of an attribute.
+
+        Returns
+        -------
+        values : (n_links,) ndarray
+            In the unit of the attribute.
+
+        Examples
+        --------
+        >>> from flexarm.reference import farid_planar
+        >>> p = farid_planar.Parameters(400.0, 4000.0, length=(1.0, 1.0, 0.5))
+        >>> p.each("length"), p.each("bending_stiffness")  # m, N m^2
+        (array([1. , 1. , 0.5]), array([400., 400., 400.]))
+        """
         value = np.asarray(getattr(self, name), dtype=np.float64)
         return np.broadcast_to(value, (self.n_links,))
 
@@ -186,10 +204,10 @@ class Model:
         Where the v of each link stand in U.
     carried : (n,) ndarray
         Mass beyond the tip of each link, payload and actuators included, in kg.
-    mass, stiffness : ndarray
+    mass, stiffness : (u, u) ndarray
         Constant parts of MS and KS: beams, rotors, stators, payload, shafts.
-    basis : ndarray
-        From z to U.
+    basis : (u, m) ndarray
+        From the m coordinates z to all of U.
     printed : bool
         Leave out the term of (4.43) that the print lost.
     """

@@ -72,6 +72,19 @@ def mass_matrix(model: Model, z: ArrayLike) -> Array:
     -------
     M : (..., m, m) ndarray
         Symmetric; positive definite if all rotors have inertia.
+
+    Examples
+    --------
+    Two rigid links of 5 kg and 1 m with actuators and a payload of 5 kg, stretched; the
+    angles of both count from the horizontal:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=2)
+    >>> rigid = farid_planar.assemble(p, rigid_links=True, rigid_joints=True)
+    >>> farid_planar.mass_matrix(rigid, np.zeros(2)).round(6)  # kg m^2
+    array([[12.466667,  7.5     ],
+           [ 7.5     ,  6.866667]])
     """
     U, n = _whole(model, z), model.n
     phi, L = U[..., n : 2 * n], model.parameters.each("length")
@@ -120,6 +133,20 @@ def stiffness_matrix(model: Model, zd: ArrayLike) -> Array:
     -------
     K : (..., m, m) ndarray
         Symmetric; indefinite for chords that turn faster than their links swing.
+
+    Examples
+    --------
+    A link that turns at 20 rad/s is softer than one at rest:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> model = farid_planar.assemble(p, rigid_joints=True)
+    >>> zd = np.zeros((2, model.size))
+    >>> zd[1, model.chord] = 20.0
+    >>> K = farid_planar.stiffness_matrix(model, zd)
+    >>> K[:, 1, 1].round(3)  # of the slope at the base, in N m/rad
+    array([3200.   , 3197.619])
     """
     Ud = _whole(model, zd)
     K = np.zeros((*Ud.shape, Ud.shape[-1]), Ud.dtype) + model.stiffness
@@ -143,6 +170,17 @@ def load_vector(model: Model, z: ArrayLike, zd: ArrayLike) -> Array:
     -------
     f : (..., m) ndarray
         The softening is in `stiffness_matrix`.
+
+    Examples
+    --------
+    A level link of 5 kg and 1 m with a payload of 5 kg falls with 7.5 kg m of g:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> rigid = farid_planar.assemble(p, rigid_links=True, rigid_joints=True)
+    >>> farid_planar.load_vector(rigid, [0.0], [0.0]).round(6)  # N m
+    array([-73.575])
     """
     U, Ud = np.broadcast_arrays(_whole(model, z), _whole(model, zd))
     n, g, L = model.n, model.parameters.gravity, model.parameters.each("length")
@@ -200,6 +238,18 @@ def forward_dynamics(
     -------
     zdd : (..., m) ndarray
         Accelerations.
+
+    Examples
+    --------
+    Held by the torques of its equilibrium an arm stays where it is:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> model = farid_planar.assemble(farid_planar.Parameters(400.0, 4000.0, n_links=2))
+    >>> z, torque = farid_planar.inverse_statics(model, [0.3, 0.8])
+    >>> zdd = farid_planar.forward_dynamics(model, z, np.zeros(model.size), torque)
+    >>> bool(abs(zdd).max() < 1e-6)  # rad/s^2
+    True
     """
     z, zd = np.broadcast_arrays(z, zd)
     force = _forces(model, z, zd, torque)[..., np.newaxis]
@@ -220,6 +270,18 @@ def kinetic_energy(model: Model, z: ArrayLike, zd: ArrayLike) -> Array:
     -------
     energy : (...) ndarray
         In J.  It uses none of the mass matrices, so it checks them.
+
+    Examples
+    --------
+    The energy of the mass matrix, from points along the links:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> model = farid_planar.assemble(farid_planar.Parameters(400.0, 4000.0, n_links=2))
+    >>> z, zd = np.full(model.size, 0.1), np.linspace(-1.0, 1.0, model.size)
+    >>> M = farid_planar.mass_matrix(model, z)
+    >>> bool(np.isclose(farid_planar.kinetic_energy(model, z, zd), 0.5 * zd @ M @ zd))
+    True
     """
     p, n = model.parameters, model.n
     U, Ud = np.broadcast_arrays(_whole(model, z), _whole(model, zd))
@@ -259,6 +321,17 @@ def potential_energy(model: Model, z: ArrayLike) -> Array:
     -------
     energy : (...) ndarray
         In J; zero for a straight level arm.
+
+    Examples
+    --------
+    A link of 5 kg and 1 m upright, with a payload of 5 kg, in J: 7.5 kg m of g:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> rigid = farid_planar.assemble(p, rigid_links=True, rigid_joints=True)
+    >>> float(farid_planar.potential_energy(rigid, [np.pi / 2]).round(6))
+    73.575
     """
     p, n, U = model.parameters, model.n, _whole(model, z)
     phi, g, L = U[..., n : 2 * n], p.gravity, p.each("length")
@@ -299,6 +372,15 @@ def tip_position(model: Model, z: ArrayLike) -> Array:
     -------
     tip : (..., 2) ndarray
         x and y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> model = farid_planar.assemble(farid_planar.Parameters(400.0, 4000.0, n_links=2))
+    >>> z, _ = farid_planar.inverse_statics(model, [0.0, np.pi / 2])
+    >>> farid_planar.tip_position(model, z).round(9)  # in m
+    array([1., 1.])
     """
     phi = np.asarray(z)[..., model.chord]
     return np.asarray(_axes(phi)[0].swapaxes(-1, -2) @ model.parameters.each("length"))
@@ -318,6 +400,20 @@ def elastic_deflection(model: Model, z: ArrayLike) -> Array:
     -------
     deflection : (..., n) ndarray
         ``-L theta_1``, as figure 4.16 shows it.
+
+    Examples
+    --------
+    Sag of a level link of EI = 400 N m^2 under 5 kg/m and 5 kg at its tip, in m, beside
+    mu g L^4/(8 EI) + m g L^3/(3 EI):
+
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> model = farid_planar.assemble(p)
+    >>> z, _ = farid_planar.inverse_statics(model, [0.0])
+    >>> print(farid_planar.elastic_deflection(model, z).round(5))
+    [-0.0562]
+    >>> print(round(-5 * 9.81 / (8 * 400) - 5 * 9.81 / (3 * 400), 5))
+    -0.0562
     """
     U = _whole(model, z)
     slopes = np.stack([U[..., at.start] for at in model.elastic], axis=-1)
@@ -340,6 +436,16 @@ def inverse_statics(model: Model, angles: ArrayLike) -> tuple[Array, Array]:
         Coordinates.
     torque : (n,) ndarray
         Of the actuators, in N m.
+
+    Examples
+    --------
+    A level link of 5 kg and 1 m with a payload of 5 kg takes 7.5 kg m of g:
+
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> z, torque = farid_planar.inverse_statics(farid_planar.assemble(p), [0.0])
+    >>> torque.round(6)  # N m
+    array([73.575])
     """
     rest, n = np.zeros(model.size), model.n
     start = rest.copy()
@@ -370,6 +476,19 @@ def frequencies(model: Model, z: ArrayLike, *, locked: bool = False) -> Array:
     -------
     square : (m,) or (m - n,) ndarray
         In rad^2/s^2, ascending; negative where the equilibrium is unstable.
+
+    Examples
+    --------
+    Frequencies of a single link with its rotor held, in Hz:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1, payload_mass=0.0)
+    >>> model = farid_planar.assemble(p)
+    >>> z, _ = farid_planar.inverse_statics(model, [0.0])
+    >>> square = farid_planar.frequencies(model, z, locked=True)
+    >>> print((np.sqrt(square[:2]) / (2.0 * np.pi)).round(2))
+    [ 4.23 27.77]
     """
     from scipy.linalg import eigh
 
@@ -398,6 +517,17 @@ def rigid_torques(
     -------
     torque : (..., n) ndarray
         In N m; rotors and stators count.
+
+    Examples
+    --------
+    A level link of 5 kg and 1 m with a payload of 5 kg, at rest, and accelerated by
+    1 rad/s^2; the rotor counts with 0.2 kg m^2:
+
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> farid_planar.rigid_torques(p, [0.0], [0.0], [[0.0], [1.0]]).round(6)  # N m
+    array([[73.575   ],
+           [80.441667]])
     """
     model = assemble(parameters, rigid_links=True, rigid_joints=True)
     phi, rate = np.asarray(phi), np.asarray(rate)
@@ -452,7 +582,7 @@ def newmark(
     model : Model
         Constants of the arm.
     z0, zd0 : (..., m) array_like of float
-        Initial state; leading axes are separate arms in motion.
+        Initial state in rad and m, and per s; leading axes are separate arms in motion.
     torque : (steps + 1, ..., n) array_like of float
         Of the actuators at the ends of the steps, in N m.
     step : float
@@ -472,6 +602,22 @@ def newmark(
     -------
     trajectory : Trajectory
         States before, between and after the steps.
+
+    Examples
+    --------
+    The torque that holds a link stops: its energy stays, and its tip rises at first.
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_planar
+    >>> p = farid_planar.Parameters(400.0, 4000.0, n_links=1)
+    >>> model = farid_planar.assemble(p)
+    >>> z, torque = farid_planar.inverse_statics(model, [0.0])
+    >>> rest = np.zeros(model.size)
+    >>> run = farid_planar.newmark(model, z, rest, np.zeros((21, 1)), 1e-3)
+    >>> energy = farid_planar.kinetic_energy(model, run.z, run.zd)
+    >>> energy = energy + farid_planar.potential_energy(model, run.z)
+    >>> bool(np.ptp(energy) < 1e-3), round(float(run.zd[-1, model.chord[0]]), 4)
+    (True, 0.061)
     """
     torques = np.asarray(torque, dtype=np.float64)
     z, zd = np.array(z0, dtype=np.float64), np.array(zd0, dtype=np.float64)

@@ -133,8 +133,12 @@ class Link:
         Integrals of rho J NL (5.85).
     total, moment, second, roll : float
         Mass, first and second moment about the base, and rho J L.
-    x, weight, shape, curvature, twist, slope : ndarray
-        Gauss points, their weights in m, and what the energies need there.
+    x, weight : (p,) ndarray
+        Gauss points along the link and their weights, in m.
+    shape, curvature : (p, 2 N) ndarray
+        A deflection and its second derivative there, per coordinate.
+    twist, slope : (p, N) ndarray
+        The torsion and its derivative there, per coordinate.
     data : Parameters
         Of the arm.
     """
@@ -164,7 +168,26 @@ class Link:
         return len(self.hp)
 
     def split(self, x: ArrayLike) -> tuple[Array, ...]:
-        """(Phi_1, Phi_2), v, w, Theta_0, Theta, R of the coordinates."""
+        """Parts of the coordinates of a link.
+
+        Parameters
+        ----------
+        x : (6 + 5 N,) array_like
+            Coordinates.
+
+        Returns
+        -------
+        angles, v, w, roll, twist, R : (2,), (2 N,), (2 N,), (), (N,), (3,) ndarray
+            (Phi_1, Phi_2), nodal values of both deflections, Theta_0, Theta, and R.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from flexarm.reference import farid_spatial
+        >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+        >>> [np.size(part) for part in b.split(np.zeros(16))]
+        [2, 4, 4, 1, 2, 3]
+        """
         ends = np.cumsum([2, 2 * self.n, 2 * self.n, 1, self.n])
         angles, v, w, roll, twist, R = np.split(np.asarray(x), ends)
         return angles, v, w, roll[0], twist, R
@@ -172,7 +195,25 @@ class Link:
 
 @lru_cache(maxsize=8)
 def link(p: Parameters) -> Link:
-    """Constant matrices of one link, base clamped (section 5.3.4.2)."""
+    """Constant matrices of one link, base clamped (section 5.3.4.2).
+
+    Parameters
+    ----------
+    p : Parameters
+        Data of the arm.
+
+    Returns
+    -------
+    b : Link
+        Of any link of the arm: all are equal.
+
+    Examples
+    --------
+    >>> from flexarm.reference import farid_spatial
+    >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    >>> b.n, b.total, b.moment  # elements, kg, kg m
+    (2, 5.0, 2.5)
+    """
     N, L, rho = p.elements, p.length, p.mass_per_length
     h = L / N
     M, K, h1, h2 = assemble_beam(L, rho, p.bending_stiffness, N)
@@ -241,6 +282,16 @@ def link_mass_matrix(b: Link, x: ArrayLike) -> Array:
     -------
     M : (6 + 5 N, 6 + 5 N) ndarray
         Symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    >>> M = farid_spatial.link_mass_matrix(b, np.zeros(16))
+    >>> M[:2, :2].round(6)  # of azimuth and elevation, in kg m^2
+    array([[1.666667, 0.      ],
+           [0.      , 1.666667]])
     """
     angles, v, w, _, _, _ = b.split(x)
     (c1, c2), (s1, s2) = np.cos(angles), np.sin(angles)
@@ -284,6 +335,19 @@ def link_stiffness(b: Link, x: ArrayLike, xd: ArrayLike) -> Array:
     -------
     K : (6 + 5 N, 6 + 5 N) ndarray
         Symmetric.
+
+    Examples
+    --------
+    A deflection v in the horizontal plane softens when the azimuth turns at 20 rad/s:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    >>> rest, turning = np.zeros(16), np.zeros(16)
+    >>> turning[0] = 20.0
+    >>> K = [farid_spatial.link_stiffness(b, rest, xd) for xd in (rest, turning)]
+    >>> bool(K[0][2, 2] > K[1][2, 2])
+    True
     """
     angles, rates, n = b.split(x)[0], b.split(xd)[0], b.n
     V, W, T = (slice(2 + i * n, 2 + j * n) for i, j in ((0, 2), (2, 4), (4, 5)))
@@ -310,6 +374,17 @@ def link_load(b: Link, x: ArrayLike, xd: ArrayLike) -> Array:
     -------
     f : (6 + 5 N,) ndarray
         ``M xdd + K x = f`` for a link without other forces.
+
+    Examples
+    --------
+    A level link of 5 kg and 1 m in gravity, in N m and N:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    >>> f = farid_spatial.link_load(b, np.zeros(16), np.zeros(16))
+    >>> f[[1, -1]].round(6)  # on the elevation and on the origin
+    array([-24.525, -49.05 ])
     """
     angles, v, w, _, _, _ = b.split(x)
     (d1, d2), vd, wd, roll, twist, _ = b.split(xd)
@@ -343,7 +418,30 @@ def link_load(b: Link, x: ArrayLike, xd: ArrayLike) -> Array:
 
 
 def link_kinetic_energy(b: Link, x: ArrayLike, xd: ArrayLike) -> Any:
-    """Kinetic energy (5.42) from points along the link, in J."""
+    """Kinetic energy (5.42) from points along the link, in J.
+
+    Parameters
+    ----------
+    b : Link
+        Constants of the link.
+    x, xd : (6 + 5 N,) array_like
+        Coordinates and velocities.
+
+    Returns
+    -------
+    energy : scalar
+        It uses none of the mass matrices, so it checks them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    >>> x, xd = np.full(16, 0.1), np.linspace(-1.0, 1.0, 16)
+    >>> M = farid_spatial.link_mass_matrix(b, x)
+    >>> bool(np.isclose(farid_spatial.link_kinetic_energy(b, x, xd), 0.5 * xd @ M @ xd))
+    True
+    """
     angles, v, w, _, _, _ = b.split(x)
     rates, vd, wd, roll, twist, Rd = b.split(xd)
     i, j, k = axes(angles)
@@ -361,7 +459,32 @@ def link_kinetic_energy(b: Link, x: ArrayLike, xd: ArrayLike) -> Any:
 
 
 def link_potential_energy(b: Link, x: ArrayLike) -> Any:
-    """Potential energy (5.43) from points along the link, in J."""
+    """Potential energy (5.43) from points along the link, in J.
+
+    Parameters
+    ----------
+    b : Link
+        Constants of the link.
+    x : (6 + 5 N,) array_like
+        Coordinates.
+
+    Returns
+    -------
+    energy : scalar
+        Of gravity, bending and torsion; zero for a straight level link at R = 0.
+
+    Examples
+    --------
+    An upright link of 5 kg and 1 m:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> b = farid_spatial.link(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    >>> x = np.zeros(16)
+    >>> x[1] = np.pi / 2
+    >>> float(farid_spatial.link_potential_energy(b, x).round(6))  # 5 g / 2
+    24.525
+    """
     angles, v, w, _, twist, R = b.split(x)
     _, _, k = axes(angles)
     p = b.data
@@ -407,12 +530,43 @@ def links(p: Parameters, y: ArrayLike, *, printed: bool = False) -> list[Array]:
     -------
     x : list of (6 + 5 N,) ndarray
         For `link_mass_matrix` and the others.
+
+    Examples
+    --------
+    Three straight links in the plane of azimuth zero: where they begin, in m.
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0)
+    >>> y = np.zeros(farid_spatial.independent(p))
+    >>> y[1] = y[5] = np.pi / 2  # elevation of link 1, and its rotor with it
+    >>> np.array([x[-3:] for x in farid_spatial.links(p, y)]).round(9) + 0.0
+    array([[0., 0., 0.],
+           [0., 0., 1.],
+           [0., 0., 2.]])
     """
     return [x for x, _ in _chain(p, y, printed)]
 
 
 def independent(p: Parameters) -> int:
-    """Number of degrees of freedom."""
+    """Count the degrees of freedom.
+
+    Parameters
+    ----------
+    p : Parameters
+        Data of the arm.
+
+    Returns
+    -------
+    count : int
+        Number of entries of y of `links`.
+
+    Examples
+    --------
+    >>> from flexarm.reference import farid_spatial
+    >>> farid_spatial.independent(farid_spatial.Parameters(400.0, 300.0, 4000.0))
+    38
+    """
     return 2 * p.n_links + 2 + 5 * p.elements * p.n_links
 
 
@@ -464,6 +618,18 @@ def joint_rows(p: Parameters, y: Array, yd: Array, *, printed: bool = False) -> 
     rows : (r, 2) ndarray
         Inertia or mass, and the velocity that goes with it: half the sum of inertia
         times velocity squared is their kinetic energy.
+
+    Examples
+    --------
+    The azimuth turns with 1 rad/s: energy of actuators and payload alone, in J.
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0)
+    >>> y = np.zeros(farid_spatial.independent(p))
+    >>> inertia, velocity = farid_spatial.joint_rows(p, y, np.eye(len(y))[0]).T
+    >>> float((0.5 * inertia @ velocity**2).round(6))
+    10.225
     """
     moved = _chain(p, y + 1j * _STEP * yd, printed)
     n, N = p.n_links, p.elements
@@ -494,7 +660,32 @@ def _tip(p: Parameters, x: Array) -> Array:
 
 
 def tip_position(p: Parameters, y: ArrayLike, *, printed: bool = False) -> Array:
-    """Position of the payload, (3,), in m."""
+    """Position of the payload.
+
+    Parameters
+    ----------
+    p : Parameters
+        Data of the arm.
+    y : (m,) array_like
+        Independent coordinates, see `links`.
+    printed : bool
+        As of `links`.
+
+    Returns
+    -------
+    tip : (3,) ndarray
+        In m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0)
+    >>> y = np.zeros(farid_spatial.independent(p))
+    >>> y[:2] = y[4:6] = [np.pi / 2, np.pi / 6]  # azimuth, elevation, and their rotors
+    >>> farid_spatial.tip_position(p, y).round(6)
+    array([0.      , 2.598076, 1.5     ])
+    """
     return _tip(p, links(p, y, printed=printed)[-1])
 
 
@@ -514,6 +705,17 @@ def mass_matrix(p: Parameters, y: ArrayLike, *, printed: bool = False) -> Array:
     -------
     M : (m, m) ndarray
         Sum of J' M_k J over links, actuators and payload.
+
+    Examples
+    --------
+    Inertia of one level link about the vertical, actuators and payload included:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0, n_links=1, elements=1)
+    >>> y = np.zeros(farid_spatial.independent(p))
+    >>> print(farid_spatial.mass_matrix(p, y)[0, 0].round(6))  # in kg m^2
+    3.916667
     """
     y = np.asarray(y, dtype=np.float64)
     b, unit = link(p), np.eye(len(y))
@@ -543,6 +745,18 @@ def potential_energy(p: Parameters, y: ArrayLike, *, printed: bool = False) -> A
     -------
     energy : scalar
         Of the actuators after the first (5.49), lost in the scan, as (4.55).
+
+    Examples
+    --------
+    A twist of 0.01 rad of the shaft of the base alone, in J:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0, gravity=0.0)
+    >>> y = np.zeros(farid_spatial.independent(p))
+    >>> y[0] = 0.01
+    >>> float(farid_spatial.potential_energy(p, y).round(6))
+    0.2
     """
     y, n, b = np.asarray(y), p.n_links, link(p)
     twist = y[: n + 1] - p.gear_ratio * y[n + 1 : 2 * n + 2]
@@ -569,6 +783,19 @@ def constraints(p: Parameters, s: ArrayLike) -> Array:
     -------
     C : (10 (n - 1),) ndarray
         Zero where the links hang together.
+
+    Examples
+    --------
+    Two stretched links, whose second one begins at x = 1 m, and one 1 mm off:
+
+    >>> import numpy as np
+    >>> from flexarm.reference import farid_spatial
+    >>> p = farid_spatial.Parameters(400.0, 300.0, 4000.0, n_links=2, elements=1)
+    >>> s = np.zeros((2, 24))
+    >>> s[:, 15] = 1.0, 1.001
+    >>> fits, gapes = (farid_spatial.constraints(p, each) for each in s)
+    >>> bool(abs(fits).max() < 1e-12), gapes[:3].round(9)  # in m
+    (True, array([0.001, 0.   , 0.   ]))
     """
     s, N = np.asarray(s), p.elements
     b = link(p)

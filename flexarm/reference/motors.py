@@ -144,7 +144,17 @@ def _stator_inertia(drive: Any, axis: Array) -> Array:
 
 
 class Part(NamedTuple):
-    """What moves like its carrier but for a constant column, 1/2 y' I y."""
+    """What moves like its carrier but for a constant column: T = y' I y / 2.
+
+    Attributes
+    ----------
+    pose : Dual
+        Of a frame on the carrier, with its derivatives.
+    spin : (6, nv) ndarray
+        ``y = (twist of the frame) + spin @ qd``.
+    inertia : (6, 6) ndarray
+        In kg m^2 and kg, in the axes of the frame.
+    """
 
     pose: Dual  # of a frame on the carrier
     spin: Array  # (6, nv): y = (twist of the frame) + spin qd
@@ -164,6 +174,25 @@ def parts(
         ``place(body, node)`` is the pose of a node.
     q, delta : (nq,) and (nv,) ndarray
         Positions, and the displacement from them.
+
+    Returns
+    -------
+    parts : list of Part
+        Stator and rotor of each joint with a drive.
+
+    Examples
+    --------
+    A stator of 2 kg on the ground and a rotor of 0.1 kg m^2; no node carries them:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1, stator_mass=2.0)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> arm = fa.Arm([rod])
+    >>> motors = fa.reference.motors
+    >>> stator, rotor = motors.parts(arm, None, np.zeros(2), np.zeros(2))
+    >>> print(stator.inertia[5, 5], rotor.inertia[2, 2])  # kg, kg m^2
+    2.0 0.1
     """
     result, n = [], 0
     for k, body in enumerate(arm.bodies):
@@ -209,13 +238,64 @@ def parts(
 
 
 def part_columns(part: Part) -> Array:
-    """Derivatives of (w; v) of a rotor or stator with respect to qd, (6, nv)."""
+    """Derivatives of (w; v) of a rotor or stator with respect to qd.
+
+    Parameters
+    ----------
+    part : Part
+        One of `parts`.
+
+    Returns
+    -------
+    columns : (6, nv) ndarray
+        In rad/s and m/s per rate.
+
+    Examples
+    --------
+    A rotor on the ground turns with its own rate, not with that of the joint:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> motors = fa.reference.motors
+    >>> _, rotor = motors.parts(fa.Arm([rod]), None, np.zeros(2), np.zeros(2))
+    >>> motors.part_columns(rotor)[2]  # about z, for the rates of joint and motor
+    array([0., 1.])
+    """
     twists = twist_of(inverse_of(part.pose.value) @ part.pose.partials)
     return np.asarray(twists.T + part.spin)
 
 
 def part_forces(part: Part, qd: Array, qdd: Array) -> Array:
-    """Lagrange's equations of one rotor or stator, without gravity."""
+    """Lagrange's equations of one rotor or stator, without gravity.
+
+    Parameters
+    ----------
+    part : Part
+        One of `parts`, for a `delta` of ``1j * COMPLEX_STEP * qd``.
+    qd, qdd : (nv,) ndarray
+        Velocities and accelerations.
+
+    Returns
+    -------
+    tau : (nv,) ndarray
+        Generalized forces that this motion of the part takes.
+
+    Examples
+    --------
+    A rotor of 0.1 kg m^2 that is accelerated by 3 rad/s^2:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> motors, qd = fa.reference.motors, np.array([0.0, 1.0])
+    >>> moving = 1j * motors.COMPLEX_STEP * qd
+    >>> _, rotor = motors.parts(fa.Arm([rod]), None, np.zeros(2), moving)
+    >>> motors.part_forces(rotor, qd, np.array([0.0, 3.0])).round(9)  # N m
+    array([0. , 0.3])
+    """
     jacobian = part_columns(part)
     a, a_rate = jacobian.real, jacobian.imag / COMPLEX_STEP
     y_partials = twist_of(twist_and_partials(part.pose)[1]).T
@@ -262,7 +342,28 @@ def _deflections(
 
 
 def moved(arm: Arm, q: Array, delta: Array) -> Array:
-    """Positions with the displacement of the plain coordinates added."""
+    """Positions with the displacement of the plain coordinates added.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q, delta : (nq,) and (nv,) ndarray
+        Positions, and the displacement from them.
+
+    Returns
+    -------
+    q : (nq,) ndarray
+        Quaternions are left as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm, step = fa.library.planar_chain(2), np.array([0.0, 1e-40j])
+    >>> fa.reference.motors.moved(arm, np.array([0.3, 0.5]), step).imag
+    array([0.e+00, 1.e-40])
+    """
     q = np.array(q, dtype=np.result_type(q, delta, float))
     for k, body in enumerate(arm.bodies):
         if not body.joint.has_pose:
@@ -273,7 +374,31 @@ def moved(arm: Arm, q: Array, delta: Array) -> Array:
 
 
 def potential(arm: Arm, q: Array) -> Any:
-    """Energy of springs and stops, in J (H1, H3)."""
+    """Energy of springs and stops (H1, H3).
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q : (nq,) ndarray
+        Positions.
+
+    Returns
+    -------
+    energy : scalar
+        In J.
+
+    Examples
+    --------
+    A shaft of 10 kN m/rad, twisted by 0.01 rad:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> float(fa.reference.motors.potential(fa.Arm([rod]), np.array([0.01, 0.0])))
+    0.5
+    """
     total = 0.0
     for joint, own, shaft, _ in _deflections(arm, q, np.zeros(arm.nv)):
         total = total + 0.5 * joint.stiffness * (own.s - joint.rest) ** 2
@@ -287,7 +412,32 @@ def potential(arm: Arm, q: Array) -> Any:
 
 
 def passive_forces(arm: Arm, q: Array, qd: Array) -> Array:
-    """Forces inside joints (H1-H3) on the side of the inertia, (nv,)."""
+    """Forces inside joints (H1-H3): springs, shafts, stops, dry friction.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    q, qd : (nq,) and (nv,) ndarray
+        Positions and velocities.
+
+    Returns
+    -------
+    forces : (nv,) ndarray
+        On the side of the inertia, in N m or N.
+
+    Examples
+    --------
+    A shaft of 10 kN m/rad, twisted by 0.01 rad, between joint and motor:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> arm = fa.Arm([rod])
+    >>> fa.reference.motors.passive_forces(arm, np.array([0.01, 0.0]), np.zeros(2))
+    array([ 100., -100.])
+    """
     q, qd = np.asarray(q), np.asarray(qd)
     total = np.zeros(arm.nv, dtype=np.result_type(q, qd, float))
     for joint, own, shaft, motor in _deflections(arm, q, qd):
@@ -319,7 +469,27 @@ def _stop_force(stops: Any, own: _Deflection) -> Any:
 
 
 def motor_damping(arm: Arm) -> Array:
-    """Viscous friction of the motors, (nv, nv)."""
+    """Viscous friction of the motors.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+
+    Returns
+    -------
+    damping : (nv, nv) ndarray
+        In N m s or N s/m, on the rates of the motors.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1, motor_damping=0.02)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> fa.reference.motors.motor_damping(fa.Arm([rod]))
+    array([[0.  , 0.  ],
+           [0.  , 0.02]])
+    """
     result = np.zeros((arm.nv, arm.nv))
     at = arm.motor_slice.start
     for body in arm.bodies:

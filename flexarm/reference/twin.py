@@ -112,6 +112,15 @@ def sweep_outward(
     -------
     states : list of BodyState
         One for each body.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> states = fa.reference.twin.sweep_outward(arm, np.zeros(2), np.array([1.0, 0.0]))
+    >>> [s.parent for s in states], states[1].hop.V + 0.0  # rad/s, then m/s
+    ([-1, 0], array([0., 0., 1., 0., 1., 0.]))
     """
     check_full(arm)
     ground = Node(np.zeros(3), np.zeros((3, 0)), np.zeros((3, 0)))
@@ -152,6 +161,16 @@ def position_rates(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
     -------
     rates : (nq,) ndarray
         The velocities themselves but for joints with quaternions.
+
+    Examples
+    --------
+    A spherical joint has a quaternion q and q' = q omega/2, with omega in rad/s:
+
+    >>> import flexarm as fa
+    >>> ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1.0, inertia=(1, 1, 1))
+    >>> arm = fa.Arm([ball])
+    >>> fa.reference.twin.position_rates(arm, arm.neutral, [0.0, 0.0, 1.0])
+    array([0. , 0. , 0. , 0.5])
     """
     q, qd = np.asarray(q), np.asarray(qd)
     rates = np.zeros(arm.nq, dtype=np.result_type(q, qd, float))
@@ -177,6 +196,14 @@ def link_velocities(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
     -------
     V : (B, 6) ndarray
         Angular and linear velocity of the frames in the axes of the bodies.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.reference.twin.link_velocities(arm, [0.0, 0.0], [1.0, 0.0]) + 0.0
+    array([[0., 0., 1., 0., 0., 0.],
+           [0., 0., 1., 0., 1., 0.]])
     """
     return np.array(
         [s.hop.V for s in sweep_outward(arm, np.asarray(q), np.asarray(qd))]
@@ -197,6 +224,15 @@ def link_accelerations(arm: Arm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
     -------
     alpha : (B, 6) ndarray
         In rad/s^2 and m/s^2.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> rest = [0.0, 0.0]
+    >>> fa.reference.twin.link_accelerations(arm, rest, rest, [1.0, 0.0]) + 0.0
+    array([[0., 0., 1., 0., 0., 0.],
+           [0., 0., 1., 0., 1., 0.]])
     """
     qdd = np.asarray(qdd)
     states = sweep_outward(arm, np.asarray(q), np.asarray(qd))
@@ -224,6 +260,15 @@ def link_jacobians(arm: Arm, q: ArrayLike) -> Array:
     -------
     J : (B, 6, nv) ndarray
         ``J @ qd`` are the twists of `link_velocities`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm, q = fa.library.planar_chain(2, n_modes=1), [0.3, 0.5, 0.02, 0.01]
+    >>> J = fa.reference.twin.link_jacobians(arm, q)
+    >>> np.allclose(J, fa.link_jacobians(arm, q))
+    True
     """
     q = np.asarray(q)
     states = sweep_outward(arm, q, np.zeros(arm.nv))
@@ -274,6 +319,18 @@ def inverse_dynamics(
     -------
     tau : (nv,) ndarray
         Joint rows, then the modal residual.
+
+    Examples
+    --------
+    A recursion in Python beside the one in C:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> q, qd, qdd = np.random.default_rng(0).uniform(-0.1, 0.1, (3, 4))
+    >>> tau = fa.reference.twin.inverse_dynamics(arm, q, qd, qdd)
+    >>> np.allclose(tau, fa.inverse_dynamics(arm, q, qd, qdd))
+    True
     """
     q, qd, qdd = np.asarray(q), np.asarray(qd), np.asarray(qdd)
     inside = motors.passive_forces(arm, q, qd)
@@ -305,7 +362,27 @@ def inverse_dynamics(
 
 
 def joint_map(state: BodyState) -> Array:
-    """Joint map H of a body, (n + n_dof, n + 6) (eq. 13, with the exact Pi of F2)."""
+    """Joint map H of a body (eq. 13, with the exact Pi of F2).
+
+    Parameters
+    ----------
+    state : BodyState
+        The body, from `sweep_outward`.
+
+    Returns
+    -------
+    H : (n + n_dof, n + 6) ndarray
+        Forces on (etad; omega; v) to those on modes and joint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.reference import twin
+    >>> arm = fa.library.pendulum()  # about -y
+    >>> twin.joint_map(twin.sweep_outward(arm, np.zeros(1), np.zeros(1))[0]) + 0.0
+    array([[ 0., -1.,  0.,  0.,  0.,  0.]])
+    """
     S, Pi = state.hop.S, state.hop.Pi
     n = Pi.shape[1]
     still = np.zeros((S.shape[1], n))
@@ -326,6 +403,14 @@ def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
     -------
     mass : (nv, nv) ndarray
         Symmetric and positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm, q = fa.library.planar_chain(2, n_modes=1), [0.3, 0.5, 0.02, 0.01]
+    >>> np.allclose(fa.reference.twin.mass_matrix(arm, q), fa.mass_matrix(arm, q))
+    True
     """
     q = np.asarray(q)
     arm, _ = _with_rotors(arm, None)
@@ -380,6 +465,16 @@ def forward_dynamics(
     -------
     qdd : (nv,) ndarray
         Accelerations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> q, qd, tau = np.random.default_rng(0).uniform(-0.1, 0.1, (3, 4))
+    >>> qdd = fa.reference.twin.forward_dynamics(arm, q, qd, tau)
+    >>> np.allclose(qdd, fa.forward_dynamics(arm, q, qd, tau))
+    True
     """
     q, qd = np.asarray(q), np.asarray(qd)
     tau = np.asarray(tau) - motors.passive_forces(arm, q, qd)

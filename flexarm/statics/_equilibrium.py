@@ -90,6 +90,20 @@ class Equilibrium:
         ------
         ConvergenceError
             If one fails; ``error.result`` is this object.
+
+        Examples
+        --------
+        A pendulum that stands upright does so until it is touched:
+
+        >>> import flexarm as fa
+        >>> upright = fa.equilibrium(fa.library.pendulum(), [1.5], held=None)
+        >>> upright.check(stable=False).q.round(4)
+        array([1.5708])
+        >>> try:
+        ...     upright.check()
+        ... except fa.ConvergenceError as error:
+        ...     print(error.result.stable)
+        False
         """
         if np.all(self.success & self.stable if stable else self.success):
             return self

@@ -112,6 +112,18 @@ class SystemJacobian:
         ------
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        The twist of one body out of the stacked ones:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm, q, qd = fa.library.puma560(), np.linspace(0.1, 0.6, 6), np.ones(6)
+        >>> f = fa.twists.factors(arm, q)
+        >>> twist = (f.A @ f.X @ qd)[f.rows("link4")]
+        >>> np.allclose(twist, fa.link_jacobians(arm, q)[3] @ qd)
+        True
         """
         return body_slice(self.arm.body_index(body))
 
@@ -136,6 +148,18 @@ class SystemJacobian:
             If there is no such factor.
         ModelError
             If there is no such body.
+
+        Examples
+        --------
+        Blocks below the diagonal carry twists from a body to one further out:
+
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> f = fa.twists.factors(fa.library.planar_chain(2, length=1.0), [0.0, 0.0])
+        >>> f.block("A", "link2", "link1")[3:, :3] + 0.0  # a turn about z moves in y
+        array([[ 0.,  0.,  0.],
+               [ 0.,  0.,  1.],
+               [ 0., -1.,  0.]])
         """
         if factor not in ("A", "A_inverse", "D", "P"):
             raise ArgumentError(

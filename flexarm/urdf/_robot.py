@@ -78,7 +78,7 @@ class RobotJoint(Description):
     damping, friction : float
         Viscous friction, and Coulomb friction, which no arm knows; SI units.
     mimic : (str, float, float) or None
-        Joint that this one follows, multiplier, offset.
+        Joint that this one follows, multiplier, offset in rad or m.
     """
 
     name: str

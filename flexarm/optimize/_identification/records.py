@@ -109,6 +109,17 @@ class Record:
         -------
         record : Record
             Of the same start.
+
+        Examples
+        --------
+        Identify on the first two thirds, check on the whole:
+
+        >>> import numpy as np
+        >>> from flexarm.optimize import Record
+        >>> t = np.linspace(0.0, 3.0, 31)
+        >>> record = Record(t, np.sin(t))
+        >>> print(record.first(2 / 3).t[-1])  # in s
+        2.0
         """
         end = self.t[0] + part * (self.t[-1] - self.t[0])
         n = max(2, int(np.searchsorted(self.t, end, side="right")))
