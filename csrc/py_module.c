@@ -118,7 +118,18 @@ static PyObject *module_modal_integrals(PyObject *module, PyObject *args)
 
 static PyMethodDef module_methods[] = {
     {"build_info", module_build_info, METH_NOARGS,
-     "How the kernels were built and which instruction set is in use."},
+     "build_info()\n--\n\n"
+     "How the kernels were built and which instruction set is in use.\n\n"
+     "Returns\n-------\n"
+     "dict\n"
+     "    `isa`, the instruction set in use, and `lanes`, how many states a kernel\n"
+     "    computes at once; `available`, the sets of this build that this machine\n"
+     "    has, widest first; `compiler`; `numpy_at_build`; `openblas`.\n\n"
+     "Examples\n--------\n"
+     ">>> import flexarm as fa\n"
+     ">>> info = fa.build_info()\n"
+     ">>> info[\"isa\"] in info[\"available\"]\n"
+     "True"},
     {"modal_integrals", module_modal_integrals, METH_VARARGS,
      "modal_integrals(n_modes, nodes): mass, mp0, J0 and the flat modal integrals."},
     {"quiet_map", py_quiet_map, METH_O,
