@@ -179,7 +179,7 @@ class ArmDrawing:
         (array([1.2]), array([0.4]))
         """
         move = line.set_data_3d if self.plane == "3d" else line.set_data
-        move(*points.T)
+        move(*np.asarray(points).T)
 
     def recolor(self, colors: Sequence[Any]) -> None:
         """Give each configuration its own colour.
