@@ -37,7 +37,7 @@ class MeshModes:
     shapes : (n, m) ndarray
         Each column is a mode, a displacement of all n degrees of freedom.
     stiffness : (m, m) ndarray
-        Modal stiffness.
+        Modal stiffness, in N m by unit of the modes squared.
     names : tuple of str
         Names of the modes.
     attachment : int or None

@@ -162,7 +162,7 @@ class Section(Description):
         Returns
         -------
         stress : (...) ndarray
-            Of the worst fibre, zero or more; ``stress / E`` is its strain.
+            Of the worst fibre in Pa, zero or more; ``stress / E`` is its strain.
 
         Raises
         ------
@@ -201,7 +201,7 @@ class Section(Description):
         Returns
         -------
         stress : (...) ndarray
-            Of the worst point of the outline; shear forces add to it.
+            Of the worst point of the outline, in Pa; shear forces add to it.
 
         Raises
         ------

@@ -45,7 +45,7 @@ class LinkLoads:
         Stretch, rate of twist in 1/m, curvatures :math:`v''` and :math:`w''` in 1/m,
         by the modes of the link.
     strain_moment : (..., S, 3) ndarray
-        The moments that belong to these strains.
+        The moments that belong to these strains, in N m.
     profile : BeamProfile
         The link as a beam.
     """

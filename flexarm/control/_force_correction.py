@@ -43,7 +43,7 @@ class Comparison:
     position_error, rate_error, acceleration_error : (..., nu) ndarray
         Desired less computed motion of the joints.
     deformation_error : (..., n_nodes, 6) ndarray or None
-        Desired less computed node deformations, NaN where none is desired.
+        Desired less computed node deformations in rad and m, NaN where none is desired.
     span : float
         For how long the corrected forces will be held, in s; zero if not known.
     desired_next : Motion or None

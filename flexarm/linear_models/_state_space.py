@@ -40,7 +40,8 @@ class StateSpace(Printed):
     y : (..., p) ndarray or None
         The outputs at the point.
     drift : (..., n) ndarray or None
-        Rate of the state at the point: zero at an equilibrium.
+        Rate of the state at the point, in units of the states per s: zero at an
+        equilibrium.
 
     Raises
     ------

@@ -158,7 +158,7 @@ class ArmDrawing:
             for part, line in lines.items():
                 self.set_points(line, shape.part(part)[:, self._columns])
 
-    def set_points(self, line: Any, points: Array) -> None:
+    def set_points(self, line: Any, points: ArrayLike) -> None:
         """Move a line to points given by the coordinates that the axes show.
 
         Parameters
@@ -170,16 +170,15 @@ class ArmDrawing:
 
         Examples
         --------
-        >>> import numpy as np
         >>> import flexarm as fa
         >>> drawing = fa.plotting.arm(fa.library.planar_chain(2), [0.3, 0.5])
         >>> (target,) = drawing.ax.plot([], [], "x")
-        >>> drawing.set_points(target, np.array([[1.2, 0.4]]))
+        >>> drawing.set_points(target, [[1.2, 0.4]])
         >>> target.get_xdata(), target.get_ydata()
         (array([1.2]), array([0.4]))
         """
         move = line.set_data_3d if self.plane == "3d" else line.set_data
-        move(*points.T)
+        move(*np.asarray(points).T)
 
     def recolor(self, colors: Sequence[Any]) -> None:
         """Give each configuration its own colour.

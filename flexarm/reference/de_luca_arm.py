@@ -105,16 +105,16 @@ class Coefficients:
         joint and mode, kg for two modes; each b in that by the unit of what it
         multiplies in (32).
     t : (3, 2) ndarray
-        ``t[0, 1]`` is t_12.
+        ``t[0, 1]`` is t_12; rows are dimensionless, in kg, and in 1/m.
     h : mapping of i to tuple of float
         ``h[1][7]`` is h_107, in N m or N by the unit of what it multiplies in (34); the
         entry 0 is unused.
     stiffness : (6,) ndarray
-        Diagonal of K (35).
+        Diagonal of K (35), in N/m.
     length : tuple of two float
         Of the links, in m.
     tip : (2, 2) ndarray
-        Tip deflections of the modes of link 1 and link 2.
+        Tip deflections of the modes of link 1 and link 2, dimensionless.
     """
 
     b: Mapping[tuple[int, int], tuple[float, ...]]

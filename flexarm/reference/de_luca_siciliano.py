@@ -398,7 +398,7 @@ def energy(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
     Returns
     -------
     energy : (...) ndarray
-        Constant in free motion without damping.
+        In J, constant in free motion without damping.
 
     Examples
     --------
@@ -427,7 +427,7 @@ def momentum(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
     Returns
     -------
     momentum : (...) ndarray
-        Its rate is the torque of joint 1 less its friction.
+        In N m s; its rate is the torque of joint 1 less its friction.
 
     Examples
     --------

@@ -103,7 +103,7 @@ class Projection(NamedTuple):
     Attributes
     ----------
     jacobian, projecting : (..., 12, nv) ndarray
-        The forms P-hat (92) and P-check (93).
+        The forms P-hat (92) and P-check (93), in rad/s and m/s per rate.
     rate : (..., 12, nv) ndarray or None
         Time derivative of P-hat, by (76)-(79); None without velocities.
     """
@@ -216,11 +216,11 @@ class Equations(NamedTuple):
     Attributes
     ----------
     mass : (..., nv, nv) ndarray
-        M of (112).
+        M of (112), in units of `fa.mass_matrix`.
     velocity : (..., nv) ndarray
-        C u of (112).
+        C u of (112), in N m or N on the joints.
     stiffness : (nv, nv) ndarray
-        K of (112), zero on the joints.
+        K of (112), in N m by unit of the modes squared; zero on the joints.
     tau : (..., nv) ndarray
         What gravity adds to tau (109); torques of the joints are their rows.
     """
@@ -294,7 +294,8 @@ def mass_matrix(
     Returns
     -------
     mass : (..., nv, nv) ndarray
-        Symmetric, and positive definite while deformations are small.
+        In units of `fa.mass_matrix`; symmetric, and positive definite while
+        deformations are small.
 
     Examples
     --------
@@ -418,7 +419,7 @@ def bias_forces(
     Returns
     -------
     forces : (..., nv) ndarray
-        As `fa.bias_forces`.
+        As `fa.bias_forces`, in N m or N on the joints.
 
     Examples
     --------

@@ -92,13 +92,15 @@ class Link:
     Attributes
     ----------
     mass, stiffness : (2 N, 2 N) ndarray
-        Assembled from (4.22) and (4.33), without the two end deflections.
+        Assembled from (4.22) and (4.33), without the two end deflections: in kg, kg m,
+        kg m^2 and in N/m, N, N m by deflections and slopes.
     h1, h2 : (2 N,) ndarray
         Integrals of rho A N and of rho A x N, (4.35) and (4.41), in kg m, kg m^2.
     x, weight : (p,) ndarray
         Gauss points along the link in m and their masses in kg.
     shape, curvature : (p, 2 N) ndarray
-        Deflection w and its second derivative at these points, per coordinate.
+        Deflection w in m and its second derivative in 1/m at these points, per
+        coordinate.
     modulus : float
         EI / rho A, in m^4/s^2.
     """
@@ -205,7 +207,8 @@ class Model:
     carried : (n,) ndarray
         Mass beyond the tip of each link, payload and actuators included, in kg.
     mass, stiffness : (u, u) ndarray
-        Constant parts of MS and KS: beams, rotors, stators, payload, shafts.
+        Constant parts of MS and KS, in kg m^2 and N m for angles: beams, rotors,
+        stators, payload, shafts.
     basis : (u, m) ndarray
         From the m coordinates z to all of U.
     printed : bool

@@ -215,7 +215,7 @@ class Inverse(NamedTuple):
     Attributes
     ----------
     phi, rate, torque : (n,) ndarray
-        Angle of the base, its rate, and the torque it takes.
+        Angle of the base in rad, its rate in rad/s, and the torque it takes in N m.
     """
 
     phi: NDArray[np.float64]

@@ -127,7 +127,7 @@ def stiffness_matrix(model: Model, zd: ArrayLike) -> Array:
     model : Model
         Constants of the arm.
     zd : (..., m) array_like
-        Velocities.
+        Velocities, in rad/s and m/s.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def load_vector(model: Model, z: ArrayLike, zd: ArrayLike) -> Array:
     Returns
     -------
     f : (..., m) ndarray
-        The softening is in `stiffness_matrix`.
+        In N m for angles; the softening is in `stiffness_matrix`.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def tip_position(model: Model, z: ArrayLike) -> Array:
     Returns
     -------
     tip : (..., 2) ndarray
-        x and y.
+        x and y, in m.
 
     Examples
     --------
@@ -399,7 +399,7 @@ def elastic_deflection(model: Model, z: ArrayLike) -> Array:
     Returns
     -------
     deflection : (..., n) ndarray
-        ``-L theta_1``, as figure 4.16 shows it.
+        ``-L theta_1`` in m, as figure 4.16 shows it.
 
     Examples
     --------

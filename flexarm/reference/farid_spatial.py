@@ -124,11 +124,11 @@ class Link:
     Attributes
     ----------
     mass, bending : (2 N, 2 N) ndarray
-        Of one deflection, (5.83) and (5.87).
+        Of one deflection, (5.83) and (5.87), in kg and N/m, with m for each slope.
     h1, h2 : (2 N,) ndarray
         Integrals of rho A N and rho A x N.
     polar, torsion : (N, N) ndarray
-        Of the torsion, (5.86) and (5.91).
+        Of the torsion, (5.86) and (5.91), in kg m^2 and N m.
     hp : (N,) ndarray
         Integrals of rho J NL (5.85).
     total, moment, second, roll : float
@@ -136,9 +136,9 @@ class Link:
     x, weight : (p,) ndarray
         Gauss points along the link and their weights, in m.
     shape, curvature : (p, 2 N) ndarray
-        A deflection and its second derivative there, per coordinate.
+        A deflection in m and its second derivative in 1/m there, per coordinate.
     twist, slope : (p, N) ndarray
-        The torsion and its derivative there, per coordinate.
+        The torsion and its derivative in 1/m there, per coordinate.
     data : Parameters
         Of the arm.
     """
@@ -178,7 +178,8 @@ class Link:
         Returns
         -------
         angles, v, w, roll, twist, R : (2,), (2 N,), (2 N,), (), (N,), (3,) ndarray
-            (Phi_1, Phi_2), nodal values of both deflections, Theta_0, Theta, and R.
+            (Phi_1, Phi_2), nodal values of both deflections, Theta_0, Theta, and R,
+            in rad and m.
 
         Examples
         --------
@@ -373,7 +374,7 @@ def link_load(b: Link, x: ArrayLike, xd: ArrayLike) -> Array:
     Returns
     -------
     f : (6 + 5 N,) ndarray
-        ``M xdd + K x = f`` for a link without other forces.
+        In N m and N: ``M xdd + K x = f`` for a link without other forces.
 
     Examples
     --------
@@ -616,8 +617,8 @@ def joint_rows(p: Parameters, y: Array, yd: Array, *, printed: bool = False) -> 
     Returns
     -------
     rows : (r, 2) ndarray
-        Inertia or mass, and the velocity that goes with it: half the sum of inertia
-        times velocity squared is their kinetic energy.
+        Inertia or mass in kg m^2 or kg, and the velocity that goes with it: half the
+        sum of inertia times velocity squared is their kinetic energy.
 
     Examples
     --------
@@ -776,8 +777,9 @@ def constraints(p: Parameters, s: ArrayLike) -> Array:
     p : Parameters
         Data of the arm.
     s : (10 n - 6 + 5 N n,) array_like
-        Redundant coordinates: q_b, q_1, Phi_1, Phi_2, v, w, Theta of link 1, then
-        Phi_1, Phi_2, Psi_1, Psi_2, Theta_0, q, R, gamma, v, w, Theta of each other.
+        Redundant coordinates in rad and m: q_b, q_1, Phi_1, Phi_2, v, w, Theta of link
+        1, then Phi_1, Phi_2, Psi_1, Psi_2, Theta_0, q, R, gamma, v, w, Theta of each
+        other.
 
     Returns
     -------

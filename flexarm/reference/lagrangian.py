@@ -202,7 +202,8 @@ def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
 
     Returns
     -------
@@ -234,7 +235,8 @@ def node_poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Arr
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
 
     Returns
     -------
@@ -274,7 +276,8 @@ def node_jacobian(
     node : int
         Number among all nodes of the arm, see ``arm.node``.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
 
     Returns
     -------
@@ -310,7 +313,8 @@ def link_jacobians(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
 
     Returns
     -------
@@ -411,7 +415,8 @@ def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Ar
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
 
     Returns
     -------
@@ -456,7 +461,8 @@ def kinetic_energy(
     q, qd : (nq,) and (nv,) array_like
         Positions and velocities.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
     affine : bool
         Foreshortening as T of flexarm has it, see `mass_foreshortening`; ``False``
         takes the nodes as they move.
@@ -539,7 +545,8 @@ def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) 
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities, real or complex; none by default.
+        Displacement from q along the velocities in rad, m and modal units, real or
+        complex; none by default.
 
     Returns
     -------

@@ -151,7 +151,7 @@ class Part(NamedTuple):
     pose : Dual
         Of a frame on the carrier, with its derivatives.
     spin : (6, nv) ndarray
-        ``y = (twist of the frame) + spin @ qd``.
+        ``y = (twist of the frame) + spin @ qd``, in rad/s and m/s per rate.
     inertia : (6, 6) ndarray
         In kg m^2 and kg, in the axes of the frame.
     """

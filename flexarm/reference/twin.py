@@ -106,7 +106,7 @@ def sweep_outward(
     q, qd : (nq,) and (nv,) ndarray
         Positions and velocities.
     wrenches : (n_nodes, 6) ndarray, optional
-        External wrenches on the nodes, in their axes.
+        External wrenches on the nodes in N m and N, in their axes.
 
     Returns
     -------
@@ -313,7 +313,8 @@ def inverse_dynamics(
     q, qd, qdd : (nq,), (nv,) and (nv,) array_like
         Positions, velocities and accelerations.
     wrenches : (n_nodes, 6) array_like, optional
-        External wrenches (moment; force) on the nodes, about them and in their axes.
+        External wrenches (moment; force) on the nodes in N m and N, about them and in
+        their axes.
 
     Returns
     -------
@@ -402,7 +403,7 @@ def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
     Returns
     -------
     mass : (nv, nv) ndarray
-        Symmetric and positive definite.
+        In units of `fa.mass_matrix`; symmetric and positive definite.
 
     Examples
     --------
@@ -459,7 +460,8 @@ def forward_dynamics(
     q, qd, tau : (nq,), (nv,) and (nv,) array_like
         Positions, velocities and generalized forces.
     wrenches : (n_nodes, 6) array_like, optional
-        External wrenches (moment; force) on the nodes, about them and in their axes.
+        External wrenches (moment; force) on the nodes in N m and N, about them and in
+        their axes.
 
     Returns
     -------
