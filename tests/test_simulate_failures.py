@@ -447,7 +447,8 @@ def test_progress_counts_a_batch_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     t = np.linspace(0.0, 0.1, 1001)
     for n in (1, 2, 3, 4, 5, 8, 9, 33):
         for torque in (None, feedback):
-            fa.simulate(ARM, states(n), Z, t, torque=torque, max_step=5e-5)
+            options = {"max_step": 5e-5, "progress": True}
+            fa.simulate(ARM, states(n), Z, t, torque=torque, **options)
             done, total = seen[-1]
             assert 0.7 * total <= done <= total, (n, torque)
 
