@@ -18,6 +18,7 @@ from ._explain import any_of, check_numbers, common_batch, expected, real_array
 from ._joint_feedback import JointFeedback
 from ._optional import required
 from ._printing import Printed, Sheet
+from ._progress import LateBar
 from ._trajectory_sheet import trajectory_sheet
 from .errors import ArgumentError
 
@@ -519,4 +520,5 @@ def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
         if progress:
             raise
         return None
-    return tqdm(total=total, unit=unit, delay=0.0 if progress else 2.0, leave=False)
+    options = {"total": total, "unit": unit, "leave": False}
+    return tqdm(**options) if progress else LateBar(tqdm, **options)

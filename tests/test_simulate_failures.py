@@ -408,10 +408,14 @@ def test_progress_bar_counts_to_the_end(
     (bar,) = bars
     assert bar.closed
     assert 0.9 * bar.total <= bar.n <= bar.total * (1 + 1e-12)
-    assert bar.options["delay"] == 0.0
-    # by default it shows itself late
+    # by default none is made before it is due, and it knows what was done until then
     fa.simulate(ARM, states(), Z, t[:10], torque=torque, method=method)
-    assert bars[-1].options["delay"] >= 1.0
+    assert bars == [bar]
+    monkeypatch.setattr("flexarm._progress._DUE", 0.0)
+    fa.simulate(ARM, states(), Z, t, torque=torque, method=method)
+    assert bars[-1] is not bar
+    counted = bars[-1].options["initial"] + bars[-1].n
+    assert 0.9 * bar.total <= counted <= bar.total * (1 + 1e-12)
     assert bars[-1].closed
 
     # and is closed when the run fails
@@ -443,7 +447,8 @@ def test_progress_counts_a_batch_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
     t = np.linspace(0.0, 0.1, 1001)
     for n in (1, 2, 3, 4, 5, 8, 9, 33):
         for torque in (None, feedback):
-            fa.simulate(ARM, states(n), Z, t, torque=torque, max_step=5e-5)
+            options = {"max_step": 5e-5, "progress": True}
+            fa.simulate(ARM, states(n), Z, t, torque=torque, **options)
             done, total = seen[-1]
             assert 0.7 * total <= done <= total, (n, torque)
 

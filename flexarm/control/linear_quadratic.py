@@ -17,6 +17,7 @@ from ..linear_models import StateSpace
 from ..linear_models._state_space import check_model
 from ..mass import mass_matrix
 from ..positions import quiet_difference
+from ._discrete_riccati import discrete_riccati
 from ._law import closed_poles, gains, refuse_poses, times
 from ._linear_controller import LinearController
 
@@ -386,11 +387,13 @@ def riccati(
     A: Array, B: Array, Q: Array, R: Array, N: Array, discrete: bool
 ) -> tuple[Array, Array]:
     """Solution X and gain K of one algebraic Riccati equation."""
-    from scipy.linalg import solve_continuous_are, solve_discrete_are
+    from scipy.linalg import solve_continuous_are
 
-    find = solve_discrete_are if discrete else solve_continuous_are
     try:
-        X = find(A, B, Q, R, s=N)
+        if discrete:
+            X = discrete_riccati(A, B, Q, R, N)
+        else:
+            X = solve_continuous_are(A, B, Q, R, s=N)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ConvergenceError(
             f"the Riccati equation has no stabilizing solution to rounding ({error}); "

@@ -1,0 +1,52 @@
+"""A progress bar that is made when it is due, not before."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+_DUE = 2.0  # s
+
+
+class LateBar:
+    """Counts from the start, and makes its bar after two seconds.
+
+    In a notebook a bar of tqdm is three widgets, which cost some ten milliseconds even
+    if they are never shown: more than a short simulation.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the bar, with the options of tqdm.
+    **options
+        What the bar is made with.
+    """
+
+    def __init__(self, make: Any, **options: Any) -> None:
+        self._make, self._options = make, options
+        self._bar: Any = None
+        self._due = time.monotonic() + _DUE
+        self._count: float = 0
+
+    @property
+    def n(self) -> float:
+        """What has been counted."""
+        return self._count
+
+    def update(self, n: float = 1) -> None:
+        """Count on, and show it once two seconds have passed."""
+        self._count += n
+        if self._bar is not None:
+            self._bar.update(n)
+        elif time.monotonic() >= self._due:
+            self._bar = self._make(initial=self._count, **self._options)
+
+    def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
+        """What stands behind the bar."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(s, refresh)
+
+    def close(self) -> None:
+        """Take the bar away, if there is one."""
+        if self._bar is not None:
+            self._bar.close()
