@@ -82,16 +82,26 @@ class Results:
 
     def add(self, part: Part) -> None:
         """Put a part in its place."""
-        span = slice(part.start, part.stop)
         failed = dict(part.failed)
         if part.values and self.values and (why := differs(part.values, self.values)):
             for number in range(part.start, part.stop):
                 failed.setdefault(number, why)
-        else:
-            put(part.values, self.values, span, self.points.count)
-        self.status[span] = OK
-        self.status[list(failed)] = FAILED
-        self.failed.update(failed)
+        numbers = np.arange(part.start, part.stop)
+        good = numbers[~np.isin(numbers, list(failed))]
+        if len(good):
+            found = {name: x[good - part.start] for name, x in part.values.items()}
+            put(found, self.values, good, self.points.count)
+        self.status[good] = OK
+        for number in good.tolist():
+            self.failed.pop(number, None)
+        for number, why in failed.items():
+            if self.status[number] != OK:  # else an earlier call has tried it in vain
+                self.status[number], self.failed[number] = FAILED, why
+
+    def try_again(self) -> None:
+        """Take points that failed as not computed."""
+        self.status[self.status == FAILED] = NOT_RUN
+        self.failed.clear()
 
     def check(
         self,
@@ -141,7 +151,8 @@ class Results:
         lengths = tuple(self.points.sizes.values())
         coords = dict(_coordinates(self.points.parameters))
         data: dict[str, Any] = {}
-        for name, x in self.values.items():
+        types: dict[str, str] = {}
+        for name, x in (self.values or self._declared(outputs, coordinates)).items():
             output = outputs.get(name, Output())
             own = _own_axes(name, output, x.shape[1:], self.points.sizes)
             for axis in own:
@@ -149,6 +160,8 @@ class Results:
                     values, unit = coordinates[axis]
                     coords[axis] = (axis, values, _units(unit))
             whole = _blanked(x, self.status).reshape(*lengths, *x.shape[1:])
+            if whole.dtype.kind != x.dtype.kind != "U":
+                types[name] = x.dtype.str
             data[name] = ((*axes, *own), whole, _units(output.unit))
         messages = np.full(self.points.count, "", dtype=object)
         for number, why in self.failed.items():
@@ -169,6 +182,8 @@ class Results:
             "seed": study["the seed"],
             "study": json.dumps(study),
         }
+        if types:  # of results that are floating-point numbers here for the NaN
+            attrs["types"] = json.dumps(types)
         try:
             found = xarray.Dataset(data, coords, attrs)
         except ValueError as error:
@@ -178,6 +193,43 @@ class Results:
             ) from None
         order = dict.fromkeys(p.axis for p in self.points.parameters)
         return found.transpose(*order, ...)
+
+    def _declared(
+        self,
+        outputs: Mapping[str, Output],
+        coordinates: Mapping[str, tuple[Any, str | None]],
+    ) -> dict[str, NDArray[np.float64]]:
+        """Outputs that no point has given: numbers, axes as long as it is known."""
+        lengths = {axis: len(values) for axis, (values, _) in coordinates.items()}
+        return {
+            name: np.full(
+                (self.points.count, *(lengths.get(a, 0) for a in output.axes or ())),
+                np.nan,
+            )
+            for name, output in outputs.items()
+        }
+
+
+def part_of(dataset: Any, points: Points) -> Part:
+    """All points of a study as one part, from its dataset."""
+    axes = tuple(points.sizes)
+    told = dataset[["status", "message"]].transpose(*axes)
+    status = told.status.values.reshape(-1)
+    messages = told.message.values.reshape(-1)
+    failed = {int(i): str(messages[i]) for i in np.flatnonzero(status != OK)}
+    values: dict[str, NDArray[Any]] = {}
+    types = json.loads(dataset.attrs.get("types", "{}"))
+    names = set(dataset.data_vars) - {"status", "message"}
+    for name in sorted(names) if len(failed) < points.count else ():
+        x = dataset[name].transpose(*axes, ...)
+        array = np.array(x.values.reshape(points.count, *x.shape[len(axes) :]))
+        if array.dtype.kind not in "biufc":
+            array = array.astype(str)
+        elif name in types:
+            array[status != OK] = 0
+            array = array.astype(types[name])
+        values[name] = array
+    return Part(0, points.count, values, failed)
 
 
 def _units(unit: str | None, **others: Any) -> dict[str, Any]:

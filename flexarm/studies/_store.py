@@ -62,6 +62,11 @@ class Store:
             ) from None
         return None
 
+    @property
+    def running(self) -> bool:
+        """Whether an earlier call has begun a study and not ended it."""
+        return self._record.exists()
+
     def begin(self, study: Mapping[str, str]) -> None:
         """Make the directory of parts."""
         self.parts.mkdir(parents=True, exist_ok=True)
@@ -69,6 +74,7 @@ class Store:
 
     def keep(self, part: Part) -> None:
         """Write a part, whole or not at all."""
+        self.parts.mkdir(parents=True, exist_ok=True)
         arrays = {f"value {name}": x for name, x in part.values.items()}
         arrays["failed"] = np.array(list(part.failed), dtype=np.int64)
         arrays["messages"] = np.array(list(part.failed.values()), dtype=str)
