@@ -199,15 +199,14 @@ class Results:
         outputs: Mapping[str, Output],
         coordinates: Mapping[str, tuple[Any, str | None]],
     ) -> dict[str, NDArray[np.float64]]:
-        """Outputs that no point has given: numbers, axes as long as it is known."""
+        """Outputs that no point has given, as numbers, where their shape is known."""
         lengths = {axis: len(values) for axis, (values, _) in coordinates.items()}
-        return {
-            name: np.full(
-                (self.points.count, *(lengths.get(a, 0) for a in output.axes or ())),
-                np.nan,
-            )
-            for name, output in outputs.items()
-        }
+        declared = {}
+        for name, output in outputs.items():
+            if all(axis in lengths for axis in output.axes or ()):
+                shape = [lengths[axis] for axis in output.axes or ()]
+                declared[name] = np.full((self.points.count, *shape), np.nan)
+        return declared
 
 
 def part_of(dataset: Any, points: Points) -> Part:
@@ -219,12 +218,13 @@ def part_of(dataset: Any, points: Points) -> Part:
     failed = {int(i): str(messages[i]) for i in np.flatnonzero(status != OK)}
     values: dict[str, NDArray[Any]] = {}
     types = json.loads(dataset.attrs.get("types", "{}"))
-    names = set(dataset.data_vars) - {"status", "message"}
-    for name in sorted(names) if len(failed) < points.count else ():
+    if len(failed) == points.count:  # what is there was declared, not computed
+        return Part(0, points.count, values, failed)
+    for name in [n for n in dataset.data_vars if n not in told]:
         x = dataset[name].transpose(*axes, ...)
         array = np.array(x.values.reshape(points.count, *x.shape[len(axes) :]))
         if array.dtype.kind not in "biufc":
-            array = array.astype(str)
+            array = np.array(array.tolist(), dtype=str)  # text of any type of array
         elif name in types:
             array[status != OK] = 0
             array = array.astype(types[name])

@@ -55,10 +55,14 @@ class Store:
             if self.path.exists():
                 told = json.loads(self._opened().attrs["study"])
                 return told
-        except Exception:
+        except ImportError:
+            raise
+        except Exception as error:
+            why = " ".join(str(error).split())
             raise ArgumentError(
-                f"path {str(self.path)!r} is there and holds no study, expected a new "
-                "name or a study to go on with"
+                f"path {str(self.path)!r} is there and holds no study "
+                f"({type(error).__name__}: {why[:120]}), expected a new name or a "
+                "study to go on with"
             ) from None
         return None
 

@@ -107,8 +107,8 @@ def sweep(
         The results, with an axis for each parameter of the grid and one for the draws,
         then their own; NaN where there is none.  ``ds.status`` is 0, 1 where the
         function failed and 2 where it was not called, ``ds.message`` says why.  If no
-        point has a result, `outputs` are there as NaN, with axes of `coords` and others
-        of length 0.
+        point has a result, `outputs` are there as NaN, each that has no axes of its
+        own or only those of `coords`.
 
     Raises
     ------
@@ -291,7 +291,6 @@ def _check_same(
                 f"path {str(store.path)!r} holds another study, of which {key} is "
                 "different, expected the same study or a new name"
             )
-
 
 
 def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list[Span]:
