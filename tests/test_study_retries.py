@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -130,8 +131,10 @@ def test_a_mended_function_goes_on_and_this_is_told(tmp_path: Path) -> None:
         ["the function is different"],
         lambda: sweep(make(False), GRID, path=path),
     )
-    with pytest.warns(fa.StudyWarning, match="the function is not the one that comp"):
+    match = "the function is not the one that comp"
+    with pytest.warns(fa.StudyWarning, match=match) as told:
         ds = sweep(make(False), GRID, path=path, retry_failed=True)
+    assert told[0].filename == __file__
     assert (ds.status == 0).all() and (ds.ratio[2] == 0.0).all()
     assert ds.ratio.where(first.status == 0).equals(first.ratio)
     with warnings.catch_warnings():
@@ -169,8 +172,9 @@ def test_a_study_of_which_all_failed_tells_why(
     assert ds.message[5, 1] == "KeyError: 'no license at 5'"
     with pytest.warns(fa.StudyWarning, match="all 12 points failed"):
         assert call().identical(ds)
-    with pytest.warns(fa.StudyWarning, match="all 12"):
+    with pytest.warns(fa.StudyWarning, match="all 12") as warned:
         assert sweep(function, GRID).sizes == {"x": 6, "y": 2}
+    assert warned[0].filename == __file__
 
 
 def test_a_study_of_which_all_failed_succeeds_later(tmp_path: Path) -> None:
@@ -195,3 +199,59 @@ def test_retries_need_an_earlier_call(tmp_path: Path) -> None:
         ["retry_failed is 'yes'"],
         lambda: sweep(function, GRID, retry_failed=wrong, path=tmp_path / "s.nc"),
     )
+
+
+def test_what_is_wrong_with_a_study_is_told_before_it_runs(tmp_path: Path) -> None:
+    def refuse(words: list[str], grid: Any = GRID, **options: Any) -> None:
+        function = Brittle(never)
+        refused(fa.ArgumentError, words, lambda: sweep(function, grid, **options))
+        assert function.calls <= 12
+
+    refuse(["no argument 'output'", "did you mean 'outputs'"], output="n")
+    refuse(["no argument", "did you mean 'retry_failed'"], retry_fail=True)
+    refuse(["outputs is int"], outputs=5)
+    refuse(["coords is list"], coords=[1.0])
+    refuse(["vectorized names 1"], vectorized=1)
+    refuse(["n_draws is 10 without draws"], n_draws=10)
+    refuse(["path is int"], path=3)
+    refuse(["then their unit as text"], {"x": ("kg", [1, 2]), "y": [1.0]})
+    refuse(["then their unit as text"], {"x": ([1, 2], 3), "y": [1.0]})
+    refuse(["coords names 'tme'", "end_axis0"], coords={"tme": [1.0, 2.0]})
+    (tmp_path / "folder.nc").mkdir()
+    refuse(["holds no study"], path=tmp_path / "folder.nc")
+
+
+def test_a_call_that_computed_nothing_leaves_the_name_free(tmp_path: Path) -> None:
+    path = tmp_path / "study.nc"
+
+    def wrong(x: Any, y: Any) -> float:
+        return 1.0
+
+    refused(
+        fa.ArgumentError,
+        ["first axis of length 12"],
+        lambda: sweep(wrong, GRID, path=path, vectorized=True),
+    )
+    assert (sweep(Brittle(never), GRID, path=path).status == 0).all()
+    assert [p.name for p in tmp_path.iterdir()] == ["study.nc"]
+
+
+@pytest.mark.parametrize("chunk", [1, 12])
+def test_text_among_numbers_has_failed(chunk: int) -> None:
+    def mixed(x: int, y: float) -> Any:
+        return "unstable" if x == 3 else 1.5
+
+    with pytest.warns(fa.StudyWarning, match="mixed is text, expected a number as at"):
+        ds = sweep(mixed, GRID, chunk=chunk)
+    assert ds.mixed.dtype == np.float64 and ds.status.sum() == 2
+
+
+def test_a_file_that_cannot_be_read_names_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "study.nc"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n")
+    monkeypatch.setattr("flexarm.studies._store._engine", lambda: "scipy")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ImportError, match=r"needs h5py.*flexarm\[studies\]"):
+        sweep(Brittle(never), GRID, path=path)

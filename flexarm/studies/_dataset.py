@@ -32,6 +32,11 @@ def outputs_of(given: Any) -> dict[str, Output]:
         return {}
     if isinstance(given, str):
         return {given: Output()}
+    if not isinstance(given, Mapping | Iterable):
+        raise ArgumentError(
+            f"outputs is {type(given).__name__}, expected names of results, or a "
+            "mapping of them to their units"
+        )
     if not isinstance(given, Mapping):
         return {str(name): Output() for name in given}
     return {str(name): _output(str(name), told) for name, told in given.items()}
@@ -56,6 +61,11 @@ def _output(name: str, told: Any) -> Output:
 def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
     """Coordinates of axes of results, values and unit."""
     found: dict[str, tuple[Any, str | None]] = {}
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"coords is {type(given).__name__}, expected a mapping of axes to values, "
+            'such as {"time": (t, "s")}'
+        )
     for name, told in (given or {}).items():
         values, unit = with_unit(told)
         array = np.array(values)
@@ -111,6 +121,7 @@ class Results:
         """Refuse axes and names that do not fit the results that there are."""
         lengths = self.points.sizes
         taken = {"status", "message", *(p.name for p in self.points.parameters)}
+        there: set[str] = set()
         for name, x in self.values.items():
             if name in taken:
                 raise ArgumentError(
@@ -118,13 +129,20 @@ class Results:
                     "of the study, and neither status nor message"
                 )
             own = _own_axes(name, outputs.get(name, Output()), x.shape[1:], lengths)
+            there.update(own)
             for axis, length in zip(own, x.shape[1:], strict=True):
-                there = len(coordinates[axis][0]) if axis in coordinates else length
-                if there != length:
+                told = len(coordinates[axis][0]) if axis in coordinates else length
+                if told != length:
                     raise ArgumentError(
-                        f"coords[{axis!r}] has {there} values, expected {length}, the "
+                        f"coords[{axis!r}] has {told} values, expected {length}, the "
                         f"length of this axis of {name}"
                     )
+        if self.values and (lost := sorted(set(coordinates) - there)):
+            raise ArgumentError(
+                f"coords names {lost[0]!r}, expected axes of the results: "
+                f"{', '.join(sorted(there)) or 'there are none'}; outputs gives axes "
+                "their names"
+            )
 
     def lost(self, start: int, stop: int, why: str) -> None:
         """Take a part as failed."""

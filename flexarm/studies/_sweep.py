@@ -12,6 +12,7 @@ from typing import Any
 
 from .._explain import count_of
 from .._optional import required
+from .._options import explained
 from .._simulate_run import progress_bar
 from ..arm import Arm
 from ..errors import ArgumentError, StudyWarning
@@ -26,6 +27,7 @@ _PARTS = 100  # of a study, by default: what an interrupt or a lost worker costs
 _LEAST_CALL, _MOST_CALL = 256, 16384  # points of one call of a vectorized function
 
 
+@explained
 def sweep(
     function: Callable[..., Any],
     grid: Mapping[str, Any] | None = None,
@@ -284,7 +286,7 @@ def _check_same(
                 f"{key} is not the one that computed the points kept in "
                 f"{str(store.path)!r}, only those that failed are computed with it",
                 StudyWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         else:
             raise ArgumentError(
@@ -341,7 +343,7 @@ def _run(
             f"the study was interrupted, {left} of {task.points.count} points are not "
             f"computed{goes_on}",
             StudyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return False
     finally:
@@ -365,14 +367,15 @@ def _told(ds: Any, points: Points) -> Any:
             f"{points.told(int(failed[0]))}: {messages[0]}{_kinds(messages)}; see "
             "status and message of the result",
             StudyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return ds
 
 
 def _kinds(messages: Any) -> str:
     """How often each kind of error came, if there are several."""
-    kinds = Counter(str(message).partition(":")[0] for message in messages)
+    heads = [str(message).partition(":")[0] for message in messages]
+    kinds = Counter(h if h.isidentifier() else "results that differ" for h in heads)
     told = ", ".join(f"{n} with {kind}" for kind, n in kinds.most_common(4))
     more = len(kinds) - 4
     told += f" and {more} more kinds" if more > 0 else ""
