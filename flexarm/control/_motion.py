@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._explain import real_array
-from ..errors import ArgumentError, StiffeningWarning
+from .._simulate_core import run_core
+from .._simulate_run import Run
+from ..errors import ArgumentError
 from ..positions import quiet_difference
-from ..simulate import simulate
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -249,22 +249,13 @@ def integrate(
         qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
         q = advance(arm, q, h * qd)
     else:
-        with warnings.catch_warnings():
-            # a run of the user is told of it, not each sample of a loop
-            warnings.simplefilter("ignore", StiffeningWarning)
-            run = simulate(
-                arm,
-                q,
-                qd,
-                span,
-                torque=np.stack([tau, tau], axis=-2),
-                interpolation="hold",
-                max_step=max_step,
-                progress=False,
-            )
-        if run.message.startswith("interrupted"):
-            raise KeyboardInterrupt
-        q, qd = run.q[..., -1, :], run.qd[..., -1, :]
+        # the time loop alone: what `simulate` checks and tells is of whole runs
+        forces = np.stack([tau, tau], axis=-2)
+        run = Run(arm, q, qd, np.array(span, dtype=np.float64), forces)
+        run.hold = True
+        step = np.inf if max_step is None else float(max_step)
+        run_core(run, "rk4", (0.0, 0.0, 0.0, step), False)
+        q, qd = (x[:, -1].reshape(*batch, x.shape[-1]) for x in (run.q, run.qd))
     lost = ~(np.broadcast_to(alive, batch) & is_ordinary(q, qd))
     q[lost] = qd[lost] = np.nan
     return q, qd

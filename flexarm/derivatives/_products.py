@@ -97,6 +97,10 @@ def inverse_dynamics_jvp(
     inverse_dynamics_derivatives : the matrices.
     inverse_dynamics_vjp : the adjoint product.
 
+    Notes
+    -----
+    Derivatives of J. Carpentier, N. Mansard, *Robotics: Science and Systems* 2018.
+
     Examples
     --------
     The weight of a pendulum that hangs is a stiffness of 5.886 N m/rad:
@@ -174,6 +178,11 @@ def inverse_dynamics_vjp(
     --------
     inverse_dynamics_derivatives : the matrices.
     inverse_dynamics_jvp : the product along a direction.
+
+    Notes
+    -----
+    Derivatives of J. Carpentier, N. Mansard, *Robotics: Science and Systems* 2018,
+    backwards.
 
     Examples
     --------
@@ -261,6 +270,11 @@ def forward_dynamics_jvp(
     forward_dynamics_derivatives : the matrices.
     forward_dynamics_vjp : the adjoint product.
 
+    Notes
+    -----
+    Derivatives of J. Carpentier, N. Mansard, *Robotics: Science and Systems* 2018,
+    equation (10).
+
     Examples
     --------
     >>> import numpy as np
@@ -342,6 +356,11 @@ def forward_dynamics_vjp(
     --------
     forward_dynamics_derivatives : the matrices.
     forward_dynamics_jvp : the product along a direction.
+
+    Notes
+    -----
+    Derivatives of J. Carpentier, N. Mansard, *Robotics: Science and Systems* 2018,
+    equation (10), backwards.
 
     Examples
     --------

@@ -109,6 +109,9 @@ def root_locus(
     Where two branches meet and part again, it does not matter which is which; so it is
     at a value where they pass close to each other in a step that is too long.
 
+    W. R. Evans, "Graphical analysis of control systems", Trans. AIEE 67 (1948),
+    547-551.
+
     Examples
     --------
     A damper at the joint of a pendulum that hangs: both poles become real where the

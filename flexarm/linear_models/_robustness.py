@@ -213,6 +213,7 @@ def robustness(
     closed: where the return ratio crosses the negative real axis, and the unit circle,
     found on a grid of frequencies that is dense about each resonance and then by
     halving.  Uncertain parameters that act together are what the ranges are for.
+    Margins: H. W. Bode, Bell System Technical Journal 19 (1940), 421-454.
 
     Gains of modal coordinates mean something else where `make` computes other modes:
     let it change the payload of links whose modes stay, or feed back what sensors show.

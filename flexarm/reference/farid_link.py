@@ -185,6 +185,10 @@ def divergence_rate(elements: int | None = None) -> float:
     return float(np.sqrt(min(real)))
 
 
+_NINTH = np.polynomial.Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])
+_RISE = (_NINTH, _NINTH.deriv(), _NINTH.deriv(2))
+
+
 def point_to_point(tau: ArrayLike) -> tuple[Array, Array, Array]:
     """Polynomial (7.15) from 0 to 1, and its first two derivatives.
 
@@ -205,8 +209,8 @@ def point_to_point(tau: ArrayLike) -> tuple[Array, Array, Array]:
     >>> s, ds.round(4), dds.round(4)
     (array([0. , 0.5, 1. ]), array([0.    , 2.4609, 0.    ]), array([0., 0., 0.]))
     """
-    s = np.polynomial.Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])
-    return s(np.asarray(tau)), s.deriv()(tau), s.deriv(2)(tau)
+    s, ds, dds = (rise(np.asarray(tau)) for rise in _RISE)
+    return s, ds, dds
 
 
 class Inverse(NamedTuple):

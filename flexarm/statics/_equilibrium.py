@@ -191,6 +191,9 @@ def equilibrium(
     the foreshortening of its links.  Loads that follow a node have no potential;
     stability then is that of the eigenvalues of the full tangent, flutter included.
 
+    The modes under gravity are those of A. De Luca, B. Siciliano, IEEE Trans. Robotics
+    and Automation 9 (1993), 463-467.
+
     Examples
     --------
     A tip load of 1 N bends a cantilever of EI = 100 N m^2 by L^3/(3 EI) = 1/300 m:

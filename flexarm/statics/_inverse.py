@@ -116,7 +116,8 @@ def inverse_statics(
     Notes
     -----
     Motors of joints with drives turn ahead by what their springs give way under the
-    holding torque: ``q_motor = N (q_joint + tau_joint / K)``.
+    holding torque: ``q_motor = N (q_joint + tau_joint / K)``.  The posture from which
+    the motions of M. Farid, thesis, University of Calgary, 1997, chapter 7 begin.
 
     Examples
     --------

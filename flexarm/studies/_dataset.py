@@ -32,6 +32,11 @@ def outputs_of(given: Any) -> dict[str, Output]:
         return {}
     if isinstance(given, str):
         return {given: Output()}
+    if not isinstance(given, Mapping | Iterable):
+        raise ArgumentError(
+            f"outputs is {type(given).__name__}, expected names of results, or a "
+            "mapping of them to their units"
+        )
     if not isinstance(given, Mapping):
         return {str(name): Output() for name in given}
     return {str(name): _output(str(name), told) for name, told in given.items()}
@@ -56,6 +61,11 @@ def _output(name: str, told: Any) -> Output:
 def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
     """Coordinates of axes of results, values and unit."""
     found: dict[str, tuple[Any, str | None]] = {}
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"coords is {type(given).__name__}, expected a mapping of axes to values, "
+            'such as {"time": (t, "s")}'
+        )
     for name, told in (given or {}).items():
         values, unit = with_unit(told)
         array = np.array(values)
@@ -82,16 +92,26 @@ class Results:
 
     def add(self, part: Part) -> None:
         """Put a part in its place."""
-        span = slice(part.start, part.stop)
         failed = dict(part.failed)
         if part.values and self.values and (why := differs(part.values, self.values)):
             for number in range(part.start, part.stop):
                 failed.setdefault(number, why)
-        else:
-            put(part.values, self.values, span, self.points.count)
-        self.status[span] = OK
-        self.status[list(failed)] = FAILED
-        self.failed.update(failed)
+        numbers = np.arange(part.start, part.stop)
+        good = numbers[~np.isin(numbers, list(failed))]
+        if len(good):
+            found = {name: x[good - part.start] for name, x in part.values.items()}
+            put(found, self.values, good, self.points.count)
+        self.status[good] = OK
+        for number in good.tolist():
+            self.failed.pop(number, None)
+        for number, why in failed.items():
+            if self.status[number] != OK:  # else an earlier call has tried it in vain
+                self.status[number], self.failed[number] = FAILED, why
+
+    def try_again(self) -> None:
+        """Take points that failed as not computed."""
+        self.status[self.status == FAILED] = NOT_RUN
+        self.failed.clear()
 
     def check(
         self,
@@ -101,6 +121,7 @@ class Results:
         """Refuse axes and names that do not fit the results that there are."""
         lengths = self.points.sizes
         taken = {"status", "message", *(p.name for p in self.points.parameters)}
+        there: set[str] = set()
         for name, x in self.values.items():
             if name in taken:
                 raise ArgumentError(
@@ -108,13 +129,20 @@ class Results:
                     "of the study, and neither status nor message"
                 )
             own = _own_axes(name, outputs.get(name, Output()), x.shape[1:], lengths)
+            there.update(own)
             for axis, length in zip(own, x.shape[1:], strict=True):
-                there = len(coordinates[axis][0]) if axis in coordinates else length
-                if there != length:
+                told = len(coordinates[axis][0]) if axis in coordinates else length
+                if told != length:
                     raise ArgumentError(
-                        f"coords[{axis!r}] has {there} values, expected {length}, the "
+                        f"coords[{axis!r}] has {told} values, expected {length}, the "
                         f"length of this axis of {name}"
                     )
+        if self.values and (lost := sorted(set(coordinates) - there)):
+            raise ArgumentError(
+                f"coords names {lost[0]!r}, expected axes of the results: "
+                f"{', '.join(sorted(there)) or 'there are none'}; outputs gives axes "
+                "their names"
+            )
 
     def lost(self, start: int, stop: int, why: str) -> None:
         """Take a part as failed."""
@@ -141,7 +169,8 @@ class Results:
         lengths = tuple(self.points.sizes.values())
         coords = dict(_coordinates(self.points.parameters))
         data: dict[str, Any] = {}
-        for name, x in self.values.items():
+        types: dict[str, str] = {}
+        for name, x in (self.values or self._declared(outputs, coordinates)).items():
             output = outputs.get(name, Output())
             own = _own_axes(name, output, x.shape[1:], self.points.sizes)
             for axis in own:
@@ -149,6 +178,8 @@ class Results:
                     values, unit = coordinates[axis]
                     coords[axis] = (axis, values, _units(unit))
             whole = _blanked(x, self.status).reshape(*lengths, *x.shape[1:])
+            if whole.dtype.kind != x.dtype.kind != "U":
+                types[name] = x.dtype.str
             data[name] = ((*axes, *own), whole, _units(output.unit))
         messages = np.full(self.points.count, "", dtype=object)
         for number, why in self.failed.items():
@@ -169,6 +200,8 @@ class Results:
             "seed": study["the seed"],
             "study": json.dumps(study),
         }
+        if types:  # of results that are floating-point numbers here for the NaN
+            attrs["types"] = json.dumps(types)
         try:
             found = xarray.Dataset(data, coords, attrs)
         except ValueError as error:
@@ -178,6 +211,43 @@ class Results:
             ) from None
         order = dict.fromkeys(p.axis for p in self.points.parameters)
         return found.transpose(*order, ...)
+
+    def _declared(
+        self,
+        outputs: Mapping[str, Output],
+        coordinates: Mapping[str, tuple[Any, str | None]],
+    ) -> dict[str, NDArray[np.float64]]:
+        """Outputs that no point has given, as numbers, where their shape is known."""
+        lengths = {axis: len(values) for axis, (values, _) in coordinates.items()}
+        declared = {}
+        for name, output in outputs.items():
+            if all(axis in lengths for axis in output.axes or ()):
+                shape = [lengths[axis] for axis in output.axes or ()]
+                declared[name] = np.full((self.points.count, *shape), np.nan)
+        return declared
+
+
+def part_of(dataset: Any, points: Points) -> Part:
+    """All points of a study as one part, from its dataset."""
+    axes = tuple(points.sizes)
+    told = dataset[["status", "message"]].transpose(*axes)
+    status = told.status.values.reshape(-1)
+    messages = told.message.values.reshape(-1)
+    failed = {int(i): str(messages[i]) for i in np.flatnonzero(status != OK)}
+    values: dict[str, NDArray[Any]] = {}
+    types = json.loads(dataset.attrs.get("types", "{}"))
+    if len(failed) == points.count:  # what is there was declared, not computed
+        return Part(0, points.count, values, failed)
+    for name in [n for n in dataset.data_vars if n not in told]:
+        x = dataset[name].transpose(*axes, ...)
+        array = np.array(x.values.reshape(points.count, *x.shape[len(axes) :]))
+        if array.dtype.kind not in "biufc":
+            array = np.array(array.tolist(), dtype=str)  # text of any type of array
+        elif name in types:
+            array[status != OK] = 0
+            array = array.astype(types[name])
+        values[name] = array
+    return Part(0, points.count, values, failed)
 
 
 def _units(unit: str | None, **others: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -96,6 +96,10 @@ def points_of(grid: Any, draws: Any, n: Any, seed: int, vectorized: Any) -> Poin
                 f"{what} is {type(given).__name__}, expected a mapping of names to "
                 'values, such as {"mass": ([0.1, 0.2], "kg")}'
             )
+    if n is not None and not draws:
+        raise ArgumentError(
+            f"n_draws is {n!r} without draws, expected draws, the random parameters"
+        )
     parameters = [_gridded(name, given) for name, given in (grid or {}).items()]
     parameters += _drawn(draws, n, seed) if draws else []
     if not parameters:
@@ -126,8 +130,10 @@ def _inner(vectorized: Any, parameters: Sequence[Parameter]) -> set[str]:
     """Axes that one call takes whole."""
     if isinstance(vectorized, bool):
         return set()
-    named = (vectorized,) if isinstance(vectorized, str) else tuple(vectorized)
     axes = {p.name: p.axis for p in parameters}
+    if isinstance(vectorized, str) or not isinstance(vectorized, Iterable):
+        vectorized = (vectorized,)
+    named = tuple(vectorized)
     for name in named:
         if name not in axes:
             raise ArgumentError(
@@ -146,7 +152,22 @@ def with_unit(given: Any, *words: str) -> tuple[Any, str | None]:
     return given, None
 
 
+def _check_unit(name: str, given: Any) -> None:
+    """Refuse a unit that is no text, or that stands before the values."""
+    if isinstance(given, tuple) and len(given) == 2:
+        rows = [isinstance(x, list | np.ndarray | range) for x in given]
+        wrong = (rows == [True, False] and isinstance(given[1], int | float)) or (
+            rows == [False, True] and isinstance(given[0], str)
+        )
+        if wrong:
+            raise ArgumentError(
+                f"grid[{name!r}] is {given!r}, expected the values, then their unit as "
+                'text, such as ([0.1, 0.2], "kg")'
+            )
+
+
 def _gridded(name: str, given: Any) -> Parameter:
+    _check_unit(name, given)
     values, unit = with_unit(given)
     if isinstance(values, Mapping):  # objects by their labels
         labels = np.array([str(label) for label in values], dtype=object)

@@ -48,19 +48,25 @@ class Store:
 
     def known(self) -> dict[str, str] | None:
         """What the study is whose parts or results are there already."""
+        self._check_reader()
         try:
-            if self._record.exists():
+            if self.running:
                 told: dict[str, str] = json.loads(self._record.read_text("utf-8"))
                 return told
             if self.path.exists():
                 told = json.loads(self._opened().attrs["study"])
                 return told
-        except Exception:
+        except Exception as error:
             raise ArgumentError(
                 f"path {str(self.path)!r} is there and holds no study, expected a new "
                 "name or a study to go on with"
-            ) from None
+            ) from error
         return None
+
+    @property
+    def running(self) -> bool:
+        """Whether an earlier call has computed parts of a study and not ended it."""
+        return self._record.exists() and any(self.parts.glob("*-*.npz"))
 
     def begin(self, study: Mapping[str, str]) -> None:
         """Make the directory of parts."""
@@ -69,6 +75,7 @@ class Store:
 
     def keep(self, part: Part) -> None:
         """Write a part, whole or not at all."""
+        self.parts.mkdir(parents=True, exist_ok=True)
         arrays = {f"value {name}": x for name, x in part.values.items()}
         arrays["failed"] = np.array(list(part.failed), dtype=np.int64)
         arrays["messages"] = np.array(list(part.failed.values()), dtype=str)
@@ -107,11 +114,20 @@ class Store:
         if self.path.is_dir():  # of a call that ended between the next two lines
             shutil.rmtree(self.path)
         os.replace(work, self.path)
+        self._record.unlink()  # parts without it are none of a study
         shutil.rmtree(self.parts)
 
     def results(self) -> Any:
         """Dataset of a study that is done."""
         return self._opened().load()
+
+    def _check_reader(self) -> None:
+        """Name the package that is missing to read netCDF of version 4."""
+        if self.path.is_file() and self.path.suffix == ".nc" and _engine() == "scipy":
+            with open(self.path, "rb") as file:
+                if file.read(4) == b"\x89HDF":
+                    for module in _ENGINES["h5netcdf"]:
+                        required(module, "this netCDF file", extra="studies")
 
     def _opened(self) -> Any:
         xarray = required("xarray", "a study", extra="studies")
@@ -124,7 +140,12 @@ class Store:
 
 def store_at(path: Any) -> Store:
     """Return the store of a path, or refuse in words."""
-    place = Path(path)
+    try:
+        place = Path(path)
+    except TypeError:
+        raise ArgumentError(
+            f"path is {type(path).__name__}, expected the name of a file"
+        ) from None
     if place.suffix not in (".nc", ".zarr"):
         raise ArgumentError(
             f"path is {str(path)!r}, expected a name that ends in .nc (netCDF) or .zarr"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import ceil
@@ -11,11 +12,12 @@ from typing import Any
 
 from .._explain import count_of
 from .._optional import required
+from .._options import explained
 from .._simulate_run import progress_bar
 from ..arm import Arm
 from ..errors import ArgumentError, StudyWarning
 from ..stacks import ArmStack
-from ._dataset import Results, coordinates_of, outputs_of
+from ._dataset import Results, coordinates_of, outputs_of, part_of
 from ._points import Points, points_of
 from ._runners import Span, check_place, computed
 from ._store import LABELS, Store, store_at, study_of
@@ -25,6 +27,7 @@ _PARTS = 100  # of a study, by default: what an interrupt or a lost worker costs
 _LEAST_CALL, _MOST_CALL = 256, 16384  # points of one call of a vectorized function
 
 
+@explained
 def sweep(
     function: Callable[..., Any],
     grid: Mapping[str, Any] | None = None,
@@ -40,6 +43,7 @@ def sweep(
     workers: int | None = None,
     chunk: int | None = None,
     path: Any = None,
+    retry_failed: bool = False,
     progress: bool | None = None,
 ) -> Any:
     """Compute a function at all points of a grid and of random draws.
@@ -91,6 +95,11 @@ def sweep(
         File of the results, ``.nc`` (netCDF) or ``.zarr``.  Parts are written beside it
         as they are finished.  The same call goes on where an earlier one ended, and
         returns what is there if there is nothing left to compute.
+    retry_failed : bool
+        Compute those points of `path` again that failed in an earlier call, also of a
+        study that is done; what is good is kept.  `function` and `arm` may then be
+        other ones, mended, which a warning tells.  By default points that failed stay
+        so.
     progress : bool, optional
         Progress bar (tqdm); by default for studies of more than two seconds.
 
@@ -99,7 +108,9 @@ def sweep(
     ds : xarray.Dataset
         The results, with an axis for each parameter of the grid and one for the draws,
         then their own; NaN where there is none.  ``ds.status`` is 0, 1 where the
-        function failed and 2 where it was not called, ``ds.message`` says why.
+        function failed and 2 where it was not called, ``ds.message`` says why.  If no
+        point has a result, `outputs` are there as NaN, each that has no axes of its
+        own or only those of `coords`.
 
     Raises
     ------
@@ -112,8 +123,9 @@ def sweep(
     Warns
     -----
     StudyWarning
-        If points failed: how many, the first and why; or if Ctrl-C ended the study: the
-        points that are computed are returned.
+        If points failed: how many, the first and why, and other kinds of errors; if
+        Ctrl-C ended the study: the points that are computed are returned; or if
+        `retry_failed` goes on with another function or arm.
 
     See Also
     --------
@@ -175,20 +187,30 @@ def sweep(
     count = check_place(on, workers)
     wanted, known = outputs_of(outputs), coordinates_of(coords)
     store = None if path is None else store_at(path)
+    if not isinstance(retry_failed, bool) or (retry_failed and store is None):
+        raise ArgumentError(
+            f"retry_failed is {retry_failed!r}{'' if store else ' without path'}, "
+            "expected True or False, and True with the path of an earlier call"
+        )
     before = None if store is None else store.known()
     number = _seed(seed, before)
     points = points_of(grid, draws, n_draws, number, vectorized)
     task = _task(function, arm, points, vectorized is True, tuple(wanted))
     study = study_of(function, arm, points, (wanted, known), number)
     if store and before is not None:
-        _check_same(store, before, study)
-        if not store.parts.exists():
-            return _told(store.results(), points)
+        _check_same(store, before, study, retry_failed)
+        if not store.running:
+            there = store.results()
+            if not (retry_failed and (there.status == FAILED).any()):
+                return _told(there, points)
+            store.keep(part_of(there, points))
     results = Results(points)
     if store:
         store.begin(study)
         for part in store.kept():
             results.add(part)
+    if retry_failed:
+        results.try_again()
     spans = _spans(results, chunk, count, vectorized is True)
     check = partial(results.check, wanted, known)
     done = _run(task, spans, (results, check, store), (on, count, progress))
@@ -253,11 +275,20 @@ def _task(
 
 
 def _check_same(
-    store: Store, before: Mapping[str, str], study: Mapping[str, str]
+    store: Store, before: Mapping[str, str], study: Mapping[str, str], mended: bool
 ) -> None:
-    running = store.parts.exists()
+    """Refuse to go on with another study; what is `mended` is told."""
     for key in {**before, **study}:
-        if before.get(key) != study.get(key) and not (running and key == LABELS):
+        if before.get(key) == study.get(key) or (store.running and key == LABELS):
+            continue
+        if mended and key in ("the function", "the arm"):
+            warnings.warn(
+                f"{key} is not the one that computed the points kept in "
+                f"{str(store.path)!r}, only those that failed are computed with it",
+                StudyWarning,
+                stacklevel=4,
+            )
+        else:
             raise ArgumentError(
                 f"path {str(store.path)!r} holds another study, of which {key} is "
                 "different, expected the same study or a new name"
@@ -312,7 +343,7 @@ def _run(
             f"the study was interrupted, {left} of {task.points.count} points are not "
             f"computed{goes_on}",
             StudyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return False
     finally:
@@ -329,12 +360,23 @@ def _told(ds: Any, points: Points) -> Any:
     status = ds.status.transpose(*points.sizes).values.reshape(-1)
     failed = (status == FAILED).nonzero()[0]
     if len(failed):
-        first = int(failed[0])
-        why = ds.message.transpose(*points.sizes).values.reshape(-1)[first]
+        messages = ds.message.transpose(*points.sizes).values.reshape(-1)[failed]
+        how_many = "all" if len(failed) == points.count > 1 else f"{len(failed)} of"
         warnings.warn(
-            f"{len(failed)} of {points.count} points failed, the first at "
-            f"{points.told(first)}: {why}; see status and message of the result",
+            f"{how_many} {points.count} points failed, the first at "
+            f"{points.told(int(failed[0]))}: {messages[0]}{_kinds(messages)}; see "
+            "status and message of the result",
             StudyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return ds
+
+
+def _kinds(messages: Any) -> str:
+    """How often each kind of error came, if there are several."""
+    heads = [str(message).partition(":")[0] for message in messages]
+    kinds = Counter(h if h.isidentifier() else "results that differ" for h in heads)
+    told = ", ".join(f"{n} with {kind}" for kind, n in kinds.most_common(4))
+    more = len(kinds) - 4
+    told += f" and {more} more kinds" if more > 0 else ""
+    return f" (in all {told})" if len(kinds) > 1 else ""

@@ -228,6 +228,10 @@ def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
                 f"{name} has shape {x.shape[1:]}, expected that of other points, "
                 f"{first[name].shape[1:]}"
             )
+        if (x.dtype.kind == "U") != (first[name].dtype.kind == "U"):
+            kinds = ["a number", "text"]
+            was, is_ = kinds if x.dtype.kind == "U" else kinds[::-1]
+            return f"{name} is {is_}, expected {was} as at other points"
     return ""
 
 
