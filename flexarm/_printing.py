@@ -67,7 +67,10 @@ class Table:
                 for cell, side in zip(row[1:], sides[1:], strict=True)
             )
             lines.append(f"<tr>{first}{rest}</tr>")
-        told = f'<caption style="text-align: left">{escape(caption)}</caption>'
+        told = (
+            '<caption style="text-align: left; white-space: nowrap">'
+            f"{escape(caption)}</caption>"
+        )
         return (
             f"<table>{told if caption else ''}"
             f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
