@@ -49,6 +49,11 @@ class Table:
             for row in self.rows
         ]
 
+    @property
+    def width(self) -> int:
+        """Letters of the longest cells side by side."""
+        return sum(max(map(len, column)) for column in zip(*self.rows, strict=True))
+
     def html(self, caption: str) -> str:
         """Element of a page."""
         head, *body = self.rows
@@ -67,10 +72,7 @@ class Table:
                 for cell, side in zip(row[1:], sides[1:], strict=True)
             )
             lines.append(f"<tr>{first}{rest}</tr>")
-        told = (
-            '<caption style="text-align: left; white-space: nowrap">'
-            f"{escape(caption)}</caption>"
-        )
+        told = f'<caption style="text-align: left">{escape(caption)}</caption>'
         return (
             f"<table>{told if caption else ''}"
             f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
@@ -109,6 +111,9 @@ class Sheet:
         result, caption = [], ""
         for part in self.parts:
             if isinstance(part, Table):
+                if len(caption) > part.width:  # it would break a line or widen columns
+                    result += _paragraph(caption)
+                    caption = ""
                 result.append(part.html(caption))
                 caption = ""
                 continue

@@ -167,7 +167,10 @@ class Explorer:
             left.append(fold)
         # in a narrow window the picture stands below the sliders
         return self._widgets.HBox(
-            [box(left, layout={"width": "29em"}), box([self.picture, self.told])],
+            [
+                box(left, layout={"flex": "0 0 29em"}),
+                box([self.picture, self.told], layout={"flex": "1 1 24em"}),
+            ],
             layout={"flex_flow": "row wrap"},
         )
 
