@@ -11,10 +11,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from refusals import refused
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
 
 import flexarm as fa
 from flexarm import plotting
@@ -178,7 +183,9 @@ def test_motions_cut_short_say_so(swings: list[fa.Trajectory]) -> None:
     short, at_once = cut(run, 101), cut(run, 1)
     told = ", incomplete: ends at 0.1 s"
     assert plotting.scene([run, short]).title.endswith(told)
-    assert plotting.animate(short).clock.get_text().endswith(told)
+    animation = plotting.animate(short)
+    plt.close(animation.drawing.ax.figure)
+    assert animation.clock.get_text().endswith(told)
     assert "incomplete" not in plotting.scene(run).title
     assert "sliders" not in plotting.scene(at_once).spec["layout"]  # nothing to play
 
