@@ -49,6 +49,11 @@ class Table:
             for row in self.rows
         ]
 
+    @property
+    def width(self) -> int:
+        """Letters of the longest cells side by side."""
+        return sum(max(map(len, column)) for column in zip(*self.rows, strict=True))
+
     def html(self, caption: str) -> str:
         """Element of a page."""
         head, *body = self.rows
@@ -106,6 +111,9 @@ class Sheet:
         result, caption = [], ""
         for part in self.parts:
             if isinstance(part, Table):
+                if len(caption) > part.width:  # it would break a line or widen columns
+                    result += _paragraph(caption)
+                    caption = ""
                 result.append(part.html(caption))
                 caption = ""
                 continue

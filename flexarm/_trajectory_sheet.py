@@ -18,12 +18,16 @@ _MOST = 40  # coordinates of a table
 def position_units(arm: Arm) -> list[str]:
     """Unit of each position; empty for quaternions and modes, which have their own."""
     units = [""] * arm.nq
+    motor = arm.motor_position_slice.start
     for k, body in enumerate(arm.bodies):
         if body.joint.has_pose:
             continue
         at = arm.body_joint_slice(k, positions=True)
         for i, screw in zip(range(at.start, at.stop), body.joint.screws.T, strict=True):
             units[i] = "rad" if screw[:3].any() else "m"
+        if body.joint.drive is not None and body.joint.drive.is_free:
+            units[motor] = units[at.start]
+            motor += 1
     return units
 
 

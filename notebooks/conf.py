@@ -1,8 +1,8 @@
 """Sphinx: the course as pages, theory, and the reference out of the docstrings.
 
 ``sphinx-build -W -b html notebooks build/docs`` needs no network and runs no notebook
-(the tests run them).  With ``FLEXARM_INTERSPHINX=1`` names of Python, NumPy and SciPy
-link to their pages, which takes a network.
+(the tests run them); the pages need no network either.  With ``FLEXARM_INTERSPHINX=1``
+names of Python, NumPy and SciPy link to their pages, which takes one.
 """
 
 import inspect
@@ -15,12 +15,16 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from latex2mathml.converter import convert
 from sphinx.roles import XRefRole
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import flexarm
+
+logger = logging.getLogger(__name__)
 
 project = "flexarm"
 author = "The flexarm developers"
@@ -55,10 +59,11 @@ napoleon_use_param = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"flexarm {release}"
-html_static_path = ["docs/print.css"]
-html_css_files = ["print.css"]
+html_static_path = ["docs/math.css", "docs/print.css"]
+html_css_files = ["math.css", "print.css"]
 
 
 class Name(SphinxRole):
@@ -126,8 +131,40 @@ def _references(app, what, name, item, options, lines: list[str]) -> None:
     ]
 
 
+def _mathml(self, node, display: str) -> None:
+    """Write mathematics as MathML: browsers draw it without a script or a network."""
+    tex = node.astext()
+    tag = re.search(r"\\tag\{(.*?)\}", tex)
+    plain = tex.replace(tag[0], "") if tag else tex
+    try:
+        # a thin space after sin, cos, ... that no parenthesis follows
+        found = re.sub(
+            r"(<mi>[a-z]{2,}</mi>)(?=<m[in]>)",
+            r'\1<mspace width="0.167em" />',
+            convert(plain, display=display),
+        )
+    except Exception as error:  # the converter has no common class of errors
+        found = f"\\{type(error).__name__}"
+    if "\\" in found:  # a command that the converter does not know
+        logger.warning("no MathML for %r: %s", plain, found[:60], location=node)
+    if display == "block":
+        number = f'<span class="eqno">({tag[1]})</span>' if tag else ""
+        found = f'<div class="math">{number}{found}</div>'
+    self.body.append(found)
+    raise nodes.SkipNode
+
+
+def _inline_mathml(self, node) -> None:
+    _mathml(self, node, "inline")
+
+
+def _block_mathml(self, node) -> None:
+    _mathml(self, node, "block")
+
+
 def setup(app) -> None:
     """Register the directive and what mends references, before napoleon."""
     app.add_directive("public", Public)
     app.add_role("name", Name())
+    app.add_html_math_renderer("mathml", (_inline_mathml, None), (_block_mathml, None))
     app.connect("autodoc-process-docstring", _references, priority=400)

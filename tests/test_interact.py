@@ -21,7 +21,7 @@ from PIL import Image
 
 import flexarm as fa
 from flexarm.plotting import interact
-from flexarm.plotting._interact import slider_limits
+from flexarm.plotting._interact import round_step, slider_limits
 
 PAPER = fa.library.de_luca_siciliano()
 
@@ -117,6 +117,21 @@ def test_limits_of_the_sliders() -> None:
         assert max(move / 0.05, turn / 0.3) == pytest.approx(1.0)
     free = fa.Arm([fa.RigidBody("sat", fa.Joint("free"), mass=1.0, inertia=[1, 1, 1])])
     assert not any("sat" in name for name in interact(free).sliders)
+
+
+def test_browsers_leave_the_start_where_it_is() -> None:
+    """A browser rounds to steps from the least, which leaves 9e-16 where 0 was."""
+    start = np.array([1.0 / 3.0, 0.0, 0.0, 0.0, 0.0123, 0.0])
+    explorer = interact(PAPER, start, payload=0.5)
+    for name, slider in explorer.sliders.items():
+        steps = round((slider.value - slider.min) / slider.step)
+        there = slider.min + steps * slider.step
+        assert abs(there - slider.value) < 1e-12, name
+        slider.value = there + 1e-15
+    assert (explorer.q == start).all()
+    explorer.sliders["link1"].value = 0.4567  # of a program, between two steps
+    assert explorer.q[0] == 0.4567
+    assert round_step(0.0157) == 0.02 and round_step(0.05) == 0.05
 
 
 def test_many_changes_make_few_pictures_where_a_loop_runs() -> None:

@@ -91,6 +91,13 @@ def test_planar_arm_is_drawn_in_its_plane() -> None:
     assert set(ax.get_lines()) == set(lines.values())
 
 
+def test_arm_without_q_is_drawn_at_rest() -> None:
+    rest = fa.library.planar_chain(2)
+    drawn, wanted = plotting.arm(rest), plotting.arm(rest, rest.neutral)
+    line, other = (drawing.lines[0]["links"] for drawing in (drawn, wanted))
+    assert_array_equal(line.get_xydata(), other.get_xydata())
+
+
 def test_bent_links_are_curves_through_the_nodes(free: fa.Trajectory) -> None:
     arm, q = free.arm, np.array([0.2, 0.7, 0.1, 0.0, 0.05, 0.002])
     drawing = plotting.arm(arm, q)

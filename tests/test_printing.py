@@ -11,6 +11,7 @@ import pytest
 
 import flexarm as fa
 from flexarm._printing import Printed, Sheet, Table
+from flexarm._trajectory_sheet import position_units
 
 PAPER = fa.library.de_luca_siciliano()
 SPATIAL = fa.library.farid_spatial(elements=1)
@@ -121,6 +122,22 @@ def test_rigid_body() -> None:
         "products xy, xz, yz 0.1 0 0 kg m^2",
         "node tip 1 0 0 m",
     ]
+
+
+def test_long_lines_stand_above_a_table_as_paragraphs() -> None:
+    table = Table([("body", "mass"), ("link1", "2.5")])
+    assert table.width == 9
+    short, long = "outputs", "a line that is longer than its table is wide"
+    assert "<caption" in Sheet((short, table)).html()
+    html = Sheet((long, table)).html()
+    assert "<caption" not in html and f">{long}</p><table>" in html
+
+
+def test_motors_have_the_unit_of_their_joint() -> None:
+    arm = fa.library.farid_spatial(elements=1)
+    units = position_units(arm)
+    assert units[arm.motor_position_slice] == ["rad"] * 4
+    assert set(units[arm.motor_position_slice.stop :]) == {""}
 
 
 def test_texts_are_escaped() -> None:

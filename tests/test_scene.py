@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
+import itertools
 import json
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from refusals import refused
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
 
 import flexarm as fa
 from flexarm import plotting
@@ -162,6 +169,47 @@ def test_batches_stay_apart_and_arms_stand_beside_motions() -> None:
     names = [t["name"] for t in shown.spec["data"] if t["showlegend"]]
     assert names == ["planar_chain 1, 1", "planar_chain 1, 2", "planar_chain 2"]
     assert len(shown.spec["frames"]) == 3
+
+
+def cut(run: fa.Trajectory, n: int) -> fa.Trajectory:
+    """Return a run that failed after n samples."""
+    q, qd = run.q.copy(), run.qd.copy()
+    q[n:] = qd[n:] = np.nan
+    return dataclasses.replace(run, q=q, qd=qd, success=False)
+
+
+def test_motions_cut_short_say_so(swings: list[fa.Trajectory]) -> None:
+    run = swings[1]
+    short, at_once = cut(run, 101), cut(run, 1)
+    told = ", incomplete: ends at 0.1 s"
+    assert plotting.scene([run, short]).title.endswith(told)
+    animation = plotting.animate(short)
+    plt.close(animation.drawing.ax.figure)
+    assert animation.clock.get_text().endswith(told)
+    assert "incomplete" not in plotting.scene(run).title
+    assert "sliders" not in plotting.scene(at_once).spec["layout"]  # nothing to play
+
+
+@pytest.mark.parametrize("lift", [0.0, 1.5])
+def test_eye_sees_the_whole_box_and_not_from_far(lift: float) -> None:
+    q = ARM.neutral.copy()
+    q[1] = lift
+    space = plotting.scene(ARM, q).spec["layout"]["scene"]
+    eye = np.array([space["camera"]["eye"][name] for name in "xyz"])
+    half = np.array([space["aspectratio"][name] for name in "xyz"]) / 2.0
+    corners = half * np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+    rays = corners - eye
+    depth = rays @ -eye / np.linalg.norm(eye)
+    side = np.cross(eye, [0.0, 0.0, 1.0])
+    side /= np.linalg.norm(side)
+    over = np.cross(side, eye / np.linalg.norm(eye))
+    slope = np.tan(np.pi / 8.0)  # of a view 45 degrees high, 1.6 times as wide
+    most = max(
+        abs(rays @ over / depth).max() / slope,
+        abs(rays @ side / depth).max() / slope / 1.6,
+    )
+    assert depth.min() > 0.0
+    assert most == pytest.approx(0.75)
 
 
 def test_page_opens_without_a_network(

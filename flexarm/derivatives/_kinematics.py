@@ -21,7 +21,7 @@ def jacobian_derivatives(
     each local displacement.  For joints it is a bracket of two columns,
 
     .. math:: \frac{\partial J_j}{\partial q_k} = \begin{cases}
-        [J_j, J_k] & \text{if } j \text{ is inboard of } k\\
+        {[J_j, J_k]} & \text{if } j \text{ is inboard of } k\\
         0 & \text{else,}\end{cases}
 
     modes of one body have second derivatives of their node's place and turn besides.

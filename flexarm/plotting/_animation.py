@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._options import explained
 from ..errors import ArgumentError
-from ._canvas import check_motion, color, pyplot
+from ._canvas import check_motion, color, early_end, pyplot
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, save_gif
 from ._skeleton import Shape, find_shapes, magnify
@@ -44,9 +44,10 @@ class Animation:
         times: Array,
         fps: float,
         trace: bool,
+        note: str = "",
     ) -> None:
         self.drawing, self.times, self.fps = drawing, times, fps
-        self._frames = frames
+        self._frames, self._note = frames, note
         ax = drawing.ax
         self.clock = ax.set_title("", loc="left", fontsize="medium")
         # path of the tip of each member, (k, members, 3)
@@ -88,7 +89,7 @@ class Animation:
         't = 0.20 s'
         """
         self.drawing.show(self._frames[frame])
-        self.clock.set_text(f"t = {self.times[frame]:.2f} s")
+        self.clock.set_text(f"t = {self.times[frame]:.2f} s{self._note}")
         for i, line in enumerate(self.traces):
             self.drawing.set_points(line, self._tips[: frame + 1, i])
         parts = [line for lines in self.drawing.lines for line in lines.values()]
@@ -245,4 +246,4 @@ def animate(
     extent = np.concatenate([shape.points() for shape in shapes])
     drawing = ArmDrawing(arm, q[0], scale, plane, ax, extent)
     drawing.fit(extent)
-    return Animation(drawing, frames, t[chosen], fps, trace)
+    return Animation(drawing, frames, t[chosen], fps, trace, early_end([traj]))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from .._optional import required
 from ..errors import ArgumentError
@@ -30,6 +33,16 @@ def check_motion(traj: Any) -> None:
             f"traj is {kind}, expected flexarm.Trajectory, what flexarm.simulate "
             f"returns{hint}"
         )
+
+
+def early_end(motions: Sequence[Any]) -> str:
+    """Say where the first of some motions ends that were not simulated to their end."""
+    ends = [
+        float(motion.t[max(int(np.min(motion.completed)) - 1, 0)])
+        for motion in motions
+        if np.min(motion.completed) < len(motion.t)
+    ]
+    return f", incomplete: ends at {min(ends):.4g} s" if ends else ""
 
 
 def make_axes(

@@ -299,7 +299,7 @@ def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
 @explained
 def arm(
     arm: Arm,
-    q: ArrayLike,
+    q: ArrayLike | None = None,
     *,
     scale: float = 1.0,
     plane: str | None = None,
@@ -313,8 +313,9 @@ def arm(
     ----------
     arm : Arm
         What to draw.
-    q : (nq,) or (k, nq) array_like of float
-        Configurations, in rad and m; modal coordinates in the unit of their mode.
+    q : (nq,) or (k, nq) array_like of float, optional
+        Configurations, in rad and m; modal coordinates in the unit of their mode; by
+        default ``arm.neutral``.
     scale : float
         Factor of all modal coordinates, to make small deflections visible.
     plane : {"xy", "xz", "yz", "3d"}, optional
@@ -354,6 +355,7 @@ def arm(
     ('xy', 2)
     """
     check_arm(arm)
+    q = arm.neutral if q is None else q
     drawing = ArmDrawing(arm, q, scale, plane, ax)
     if labels is not None:
         if len(labels) != len(drawing.lines):

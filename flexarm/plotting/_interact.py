@@ -30,6 +30,7 @@ _PAUSE = 0.05  # s between pictures while a slider moves
 _BEND = 0.1  # deflection at the end of a slider, of the length of the body
 _TURN = 0.3  # rad, of modes that only turn
 _SHOWN = 8  # frequencies
+_STEPS = 400  # of a slider, at most
 
 
 class Explorer:
@@ -87,7 +88,7 @@ class Explorer:
         q = self._q.copy()
         for i, name in enumerate(self._bare.position_names):
             if name in self.sliders:
-                q[i] = self.sliders[name].value
+                q[i] = self._value(name, q[i])
         return np.asarray(drives.motor_positions(self._bare, q))
 
     @property
@@ -107,6 +108,12 @@ class Explorer:
         return np.asarray(
             vibration.natural_frequencies(self.arm, self.q, held="motors")
         )
+
+    def _value(self, name: str, start: float) -> float:
+        """Value of a slider, without the rounding that browsers add to its steps."""
+        slider = self.sliders[name]
+        near = start + round((slider.value - start) / slider.step) * slider.step
+        return float(near if abs(near - slider.value) < 1e-9 else slider.value)
 
     def redraw(self) -> None:
         """Make the picture and the texts of the sliders as they stand."""
@@ -158,7 +165,14 @@ class Explorer:
             fold = self._widgets.Accordion([box(modes)], titles=("modes",))
             fold.selected_index = 0 if len(modes) <= 6 else None
             left.append(fold)
-        return self._widgets.HBox([box(left), box([self.picture, self.told])])
+        # in a narrow window the picture stands below the sliders
+        return self._widgets.HBox(
+            [
+                box(left, layout={"flex": "0 0 29em"}),
+                box([self.picture, self.told], layout={"flex": "1 1 24em"}),
+            ],
+            layout={"flex_flow": "row wrap"},
+        )
 
     def _heading(self, scale: float) -> str:
         if "scale" not in self.sliders:
@@ -167,7 +181,7 @@ class Explorer:
         return f"{self._bare.name}, deflections {large}"
 
     def _text(self, q: Array) -> str:
-        tip = ", ".join(f"{x:.4g}" for x in self.arm.tip_pose(q)[:3, 3] + 0.0)
+        tip = ", ".join(f"{x:.4g}" for x in self.arm.tip_pose(q)[:3, 3].round(9) + 0.0)
         lines = [f"tip at {tip} m"]
         if "scale" in self.sliders:
             try:
@@ -180,15 +194,18 @@ class Explorer:
         return "<br>".join(lines)
 
     def _slider(self, text: str, value: float, low: float, high: float) -> Any:
+        step = round_step((high - low) / _STEPS)
         return self._widgets.FloatSlider(
             value=value,
-            min=low,
+            # a browser moves values to steps from the least: the start is one
+            min=value - np.floor((value - low) / step + 1e-9) * step,
             max=high,
-            step=(high - low) / 400.0,
+            step=step,
             description=text,
-            readout_format=".3g",
-            style={"description_width": "14em"},
-            layout={"width": "32em"},
+            tooltip=text,
+            readout_format=f".{max(0, -int(np.floor(np.log10(step))))}f",
+            style={"description_width": "10em"},
+            layout={"width": "auto"},
         )
 
     def _make_sliders(self, payload: float, scale: float) -> dict[str, Any]:
@@ -246,6 +263,12 @@ def slider_limits(arm: Arm, q: Array) -> Array:
             span = 1.0 / np.maximum(part, 1e-9)
             limits[:, arm.mode_slice(k, positions=True)] = [-span, span]
     return np.array([np.minimum(limits[0], q), np.maximum(limits[1], q)])
+
+
+def round_step(least: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, the first one from `least` on."""
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(next(m * power for m in (1, 2, 5, 10) if m * power > 0.999 * least))
 
 
 def with_payload(arm: Arm, mass: float) -> Arm:

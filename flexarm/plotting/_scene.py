@@ -35,7 +35,7 @@ from .._optional import required
 from .._options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
-from ._canvas import color
+from ._canvas import color, early_end
 from ._scene_layout import controls, ground, layout, path, title
 from ._scene_parts import Look, dress, traces
 from ._skeleton import bends, find_shapes, magnify
@@ -243,7 +243,8 @@ def scene(
     poses = _poses(items, q, alone=not isinstance(shown, list | tuple))
     times = _times(items, fps, speed)
     members = _members(items, poses, times, factors, names)
-    return _compose(members, times, undeformed, trace, fps)
+    motions = [item for item in items if not isinstance(item, Arm)]
+    return _compose(members, times, undeformed, trace, fps, early_end(motions))
 
 
 def _each(what: str, given: Any, items: list[Any]) -> list[Any]:
@@ -338,6 +339,7 @@ def _compose(
     undeformed: bool,
     trace: bool,
     fps: float,
+    note: str,
 ) -> Scene:
     shapes = [find_shapes(arm, magnify(arm, q, x)) for arm, q, x, _ in members]
     straight = [
@@ -370,9 +372,9 @@ def _compose(
             frames.append(
                 {"name": str(k), "data": now, "traces": list(range(len(data)))}
             )
-    told = title(members)
+    told = title(members) + note
     placed = layout(members, (low, high, size), told)
-    if times is not None:
+    if times is not None and len(times) > 1:
         placed |= controls(times, fps)
     spec = {"data": data + still, "layout": placed, "frames": frames}
     return Scene(spec, times, told)

@@ -20,6 +20,8 @@ _CAMERAS = {
     "yz": {"eye": {"x": 2, "y": 0, "z": 0}, "up": {"x": 0, "y": 0, "z": 1}},
 }
 
+_ROOM = 0.75  # of a view, for what is drawn; the rest is for labels
+
 
 def ground(size: float) -> dict[str, Any]:
     """Where the base stands."""
@@ -69,22 +71,35 @@ def layout(
     low, high, size = box
     middle, half = (low + high) / 2.0, (high - low) / 2.0
     half = np.maximum(half + 0.08 * size, 0.15 * size)
+    part = half / half.max()
     axes: dict[str, dict[str, Any]] = {
-        f"{name}axis": {"title": {"text": f"{name} (m)"}, "range": [m - h, m + h]}
-        for name, m, h in zip("xyz", middle.tolist(), half.tolist(), strict=True)
+        f"{name}axis": {
+            "title": {"text": f"{name} (m)", "font": {"size": 12}},
+            "tickfont": {"size": 11},
+            "nticks": max(4, round(7 * share)),
+            "range": [m - h, m + h],
+        }
+        for name, m, h, share in zip(
+            "xyz", middle.tolist(), half.tolist(), part.tolist(), strict=True
+        )
     }
     planes = {find_plane(arm) for arm in {arm for arm, *_ in members}}
     plane = planes.pop() if len(planes) == 1 else None
-    camera: dict[str, Any] = {"eye": {"x": 1.0, "y": -1.35, "z": 0.7}}
     longest = 1.0
-    if plane is not None:
+    if plane is None:
+        eye = _stand_off(part / 2.0).tolist()
+        camera: dict[str, Any] = {"eye": dict(zip("xyz", eye, strict=True))}
+    else:
         camera = {**_CAMERAS[plane], "projection": {"type": "orthographic"}}
         (across,) = {"x", "y", "z"} - set(plane)
         axes[f"{across}axis"] |= {"visible": False}
-        longest = 1.45
+        for name in plane:
+            axes[f"{name}axis"] |= {"tickangle": 0}
+        # of a view 2 high and more than 3 wide, room for labels left
+        width, height = (part["xyz".index(name)] for name in plane)
+        longest = min(2.4 / width, 1.45 / height)
     # equal scales, of a size that the eye sees whole
-    sides = (longest * half / half.max()).tolist()
-    ratio = dict(zip("xyz", sides, strict=True))
+    ratio = dict(zip("xyz", (longest * part).tolist(), strict=True))
     space = {"aspectmode": "manual", "aspectratio": ratio, "camera": camera}
     return {
         "title": {"text": heading, "font": {"size": 15}, "x": 0.01, "xanchor": "left"},
@@ -95,6 +110,23 @@ def layout(
         "showlegend": len(members) > 1,
         "uirevision": "kept",
     }
+
+
+def _stand_off(corner: Array) -> Array:
+    """Where the eye (3,) sees a box about the origin whole, with room for its labels.
+
+    `corner` (3,) is half the box.  The view is 45 degrees high and 1.6 times as wide.
+    """
+    back = np.array([1.0, -1.35, 0.7])
+    back /= np.linalg.norm(back)
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    up = np.cross(back, right)
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
+    corners = signs * corner
+    slope = _ROOM * np.tan(np.pi / 8.0)
+    across = np.maximum(abs(corners @ up), abs(corners @ right) / 1.6)
+    return np.asarray((corners @ back + across / slope).max() * back)
 
 
 def controls(times: Array, fps: float) -> dict[str, Any]:
