@@ -20,15 +20,22 @@ from ..._explain import count_of
 from ...errors import ArgumentError
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
-from .._collocation.outputs import exceeded, output_limits, refuse_at_rest
+from .._collocation.outputs import (
+    EXCESS,
+    Narrowed,
+    exceeded,
+    output_limits,
+    refuse_at_rest,
+)
 from .._collocation.points import AtPoints, Gathered
-from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
+from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation, Grid, answer
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solve import Progress, Solution, solve
 from .._result import OptimalMotion, Verification
 from .._verify import verify
 from ..paths import time_law
+from .end_correction import Correction, End, Rows
 from .rest_postures import constant_limits, holding_forces, static_postures
 
 if TYPE_CHECKING:
@@ -160,20 +167,29 @@ def flexible_optimum(
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
-        if not (found.success and missed and left > 0.0) or refined == _REFINED:
+        over = problem.excess(checked)
+        if not (found.success and (missed or over > EXCESS) and left > 0.0):
+            break
+        better = problem.corrected(found, spent) if path is None else None
+        if better is not None:
+            found, checked, error = better
+            restless = _restless(path, checked, options)
+            break
+        if refined == _REFINED:
             break
         if path is None:
             options = options.finer()
             problem = _Problem(arm, path, rigid, limits, options)
             z = problem.first
         else:
-            shrink *= 0.97 * options.tip_tolerance / error
+            if error > options.tip_tolerance:
+                shrink *= 0.97 * options.tip_tolerance / error
+            if over > EXCESS:
+                problem.narrow(found, checked)
             z, barrier = found.z, 1e-4
     details = {"tip_error": error, "rigid": rigid, "options": options}
     if limits.outputs and checked is not None and checked.trajectory.success:
-        run = checked.trajectory
-        over = exceeded(arm, limits.outputs, run.q, run.qd)
-        details["output_excess"] = over
+        details["output_excess"] = over = problem.excess(checked)
     spent["total"] = time.perf_counter() - began
     result = answer(
         problem.motion,
@@ -205,7 +221,7 @@ def _tried(
     if not options.check:
         return found, None, np.nan
     tick = time.perf_counter()
-    checked, error = problem.verified(found)
+    checked, error = problem.simulated(found.z)
     spent["verification"] += time.perf_counter() - tick
     return found, checked, error
 
@@ -314,7 +330,7 @@ class _Problem:
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
-        self._outputs = limits.outputs
+        self.limits, self._outputs = limits, Narrowed(self.arm, limits.outputs)
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -336,7 +352,7 @@ class _Problem:
             q, v = motion.q[self.main], motion.v[self.main]
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
             terms.append(_ball(self.speed, self._tip_speed))
-        for name, between in self._outputs.items():
+        for name, between in self._outputs.limits.items():
             terms.append(output_limits(motion, name, between))
         if self.path is not None:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
@@ -371,14 +387,59 @@ class _Problem:
             costs.append(force_changes(motion, weight / self.force_size**2))
         return costs
 
-    def verified(self, found: Solution) -> tuple[Verification, float]:
+    def excess(self, checked: Verification | None) -> float:
+        """Largest excess of simulated outputs over their limits, as part of them."""
+        if checked is None or not checked.trajectory.success:
+            return 0.0
+        run = checked.trajectory
+        return exceeded(self.arm, self.limits.outputs, run.q, run.qd)
+
+    def narrow(self, found: Solution, checked: Verification | None) -> None:
+        """Narrow the limits of outputs where simulated ones exceed them."""
+        if checked is not None:
+            run = checked.trajectory
+            self._outputs.narrow(self.motion.times(found.z), run.t, run.q, run.qd)
+
+    def corrected(
+        self, found: Solution, spent: dict[str, float]
+    ) -> tuple[Solution, Verification, float] | None:
+        """The motion with forces by which the simulated arm comes to rest.
+
+        None if there are none, or limits that corrections do not know.
+        """
+        limits, options, goal = self.limits, self.options, self.postures[-1]
+        if np.isfinite(limits.acceleration).any() or np.isfinite(limits.tip_speed):
+            return None
+        tick = time.perf_counter()
+        tip = Place(self.arm).value(goal)
+        correction = Correction(
+            self.motion,
+            End(goal[: self.arm.nu], tip, options.tip_tolerance, options.rest_speed),
+            self.force_size,
+            Rows.of(self.arm, limits),
+            lambda z, parts: self.simulated(z, parts)[0],
+        )
+        z = correction.run(found.z)
+        spent["correction"] = time.perf_counter() - tick
+        if z is None:
+            return None
+        checked, error = self.simulated(z)
+        told = f"{found.message}; then {correction.told}"
+        objective = float(sum(term.value(z).sum() for term in self._costs()))
+        over = correction.rows.excess(checked.trajectory)
+        better = replace(
+            found, z=z, objective=objective, violation=over, message=told
+        )
+        return better, checked, error
+
+    def simulated(self, z: Array, parts: int = 1) -> tuple[Verification, float]:
         """The simulated motion, held for a while at its end, and the error of its tip.
 
         The error is the largest distance from the path, in the windows from its ends;
-        without a path that from the goal after the motion.
+        without a path that from the goal after the motion.  Steps are in `parts`.
         """
-        at = self.motion.read(found.z)
-        T = self.motion.duration(found.z)
+        at = self.motion.read(z)
+        T = self.motion.duration(z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
         t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
         if self.path is None:
@@ -392,7 +453,7 @@ class _Problem:
             at.q[0],
             at.v[0],
             tau,
-            float(self.motion.steps(found.z).max()),
+            float(self.motion.steps(z).max()) / parts,
             duration=T,
             goal=goal,
         )
