@@ -30,6 +30,7 @@ __all__ = ["time_optimal"]
 # options of the exact solution along a path, and of the search for all other motions
 _ALONG = ("rates", "points", "scheme")
 _CALM, _SLOW = 3e-4, 0.05  # smoothness and rest_speed between two postures
+_NEAR = 1e-4  # m: tip_tolerance, too
 _COMMON = ("time_limit", "progress")  # without effect where nothing is searched for
 _WINDOWS = ("pre_actuation", "post_actuation")
 
@@ -272,7 +273,7 @@ def _searched(
     search = {
         "smoothness": _CALM,
         "rest_speed": _SLOW,
-        "tip_tolerance": 1e-3,
+        "tip_tolerance": _NEAR,
         **search,
     }
     options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)

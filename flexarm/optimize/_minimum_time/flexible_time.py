@@ -51,6 +51,8 @@ _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened, or the grid refined
 _FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
+_CALMEST, _LIVELIER = 0.1, 0.1  # smoothness of a first search, and factor to the next
+_WARM = 1e-4  # barrier where a search starts from the answer of another
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def flexible_optimum(
                 shrink *= 0.97 * options.tip_tolerance / error
             if over > EXCESS:
                 problem.narrow(found, checked)
-            z, barrier = found.z, 1e-4
+            z, barrier = found.z, _WARM
     details = {"tip_error": error, "rigid": rigid, "options": options}
     if limits.outputs and checked is not None and checked.trajectory.success:
         details["output_excess"] = over = problem.excess(checked)
@@ -207,17 +209,24 @@ def _tried(
 ) -> tuple[Solution, Verification | None, float]:
     """One search from z, and what the simulation says; adds the seconds spent."""
     options = problem.options
-    found = solve(
-        problem.program(shrink),
-        z,
-        solver=options.solver,
-        tolerance=options.tolerance,
-        max_iterations=options.max_iterations,
-        time_limit=options.time_limit - spent["solver"],
-        progress=options.progress,
-        barrier=barrier,
-    )
-    spent["solver"] += found.seconds
+    steps = 0
+    for smoothness in problem.ladder():
+        found = solve(
+            problem.program(shrink, smoothness),
+            z,
+            solver=options.solver,
+            tolerance=options.tolerance,
+            max_iterations=options.max_iterations,
+            time_limit=max(options.time_limit - spent["solver"], 1e-3),
+            progress=options.progress,
+            barrier=barrier,
+        )
+        spent["solver"] += found.seconds
+        steps += found.iterations
+        z, barrier = found.z, _WARM
+        if found.status in ("interrupted", "time"):
+            break
+    found = replace(found, iterations=steps)
     if not options.check:
         return found, None, np.nan
     tick = time.perf_counter()
@@ -337,7 +346,19 @@ class _Problem:
             motion.resize(self.speed, self._tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def program(self, shrink: float) -> NonlinearProgram:
+    def ladder(self) -> list[float]:
+        """Smoothness of one search after another, each from the answer before.
+
+        Calm motions between two postures are found with ease; nearly full forces from
+        the start lead to motions of fast modes that intervals do not resolve.
+        """
+        last = self.options.smoothness
+        if self.path is not None:
+            return [last]
+        steps = [_CALMEST * _LIVELIER**k for k in range(4)]
+        return [*(x for x in steps if x > 1.01 * last), last]
+
+    def program(self, shrink: float, smoothness: float) -> NonlinearProgram:
         """The program with a share of the tolerance."""
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
@@ -358,7 +379,7 @@ class _Problem:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;
         # free motions between two postures are long and need theirs
-        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
+        return motion.program(self._costs(smoothness), terms, gauss_newton=self.path is not None)
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
@@ -378,12 +399,12 @@ class _Problem:
                 terms.append(_ball(e, most))
         return terms
 
-    def _costs(self) -> list[Term]:
+    def _costs(self, smoothness: float) -> list[Term]:
         """Half of the square of the duration, whose curvature helps, and smoothness."""
         motion, T = self.motion, self._first_duration
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
-        if self.options.smoothness > 0.0:
-            weight = self.options.smoothness * T * len(motion.tau)
+        if smoothness > 0.0:
+            weight = smoothness * T * len(motion.tau)
             costs.append(force_changes(motion, weight / self.force_size**2))
         return costs
 
@@ -425,7 +446,7 @@ class _Problem:
             return None
         checked, error = self.simulated(z)
         told = f"{found.message}; then {correction.told}"
-        objective = float(sum(term.value(z).sum() for term in self._costs()))
+        objective = float(sum(term.value(z).sum() for term in self._costs(options.smoothness)))
         over = correction.rows.excess(checked.trajectory)
         better = replace(
             found, z=z, objective=objective, violation=over, message=told
