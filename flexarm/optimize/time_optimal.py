@@ -85,10 +85,11 @@ def time_optimal(
         Of the tip, in m/s.
     output_limits : mapping, optional
         Of an arm with flexible links or joints: limits of outputs of `linearize` that
-        are linear in positions and velocities, at the nodes of the search, such as
+        are linear in positions and velocities, such as
         ``{("strain", "link1", 0.1): 1e-3}``; each a number, (p,) or (2, p), as of
-        torques.  Between nodes outputs may exceed them by some hundredths: see
-        ``details["output_excess"]``.
+        torques.  A search keeps them at its nodes; where the simulated outputs exceed
+        them in between by more than a thousandth, it is repeated with narrower ones
+        there, twice at most.  What is left is in ``details["output_excess"]``.
     start : (nu,) or (nq,) array_like of float, optional
         Posture near the begin of a path of the tip, which chooses the branch (elbow up
         or down).
@@ -102,7 +103,7 @@ def time_optimal(
         Of a search: largest distance of the tip from its path, and from the ends of the
         path in the windows before and after the motion; between two postures from its
         goal after the motion, which is residual vibration; in m (4e-4, between
-        postures 1e-3).
+        postures 1e-4).
     pre_actuation, post_actuation : float, optional
         Of a flexible arm on a path: lengths of these windows as shares of the duration
         (0.2); without the first the tip is free to move as soon as torques act.
@@ -115,9 +116,9 @@ def time_optimal(
         values come nearer to the shortest time with torques that jump, larger ones
         leave vibrations of high frequency alone.
     intervals : int, optional
-        Of a search: of the motion, between which torques are linear (24).  Where the
-        simulated tip misses its goal between two postures or does not rest, a search
-        with more of them and more smoothness follows.
+        Of a search: of the motion, between which torques are linear (24).  Where
+        corrections fail between two postures, see Notes, a search with more of them
+        and more smoothness follows.
     solver : {"auto", "ipopt", "scipy"}, optional
         Of a search: Ipopt comes with the package casadi.
     tolerance : float, optional
@@ -179,6 +180,12 @@ def time_optimal(
     A search is direct collocation (J. T. Betts, *Practical Methods for Optimal
     Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local
     optimum.  Torques are linear between nodes: jumps are resolved to an interval.
+    Between two postures searches follow one another with less and less smoothness.
+    Intervals are too long for fast modes, which the answer leaves swinging; unless
+    accelerations or the speed of the tip are limited, torques and duration are then
+    changed, as little as can be, until the simulated tip comes to rest, by derivatives
+    that are exact in all modes (C. F. Van Loan, IEEE Trans. Automatic Control 23, 1978,
+    395-404).  States of such an answer are those of the simulation.
 
     Examples
     --------

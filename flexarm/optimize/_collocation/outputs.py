@@ -91,7 +91,9 @@ class Narrowed:
         for name, between in self._given.items():
             y = (np.hstack([q, qd]) @ output_rows(self._arm, name)[1].T)[inside]
             now = self.limits[name]
-            now = np.broadcast_to(now.reshape(2, -1, y.shape[1]), (2, len(nodes), y.shape[1])).copy()
+            now = np.broadcast_to(
+                now.reshape(2, -1, y.shape[1]), (2, len(nodes), y.shape[1])
+            ).copy()
             for side, sign in enumerate((-1.0, 1.0)):
                 over = np.maximum(sign * (y - between[side]), 0.0)
                 most = np.zeros((len(nodes), y.shape[1]))

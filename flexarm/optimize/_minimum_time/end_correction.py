@@ -91,7 +91,7 @@ def linearized(arm: Arm, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
 
 
 def course(arm: Arm, run: Trajectory, knots: Array, tau: Array) -> Course:
-    """Derivatives of a simulated motion by forces (K, nu), linear between knots (K,)."""
+    """Derivatives of a run by its forces (K, nu), linear between knots (K,) in s."""
     held = run.t <= knots[-1] * (1.0 + 1e-12)
     t, x = run.t[held], np.hstack([run.q[held], run.qd[held]])
     middle = 0.5 * (x[1:] + x[:-1])
@@ -355,5 +355,5 @@ def smallest_change(
     if len(rows):
         size = np.abs(rows).max(axis=1)
         limits.append(Linear(sparse.coo_array(rows), low, high, size, name="limits"))
-    program = NonlinearProgram(*room, [cost], limits)
+    program = NonlinearProgram(room[0], room[1], [cost], limits)
     return solve(program, np.zeros(k), tolerance=1e-8).z

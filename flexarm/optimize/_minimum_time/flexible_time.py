@@ -51,7 +51,7 @@ _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened, or the grid refined
 _FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
-_CALMEST, _LIVELIER = 0.1, 0.1  # smoothness of a first search, and factor to the next
+_CALMEST, _LIVELIER = 0.01, 0.1
 _WARM = 1e-4  # barrier where a search starts from the answer of another
 
 
@@ -379,7 +379,9 @@ class _Problem:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;
         # free motions between two postures are long and need theirs
-        return motion.program(self._costs(smoothness), terms, gauss_newton=self.path is not None)
+        return motion.program(
+            self._costs(smoothness), terms, gauss_newton=self.path is not None
+        )
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
@@ -446,11 +448,11 @@ class _Problem:
             return None
         checked, error = self.simulated(z)
         told = f"{found.message}; then {correction.told}"
-        objective = float(sum(term.value(z).sum() for term in self._costs(options.smoothness)))
-        over = correction.rows.excess(checked.trajectory)
-        better = replace(
-            found, z=z, objective=objective, violation=over, message=told
+        objective = float(
+            sum(term.value(z).sum() for term in self._costs(options.smoothness))
         )
+        over = correction.rows.excess(checked.trajectory)
+        better = replace(found, z=z, objective=objective, violation=over, message=told)
         return better, checked, error
 
     def simulated(self, z: Array, parts: int = 1) -> tuple[Verification, float]:
