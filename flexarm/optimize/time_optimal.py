@@ -13,7 +13,8 @@ from .._explain import real_array, refuse_linear
 from ..errors import ArgumentError
 from ._collocation.outputs import read_output_limits
 from ._limits import Limits, limits_of
-from ._minimum_time.flexible_time import FlexibleOptions, flexible_optimum
+from ._minimum_time.flexible_time import flexible_optimum
+from ._minimum_time.options import FlexibleOptions
 from ._minimum_time.rigid_time import rigid_optimum
 from ._programs.solve import Progress
 from ._result import OptimalMotion, warned

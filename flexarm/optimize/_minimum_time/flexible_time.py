@@ -9,15 +9,13 @@ University of Calgary, 1997, chapter 8).
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from ..._explain import count_of
-from ...errors import ArgumentError
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
@@ -29,13 +27,14 @@ from .._collocation.outputs import (
 )
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
-from .._collocation.transcription import Collocation, Grid, answer
+from .._collocation.transcription import Collocation, answer
 from .._programs.program import NonlinearProgram, Term
-from .._programs.solve import Progress, Solution, solve
+from .._programs.solve import Solution, solve
 from .._result import OptimalMotion, Verification
 from .._verify import verify
 from ..paths import time_law
 from .end_correction import Correction, End, Rows
+from .options import FlexibleOptions
 from .rest_postures import constant_limits, holding_forces, static_postures
 
 if TYPE_CHECKING:
@@ -50,84 +49,9 @@ _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened, or the grid refined
-_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 _CALMEST, _LIVELIER = 0.01, 0.1
-_WARM = 1e-4  # barrier where a search starts from the answer of another
-
-
-@dataclass(frozen=True)
-class FlexibleOptions:
-    """How the problem of a flexible arm is put.
-
-    Attributes
-    ----------
-    tip_tolerance : float
-        Largest distance of the tip from its path, and from the ends of the path in the
-        windows, in m; without a path from the goal after the motion.
-    pre_actuation, post_actuation : float
-        Lengths of the windows as shares of the duration.
-    rest_speed : float
-        Largest speed of the tip in the windows, in m/s.
-    smoothness : float
-        Weight of the changes of torques beside the time; without it the last
-        thousandths of the time are bought with torques that chatter.
-    intervals : int
-        Of the main motion.
-    solver, tolerance, max_iterations, time_limit, progress : optional
-        As of `solve`.
-    check : bool
-        Whether the answer is simulated.
-    """
-
-    tip_tolerance: float = 4e-4
-    pre_actuation: float = 0.2
-    post_actuation: float = 0.2
-    rest_speed: float = 0.02
-    smoothness: float = 3e-3
-    intervals: int = 24
-    solver: str = "auto"
-    tolerance: float = 1e-5
-    max_iterations: int = 150
-    time_limit: float = 60.0
-    progress: bool | Progress = False
-    check: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("tip_tolerance", "rest_speed"):
-            value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a positive number: a flexible arm "
-                    "follows a path within a tolerance"
-                )
-        for name in ("pre_actuation", "post_actuation", "smoothness"):
-            value = getattr(self, name)
-            if not 0.0 <= value <= 10.0:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a share from 0 to 10"
-                )
-        count_of("intervals", self.intervals)
-
-    def finer(self) -> FlexibleOptions:
-        """More intervals and calmer forces, which excite less of what they miss."""
-        intervals = int(np.ceil(_FINER * self.intervals))
-        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
-
-    def grid(self, scheme: str) -> Grid:
-        """Intervals of equal relative length in the motion and its windows."""
-        before, after = (
-            int(np.ceil(share * self.intervals))
-            for share in (self.pre_actuation, self.post_actuation)
-        )
-        return Grid(
-            main=self.intervals,
-            before=before,
-            after=after,
-            before_share=self.pre_actuation,
-            after_share=self.post_actuation,
-            points=3,
-            scheme=scheme,
-        )
+# barriers of a search, from the first motion and from the answer of another one
+_COLD, _WARM = 1e-2, 1e-4
 
 
 def flexible_optimum(
@@ -163,7 +87,7 @@ def flexible_optimum(
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
-    z, barrier, shrink = problem.first, 1e-2, _MARGIN
+    z, barrier, shrink = problem.first, _COLD, _MARGIN
     for refined in range(_REFINED + 1):
         found, checked, error = _tried(problem, z, barrier, shrink, spent)
         left = options.time_limit - spent["solver"]
@@ -179,19 +103,18 @@ def flexible_optimum(
             break
         if refined == _REFINED:
             break
-        if path is None:
+        if path is None and missed:
             options = options.finer()
             problem = _Problem(arm, path, rigid, limits, options)
-            z = problem.first
-        else:
-            if error > options.tip_tolerance:
-                shrink *= 0.97 * options.tip_tolerance / error
-            if over > EXCESS:
-                problem.narrow(found, checked)
-            z, barrier = found.z, _WARM
+            z, barrier = problem.first, _COLD
+            continue
+        if error > options.tip_tolerance:
+            shrink *= 0.97 * options.tip_tolerance / error
+        if over > EXCESS:
+            problem.narrow(found, checked)
+        z, barrier = found.z, _WARM
     details = {"tip_error": error, "rigid": rigid, "options": options}
-    if limits.outputs and checked is not None and checked.trajectory.success:
-        details["output_excess"] = over = problem.excess(checked)
+    details |= problem.told(checked)
     spent["total"] = time.perf_counter() - began
     result = answer(
         problem.motion,
@@ -210,7 +133,8 @@ def _tried(
     """One search from z, and what the simulation says; adds the seconds spent."""
     options = problem.options
     steps = 0
-    for smoothness in problem.ladder():
+    ladder = problem.ladder()
+    for smoothness in ladder if barrier > _WARM else ladder[-1:]:
         found = solve(
             problem.program(shrink, smoothness),
             z,
@@ -249,6 +173,10 @@ def _judged(
     """Not solved, if the simulated tip is not where it should be, or not at rest."""
     if not result.success:
         return result
+    over = result.details.get("output_excess", 0.0)
+    if over > EXCESS:
+        told = f"simulated outputs exceed their limits by {100.0 * over:.2g} %"
+        result = replace(result, message=f"{result.message}; {told}")
     if error > options.tip_tolerance:
         told = (
             f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
@@ -416,6 +344,13 @@ class _Problem:
             return 0.0
         run = checked.trajectory
         return exceeded(self.arm, self.limits.outputs, run.q, run.qd)
+
+    def told(self, checked: Verification | None) -> dict[str, float]:
+        """What the result says of limits of outputs, if there are any."""
+        known = checked is not None and checked.trajectory.success
+        if not (self.limits.outputs and known):
+            return {}
+        return {"output_excess": self.excess(checked)}
 
     def narrow(self, found: Solution, checked: Verification | None) -> None:
         """Narrow the limits of outputs where simulated ones exceed them."""
