@@ -130,7 +130,8 @@ def time_optimal(
     progress : bool or callable, optional
         Of a search: whether steps are told.
     check : bool
-        Whether the answer is simulated by another integrator with finer steps.
+        Whether the answer is simulated by another integrator with finer steps; without,
+        nothing is corrected.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,21 +110,29 @@ def flexible_optimum(
             continue
         if error > options.tip_tolerance:
             shrink *= 0.97 * options.tip_tolerance / error
-        if over > EXCESS:
-            problem.narrow(found, checked)
+        problem.narrow(found, checked, over)
         z, barrier = found.z, _WARM
-    details = {"tip_error": error, "rigid": rigid, "options": options}
-    details |= problem.told(checked)
     spent["total"] = time.perf_counter() - began
-    result = answer(
+    details = {"tip_error": error, "rigid": rigid} | problem.told(checked)
+    return _judged(_answered(problem, found, checked, spent, details), restless)
+
+
+def _answered(
+    problem: _Problem,
+    found: Solution,
+    checked: Verification | None,
+    spent: dict[str, float],
+    details: dict[str, Any],
+) -> OptimalMotion:
+    """The result, as the solver sees it."""
+    return answer(
         problem.motion,
         found,
         method="collocation with free duration",
         timings=spent,
         verification=checked,
-        details=details,
+        details={**details, "options": problem.options},
     )
-    return _judged(result, error, options, restless)
 
 
 def _tried(
@@ -167,10 +175,9 @@ def _restless(
     return path is None and moving
 
 
-def _judged(
-    result: OptimalMotion, error: float, options: FlexibleOptions, restless: bool
-) -> OptimalMotion:
+def _judged(result: OptimalMotion, restless: bool) -> OptimalMotion:
     """Not solved, if the simulated tip is not where it should be, or not at rest."""
+    error, options = result.details["tip_error"], result.details["options"]
     if not result.success:
         return result
     over = result.details.get("output_excess", 0.0)
@@ -352,9 +359,11 @@ class _Problem:
             return {}
         return {"output_excess": self.excess(checked)}
 
-    def narrow(self, found: Solution, checked: Verification | None) -> None:
-        """Narrow the limits of outputs where simulated ones exceed them."""
-        if checked is not None:
+    def narrow(
+        self, found: Solution, checked: Verification | None, over: float
+    ) -> None:
+        """Narrow the limits of outputs where simulated ones exceed them too much."""
+        if checked is not None and over > EXCESS:
             run = checked.trajectory
             self._outputs.narrow(self.motion.times(found.z), run.t, run.q, run.qd)
 
