@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from refusals import refused
 from scipy.optimize import brentq
 
 import flexarm as fa
-from flexarm.optimize import paths, time_optimal
+from flexarm.optimize import OptimalMotion, paths, time_optimal
 
 pytest.importorskip("casadi")
 
@@ -134,6 +135,46 @@ def test_spatial_arm_comes_to_rest() -> None:
     assert found.duration < 1.4 * stiff.duration
 
 
+@pytest.mark.slow
+def test_spatial_arm_comes_to_rest_by_default() -> None:
+    """Its fast modes are not resolved by the search: forces are corrected for them."""
+    arm = fa.library.cibicik_egeland()
+    pose = fa.library.poses(arm)
+    ends = np.array([pose["initial"][:4], pose["final"][:4]])
+    torque = np.array([600.0, 600.0, 300.0, 10.0])
+    began = time.process_time()
+    found = time_optimal(arm, ends, torque_limits=torque)
+    assert time.process_time() - began < 60.0
+    assert found.success, found.message
+    assert found.duration < 0.73
+    assert (abs(found.tau) <= torque * (1.0 + 1e-9)).all()
+    assert found.details["tip_error"] < 1e-4
+    assert found.verification is not None
+    assert found.verification.final_rate < 0.05
+    run, goal = held(found, ends)
+    after = run.t >= found.duration
+    assert np.linalg.norm(run.tip[after] - goal, axis=1).max() < 1e-4
+    np.testing.assert_allclose(run.q[after][0, :4], ends[1], atol=2e-4)
+
+
+def held(found: OptimalMotion, ends: np.ndarray) -> tuple[fa.Trajectory, np.ndarray]:
+    """A run of the torques by Rodas, then held by those of rest; the goal of the tip.
+
+    Neither the search nor its verification uses this integrator.
+    """
+    arm, nu = found.arm, found.arm.nu
+    still = np.zeros(arm.nv - nu)
+    rest = [fa.equilibrium(arm, np.append(q, still)) for q in ends]
+    after = found.duration * np.append(1.0 + 1e-9, np.linspace(1.02, 1.3, 15))
+    t = np.concatenate([found.t, after])
+    tau = np.concatenate([found.tau, np.tile(rest[1].tau[:nu], (len(after), 1))])
+    run = fa.simulate(
+        arm, rest[0].q, np.zeros(arm.nv), t, torque=tau, method="Rodas4P",
+        rtol=1e-7, progress=False,
+    )  # fmt: skip
+    return run, fa.tip_pose(arm, rest[1].q)[:3, 3]
+
+
 # refusals
 
 
@@ -188,7 +229,10 @@ def test_a_search_that_stops_early_says_so() -> None:
 
 
 def test_a_goal_that_no_refinement_reaches_is_told() -> None:
-    """Three searches, each with more intervals; the answer is that of the last."""
+    """Three searches, each with more intervals; the answer is that of the last.
+
+    Limits of accelerations are none that corrections of the end keep.
+    """
     joint = fa.Joint(drive=fa.Drive(SPRING, rotor_inertia=MOTOR))
     rod = fa.RigidBody(
         "rod", joint, mass=1.0, inertia=(LOAD,) * 3, nodes={"tip": (1.0, 0.0, 0.0)}
@@ -196,7 +240,12 @@ def test_a_goal_that_no_refinement_reaches_is_told() -> None:
     arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
     with pytest.warns(fa.ConvergenceWarning, match="strays by") as told:
         found = time_optimal(
-            arm, [[0.0], [1.0]], torque_limits=2.0, intervals=8, tip_tolerance=1e-12
+            arm,
+            [[0.0], [1.0]],
+            torque_limits=2.0,
+            acceleration_limits=1e3,
+            intervals=8,
+            tip_tolerance=1e-12,
         )
     assert found.status == "failed" and not found.success
     assert len(found.t) - 1 == found.details["options"].intervals == 21  # 8, 13, 21

@@ -134,6 +134,16 @@ def test_a_stiff_arm_takes_little_more_than_the_rigid_one() -> None:
     assert exact < found.duration < 1.08 * exact
 
 
+def simulated(motion: OptimalMotion) -> fa.Trajectory:
+    """The torques in a run of an implicit method that controls its error."""
+    t = np.linspace(motion.t[0], motion.t[-1], 1501)
+    tau = np.stack([np.interp(t, motion.t, column) for column in motion.tau.T], axis=1)
+    return fa.simulate(
+        ARM, motion.q[0], motion.qd[0], t, torque=tau, method="Rodas4P",
+        rtol=1e-6, progress=False,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def strained() -> tuple[np.ndarray, dict[object, float], OptimalMotion]:
     """Rows of a strain, a limit it does not keep by itself, a motion that keeps it."""
@@ -154,10 +164,18 @@ def test_a_limit_of_a_strain_is_kept_and_takes_time(
     assert along.duration + 0.005 < calm.duration < 1.1 * along.duration
     assert np.abs(calm.q @ rows).max() <= 0.2 * (1.0 + 1e-4)
     most = np.abs(calm.verification.trajectory.q @ rows).max()
-    assert most < 0.2 * 1.03
+    assert most <= 0.2 * (1.0 + 1e-3)
     told = calm.details["output_excess"]
     assert told == pytest.approx(max(most / 0.2 - 1.0, 0.0), abs=1e-9)
     assert calm.details["tip_error"] <= 0.4e-3
+
+
+def test_another_integrator_finds_the_strain_within_its_limit(
+    strained: tuple[np.ndarray, dict[object, float], OptimalMotion],
+) -> None:
+    rows, _, calm = strained
+    run = simulated(calm)
+    assert np.abs(run.q @ rows).max() <= 0.2 * (1.0 + 1.5e-3)
 
 
 @pytest.mark.slow
@@ -172,8 +190,11 @@ def test_a_limit_of_a_strain_between_two_postures(
     assert calm.duration > free.duration
     assert free.verification is not None and calm.verification is not None
     assert np.abs(free.verification.trajectory.q @ rows).max() > 0.25
-    assert np.abs(calm.q @ rows).max() <= 0.2 * (1.0 + 1e-4)
-    assert np.abs(calm.verification.trajectory.q @ rows).max() < 0.2 * 1.08
+    assert np.abs(calm.verification.trajectory.q @ rows).max() <= 0.2 * (1.0 + 1e-3)
+    assert calm.details["output_excess"] <= 1e-3
+    run = simulated(calm)
+    assert np.abs(run.q @ rows).max() <= 0.2 * (1.0 + 1.5e-3)
+    assert np.linalg.norm(run.tip[-1] - calm.tip[-1]) < 2e-4
 
 
 def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:

@@ -13,7 +13,8 @@ from .._explain import real_array, refuse_linear
 from ..errors import ArgumentError
 from ._collocation.outputs import read_output_limits
 from ._limits import Limits, limits_of
-from ._minimum_time.flexible_time import FlexibleOptions, flexible_optimum
+from ._minimum_time.flexible_time import flexible_optimum
+from ._minimum_time.options import FlexibleOptions
 from ._minimum_time.rigid_time import rigid_optimum
 from ._programs.solve import Progress
 from ._result import OptimalMotion, warned
@@ -30,6 +31,7 @@ __all__ = ["time_optimal"]
 # options of the exact solution along a path, and of the search for all other motions
 _ALONG = ("rates", "points", "scheme")
 _CALM, _SLOW = 3e-4, 0.05  # smoothness and rest_speed between two postures
+_NEAR = 1e-4  # m: tip_tolerance, too
 _COMMON = ("time_limit", "progress")  # without effect where nothing is searched for
 _WINDOWS = ("pre_actuation", "post_actuation")
 
@@ -84,10 +86,11 @@ def time_optimal(
         Of the tip, in m/s.
     output_limits : mapping, optional
         Of an arm with flexible links or joints: limits of outputs of `linearize` that
-        are linear in positions and velocities, at the nodes of the search, such as
+        are linear in positions and velocities, such as
         ``{("strain", "link1", 0.1): 1e-3}``; each a number, (p,) or (2, p), as of
-        torques.  Between nodes outputs may exceed them by some hundredths: see
-        ``details["output_excess"]``.
+        torques.  A search keeps them at its nodes; where the simulated outputs exceed
+        them in between by more than a thousandth, it is repeated with narrower ones
+        there, twice at most.  What is left is in ``details["output_excess"]``.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the begin of a path of the tip, which chooses the
         branch (elbow up or down).
@@ -101,7 +104,7 @@ def time_optimal(
         Of a search: largest distance of the tip from its path, and from the ends of the
         path in the windows before and after the motion; between two postures from its
         goal after the motion, which is residual vibration; in m (4e-4, between
-        postures 1e-3).
+        postures 1e-4).
     pre_actuation, post_actuation : float, optional
         Of a flexible arm on a path: lengths of these windows as shares of the duration
         (0.2); without the first the tip is free to move as soon as torques act.
@@ -114,9 +117,9 @@ def time_optimal(
         values come nearer to the shortest time with torques that jump, larger ones
         leave vibrations of high frequency alone.
     intervals : int, optional
-        Of a search: of the motion, between which torques are linear (24).  Where the
-        simulated tip misses its goal between two postures or does not rest, a search
-        with more of them and more smoothness follows.
+        Of a search: of the motion, between which torques are linear (24).  Where
+        corrections fail between two postures, see Notes, a search with more of them
+        and more smoothness follows.
     solver : {"auto", "ipopt", "scipy"}, optional
         Of a search: Ipopt comes with the package casadi.
     tolerance : float, optional
@@ -127,7 +130,8 @@ def time_optimal(
     progress : bool or callable, optional
         Of a search: whether steps are told.
     check : bool
-        Whether the answer is simulated by another integrator with finer steps.
+        Whether the answer is simulated by another integrator with finer steps; without,
+        nothing is corrected.
 
     Returns
     -------
@@ -178,6 +182,12 @@ def time_optimal(
     A search is direct collocation (J. T. Betts, *Practical Methods for Optimal
     Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local
     optimum.  Torques are linear between nodes: jumps are resolved to an interval.
+    Between two postures searches follow one another with less and less smoothness.
+    Intervals are too long for fast modes, which the answer leaves swinging; unless
+    accelerations or the speed of the tip are limited, torques and duration are then
+    changed, as little as can be, until the simulated tip comes to rest, by derivatives
+    that are exact in all modes (C. F. Van Loan, IEEE Trans. Automatic Control 23, 1978,
+    395-404).  States of such an answer are those of the simulation.
 
     Examples
     --------
@@ -272,7 +282,7 @@ def _searched(
     search = {
         "smoothness": _CALM,
         "rest_speed": _SLOW,
-        "tip_tolerance": 1e-3,
+        "tip_tolerance": _NEAR,
         **search,
     }
     options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)

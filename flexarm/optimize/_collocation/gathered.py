@@ -118,7 +118,8 @@ class Linear:
 
     def value(self, z: Array) -> Array:
         """A z."""
-        return np.asarray(self._matrix @ z)
+        # of a single row SciPy gives a number
+        return np.reshape(self._matrix @ z, self.rows)
 
     def jacobian(self, z: Array) -> Array:
         """Entries of A."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+EXCESS = 1e-3  # of a simulated output over its limit, as part of it, that is accepted
+
+
 def read_output_limits(arm: Arm, given: Any) -> dict[Any, Array]:
     """Limits (2, p) of linear outputs, by what they were called."""
     if given is None:
@@ -51,7 +54,7 @@ def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
 
 
 def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
-    """Outputs at all nodes between their least and largest values (2, p)."""
+    """Outputs at all nodes between their limits (2, p) or (2, nodes, p)."""
     names, rows = output_rows(motion.arm, name)
     nodes = len(motion.q)
     p, columns = len(names), np.hstack([motion.q, motion.v])
@@ -62,9 +65,43 @@ def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
         (data.ravel(), (np.broadcast_to(at, data.shape).ravel(), where.ravel())),
         shape=(nodes * p, motion.n),
     )
-    low, high = (np.tile(x, nodes) for x in limits)
-    size = np.tile(_sizes(limits), nodes)
+    low, high = (np.broadcast_to(x, (nodes, p)).ravel() for x in limits)
+    size = _sizes(np.array([low, high]))
     return Linear(matrix, low, high, size, name=f"limit of {name!r}")
+
+
+class Narrowed:
+    """Limits of outputs at the nodes, narrowed where simulated ones exceed them.
+
+    Between nodes outputs pass over what they keep at them, most where they turn.
+    """
+
+    def __init__(self, arm: Arm, limits: Mapping[Any, Array]) -> None:
+        self._arm, self._given = arm, limits
+        self.limits: dict[Any, Array] = dict(limits)
+
+    def narrow(self, nodes: Array, t: Array, q: Array, qd: Array) -> None:
+        """Narrow by the excess of a motion at times t in the intervals of nodes (N,).
+
+        Limits of the nodes at both ends of an interval become narrower by its excess;
+        at the first and the last node the arm rests.
+        """
+        interval = np.clip(np.searchsorted(nodes, t) - 1, 0, len(nodes) - 2)
+        inside = t <= nodes[-1] * (1.0 + 1e-12)
+        for name, between in self._given.items():
+            y = (np.hstack([q, qd]) @ output_rows(self._arm, name)[1].T)[inside]
+            now = self.limits[name]
+            now = np.broadcast_to(
+                now.reshape(2, -1, y.shape[1]), (2, len(nodes), y.shape[1])
+            ).copy()
+            for side, sign in enumerate((-1.0, 1.0)):
+                over = np.maximum(sign * (y - between[side]), 0.0)
+                most = np.zeros((len(nodes), y.shape[1]))
+                np.maximum.at(most, interval[inside], over)
+                np.maximum.at(most, interval[inside] + 1, over)
+                most[[0, -1]] = 0.0
+                now[side] -= sign * most
+            self.limits[name] = now
 
 
 def exceeded(arm: Arm, limits: Mapping[Any, Array], q: Array, qd: Array) -> float:

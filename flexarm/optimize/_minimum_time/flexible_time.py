@@ -9,26 +9,32 @@ University of Calgary, 1997, chapter 8).
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from ..._explain import count_of
-from ...errors import ArgumentError
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
-from .._collocation.outputs import exceeded, output_limits, refuse_at_rest
+from .._collocation.outputs import (
+    EXCESS,
+    Narrowed,
+    exceeded,
+    output_limits,
+    refuse_at_rest,
+)
 from .._collocation.points import AtPoints, Gathered
-from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
-from .._collocation.transcription import Collocation, Grid, answer
+from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
+from .._collocation.transcription import Collocation, answer
 from .._programs.program import NonlinearProgram, Term
-from .._programs.solve import Progress, Solution, solve
+from .._programs.solve import Solution, solve
 from .._result import OptimalMotion, Verification
 from .._verify import verify
 from ..paths import time_law
+from .end_correction import Correction, End, Rows
+from .options import FlexibleOptions
 from .rest_postures import constant_limits, holding_forces, static_postures
 
 if TYPE_CHECKING:
@@ -43,82 +49,9 @@ _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
 _REFINED = 2  # times at most that the margin is widened, or the grid refined
-_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
-
-
-@dataclass(frozen=True)
-class FlexibleOptions:
-    """How the problem of a flexible arm is put.
-
-    Attributes
-    ----------
-    tip_tolerance : float
-        Largest distance of the tip from its path, and from the ends of the path in the
-        windows, in m; without a path from the goal after the motion.
-    pre_actuation, post_actuation : float
-        Lengths of the windows as shares of the duration.
-    rest_speed : float
-        Largest speed of the tip in the windows, in m/s.
-    smoothness : float
-        Weight of the changes of torques beside the time; without it the last
-        thousandths of the time are bought with torques that chatter.
-    intervals : int
-        Of the main motion.
-    solver, tolerance, max_iterations, time_limit, progress : optional
-        As of `solve`.
-    check : bool
-        Whether the answer is simulated.
-    """
-
-    tip_tolerance: float = 4e-4
-    pre_actuation: float = 0.2
-    post_actuation: float = 0.2
-    rest_speed: float = 0.02
-    smoothness: float = 3e-3
-    intervals: int = 24
-    solver: str = "auto"
-    tolerance: float = 1e-5
-    max_iterations: int = 150
-    time_limit: float = 60.0
-    progress: bool | Progress = False
-    check: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("tip_tolerance", "rest_speed"):
-            value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a positive number: a flexible arm "
-                    "follows a path within a tolerance"
-                )
-        for name in ("pre_actuation", "post_actuation", "smoothness"):
-            value = getattr(self, name)
-            if not 0.0 <= value <= 10.0:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a share from 0 to 10"
-                )
-        count_of("intervals", self.intervals)
-
-    def finer(self) -> FlexibleOptions:
-        """More intervals and calmer forces, which excite less of what they miss."""
-        intervals = int(np.ceil(_FINER * self.intervals))
-        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
-
-    def grid(self, scheme: str) -> Grid:
-        """Intervals of equal relative length in the motion and its windows."""
-        before, after = (
-            int(np.ceil(share * self.intervals))
-            for share in (self.pre_actuation, self.post_actuation)
-        )
-        return Grid(
-            main=self.intervals,
-            before=before,
-            after=after,
-            before_share=self.pre_actuation,
-            after_share=self.post_actuation,
-            points=3,
-            scheme=scheme,
-        )
+_CALMEST, _LIVELIER = 0.01, 0.1
+# barriers of a search, from the first motion and from the answer of another one
+_COLD, _WARM = 1e-2, 1e-4
 
 
 def flexible_optimum(
@@ -154,36 +87,52 @@ def flexible_optimum(
     began = time.perf_counter()
     problem = _Problem(arm, path, rigid, limits, options)
     spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
-    z, barrier, shrink = problem.first, 1e-2, _MARGIN
+    z, barrier, shrink = problem.first, _COLD, _MARGIN
     for refined in range(_REFINED + 1):
         found, checked, error = _tried(problem, z, barrier, shrink, spent)
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
-        if not (found.success and missed and left > 0.0) or refined == _REFINED:
+        over = problem.excess(checked)
+        if not (found.success and (missed or over > EXCESS) and left > 0.0):
             break
-        if path is None:
+        better = problem.corrected(found, spent) if path is None else None
+        if better is not None:
+            found, checked, error = better
+            restless = _restless(path, checked, options)
+            break
+        if refined == _REFINED:
+            break
+        if path is None and missed:
             options = options.finer()
             problem = _Problem(arm, path, rigid, limits, options)
-            z = problem.first
-        else:
+            z, barrier = problem.first, _COLD
+            continue
+        if error > options.tip_tolerance:
             shrink *= 0.97 * options.tip_tolerance / error
-            z, barrier = found.z, 1e-4
-    details = {"tip_error": error, "rigid": rigid, "options": options}
-    if limits.outputs and checked is not None and checked.trajectory.success:
-        run = checked.trajectory
-        over = exceeded(arm, limits.outputs, run.q, run.qd)
-        details["output_excess"] = over
+        problem.narrow(found, checked, over)
+        z, barrier = found.z, _WARM
     spent["total"] = time.perf_counter() - began
-    result = answer(
+    details = {"tip_error": error, "rigid": rigid} | problem.told(checked)
+    return _judged(_answered(problem, found, checked, spent, details), restless)
+
+
+def _answered(
+    problem: _Problem,
+    found: Solution,
+    checked: Verification | None,
+    spent: dict[str, float],
+    details: dict[str, Any],
+) -> OptimalMotion:
+    """The result, as the solver sees it."""
+    return answer(
         problem.motion,
         found,
         method="collocation with free duration",
         timings=spent,
         verification=checked,
-        details=details,
+        details={**details, "options": problem.options},
     )
-    return _judged(result, error, options, restless)
 
 
 def _tried(
@@ -191,21 +140,29 @@ def _tried(
 ) -> tuple[Solution, Verification | None, float]:
     """One search from z, and what the simulation says; adds the seconds spent."""
     options = problem.options
-    found = solve(
-        problem.program(shrink),
-        z,
-        solver=options.solver,
-        tolerance=options.tolerance,
-        max_iterations=options.max_iterations,
-        time_limit=options.time_limit - spent["solver"],
-        progress=options.progress,
-        barrier=barrier,
-    )
-    spent["solver"] += found.seconds
+    steps = 0
+    ladder = problem.ladder()
+    for smoothness in ladder if barrier > _WARM else ladder[-1:]:
+        found = solve(
+            problem.program(shrink, smoothness),
+            z,
+            solver=options.solver,
+            tolerance=options.tolerance,
+            max_iterations=options.max_iterations,
+            time_limit=max(options.time_limit - spent["solver"], 1e-3),
+            progress=options.progress,
+            barrier=barrier,
+        )
+        spent["solver"] += found.seconds
+        steps += found.iterations
+        z, barrier = found.z, _WARM
+        if found.status in ("interrupted", "time"):
+            break
+    found = replace(found, iterations=steps)
     if not options.check:
         return found, None, np.nan
     tick = time.perf_counter()
-    checked, error = problem.verified(found)
+    checked, error = problem.simulated(found.z)
     spent["verification"] += time.perf_counter() - tick
     return found, checked, error
 
@@ -218,12 +175,15 @@ def _restless(
     return path is None and moving
 
 
-def _judged(
-    result: OptimalMotion, error: float, options: FlexibleOptions, restless: bool
-) -> OptimalMotion:
+def _judged(result: OptimalMotion, restless: bool) -> OptimalMotion:
     """Not solved, if the simulated tip is not where it should be, or not at rest."""
+    error, options = result.details["tip_error"], result.details["options"]
     if not result.success:
         return result
+    over = result.details.get("output_excess", 0.0)
+    if over > EXCESS:
+        told = f"simulated outputs exceed their limits by {100.0 * over:.2g} %"
+        result = replace(result, message=f"{result.message}; {told}")
     if error > options.tip_tolerance:
         told = (
             f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
@@ -314,14 +274,26 @@ class _Problem:
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
-        self._outputs = limits.outputs
+        self.limits, self._outputs = limits, Narrowed(self.arm, limits.outputs)
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
             motion.resize(self.speed, self._tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def program(self, shrink: float) -> NonlinearProgram:
+    def ladder(self) -> list[float]:
+        """Smoothness of one search after another, each from the answer before.
+
+        Calm motions between two postures are found with ease; nearly full forces from
+        the start lead to motions of fast modes that intervals do not resolve.
+        """
+        last = self.options.smoothness
+        if self.path is not None:
+            return [last]
+        steps = [_CALMEST * _LIVELIER**k for k in range(4)]
+        return [*(x for x in steps if x > 1.01 * last), last]
+
+    def program(self, shrink: float, smoothness: float) -> NonlinearProgram:
         """The program with a share of the tolerance."""
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
@@ -336,13 +308,15 @@ class _Problem:
             q, v = motion.q[self.main], motion.v[self.main]
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
             terms.append(_ball(self.speed, self._tip_speed))
-        for name, between in self._outputs.items():
+        for name, between in self._outputs.limits.items():
             terms.append(output_limits(motion, name, between))
         if self.path is not None:
             terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # near a path multipliers of its terms are large and their curvature misleads;
         # free motions between two postures are long and need theirs
-        return motion.program(self._costs(), terms, gauss_newton=self.path is not None)
+        return motion.program(
+            self._costs(smoothness), terms, gauss_newton=self.path is not None
+        )
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
@@ -362,23 +336,77 @@ class _Problem:
                 terms.append(_ball(e, most))
         return terms
 
-    def _costs(self) -> list[Term]:
+    def _costs(self, smoothness: float) -> list[Term]:
         """Half of the square of the duration, whose curvature helps, and smoothness."""
         motion, T = self.motion, self._first_duration
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
-        if self.options.smoothness > 0.0:
-            weight = self.options.smoothness * T * len(motion.tau)
+        if smoothness > 0.0:
+            weight = smoothness * T * len(motion.tau)
             costs.append(force_changes(motion, weight / self.force_size**2))
         return costs
 
-    def verified(self, found: Solution) -> tuple[Verification, float]:
+    def excess(self, checked: Verification | None) -> float:
+        """Largest excess of simulated outputs over their limits, as part of them."""
+        if checked is None or not checked.trajectory.success:
+            return 0.0
+        run = checked.trajectory
+        return exceeded(self.arm, self.limits.outputs, run.q, run.qd)
+
+    def told(self, checked: Verification | None) -> dict[str, float]:
+        """What the result says of limits of outputs, if there are any."""
+        known = checked is not None and checked.trajectory.success
+        if not (self.limits.outputs and known):
+            return {}
+        return {"output_excess": self.excess(checked)}
+
+    def narrow(
+        self, found: Solution, checked: Verification | None, over: float
+    ) -> None:
+        """Narrow the limits of outputs where simulated ones exceed them too much."""
+        if checked is not None and over > EXCESS:
+            run = checked.trajectory
+            self._outputs.narrow(self.motion.times(found.z), run.t, run.q, run.qd)
+
+    def corrected(
+        self, found: Solution, spent: dict[str, float]
+    ) -> tuple[Solution, Verification, float] | None:
+        """The motion with forces by which the simulated arm comes to rest.
+
+        None if there are none, or limits that corrections do not know.
+        """
+        limits, options, goal = self.limits, self.options, self.postures[-1]
+        if np.isfinite(limits.acceleration).any() or np.isfinite(limits.tip_speed):
+            return None
+        tick = time.perf_counter()
+        tip = Place(self.arm).value(goal)
+        correction = Correction(
+            self.motion,
+            End(goal[: self.arm.nu], tip, options.tip_tolerance, options.rest_speed),
+            self.force_size,
+            Rows.of(self.arm, limits),
+            lambda z, parts: self.simulated(z, parts)[0],
+        )
+        z = correction.run(found.z)
+        spent["correction"] = time.perf_counter() - tick
+        if z is None:
+            return None
+        checked, error = self.simulated(z)
+        told = f"{found.message}; then {correction.told}"
+        objective = float(
+            sum(term.value(z).sum() for term in self._costs(options.smoothness))
+        )
+        over = correction.rows.excess(checked.trajectory)
+        better = replace(found, z=z, objective=objective, violation=over, message=told)
+        return better, checked, error
+
+    def simulated(self, z: Array, parts: int = 1) -> tuple[Verification, float]:
         """The simulated motion, held for a while at its end, and the error of its tip.
 
         The error is the largest distance from the path, in the windows from its ends;
-        without a path that from the goal after the motion.
+        without a path that from the goal after the motion.  Steps are in `parts`.
         """
-        at = self.motion.read(found.z)
-        T = self.motion.duration(found.z)
+        at = self.motion.read(z)
+        T = self.motion.duration(z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
         t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
         if self.path is None:
@@ -392,7 +420,7 @@ class _Problem:
             at.q[0],
             at.v[0],
             tau,
-            float(self.motion.steps(found.z).max()),
+            float(self.motion.steps(z).max()) / parts,
             duration=T,
             goal=goal,
         )

@@ -1,0 +1,89 @@
+"""How the problem of the fastest motion of a flexible arm is put."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._explain import count_of
+from ...errors import ArgumentError
+from .._collocation.grid import Grid
+from .._programs.solve import Progress
+
+_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
+
+
+@dataclass(frozen=True)
+class FlexibleOptions:
+    """How the problem of a flexible arm is put.
+
+    Attributes
+    ----------
+    tip_tolerance : float
+        Largest distance of the tip from its path, and from the ends of the path in the
+        windows, in m; without a path from the goal after the motion.
+    pre_actuation, post_actuation : float
+        Lengths of the windows as shares of the duration.
+    rest_speed : float
+        Largest speed of the tip in the windows, in m/s.
+    smoothness : float
+        Weight of the changes of torques beside the time; without it the last
+        thousandths of the time are bought with torques that chatter.
+    intervals : int
+        Of the main motion.
+    solver, tolerance, max_iterations, time_limit, progress : optional
+        As of `solve`.
+    check : bool
+        Whether the answer is simulated.
+    """
+
+    tip_tolerance: float = 4e-4
+    pre_actuation: float = 0.2
+    post_actuation: float = 0.2
+    rest_speed: float = 0.02
+    smoothness: float = 3e-3
+    intervals: int = 24
+    solver: str = "auto"
+    tolerance: float = 1e-5
+    max_iterations: int = 150
+    time_limit: float = 60.0
+    progress: bool | Progress = False
+    check: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("tip_tolerance", "rest_speed"):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a positive number: a flexible arm "
+                    "follows a path within a tolerance"
+                )
+        for name in ("pre_actuation", "post_actuation", "smoothness"):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 10.0:
+                raise ArgumentError(
+                    f"{name} is {value!r}, expected a share from 0 to 10"
+                )
+        count_of("intervals", self.intervals)
+
+    def finer(self) -> FlexibleOptions:
+        """More intervals and calmer forces, which excite less of what they miss."""
+        intervals = int(np.ceil(_FINER * self.intervals))
+        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
+
+    def grid(self, scheme: str) -> Grid:
+        """Intervals of equal relative length in the motion and its windows."""
+        before, after = (
+            int(np.ceil(share * self.intervals))
+            for share in (self.pre_actuation, self.post_actuation)
+        )
+        return Grid(
+            main=self.intervals,
+            before=before,
+            after=after,
+            before_share=self.pre_actuation,
+            after_share=self.post_actuation,
+            points=3,
+            scheme=scheme,
+        )
