@@ -2,7 +2,8 @@
 
 ``sphinx-build -W -b html notebooks build/docs`` needs no network and runs no notebook
 (the tests run them); the pages need no network either.  With ``FLEXARM_INTERSPHINX=1``
-names of Python, NumPy and SciPy link to their pages, which takes one.
+names of Python, NumPy and SciPy link to their pages, which takes one.  With
+``FLEXARM_DOCS_FIGURES=1`` the notebooks run, and their pages show what they draw.
 """
 
 import inspect
@@ -45,8 +46,9 @@ if os.environ.get("FLEXARM_INTERSPHINX"):
     }
 exclude_patterns = ["examples", "**/.ipynb_checkpoints"]
 
-# the tests run the notebooks
-nb_execution_mode = "off"
+# the tests run the notebooks, which takes minutes
+nb_execution_mode = "force" if os.environ.get("FLEXARM_DOCS_FIGURES") else "off"
+nb_execution_timeout = 300
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 
