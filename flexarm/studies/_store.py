@@ -56,11 +56,11 @@ class Store:
             if self.path.exists():
                 told = json.loads(self._opened().attrs["study"])
                 return told
-        except Exception as error:
+        except Exception:
             raise ArgumentError(
                 f"path {str(self.path)!r} is there and holds no study, expected a new "
                 "name or a study to go on with"
-            ) from error
+            ) from None
         return None
 
     @property
