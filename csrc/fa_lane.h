@@ -170,9 +170,9 @@ FA_INLINE void fa_zero(fa_real *x, int n)
 
 /*
  * Calls STEP(n) with the number of modes as a compile-time constant up to six: constant
- * bounds make these kernels 1.4 times faster than run-time ones. Sanitized builds set
- * FA_UNROLLED_MODES to 2, which compiles in a fifth of the time. With 0, sizes are read
- * when the kernels run: the smallest code, and the quickest to compile.
+ * bounds make these kernels 1.4 times faster than run-time ones. Where FA_UNROLLED_MODES
+ * is 0 (sanitized builds, the base set of x86-64), sizes are read when the kernels run:
+ * the smallest code, and the quickest to compile.
  */
 #define FA_CASE_MODES(n, STEP)                                                         \
     case n:                                                                            \

@@ -30,7 +30,7 @@ def discrete_riccati(A: Array, B: Array, Q: Array, R: Array, N: Array) -> Array:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If neither way finds one that stabilizes.
+        If neither way finds one.
 
     Notes
     -----
