@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import common_batch, real_array
+from .._explain import common_batch, count_of, real_array
 from ..errors import ArgumentError
 from ..simulate import Trajectory
 from ._motion import (
@@ -75,11 +75,7 @@ class JointSensors:
             if not 0.0 <= size < np.inf:
                 raise ArgumentError(f"{name} is {value!r}, expected zero or more")
         for name in ("delay", "seed"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 0:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a whole number, zero or more"
-                )
+            count_of(name, getattr(self, name), 0)
 
     def read(self, arm: Arm, q: Array, qd: Array, random: Any) -> Sensed:
         """Reading of a state, without the delay.

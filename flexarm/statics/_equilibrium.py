@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_finite, common_batch, leading, positive_number, real_array
+from .._explain import (
+    check_finite,
+    common_batch,
+    count_of,
+    leading,
+    positive_number,
+    real_array,
+)
 from .._options import explained
 from ..errors import ArgumentError, ConvergenceError
 from ._coordinates import (
@@ -233,10 +240,7 @@ def equilibrium(
             f"tau has a force on {arm.coordinate_names[j]!r}, which is held; expected "
             "zero there, or that it is not held"
         )
-    if not (isinstance(max_iterations, int | np.integer) and max_iterations >= 1):
-        raise ArgumentError(
-            f"max_iterations is {max_iterations!r}, expected a whole number, 1 or more"
-        )
+    count_of("max_iterations", max_iterations)
     _check_seek(seek, loads, rows, given, arm)
     tied = couplings(arm)
     ties = np.flatnonzero(tied[:, ~given].any(axis=1))
