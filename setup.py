@@ -4,23 +4,28 @@ What is not C stands in pyproject.toml, the compiler flags in csrc/compile_flags
 its NPY_TARGET_VERSION lets one build run on NumPy 1.26 and all later ones.
 Environment variables:
 
+FLEXARM_TARGETS
+    Unset, kernels are compiled for the instruction sets that this machine has. A list
+    such as ``avx2,base`` names them, ``all`` means all: for wheels that go elsewhere.
+FLEXARM_BUILD
+    Unset, the extension stands in the package. A name such as ``quick`` puts it into
+    build/NAME of the checkout, beside other builds; where the same variable is set, the
+    package imports it from there.
 FLEXARM_OPENBLAS
-    Unset, the library of the scipy-openblas32 wheel is copied into the package.
+    Unset, the library of the scipy-openblas32 wheel is copied beside the extension.
     ``system`` means what pkg-config calls openblas, anything else is a prefix with
     libopenblas in its lib directory.
-FLEXARM_TARGETS
-    Unset, kernels are compiled for the instruction sets that this machine has, which
-    takes half the time. ``all`` adds the others: for wheels that go elsewhere.
 FLEXARM_WERROR
     ``1`` turns warnings of the compiler into errors.
 CC, CFLAGS, LDFLAGS
-    As usual; CFLAGS come last and win.
+    As usual; CFLAGS come last and win. Without CC, ccache is used if it is installed.
 
-Objects are kept in build/ and compiled again only when their command, their source or
-a header changed: ``python3 setup.py build_ext --inplace`` is the quick way for work on
-the C code.
+Objects are kept in build/, those of each command in a directory of their own, and
+compiled again when their source or a header changed. ``python3 setup.py build_ext
+--inplace`` builds what pip installs; ``.ci/quick`` is the quick way for work on C code.
 """
 
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -39,10 +44,11 @@ from setuptools.command.build_ext import build_ext
 
 SOURCES = sorted(glob("csrc/*.c"))
 INCLUDED = sorted({*glob("csrc/**/*.*", recursive=True)} - {*SOURCES})
-# macros that a compiler defines for a machine with an instruction set
+# instruction sets, widest first, with macros that a compiler defines where they are
 SETS = {
-    "avx2": {"__AVX2__", "__FMA__"},
     "avx512": {"__AVX512F__", "__AVX512DQ__", "__AVX512VL__", "__FMA__"},
+    "avx2": {"__AVX2__", "__FMA__"},
+    "base": set(),
 }
 LIBS = "_libs"  # in the package: OpenBLAS and its license
 
@@ -60,52 +66,118 @@ def is_ours(flag):
     return not flag.startswith(INHERITED)
 
 
-def check_compiler(command):
+def with_ccache(command):
+    """Return the command behind ccache, if it is installed and CC says nothing else."""
+    return (
+        ["ccache", *command] if "CC" not in os.environ and find("ccache") else command
+    )
+
+
+def find(program):
+    """Return where a program is, or None."""
+    return shutil.which(program)
+
+
+def check_compiler(command, flags):
     """Refuse a machine on which nothing could be compiled."""
+    command = command[1:] if Path(command[0]).name == "ccache" else command
     name = shlex.join(command[:1])
-    if shutil.which(command[0]) is None:
+    if not command or find(command[0]) is None:
         sys.exit(
             f"flexarm: the C compiler {name} was not found; install gcc or clang "
             "(Debian: apt install gcc libc6-dev), or name one in CC"
         )
+    if compile_probe(command) is not None:
+        sys.exit(
+            f"flexarm: {name} cannot compile a line with a vector type and "
+            "stdlib.h; install gcc or clang with the C library's headers "
+            "(Debian: apt install gcc libc6-dev), or name one in CC"
+        )
+    refused = compile_probe([*command, *flags])
+    if refused is not None:
+        first = next(
+            (line for line in refused.splitlines() if "error" in line), refused
+        )
+        sys.exit(
+            f"flexarm: {name} refuses the flags of csrc/compile_flags.txt or CFLAGS "
+            f"({first.strip()}); unset CFLAGS, or name gcc or clang in CC"
+        )
+
+
+def compile_probe(command):
+    """Compile one line; return what the compiler says if it fails, else None."""
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory, "probe.c")
         source.write_text(PROBE)
         probe = [*command, "-c", str(source), "-o", str(source.with_suffix(".o"))]
-        if subprocess.run(probe, capture_output=True).returncode:
-            sys.exit(
-                f"flexarm: {name} cannot compile a line with a vector type and "
-                "stdlib.h; install gcc or clang with the C library's headers "
-                "(Debian: apt install gcc libc6-dev), or name one in CC"
-            )
+        run = subprocess.run(probe, capture_output=True, text=True, cwd=directory)
+        return run.stderr if run.returncode else None
 
 
-def sets_left_out(command):
-    """Return the instruction sets for which nothing is compiled."""
-    choice = os.environ.get("FLEXARM_TARGETS", "")
-    if choice not in ("", "all"):
-        sys.exit(
-            f"flexarm: FLEXARM_TARGETS is {choice!r}; give `all`, or unset it for the "
-            "instruction sets of this machine"
-        )
-    if choice == "all":
-        return []
+def sets_of_machine(command):
+    """Return the instruction sets that this machine has, as its compiler knows it."""
     asked = [*command, "-march=native", "-dM", "-E", "-x", "c", os.devnull]
     answer = subprocess.run(asked, capture_output=True, text=True)
-    macros = set(answer.stdout.split())
+    macros = {line.split()[1] for line in answer.stdout.splitlines() if " " in line}
     if answer.returncode or "__x86_64__" not in macros:
-        return []  # nobody knows, or there is but one set
-    return [name for name, wanted in SETS.items() if not wanted <= macros]
+        return list(SETS)  # nobody knows, or there is but one set
+    return [name for name, wanted in SETS.items() if wanted <= macros]
 
 
-def flags_of(source, without):
+def asked_sets():
+    """Return the instruction sets that FLEXARM_TARGETS names; none if it is unset."""
+    choice = os.environ.get("FLEXARM_TARGETS", "")
+    names = choice.replace(",", " ").split()
+    unknown = [name for name in names if name not in SETS and name != "all"]
+    if unknown:
+        sys.exit(
+            f"flexarm: FLEXARM_TARGETS has {unknown[0]!r}; give a list of "
+            f"{', '.join(SETS)}, or `all`, or unset it for the instruction sets of "
+            "this machine"
+        )
+    return list(SETS) if "all" in names else [name for name in SETS if name in names]
+
+
+def set_of(source):
+    """Return the instruction set of a source, or None."""
+    return next((name for name in SETS if f"_{name}" in Path(source).stem), None)
+
+
+def flags_of(source, sets):
     """Return the flags of one source beside those of all."""
     name = Path(source).name
     if name == "fa_dispatch.c":
-        return [f"-DFA_WITHOUT_{isa.upper()}" for isa in without]
-    # what almost no machine of today runs should not take the longest to compile
-    narrow = name.startswith("fa_isa_") and name.endswith("base.c")
-    return ["-O1"] * (narrow and platform.machine() == "x86_64")
+        return [f"-DFA_WITHOUT_{isa.upper()}" for isa in SETS if isa not in sets]
+    if platform.machine() != "x86_64":
+        return []
+    if set_of(source) == "base":
+        # what almost no machine of today runs should not take the longest to compile
+        return ["-O1"]
+    if (
+        set_of(source) == "avx2"
+        and "_stack" in name
+        and not asked_sets()
+        and "avx512" in sets
+    ):
+        # beside AVX-512 this set serves calls of few states; those of stacks are many
+        return ["-O1", "-DFA_UNROLLED_MODES=0"]
+    return []
+
+
+def cores():
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def cost_of(source):
+    """Return a number that tells which sources take longest: they start first."""
+    name = Path(source).stem
+    if "_isa_" not in name:
+        return 0
+    wide = set_of(source) != "base" or platform.machine() != "x86_64"
+    return (2 if wide else 1) + 0.5 * ("_stack" not in name)
 
 
 def header_flags():
@@ -188,6 +260,17 @@ def find_openblas():
     return openblas_of_prefix(choice)
 
 
+def build_of_its_own():
+    """Return the directory of the build that FLEXARM_BUILD names, or None."""
+    name = os.environ.get("FLEXARM_BUILD", "")
+    if name and not name.replace("-", "").replace("_", "").isalnum():
+        sys.exit(
+            f"flexarm: FLEXARM_BUILD is {name!r}; give a name of letters, digits, - "
+            "and _, which becomes a directory in build/, or unset it"
+        )
+    return Path("build", name) if name else None
+
+
 def is_stale(obj):
     """Tell whether an object is older than what its dependency file names."""
     try:
@@ -205,10 +288,19 @@ class BuildCore(build_ext):
     def finalize_options(self):
         """Keep the objects of an editable install, which setuptools would drop."""
         super().finalize_options()
-        if self.editable_mode:
+        self.own = build_of_its_own()
+        if self.own:
+            self.build_temp = str(self.own / "objects")
+        elif self.editable_mode:
             self.build_temp = (
                 f"build/temp.{self.plat_name}-{sys.implementation.cache_tag}"
             )
+
+    def get_ext_fullpath(self, name):
+        """Return where the extension goes."""
+        if self.own:
+            return str(self.own / Path(self.get_ext_filename(name)).name)
+        return super().get_ext_fullpath(name)
 
     def run(self):
         """Build, and leave a copy in the checkout even if it was not asked for.
@@ -216,8 +308,9 @@ class BuildCore(build_ext):
         Without it ``python3 -m flexarm`` in the checkout, which imports the package
         from there and not from where pip installed it, would find no extension.
         """
+        self.inplace = self.inplace and not self.own
         super().run()
-        if not self.inplace:
+        if not self.inplace and not self.own:
             self.copy_extensions_to_source()
 
     def copy_extensions_to_source(self):
@@ -247,22 +340,25 @@ class BuildCore(build_ext):
                 "on Windows install it under WSL"
             )
         compiler = self.compiler
-        for tool in ("compiler_so", "linker_so"):
-            command = [flag for flag in getattr(compiler, tool) if is_ours(flag)]
-            compiler.set_executable(tool, command)
+        asked = asked_sets()
+        own_flags = shlex.split(os.environ.get("CFLAGS", ""))
+        # setuptools puts CFLAGS first, here they come last
+        command = [f for f in compiler.compiler_so if is_ours(f) and f not in own_flags]
+        flags = [*Path("csrc/compile_flags.txt").read_text().split(), "-DNDEBUG"]
+        flags += ["-Werror"] * (os.environ.get("FLEXARM_WERROR") == "1")
+        check_compiler(command, [*flags, *own_flags])
+        sets = asked or sets_of_machine(command)
+        compiler.set_executable("compiler_so", with_ccache(command))
+        compiler.set_executable(
+            "linker_so", [f for f in compiler.linker_so if is_ours(f)]
+        )
         compiler.set_include_dirs(["csrc"])
-        check_compiler(compiler.compiler_so)
         headers = header_flags()
         name, prefix, link, self.libraries_to_ship = find_openblas()
-        flags = [*Path("csrc/compile_flags.txt").read_text().split(), "-DNDEBUG"]
         flags += [f"-DFA_BLAS_PREFIX={prefix}", f'-DFA_BLAS_NAME="{name}"', "-MMD"]
-        flags += ["-Werror"] * (os.environ.get("FLEXARM_WERROR") == "1")
-        flags += shlex.split(os.environ.get("CFLAGS", ""))
-        without = sets_left_out(compiler.compiler_so)
-        sources = [
-            s for s in ext.sources if not s.endswith(tuple(f"_{i}.c" for i in without))
-        ]
-        objects = self.compile_all(sources, flags, headers, without)
+        flags += own_flags
+        sources = [s for s in ext.sources if set_of(s) in (None, *sets)]
+        objects = self.compile_all(sources, flags, headers, sets)
         path = self.get_ext_fullpath(ext.name)
         Path(path).unlink(missing_ok=True)  # another OpenBLAS has no newer objects
         link = [*link, "-lm", "-pthread", *shlex.split(os.environ.get("LDFLAGS", ""))]
@@ -271,36 +367,39 @@ class BuildCore(build_ext):
         )
         self.copy_libraries(Path(path).parent / LIBS)
 
-    def compile_all(self, sources, flags, headers, without):
-        """Return the objects of the sources, in their order."""
-        temp = Path(self.build_temp)
+    def compile_all(self, sources, flags, headers, sets):
+        """Return the objects of the sources, in their order.
+
+        The objects of each command have a directory, so that one build does not throw
+        away what another will want again. ``objects.txt`` lists those of the last one,
+        for programs that link the library.
+        """
+        further = {source: flags_of(source, sets) for source in sources}
+        command = shlex.join([*self.compiler.compiler_so, *flags])
+        digest = hashlib.sha256(f"{command} {further}".encode()).hexdigest()[:8]
+        temp = Path(self.build_temp, digest)
         temp.mkdir(parents=True, exist_ok=True)
+        Path(temp, "command.txt").write_text(command)
         objects = self.compiler.object_filenames(sources, output_dir=str(temp))
-        record = temp / "command.txt"
-        command = shlex.join([*self.compiler.compiler_so, *flags, *without])
-        if not record.exists() or record.read_text() != command:
-            for obj in temp.rglob("*.o"):
-                obj.unlink()
-            record.write_text(command)
         stale = [
             source
             for source, obj in zip(sources, objects, strict=True)
             if self.force or is_stale(obj)
         ]
-        # the kernels take longest, so they start first
-        stale.sort(key=lambda source: "fa_isa" not in source)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        stale.sort(key=cost_of, reverse=True)
+        with ThreadPoolExecutor(cores()) as pool:
             tasks = [
                 pool.submit(
                     self.compiler.compile,
                     [source],
                     output_dir=str(temp),
-                    extra_postargs=[*flags, *flags_of(source, without), *headers],
+                    extra_postargs=[*flags, *further[source], *headers],
                 )
                 for source in stale
             ]
         for task in tasks:
             task.result()
+        Path(self.build_temp, "objects.txt").write_text("\n".join(objects) + "\n")
         return objects
 
 

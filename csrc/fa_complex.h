@@ -23,6 +23,7 @@
 #define FA_LANES 1
 #define FA_INLINE static inline __attribute__((unused))
 #define FA_NOINLINE static __attribute__((noinline, unused))
+#define FA_SHARED(name) name##_complex
 #define FA_SWITCH_MODES(n, STEP) STEP(n);
 #define FA_SWITCH_RIGID(n, STEP) STEP(n);
 #define FA_UNROLL

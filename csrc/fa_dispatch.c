@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* sets that were compiled: setup.py leaves out what the machine that builds cannot run */
+/* sets that were compiled: setup.py leaves out what was not asked for, or what the machine
+ * that builds cannot run */
 #if defined(__x86_64__) && !defined(FA_WITHOUT_AVX2)
 #define DISPATCH_AVX2
 extern const fa_kernels fa_kernels_avx2;
@@ -16,7 +17,10 @@ extern const fa_kernels fa_kernels_avx2;
 #define DISPATCH_AVX512
 extern const fa_kernels fa_kernels_avx512;
 #endif
+#if !defined(FA_WITHOUT_BASE)
+#define DISPATCH_BASE
 extern const fa_kernels fa_kernels_base;
+#endif
 
 int fa_kernel_inputs(fa_kernel kernel)
 {
@@ -112,7 +116,12 @@ const fa_kernels *fa_kernels_named(const char *name)
         return has ? &fa_kernels_avx2 : NULL;
     }
 #endif
-    return strcmp(name, "base") == 0 ? &fa_kernels_base : NULL;
+#if defined(DISPATCH_BASE)
+    if (strcmp(name, "base") == 0) {
+        return &fa_kernels_base;
+    }
+#endif
+    return NULL;
 }
 
 const fa_kernels *fa_kernels_best(void)
@@ -120,7 +129,7 @@ const fa_kernels *fa_kernels_best(void)
     const char *const widest_first[] = {"avx512", "avx2", "base"};
     const fa_kernels *kernels = NULL;
 
-    for (int i = 0; !kernels; i++) {
+    for (int i = 0; !kernels && i < 3; i++) {
         kernels = fa_kernels_named(widest_first[i]);
     }
     return kernels;

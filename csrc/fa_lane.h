@@ -214,4 +214,14 @@ FA_INLINE void fa_zero(fa_real *x, int n)
 
 #define FA_NOINLINE static __attribute__((noinline, unused))
 
+/*
+ * The kernels of a set are compiled in several units, so that all cores have something to
+ * do: a function that other units call has this name, its own before it everywhere.
+ */
+#ifdef FA_STACK_LANES
+#define FA_SHARED(name) FA_NAME(stack_##name)
+#else
+#define FA_SHARED(name) FA_NAME(name)
+#endif
+
 #endif

@@ -38,7 +38,11 @@ static const fa_kernels *module_choose(void)
 
     if (!kernels) {
         PyObject *list = module_available();
-        if (list) {
+        if (list && PyList_GET_SIZE(list) == 0) {
+            PyErr_SetString(PyExc_ImportError,
+                            "flexarm was compiled for no instruction set that this "
+                            "machine has; build it again with FLEXARM_TARGETS unset");
+        } else if (list) {
             PyErr_Format(PyExc_ImportError,
                          "FLEXARM_ISA is '%s', expected one of %R on this machine, or "
                          "nothing for the fastest",

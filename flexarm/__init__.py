@@ -9,7 +9,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import beams, events, finite_elements, se3, twists
+from . import (
+    _build,  # noqa: F401  first: it says where the extension is
+    beams,
+    events,
+    finite_elements,
+    se3,
+    twists,
+)
 from ._consistent_integrals import consistent_integrals
 from ._core import build_info
 from ._export_c import export_c

@@ -1,10 +1,15 @@
 """The build: one version, OpenBLAS beside the extension, refusals in one sentence."""
 
+from __future__ import annotations
+
 import importlib.metadata
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,41 +18,171 @@ from flexarm import _core
 
 ROOT = Path(__file__).parents[1]
 
+# runs setup.py once for each case: variables, then lines that take something away
+DRIVER = """
+import json, os, runpy, sys
+answers = []
+for variables, change in json.loads(sys.argv[1]):
+    before, modules = dict(os.environ), dict(sys.modules)
+    os.environ.update(variables)
+    undo = []
+    exec(change)
+    sys.argv = ["setup.py", "-q", "build_ext", *sys.argv[2:]]
+    try:
+        runpy.run_path("setup.py", run_name="__main__")
+        answers.append("built")
+    except SystemExit as refusal:
+        answers.append(str(refusal))
+    sys.argv[1:] = sys.argv[1:2] + sys.argv[3:]
+    for function in undo:
+        function()
+    os.environ.clear()
+    os.environ.update(before)
+    for name in ("numpy", "scipy_openblas32"):
+        sys.modules.pop(name, None)
+print(json.dumps(answers))
+"""
 
-def test_version_is_that_of_the_metadata():
+NO_HEADERS = """
+import sysconfig
+get_path = sysconfig.get_path
+sysconfig.get_path = lambda name, *rest: "/nowhere"
+undo = [lambda: setattr(sysconfig, "get_path", get_path)]
+"""
+OLD_NUMPY = """
+import types
+sys.modules["numpy"] = types.SimpleNamespace(__version__="1.26.4")
+"""
+
+REFUSALS: list[tuple[dict[str, str], str, str, str]] = [
+    ({"CC": "no-such-compiler"}, "",
+     "the C compiler no-such-compiler was not found", "install gcc or clang"),
+    ({"CC": sys.executable}, "",
+     "cannot compile a line with a vector type", "install gcc or clang"),
+    ({"CFLAGS": "-fno-such-flag"}, "",
+     "refuses the flags of csrc/compile_flags.txt or CFLAGS", "unset CFLAGS"),
+    ({"FLEXARM_TARGETS": "avx2,sse9"}, "",
+     "FLEXARM_TARGETS has 'sse9'", "give a list of avx512, avx2, base"),
+    ({"FLEXARM_BUILD": "../elsewhere"}, "",
+     "FLEXARM_BUILD is '../elsewhere'", "give a name"),
+    ({"FLEXARM_OPENBLAS": "/no/such/prefix"}, "",
+     "/no/such/prefix has no lib/", "give the prefix"),
+    ({"FLEXARM_OPENBLAS": "system", "PKG_CONFIG": "no-such-tool"}, "",
+     "`no-such-tool --libs openblas` failed", "install OpenBLAS"),
+    ({}, NO_HEADERS, "Python.h was not found in /nowhere", "install the development"),
+    ({}, "sys.modules['numpy'] = None",
+     "the headers of NumPy were not found", "install it"),
+    ({}, OLD_NUMPY, "NumPy 1.26.4 has headers for itself only", "install it"),
+    ({"FLEXARM_OPENBLAS": ""}, "sys.modules['scipy_openblas32'] = None",
+     "scipy-openblas32 was not found", "FLEXARM_OPENBLAS=system"),
+]  # fmt: skip
+
+
+def test_version_is_that_of_the_metadata() -> None:
     assert flexarm.__version__ == importlib.metadata.version("flexarm")
 
 
 @pytest.mark.skipif(
     "FLEXARM_OPENBLAS" in os.environ, reason="the build used another OpenBLAS"
 )
-def test_openblas_and_its_license_stand_beside_the_extension():
+def test_openblas_and_its_license_stand_beside_the_extension() -> None:
     names = [path.name for path in (Path(_core.__file__).parent / "_libs").iterdir()]
     assert any("openblas" in name for name in names)
     assert "LICENSE-OpenBLAS.txt" in names
 
 
-@pytest.mark.parametrize(
-    ("variables", "sentence"),
-    [
-        ({"CC": "no-such-compiler"}, "the C compiler no-such-compiler was not found"),
-        ({"CC": sys.executable}, "cannot compile a line with a vector type"),
-        ({"FLEXARM_OPENBLAS": "/no/such/prefix"}, "/no/such/prefix has no lib/"),
-        ({"FLEXARM_TARGETS": "avx2"}, "FLEXARM_TARGETS is 'avx2'; give `all`"),
-        (
-            {"FLEXARM_OPENBLAS": "system", "PKG_CONFIG": "no-such-tool"},
-            "`no-such-tool --libs openblas` failed",
-        ),
-    ],
-)
-def test_a_build_that_cannot_work_ends_in_one_sentence(variables, sentence, tmp_path):
-    command = [sys.executable, "setup.py", "-q", "build_ext"]
-    command += ["--build-temp", str(tmp_path), "--build-lib", str(tmp_path)]
+def test_a_build_that_cannot_work_ends_in_one_sentence(tmp_path: Path) -> None:
+    cases = [[variables, change] for variables, change, *_ in REFUSALS]
+    places = ["--build-temp", str(tmp_path), "--build-lib", str(tmp_path)]
+    mine = ("FLEXARM_TARGETS", "FLEXARM_BUILD", "CFLAGS", "CC")
     run = subprocess.run(
-        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True
+        [sys.executable, "-c", DRIVER, json.dumps(cases), *places],
+        cwd=ROOT,
+        env={k: v for k, v in os.environ.items() if k not in mine},
+        capture_output=True,
+        text=True,
     )
+    assert run.returncode == 0, run.stderr
+    answers = json.loads(run.stdout.splitlines()[-1])
+    for (*_, given, advice), answer in zip(REFUSALS, answers, strict=True):
+        assert answer.startswith("flexarm: "), (given, answer)
+        assert given in answer
+        assert advice in answer
+        assert "\n" not in answer
+    assert not list(tmp_path.rglob("*.o"))  # refused before anything is compiled
+
+
+def python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_build_that_is_not_there_is_named() -> None:
+    run = python("import flexarm", FLEXARM_BUILD="no-such-build")
     assert run.returncode != 0
     last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("flexarm: ")
-    assert sentence in last
-    assert any(advice in last for advice in ("install", "give the prefix", "unset it"))
+    assert last.startswith("ImportError: FLEXARM_BUILD is 'no-such-build', but ")
+    assert "FLEXARM_BUILD=no-such-build python3 setup.py build_ext" in last
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("gcc") is None and shutil.which("clang") is None, reason="no compiler"
+)
+def test_builds_stand_side_by_side_and_compile_what_changed(tmp_path: Path) -> None:
+    """One set, little optimization: as .ci/quick does it."""
+    for name in ("csrc", "flexarm", "setup.py", "pyproject.toml", "README.md"):
+        place = ROOT / name
+        if place.is_dir():
+            shutil.copytree(
+                place,
+                tmp_path / name,
+                ignore=shutil.ignore_patterns("_core.*.so", "_libs", "__pycache__"),
+            )
+        else:
+            shutil.copy(place, tmp_path)
+
+    def build(name: str, **variables: str) -> dict[str, float]:
+        """Objects of a build, and when they were made."""
+        variables |= {"FLEXARM_BUILD": name, "FLEXARM_TARGETS": "base"}
+        variables.setdefault("CFLAGS", "-O0 -DFA_UNROLLED_MODES=0")
+        run = subprocess.run(
+            [sys.executable, "setup.py", "-q", "build_ext"],
+            cwd=tmp_path,
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+        objects = (tmp_path / "build" / name / "objects").rglob("*.o")
+        return {str(path): path.stat().st_mtime_ns for path in objects}
+
+    def info(name: str) -> dict[str, Any]:
+        code = "import flexarm, json; print(json.dumps(flexarm.build_info()))"
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=os.environ | {"FLEXARM_BUILD": name, "FLEXARM_ISA": ""},
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+        return dict(json.loads(run.stdout))
+
+    first = build("one")
+    assert info("one")["available"] == ["base"]
+    assert not list((tmp_path / "flexarm").glob("_core.*.so"))
+    assert build("one") == first  # nothing to do
+    (tmp_path / "csrc" / "kernels" / "lie.c").touch()
+    second = build("one")
+    changed = [path for path, made in second.items() if made != first[path]]
+    assert [Path(path).stem for path in changed] == ["fa_isa_base"]
+    # other flags have objects of their own: going back compiles nothing
+    other = build("one", CFLAGS="-O0 -DFA_UNROLLED_MODES=0 -DOTHER")
+    assert second.items() < other.items()
+    assert build("one") == other

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import built
 import numpy as np
 import pytest
 from drive_cases import driven_tree
@@ -105,32 +106,6 @@ __attribute__((destructor)) static void tell(void)
 """
 
 
-def built_objects() -> list[Path]:
-    """Objects of the library that the extension was linked from, or none."""
-    for directory in sorted(ROOT.glob(f"build/temp.*-{sys.implementation.cache_tag}")):
-        # wide sets of instructions may have been left out
-        objects = [
-            obj
-            for path in SOURCES
-            if (obj := directory / "csrc" / f"{path.stem}.o").exists()
-            or "_avx" not in path.name
-        ]
-        headers = (ROOT / "csrc").rglob("*.[!o]*")
-        newest = max(path.stat().st_mtime for path in headers)
-        if all(x.exists() for x in objects) and newest <= max(
-            x.stat().st_mtime for x in objects
-        ):
-            return objects
-    return []
-
-
-def prefix_of(directory: Path) -> list[str]:
-    """The flag for names of LAPACK with which objects were compiled."""
-    record = directory / "command.txt"
-    text = record.read_text() if record.exists() else ""
-    return re.findall(r"-DFA_BLAS_PREFIX=\w*", text)
-
-
 def run(*command: Any) -> bytes:
     done = subprocess.run([str(x) for x in command], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
@@ -140,15 +115,17 @@ def run(*command: Any) -> bytes:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], bool]:
     """What a program links with, and whether Python runs the same objects."""
-    objects = built_objects()
-    if objects:
-        prefix = prefix_of(objects[0].parents[1])
-        return [*prefix, *map(str, objects)], True
-    directory = tmp_path_factory.mktemp("library")
-    for source in SOURCES:
-        run(*COMPILER, *FLAGS, "-O0", "-w", "-c", source, "-o",
-            directory / f"{source.stem}.o")  # fmt: skip
-    return [*map(str, sorted(directory.glob("*.o")))], False
+    try:
+        objects = built.objects()
+    except built.NotBuilt:
+        directory = tmp_path_factory.mktemp("library")
+        for source in SOURCES:
+            run(*COMPILER, *FLAGS, "-O0", "-w", "-c", source, "-o",
+                directory / f"{source.stem}.o")  # fmt: skip
+        return [*map(str, sorted(directory.glob("*.o")))], False
+    # the flag for names of LAPACK
+    prefix = re.findall(r"-DFA_BLAS_PREFIX=\w*", built.command_of(objects[0]))
+    return [*prefix, *map(str, objects)], True
 
 
 def build(

@@ -8,6 +8,8 @@
 #ifndef FA_FORWARD_STRAIGHT_H
 #define FA_FORWARD_STRAIGHT_H
 
+#include "forward_steps.h"
+
 /* whether the node that carries a body belongs to a straight one (M5 to M7) */
 FA_INLINE int fd_on_straight(const fa_model *model, const fa_body *b)
 {

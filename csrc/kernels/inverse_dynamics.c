@@ -12,59 +12,7 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 45.
  * Checked by  tests/test_dynamics.py: brute-force Lagrangian, twin, M qdd + C, Pinocchio.
  */
-#include "body.h"
-#include "hop.h"
-#include "joint_forces.h"
-#include "rigid.h"
-#include "straight_hop.h"
-
-/* what acts besides gravity: velocities and elastic forces, accelerations */
-enum {
-    ID_GRAVITY_ONLY = 0,
-    ID_MOTION = 1,
-    ID_ACCELERATION = 2,
-    ID_NO_GRAVITY = 4,
-    ID_COLUMNS = 8 /* Lambda and U of all hops are asked for */
-};
-
-typedef struct {
-    fa_hop hop;
-    fa_real V[6], a[6], f[6], g[3];
-    straight_node node; /* where the parent is straight */
-} id_body;
-
-/* a body of an arm without modes */
-typedef struct {
-    rigid_motion m;
-    fa_real f[6];
-    fa_hop hop;
-} id_rigid;
-
-static size_t id_work(const fa_model *model)
-{
-    /* gravity alone takes rigid arms the general way, too */
-    const size_t size =
-        sizeof(id_rigid) > sizeof(id_body) ? sizeof(id_rigid) : sizeof(id_body);
-    return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
-           6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
-}
-
-/* the part of the joint's, or of a floating body's modes, in the acceleration (K7) */
-FA_INLINE void id_joint_accelerate(const fa_body *b, const fa_real *columns,
-                                   const fa_real *qdd, fa_real *a)
-{
-    if (b->wide) {
-        fa_real s[6];
-        joint_motion(b, qdd + b->joint_at, s);
-        for (int i = 0; i < 6; i++) {
-            a[i] += s[i];
-        }
-    } else if (b->joint_at >= 0) {
-        a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];
-    } else if (b->joint == FA_JOINT_FLOATING) {
-        floating_accelerate(b, columns, qdd + b->mode_at, a);
-    }
-}
+#include "inverse_steps.h"
 
 /* K1 to K7 of one body; np modes of the parent */
 FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
@@ -194,10 +142,9 @@ FA_INLINE void id_project(const fa_body *b, const int what, const fa_real *qd,
     }
 }
 
-/* motion of each body, then the force it takes (I1) */
-FA_NOINLINE void id_outward_all(const fa_model *model, const int what, const fa_real *q,
-                                const fa_real *qd, const fa_real *qdd, id_body *bodies,
-                                fa_real *columns, fa_real *z_f)
+void id_outward_all(const fa_model *model, const int what, const fa_real *q,
+                    const fa_real *qd, const fa_real *qdd, id_body *bodies,
+                    fa_real *columns, fa_real *z_f)
 {
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
@@ -269,9 +216,8 @@ FA_NOINLINE void id_run_rigid(const fa_model *model, const double weight,
     }
 }
 
-FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
-                        const fa_real *qd, const fa_real *qdd, fa_real *work,
-                        fa_real *tau)
+void id_run(const fa_model *model, const int what, const fa_real *q, const fa_real *qd,
+            const fa_real *qdd, fa_real *work, fa_real *tau)
 {
     id_body *bodies = (id_body *)work;
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
@@ -315,24 +261,18 @@ FA_NOINLINE void id_run(const fa_model *model, const int what, const fa_real *q,
     }
 }
 
-/*
- * Inputs q [nq], qd [nv], qdd [nv]; work [id_work]; output tau [nv], no overlap.
- * A NaN stays in its lane.
- */
-static void id_inverse_dynamics(const fa_model *model, const fa_call *call)
+void id_inverse_dynamics(const fa_model *model, const fa_call *call)
 {
     id_run(model, ID_MOTION | ID_ACCELERATION, call->in[0], call->in[1], call->in[2],
            call->work, call->out);
 }
 
-/* the same at qdd = 0: velocity, gravity, elastic, friction and passive forces */
-static void id_bias_forces(const fa_model *model, const fa_call *call)
+void id_bias_forces(const fa_model *model, const fa_call *call)
 {
     id_run(model, ID_MOTION, call->in[0], call->in[1], NULL, call->work, call->out);
 }
 
-/* gradient of the gravity potential */
-static void id_gravity_forces(const fa_model *model, const fa_call *call)
+void id_gravity_forces(const fa_model *model, const fa_call *call)
 {
     id_run(model, ID_GRAVITY_ONLY, call->in[0], NULL, NULL, call->work, call->out);
 }

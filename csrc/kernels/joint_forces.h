@@ -106,7 +106,7 @@ FA_NOINLINE fa_real jf_dissipation(const fa_model *model, const fa_real *q,
 }
 
 /* forces of actuators, widened to all velocities: a motor takes that of its joint */
-static void jf_actuate(const fa_model *model, fa_real *tau)
+static inline void jf_actuate(const fa_model *model, fa_real *tau)
 {
     for (int i = 0; i < model->n_motors; i++) {
         const fa_body *rotor = model->bodies + model->n_bodies - model->n_motors + i;
@@ -117,7 +117,7 @@ static void jf_actuate(const fa_model *model, fa_real *tau)
 }
 
 /* velocity on which actuator i acts */
-static int jf_actuator(const fa_model *model, int i)
+static inline int jf_actuator(const fa_model *model, int i)
 {
     for (int m = model->n_bodies - model->n_motors; m < model->n_bodies; m++) {
         const fa_body *rotor = model->bodies + m;

@@ -12,11 +12,13 @@ import re
 import shlex
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # built
+
+import built
 import numpy as np
 from chains import spatial_chain
 
@@ -213,30 +215,21 @@ def jobs(
 # the program
 
 
-def objects() -> Path:
-    """Directory of the objects of the package, none of them stale."""
-    place = f"temp.{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
-    directory = ROOT / "build" / place
-    advice = "run python3 setup.py build_ext --inplace"
-    found = sorted((directory / "csrc").glob("fa_*.o"))
-    # sets of instructions that this machine lacks may have been left out
-    wanted = {path.stem for path in CSRC.glob("fa_*.c") if "_avx" not in path.name}
-    if not wanted <= {obj.stem for obj in found}:
-        raise MeasureError(f"{directory} has not all objects of csrc/fa_*.c; {advice}")
-    for obj in found:
-        rule = obj.with_suffix(".d").read_text().replace("\\\n", " ")
-        built = obj.stat().st_mtime
-        for name in rule.split(":", 1)[1].split():
-            if (ROOT / name).stat().st_mtime > built:
-                raise MeasureError(f"{name} is newer than {obj.name}; {advice}")
-    return directory
+def objects() -> list[Path]:
+    """Objects of the package, none of them stale."""
+    try:
+        return built.objects()
+    except built.NotBuilt as error:
+        raise MeasureError(str(error)) from None
 
 
-def compiler_of(directory: Path, isa: str) -> list[str]:
+def compiler_of(objects: list[Path], isa: str) -> list[str]:
     """Compiler of the kernels, then the flags that change the code."""
-    content = (directory / "csrc" / f"fa_isa_{isa}.o").read_bytes()
-    mark = re.search(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", content)
-    words = shlex.split((directory / "command.txt").read_text())
+    kernels = next(path for path in objects if path.stem == f"fa_isa_{isa}")
+    mark = re.search(
+        rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", kernels.read_bytes()
+    )
+    words = shlex.split(built.command_of(kernels))
     name = mark[0].decode() if mark else "an unknown compiler"
     version = re.sub(r"GCC: \([^)]*\)", "gcc", name)
     return [version, *(word for word in words if CODE_FLAGS.match(word))]
@@ -244,11 +237,11 @@ def compiler_of(directory: Path, isa: str) -> list[str]:
 
 def program() -> Path:
     """Build the measuring program beside the objects."""
-    directory = objects()
+    library = objects()
+    directory = library[0].parents[1]
     shipped = ROOT / "flexarm" / "_libs"
-    library = next(shipped.glob("libscipy_openblas*"), None)
     blas = ["-lopenblas"]
-    if library:
+    if next(shipped.glob("libscipy_openblas*"), None):
         blas = [f"-L{shipped}", "-lscipy_openblas", f"-Wl,-rpath,{shipped}"]
     path = directory / "measure"
     command = [
@@ -257,7 +250,7 @@ def program() -> Path:
         "-no-pie",
         f"-I{CSRC}",
         str(ROOT / "tests/c/measure.c"),
-        *map(str, sorted((directory / "csrc").glob("fa_*.o"))),
+        *map(str, library),
         *blas,
         "-lm",
         "-pthread",

@@ -11,6 +11,7 @@
  * each state.
  */
 #define FA_LANES 2
+#define FA_NAME(name) name##_counted
 #pragma GCC diagnostic ignored "-Wunused-function" /* kernels that are not counted */
 #include "kernels/call.h"
 

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Compiles csrc/fa_*.c and the C tests, and runs every test once per instruction set.
+# Compiles the C tests, and runs every test once per instruction set.
 #
 #   tests/c/run.sh [plain|san|tsan|valgrind] [test ...]
 #
-# plain     the library as shipped, warnings are errors
+# plain     with the objects of the package, as setup.py built them; warnings are errors
 # san       under AddressSanitizer and UndefinedBehaviorSanitizer, the widest set alone
 # tsan      test_pool, or what is named, under ThreadSanitizer
 # valgrind  plain, under memcheck; without AVX-512, which valgrind does not know, and
 #           without tests against long double, which it computes in double
 #
-# CC chooses the compiler (it may be "ccache gcc"), PYTHON the interpreter that has scipy-openblas32; without
-# it the system's OpenBLAS is used. Objects stay in build/c-tests/.
+# The sanitizers compile csrc/fa_*.c for themselves. CC chooses the compiler (it may be
+# "ccache gcc"), PYTHON the interpreter that has scipy-openblas32; without it the
+# system's OpenBLAS is used. Objects stay in build/c-tests/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -25,14 +26,17 @@ if [ ${#tests[@]} -eq 0 ]; then
 fi
 read -ra compiler <<<"${CC:-gcc}"
 unchecked_flags=()
+sources=() # of the library, where it is compiled here
+library=()
+library_flags=()
 cores=$(getconf _NPROCESSORS_ONLN)
 mapfile -t flags <csrc/compile_flags.txt
 run=()
 case $mode in
 plain | valgrind)
     build=build/c-tests/plain
-    # in the order of setup.py, so that a compiler cache knows the objects
-    library_flags=(-fPIC "${flags[@]}" -DNDEBUG -MMD -Werror)
+    mapfile -t library < <("${PYTHON:-python3}" tests/built.py)
+    if [ ${#library[@]} -eq 0 ]; then exit 2; fi # it has said why
     test_flags=("${flags[@]}" -Werror -g1)
     ;;
 san)
@@ -47,11 +51,13 @@ san)
     esac
     library_flags=("${flags[@]}")
     test_flags=("${flags[@]}")
+    sources=(csrc/fa_*.c)
     ;;
 tsan)
     build=build/c-tests/tsan
     library_flags=("${flags[@]}" -g1 -O0 -fsanitize=thread)
     test_flags=("${library_flags[@]}")
+    sources=(csrc/fa_*.c)
     ;;
 *)
     echo "run.sh: mode is '$mode', expected plain, san, tsan or valgrind" >&2
@@ -65,9 +71,9 @@ fi
 
 find_wheel='import scipy_openblas32 as w; print(w.get_lib_dir(), w.get_library())'
 if found=$("${PYTHON:-python3}" -c "$find_wheel" 2>/dev/null); then
-    read -r directory library <<<"$found"
+    read -r directory name <<<"$found"
     library_flags+=(-DFA_BLAS_PREFIX=scipy_)
-    link=("-L$directory" "-l$library" "-Wl,-rpath,$directory" -lm -pthread)
+    link=("-L$directory" "-l$name" "-Wl,-rpath,$directory" -lm -pthread)
 elif found=$(pkg-config --libs openblas 2>/dev/null); then
     read -ra link <<<"$found -lm -pthread"
 else
@@ -87,17 +93,15 @@ if [ "$mode" = san ]; then isas=("${isas[0]}"); fi
 # compile what is older than its source or what it may include; the kernels, which take
 # longest, first
 mkdir -p "$build"
-record="${compiler[*]} ${library_flags[*]}"
+record="${compiler[*]} ${library_flags[*]} ${test_flags[*]}"
 [ "$(cat "$build/command.txt" 2>/dev/null)" = "$record" ] || rm -f "$build"/*.o
 echo "$record" >"$build/command.txt"
 object_of() { echo "$build/$(basename "$1" .c).o"; }
 kernels=()
-narrow=()
 unchecked=()
 others=()
 programs=()
-library=()
-for source in csrc/fa_*.c "${tests[@]}"; do
+for source in "${sources[@]}" "${tests[@]}"; do
     object=$(object_of "$source")
     [[ $source != csrc/* ]] || library+=("$object")
     if [ -e "$object" ] && [ -z "$(find "$source" csrc/*.[!c]* csrc/kernels tests/c/*.h \
@@ -106,10 +110,8 @@ for source in csrc/fa_*.c "${tests[@]}"; do
     fi
     case $source in
     csrc/fa_isa_*)
-        if [ "$mode" = san ] && [[ $source != *_"${isas[0]}".c ]]; then
+        if [ "$mode" = san ] && [[ $source != *_"${isas[0]}"* ]]; then
             unchecked+=("$object" "$source")
-        elif [[ $mode =~ plain|valgrind && $source == *base.c && $(uname -m) = x86_64 ]]; then
-            narrow+=("$object" "$source")
         else
             kernels+=("$object" "$source")
         fi
@@ -123,8 +125,6 @@ compile() { # pairs of object and source, behind the command
 }
 command=("${compiler[@]}" "${library_flags[@]}" -Icsrc)
 compile "${kernels[@]}" "${others[@]}"
-command+=(-O1) # as in setup.py
-compile "${narrow[@]}"
 command=("${compiler[@]}" "${unchecked_flags[@]}" -Icsrc)
 compile "${unchecked[@]}"
 command=("${compiler[@]}" "${test_flags[@]}" -Icsrc -Itests/c)
