@@ -1,6 +1,7 @@
 /* fa_isa_avx512.h -- from here to fa_isa_end.h: AVX-512, eight states per call */
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), \
+                             apply_to = function)
 #else
 #pragma GCC target("avx512f,avx512dq,avx512vl,fma")
 #endif

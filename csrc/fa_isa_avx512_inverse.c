@@ -4,5 +4,6 @@
 #include "fa_inverse.inc"
 #include "fa_isa_end.h"
 #else
-typedef int fa_isa_avx512_inverse_is_not_for_this_machine; /* a file needs a declaration */
+typedef int
+    fa_isa_avx512_inverse_is_not_for_this_machine; /* a file needs a declaration */
 #endif

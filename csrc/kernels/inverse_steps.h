@@ -63,9 +63,9 @@ FA_INLINE void id_joint_accelerate(const fa_body *b, const fa_real *columns,
 
 /* motion of each body, then the force it takes (I1) */
 #define id_outward_all FA_SHARED(id_outward_all)
-void id_outward_all(const fa_model *model, int what, const fa_real *q, const fa_real *qd,
-                    const fa_real *qdd, id_body *bodies, fa_real *columns,
-                    fa_real *z_f);
+void id_outward_all(const fa_model *model, int what, const fa_real *q,
+                    const fa_real *qd, const fa_real *qdd, id_body *bodies,
+                    fa_real *columns, fa_real *z_f);
 
 /* forces of what acts; qd, qdd may be NULL where they do not; tau must not overlap */
 #define id_run FA_SHARED(id_run)
