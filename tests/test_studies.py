@@ -309,7 +309,9 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     grid = {"x": np.linspace(0.0, 1.0, 41)}
     function = partial(deadly_once, str(tmp_path / "killed"))
+    patient = dict.fromkeys(("connect", "tcp"), "1 hour")  # as busy as a machine may be
     with (
+        pytest.importorskip("dask").config.set({"distributed.comm.timeouts": patient}),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -317,7 +319,7 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path: Path) -> None:
             silence_logs=60,
             local_directory=str(tmp_path),
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster, timeout="1 hour") as client,
     ):
         ds = sweep(function, grid, on=client, chunk=2)
         with pytest.warns(fa.StudyWarning, match="2 of 12 points failed"):

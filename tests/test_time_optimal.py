@@ -143,7 +143,7 @@ def test_spatial_arm_comes_to_rest_by_default() -> None:
     torque = np.array([600.0, 600.0, 300.0, 10.0])
     found = time_optimal(arm, ends, torque_limits=torque)
     assert found.success, found.message
-    assert found.iterations < 300  # a minute
+    assert found.iterations < 450  # of which a hundred take half a minute
     assert found.duration < 0.73
     assert (abs(found.tau) <= torque * (1.0 + 1e-9)).all()
     assert found.details["tip_error"] < 1e-4
