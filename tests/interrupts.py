@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any
@@ -16,14 +16,17 @@ from flexarm._simulate_run import Run
 
 @contextmanager
 def interrupt_after(seconds: float) -> Iterator[None]:
-    """KeyboardInterrupt from a signal, as Ctrl-C makes it."""
+    """KeyboardInterrupt from a signal, as Ctrl-C makes it.
+
+    For calls that may be interrupted before they have begun, as on a slow machine.
+    """
 
     def raise_it(*_: Any) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, raise_it)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -31,31 +34,58 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def interrupt_at(sample: int, later: float = 0.0) -> Iterator[None]:
-    """KeyboardInterrupt from a signal once `simulate` has a sample, or later by s."""
-    over, start = Event(), Run.start
+def ctrl_c() -> Iterator[Event]:
+    """SIGINT raises KeyboardInterrupt, and tells by the event that it has.
 
-    def watch(run: Run) -> None:
-        while not np.isfinite(run.qd[0, sample]).all():
-            if over.wait(1e-3):
+    A shell has jobs in the background ignore this signal, the tests among them.
+    """
+    raised = Event()
+
+    def raise_it(*_: Any) -> None:
+        raised.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, raise_it)
+    try:
+        yield raised
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def interrupt_when(reached: Callable[[], bool], later: float = 0.0) -> Iterator[None]:
+    """Ctrl-C once another thread sees that what runs has come so far, or later by s."""
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(1e-3):
+            if reached() and not over.wait(later):
+                signal.raise_signal(signal.SIGINT)
                 return
-        if not over.wait(later):
-            signal.raise_signal(signal.SIGINT)
+
+    watcher = Thread(target=watch)
+    with ctrl_c():
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+
+@contextmanager
+def interrupt_at(sample: int, later: float = 0.0) -> Iterator[None]:
+    """Ctrl-C once `simulate` has a sample, or later by s."""
+    start, begun = Run.start, []
 
     def started(run: Run) -> None:
         start(run)
         assert run.q.size and run.qd.size and run.tau.size  # made before they are seen
-        threads.append(Thread(target=watch, args=(run,)))
-        threads[0].start()
+        begun.append(run)
 
-    threads: list[Thread] = []
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Run, "start", started)
-            yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-        signal.signal(signal.SIGINT, before)
+    def reached() -> bool:
+        return bool(begun) and bool(np.isfinite(begun[0].qd[0, sample]).all())
+
+    with pytest.MonkeyPatch.context() as patch, interrupt_when(reached, later):
+        patch.setattr(Run, "start", started)
+        yield

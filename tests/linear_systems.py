@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 import flexarm as fa
 
@@ -19,6 +20,16 @@ def random_model(
     return fa.StateSpace(
         A, rng.normal(size=(n, m)), rng.normal(size=(p, n)), rng.normal(size=(p, m))
     )
+
+
+def beside(found: Any, wanted: Any) -> Any:
+    """Complex numbers in the order of others, each beside the one that is nearest.
+
+    Rounding decides which comes first of a pair with equal real parts.
+    """
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.shape == wanted.shape
+    return found[linear_sum_assignment(abs(np.subtract.outer(wanted, found)))[1]]
 
 
 def changed(model: fa.StateSpace, seed: int, spread: float = 3.0) -> fa.StateSpace:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
 from control_cases import LIFT, MODEL, STEP, TRUTH, loop, plant, times
 from gufuncs import ARMS, assert_same_bits
-from interrupts import interrupt_after
+from interrupts import interrupt_when
 from numpy.testing import assert_allclose
 from refusals import refused
 
@@ -301,8 +302,15 @@ def test_ctrl_c_returns_what_was_reached() -> None:
 
 def test_a_signal_while_the_plant_moves() -> None:
     real = plant(max_step=1e-7)  # 50,000 steps from one command to the next
-    with interrupt_after(0.3):
-        run = loop().run(real, times(10.0, 5e-3))
+    moves = Event()
+
+    def moved(t: float, command: Any) -> Any:
+        if t > 0.01:
+            moves.set()
+        return real(t, command)
+
+    with interrupt_when(moves.is_set):
+        run = loop().run(moved, times(10.0, 5e-3))
     assert not run.success
     assert run.message.startswith("interrupted: 1 of 1 loops")
     assert 1 <= run.completed < 100

@@ -54,7 +54,6 @@ def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess
         env=environment | variables,
         capture_output=True,
         text=True,
-        timeout=120,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
@@ -17,12 +16,6 @@ import matplotlib.pyplot as plt
 
 import flexarm as fa
 from flexarm import plotting
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

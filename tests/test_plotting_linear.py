@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import matplotlib
 import numpy as np
 import pytest
@@ -23,12 +21,6 @@ MODELS = fa.linearize(ARM, Q, outputs=["joints", "tip y"])
 LAGS = fa.StateSpace(
     [[0, 1, 0], [0, 0, 1], [0, -2, -3]], [[0], [0], [1]], [[1, 0, 0]]
 )  # 1/(s (s + 1) (s + 2))
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_step_response() -> None:

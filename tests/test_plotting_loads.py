@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import matplotlib
 import numpy as np
 import pytest
@@ -16,12 +14,6 @@ import matplotlib.pyplot as plt
 import flexarm as fa
 from flexarm import plotting
 from flexarm.beams import STEEL, Section, finite_element_link
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

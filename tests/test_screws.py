@@ -10,7 +10,7 @@ import exact_screws as paper
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from refusals import refused
@@ -20,7 +20,8 @@ import flexarm as fa
 from flexarm import _core, screws, se3
 
 MAPS = sorted(n for n in dir(_core) if n.startswith("screws_"))
-relaxed = settings(deadline=None)  # machines may be busy
+# machines may be busy
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 any_dual = arrays(np.float64, (2, 6), elements=st.floats(-3, 3, allow_subnormal=False))
 EXACT = 1e-14  # of the largest entry; what is seen is below 3e-15
 

@@ -8,7 +8,7 @@ import exact_lie as exact
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -168,7 +168,8 @@ def finite(low: float = -3.0, high: float = 3.0) -> Any:
     return st.floats(low, high, allow_subnormal=False)
 
 
-relaxed = settings(deadline=None)  # machines may be busy
+# machines may be busy
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 any_twist = arrays(np.float64, 6, elements=finite())
 
 
@@ -241,7 +242,7 @@ def test_left_and_right(X: Any, U: Any) -> None:
     np.testing.assert_allclose(gap, 0.0, rtol=0, atol=1e-11)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(relaxed, max_examples=20)
 @given(any_twist, any_twist)
 def test_jacobians_are_derivatives_of_the_exponential(X: Any, U: Any) -> None:
     with mp.workdps(exact.DIGITS):

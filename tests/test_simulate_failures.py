@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gufuncs import ARMS, assert_same_bits
-from interrupts import interrupt_at
+from interrupts import ctrl_c, interrupt_at
 from numpy.testing import assert_allclose
 
 import flexarm as fa
@@ -306,7 +306,8 @@ def test_ctrl_c_in_a_batch_keeps_finished_trajectories(
             pass
 
     monkeypatch.setattr(tqdm_auto, "tqdm", Bar)
-    run = fa.simulate(ARM, q0, Z, t, max_step=2.0**-13, progress=True)
+    with ctrl_c():
+        run = fa.simulate(ARM, q0, Z, t, max_step=2.0**-13, progress=True)
     monkeypatch.undo()
     assert not run.success
     assert "interrupted" in run.message
@@ -409,6 +410,7 @@ def test_progress_bar_counts_to_the_end(
     assert bar.closed
     assert 0.9 * bar.total <= bar.n <= bar.total * (1 + 1e-12)
     # by default none is made before it is due, and it knows what was done until then
+    monkeypatch.setattr("flexarm._progress._DUE", np.inf)
     fa.simulate(ARM, states(), Z, t[:10], torque=torque, method=method)
     assert bars == [bar]
     monkeypatch.setattr("flexarm._progress._DUE", 0.0)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy
+from interrupts import ctrl_c
 from refusals import refused
 
 import flexarm as fa
@@ -308,7 +309,9 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     grid = {"x": np.linspace(0.0, 1.0, 41)}
     function = partial(deadly_once, str(tmp_path / "killed"))
+    patient = dict.fromkeys(("connect", "tcp"), "1 hour")  # as busy as a machine may be
     with (
+        pytest.importorskip("dask").config.set({"distributed.comm.timeouts": patient}),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -316,7 +319,7 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path: Path) -> None:
             silence_logs=60,
             local_directory=str(tmp_path),
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster, timeout="1 hour") as client,
     ):
         ds = sweep(function, grid, on=client, chunk=2)
         with pytest.warns(fa.StudyWarning, match="2 of 12 points failed"):
@@ -377,22 +380,47 @@ def test_the_same_call_goes_on(tmp_path: Path, suffix: str) -> None:
 
 
 def test_interrupted_threads_keep_what_is_done(tmp_path: Path) -> None:
-    def slow(x: float) -> float:
-        if x == 20.0 and not (tmp_path / "interrupted").exists():
-            (tmp_path / "interrupted").touch()
+    parts = tmp_path / "study.nc.parts"
+
+    def twice(x: float) -> float:
+        if x == 20.0 and not raised.is_set():
+            while not any(parts.glob("*-*.npz")):  # until one of the first ones is kept
+                time.sleep(1e-3)
             os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.01)
+        if x >= 20.0:
+            raised.wait()
         return 2.0 * x
 
     options: dict[str, Any] = {"on": "threads", "workers": 2, "chunk": 1}
     options["path"] = tmp_path / "study.nc"
-    with pytest.warns(fa.StudyWarning, match="interrupted"):
-        part = sweep(slow, {"x": np.arange(40.0)}, **options)
+    with ctrl_c() as raised, pytest.warns(fa.StudyWarning, match="interrupted"):
+        part = sweep(twice, {"x": np.arange(40.0)}, **options)
     done = part.status.values == 0
-    assert 0 < done.sum() < 40
-    np.testing.assert_array_equal(part.slow[done], 2.0 * part.x[done])
-    whole = sweep(slow, {"x": np.arange(40.0)}, **options)
-    np.testing.assert_array_equal(whole.slow, 2.0 * np.arange(40.0))
+    assert 0 < done.sum() <= 20
+    np.testing.assert_array_equal(part.twice[done], 2.0 * part.x[done])
+    whole = sweep(twice, {"x": np.arange(40.0)}, **options)
+    np.testing.assert_array_equal(whole.twice, 2.0 * np.arange(40.0))
+
+
+def test_an_interrupt_while_a_part_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part is whole, and no file stays open."""
+    save = np.savez
+
+    def interrupted(file: Any, **arrays: Any) -> None:
+        monkeypatch.setattr(np, "savez", save)
+        os.kill(os.getpid(), signal.SIGINT)
+        raised.wait()
+        save(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    path = tmp_path / "study.nc"
+    with ctrl_c() as raised, pytest.warns(fa.StudyWarning, match="8 of 12 points"):
+        part = sweep(product, GRID, path=path, chunk=4)
+    assert (part.status == 0).sum() == 4
+    names = os.listdir(tmp_path / "study.nc.parts")
+    assert sorted(names) == ["000000000000-000000000004.npz", "study.json"]
 
 
 def test_another_study_in_the_same_place_is_refused(tmp_path: Path) -> None:

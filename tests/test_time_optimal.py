@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -142,10 +141,9 @@ def test_spatial_arm_comes_to_rest_by_default() -> None:
     pose = fa.library.poses(arm)
     ends = np.array([pose["initial"][:4], pose["final"][:4]])
     torque = np.array([600.0, 600.0, 300.0, 10.0])
-    began = time.process_time()
     found = time_optimal(arm, ends, torque_limits=torque)
-    assert time.process_time() - began < 60.0
     assert found.success, found.message
+    assert found.iterations < 450  # of which a hundred take half a minute
     assert found.duration < 0.73
     assert (abs(found.tau) <= torque * (1.0 + 1e-9)).all()
     assert found.details["tip_error"] < 1e-4

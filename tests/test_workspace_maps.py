@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
@@ -12,16 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
-
 import flexarm as fa
 from flexarm import plotting
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def arm_and_grid() -> tuple[fa.Arm, Any]:

@@ -37,7 +37,8 @@ class ParameterDerivatives:
         forces were given.
     error : (k,) ndarray of float
         Estimate of the error of the forces, as a part of the largest one of all
-        coordinates and states: what two orders of differences disagree by.
+        coordinates and states: what two orders of differences disagree by.  Where all
+        are zero but for rounding, so is their difference, and the ratio says nothing.
     """
 
     arm: Arm
@@ -145,12 +146,12 @@ def parameter_derivatives(
     >>> fa.parameter_derivatives(make_arm, [1.0], q, rest, rest).forces[4].round(3)
     array([1.873])
 
-    Mass and length, forces given, at a hundred states:
+    Mass and length, a force given, at a hundred states:
 
     >>> def make_arm(p):
     ...     return fa.library.pendulum(mass=p[0], com=p[1])
     >>> q = np.linspace(-3.0, 3.0, 100)[:, np.newaxis]
-    >>> rates = fa.parameter_derivatives(make_arm, [2.0, 0.5], q, [0.0], tau=[0.0])
+    >>> rates = fa.parameter_derivatives(make_arm, [2.0, 0.5], q, [0.0], tau=[1.0])
     >>> rates.accelerations.shape, bool((rates.error < 1e-9).all())
     ((100, 1, 2), True)
     """

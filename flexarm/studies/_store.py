@@ -10,6 +10,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import partial
 from importlib.util import find_spec
@@ -156,11 +157,20 @@ def store_at(path: Any) -> Store:
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    """Write a file that is never seen in part."""
+    """Write a file that is never seen in part.
+
+    A thread writes it, since Ctrl-C comes to the main thread alone: it neither leaves
+    the file open nor loses what it would have held.
+    """
     work = path.with_name(path.name + ".new")
-    with open(work, "wb") as file:
-        write(file)
-    os.replace(work, path)
+
+    def run() -> None:
+        with open(work, "wb") as file:
+            write(file)
+        os.replace(work, path)
+
+    with ThreadPoolExecutor(1) as writer:
+        writer.submit(run).result()
 
 
 def _engine() -> str:

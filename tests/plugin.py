@@ -1,0 +1,54 @@
+"""What makes tests and doctests independent of each other and of the machine.
+
+`pyproject.toml` names it to pytest: a `conftest.py` here would not reach the doctests
+of `flexarm`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+# figures are never seen, whether the machine has a screen or not
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+_PATIENT = 1e6  # s
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """No test sees the figures of another one."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _patient_solvers() -> Iterator[None]:
+    """A search ends by its iterations, not by the clock.
+
+    A minute, the default, may not suffice on a busy machine. Limits that tests are
+    about are far below a second.
+    """
+    from flexarm.optimize._minimum_time.options import FlexibleOptions
+    from flexarm.optimize._programs.solve import Watch
+
+    def patient(init: Any) -> Any:
+        @functools.wraps(init)
+        def begin(self: Any, *args: Any, **options: Any) -> None:
+            init(self, *args, **options)
+            if self.time_limit > 1.0:
+                object.__setattr__(self, "time_limit", _PATIENT)  # it may be frozen
+
+        return begin
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (FlexibleOptions, Watch):
+            patch.setattr(kind, "__init__", patient(kind.__init__))
+        yield
