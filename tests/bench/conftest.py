@@ -37,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process: what is timed has the machine for itself."""
+    return 0
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RESULTS] = []
     config.stash[_GRIDS] = {}
