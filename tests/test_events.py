@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 
 import flexarm as fa
@@ -37,7 +38,7 @@ def fall(level: float, q0: float, qd0: float) -> tuple[float, float]:
     return (qd0 - root) / 9.81, (qd0 + root) / 9.81
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_free_fall_passes_a_height_at_the_times_of_the_closed_form(method: str) -> None:
     run = fa.simulate(
         SLIDE, [0.0], [5.0], T, method=method, events=fa.Event(height(0.8), name="x")
@@ -82,7 +83,7 @@ def test_a_batch_has_its_own_times() -> None:
         assert [e.t for e in alone.events if e.name == "pass"] == [e.t for e in mine]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_terminal_events_end_their_trajectory_alone(method: str) -> None:
     events = [
         fa.Event(height(0.8), name="high", terminal=True),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import (
     ARMS,
     CASE_NAMES,
@@ -24,8 +25,8 @@ import flexarm as fa
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-each_case = pytest.mark.parametrize("case", CASES, ids=CASE_NAMES)
-each_name = pytest.mark.parametrize("name", gufunc_names())
+each_case = each("case", CASES, CASE_NAMES)
+each_name = each("name", gufunc_names())
 
 
 @pytest.fixture(autouse=True)
@@ -294,8 +295,8 @@ def test_singular_state_in_a_batch_is_found() -> None:
 # tau, node
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "forward_dynamics_composite"])
-@pytest.mark.parametrize("key", ARMS)
+@each("name", ["forward_dynamics", "forward_dynamics_composite"])
+@each("key", list(ARMS))
 def test_tau_has_joint_or_all_entries(key: str, name: str) -> None:
     case = Case(ARMS[key], name)
     arm = case.arm

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import (
     ARMS,
     CASE_NAMES,
@@ -26,8 +27,8 @@ import flexarm as fa
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-each_case = pytest.mark.parametrize("case", CASES, ids=CASE_NAMES)
-each_name = pytest.mark.parametrize("name", gufunc_names())
+each_case = each("case", CASES, CASE_NAMES)
+each_name = each("name", gufunc_names())
 
 
 @pytest.fixture(autouse=True)

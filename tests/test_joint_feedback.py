@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from interrupts import interrupt_at
 from numpy.testing import assert_allclose
 from trees import SEVERAL
@@ -164,8 +165,8 @@ def test_laws_compare_by_content_and_stay_frozen() -> None:
     assert law.replace(reference_rates=None) != law
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         (([1.0, np.nan], [1.0, 1.0], [0.0, 0.0]), r"kp\[1\] is nan, expected finite"),
         (([1.0, 1.0], [1.0, np.inf], [0.0, 0.0]), r"kd\[1\] is inf, expected finite"),

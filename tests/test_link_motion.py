@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
@@ -41,7 +42,7 @@ def twin_rates(arm, q, qd):
     return twin.link_jacobians(arm, moved).imag / STEP
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_kernels_are_the_twin(seed):
     arm, q, qd, qdd = setup(seed)
     assert_close(fa.link_velocities(arm, q, qd), twin.link_velocities(arm, q, qd))
@@ -51,7 +52,7 @@ def test_kernels_are_the_twin(seed):
     assert_close(fa.link_jacobian_rates(arm, q, qd), twin_rates(arm, q, qd))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_jacobians_are_derivatives_of_the_poses(seed):
     """Dual numbers; a complex step on top for the rates."""
     arm, q, qd, _ = setup(seed)
@@ -65,7 +66,7 @@ def test_jacobians_are_derivatives_of_the_poses(seed):
         assert_close(rates, expected, 3e-14)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_rates_of_jacobians_by_dual_numbers(seed):
     """All entries, on arms that have no quaternions."""
     rng = np.random.default_rng(seed)
@@ -76,8 +77,8 @@ def test_rates_of_jacobians_by_dual_numbers(seed):
     assert_close(fa.link_jacobian_rates(arm, q, qd), J.imag / STEP, 3e-14)
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
-@pytest.mark.parametrize("seed", range(0, 90, 3))
+@each("fidelity", ["full", "linear", "ruthless"])
+@each("seed", range(0, 90, 3))
 def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity):
     arm, q, qd, qdd = setup(seed)
     arm = arm.replace(fidelity=fidelity)
@@ -96,7 +97,7 @@ def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity)
     assert_close(Jd @ qd, total @ qd / (60.0 * h), 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 2))
+@each("seed", range(0, 60, 2))
 def test_other_fidelities_are_those_of_nodes(seed):
     """A node in the frame of a clamped body has its Jacobian, in each fidelity."""
     arm, q, qd, qdd = setup(seed)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
 from test_function_errors import FUNCTIONS, call_of, good, stored
 from trees import quaternions
@@ -42,8 +43,8 @@ def assert_fixed(calls: list[Callable[[], Any]], results: list[int]) -> None:
     assert few <= PARTS
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", gufunc_names(ARMS["closed"]))
+@each("threads", [1, 2])
+@each("name", gufunc_names(ARMS["closed"]))
 def test_gufuncs(name: str, threads: int) -> None:
     for key in ("puma560", "closed"):
         if name not in gufunc_names(ARMS[key]):
@@ -84,7 +85,7 @@ def test_other_types_and_overlaps_cost_a_copy() -> None:
     assert copied <= 2 * out.nbytes + PARTS
 
 
-@pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"difference"}))
+@each("function", sorted(set(FUNCTIONS) - {"difference"}))
 def test_public_functions(function: str) -> None:
     arm = ARMS["puma560"]
     calls = []
@@ -140,7 +141,7 @@ def assert_parts(batch: tuple[int, ...], most: int) -> None:
     assert (seen == 1).all()
 
 
-@pytest.mark.parametrize(
+@each(
     "batch", [(1,), (10,), (11,), (3, 10), (10, 3), (2, 3, 4), (1, 50, 1), (50, 1, 1)]
 )
 def test_parts_cover_a_batch_once(batch: tuple[int, ...]) -> None:

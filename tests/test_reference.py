@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.typing import NDArray
 from trees import SEVERAL, quaternions, random_state
 
@@ -57,7 +58,7 @@ def gradient(function: Any, n: int) -> Array:
 # the Lagrangian against derivatives of its own energies
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_lagrangian_equals_derivatives_of_its_energies(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     mass = lagrangian.mass_matrix(arm, q)
@@ -70,7 +71,7 @@ def test_lagrangian_equals_derivatives_of_its_energies(seed: int) -> None:
     assert relative(lagrangian.generalized_forces(arm, q, qd, qdd), tau) < 2e-14
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_power_balance(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     x, v = 1j * STEP * qd, qd + 1j * STEP * qdd
@@ -82,7 +83,7 @@ def test_power_balance(seed: int) -> None:
     assert abs(energy.imag / STEP - qd @ tau + dissipation) < 1e-13 * scale
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_node_jacobian_is_the_rate_of_the_node_poses(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     moving = lagrangian.node_poses(arm, q, delta=1j * STEP * qd)
@@ -139,7 +140,7 @@ def test_two_links_as_in_the_textbook() -> None:
 # the twin against the Lagrangian
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_rates_of_positions_move_the_poses_by_the_velocities(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     moving = q + 1j * STEP * twin.position_rates(arm, q, qd)
@@ -151,14 +152,14 @@ def test_rates_of_positions_move_the_poses_by_the_velocities(seed: int) -> None:
         assert abs(q[at] @ moving[at].imag / STEP) < 1e-15 * np.abs(qd).max()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_inverse_dynamics(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     tau = lagrangian.generalized_forces(arm, q, qd, qdd)
     assert relative(twin.inverse_dynamics(arm, q, qd, qdd), tau) < 2e-14
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_forward_dynamics(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     tau = lagrangian.generalized_forces(arm, q, qd, qdd)
@@ -167,7 +168,7 @@ def test_twin_forward_dynamics(seed: int) -> None:
     assert error < 1e-14 * max(condition, 10.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_mass_matrix(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     mass = lagrangian.mass_matrix(arm, q)
@@ -178,7 +179,7 @@ def test_twin_mass_matrix(seed: int) -> None:
     assert kinetic == pytest.approx(0.5 * qd @ mass @ qd, rel=1e-14)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_wrenches_do_the_virtual_work(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     wrenches = np.random.default_rng(seed).normal(size=(arm.n_nodes, 6))
@@ -194,7 +195,7 @@ def test_twin_wrenches_do_the_virtual_work(seed: int) -> None:
     assert error < 1e-14 * max(condition, 10.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_passivity(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     none = np.zeros(arm.nv)
@@ -207,7 +208,7 @@ def test_passivity(seed: int) -> None:
     assert abs(qd @ velocity - 0.5 * qd @ mass_rate @ qd) < 1e-14 * scale
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_complex_steps_pass_through_the_twin(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     dx, dv, da = np.random.default_rng(seed).normal(size=(3, arm.nv))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import ARMS, assert_same_bits
 from numpy.testing import assert_allclose
 
@@ -43,8 +44,8 @@ def assert_same_run(a: fa.Trajectory, b: fa.Trajectory) -> None:
 # shapes
 
 
-@pytest.mark.parametrize("batch", [(), (1,), (5,), (2, 3), (2, 1, 4)])
-@pytest.mark.parametrize("torque", [None, feedback, samples()])
+@each("batch", [(), (1,), (5,), (2, 3), (2, 1, 4)])
+@each("torque", [None, feedback, samples()])
 def test_shapes_follow_the_batch(batch: tuple[int, ...], torque: Any) -> None:
     run = fa.simulate(ARM, states(*batch), states(*batch, seed=2), T, torque=torque)
     assert run.q.shape == run.qd.shape == (*batch, 51, N)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
 from interrupts import interrupt_after
 from refusals import FLEX, PUMA, refused
@@ -59,7 +60,7 @@ def test_every_public_function_takes_threads() -> None:
         assert inspect.signature(getattr(fa, name)).parameters["threads"].default == 1
 
 
-@pytest.mark.parametrize("function", [f for f in FUNCTIONS if f != "difference"])
+@each("function", [f for f in FUNCTIONS if f != "difference"])
 def test_public_functions_give_the_bits_of_one_thread(function: str) -> None:
     for arm in (PUMA, FLEX):
         if function == "operational_space_inertia" and arm is FLEX:
@@ -109,9 +110,7 @@ def test_layouts_and_broadcasts() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "wrong", [0, -1, 2.0, True, False, "2", None, np.float64(2), [2], float("nan")]
-)
+@each("wrong", [0, -1, 2.0, True, False, "2", None, np.float64(2), [2], float("nan")])
 def test_other_numbers_of_threads_are_refused(wrong: Any) -> None:
     words = [f"threads is {wrong!r}", "expected a whole number, 1 or more"]
     q, T = np.zeros(6), np.eye(4)
@@ -219,10 +218,8 @@ def starts(n: int) -> tuple[Any, Any]:
     return tuple(0.02 * rng.normal(size=(2, n, 6)))
 
 
-@pytest.mark.parametrize(
-    "method", ["rk4", "ROS34PW2", "newmark", "generalized-alpha", "Rodas4P"]
-)
-@pytest.mark.parametrize("kind", ["none", "samples", "shared", "feedback"])
+@each("method", ["rk4", "ROS34PW2", "newmark", "generalized-alpha", "Rodas4P"])
+@each("kind", ["none", "samples", "shared", "feedback"])
 def test_trajectories_have_the_bits_of_one_thread(method: str, kind: str) -> None:
     n = 37
     q0, qd0 = starts(n)

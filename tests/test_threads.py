@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
 from test_isa import run_python
 
@@ -42,7 +43,7 @@ def in_threads(work: Callable[[int], Any], n: int = THREADS) -> list[Any]:
         sys.setswitchinterval(interval)
 
 
-@pytest.mark.parametrize("name", gufunc_names())
+@each("name", gufunc_names())
 def test_threads_that_share_a_model_get_equal_bits(name: str) -> None:
     for key in ("de_luca", "large"):
         case = Case(ARMS[key], name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from mueller_recursions import Ad, Ad_r, Tree
 from numpy.testing import assert_allclose
 from refusals import refused
@@ -39,8 +40,8 @@ def ancestors(arm, k):
 # factors
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", SEEDS)
+@each("form", FORMS)
+@each("seed", SEEDS)
 def test_factors_give_the_jacobians_of_all_bodies(seed, form):
     """(21)-(25), (31), (43)-(45), (53), with modes and joints of all kinds."""
     arm, q, qd, _ = any_arm(seed)
@@ -59,8 +60,8 @@ def test_factors_give_the_jacobians_of_all_bodies(seed, form):
     assert_close(f.P @ np.swapaxes(f.P, -1, -2), eye)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", SEEDS)
+@each("form", FORMS)
+@each("seed", SEEDS)
 def test_nilpotency_and_places_of_blocks(seed, form):
     """Exact zeros: the series (25) ends at the depth of the tree, not before."""
     arm, q, _, _ = any_arm(seed)
@@ -87,7 +88,7 @@ def test_nilpotency_and_places_of_blocks(seed, form):
         assert not row[:, ~allowed].any()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_blocks_are_those_of_the_paper(seed):
     """(24), (40), (50) at ancestor positions, in a rigid tree."""
     joints = ("revolute", "prismatic", "helical")
@@ -111,7 +112,7 @@ def test_blocks_are_those_of_the_paper(seed):
         assert_close(f["spatial"].X[rows, tree.at[i]], tree.screw(i, "spatial"))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_three_factorizations_of_the_spatial_form(seed):
     """(32)-(34): equal blocks in each column, exact inverses."""
     arm, q, _, _ = any_arm(seed)
@@ -161,8 +162,8 @@ def test_factors_of_batches(form):
 # rates from twists
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", range(24))
+@each("form", FORMS)
+@each("seed", range(24))
 def test_rates_from_twists_of_rigid_arms(seed, form):
     """(26) and Remark 14: exact for twists that the arm can have."""
     options = {"max_modes": 0, "joints": SEVERAL}
@@ -179,7 +180,7 @@ def test_rates_from_twists_of_rigid_arms(seed, form):
     assert_allclose(found, qd, rtol=0, atol=1e-13 * condition)
 
 
-@pytest.mark.parametrize("seed", range(12, 36))
+@each("seed", range(12, 36))
 def test_rates_of_flexible_arms(seed):
     """What twists show is found, modes and joints together; the rest is told."""
     arm, q, qd, _ = any_arm(seed)
