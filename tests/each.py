@@ -71,9 +71,7 @@ def each(
     return decorate
 
 
-def run_all(
-    cases: Iterable[tuple[str, Any]], check: Callable[[Any], None]
-) -> None:
+def run_all(cases: Iterable[tuple[str, Any]], check: Callable[[Any], None]) -> None:
     """Call ``check`` with each named value; fail once, with all that failed."""
     failures, skipped, passed = [], "", 0
     for label, value in cases:

@@ -95,19 +95,20 @@ def test_held_references_are_steps(coupled: bool) -> None:
 @pytest.mark.parametrize("method", ["rk4", "ROS34PW2", "RK45"])
 def test_many_gains_are_one_call(method: str) -> None:
     rng = np.random.default_rng(1)
+    t = T[:6] if method == "RK45" else T  # SciPy takes its time
     kp, kd = rng.uniform(0.02, 0.08, size=(2, 3, 4, U))
-    reference = rng.normal(size=(3, 1, len(T), U))
+    reference = rng.normal(size=(3, 1, len(t), U))
     run = fa.simulate(
-        ARM, Z, Z, T, torque=JointFeedback(kp, kd[0, 0], reference), method=method
+        ARM, Z, Z, t, torque=JointFeedback(kp, kd[0, 0], reference), method=method
     )
-    assert run.q.shape == (3, 4, len(T), N)
+    assert run.q.shape == (3, 4, len(t), N)
     for i in range(3):
         for j in range(4):
             one = fa.simulate(
                 ARM,
                 Z,
                 Z,
-                T,
+                t,
                 torque=JointFeedback(kp[i, j], kd[0, 0], reference[i, 0]),
                 method=method,
             )
@@ -118,7 +119,7 @@ def test_many_gains_are_one_call(method: str) -> None:
         ARM,
         Z,
         Z,
-        T,
+        t,
         torque=JointFeedback(full, np.diag(kd[0, 0]), reference, coupled=True),
         method=method,
     )

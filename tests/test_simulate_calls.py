@@ -150,13 +150,14 @@ def test_batch_equals_loop_bit_for_bit(key: str) -> None:
 
 @pytest.mark.parametrize("method", ["RK45", "Radau", "LSODA"])
 def test_batch_of_a_scipy_solver_equals_its_loop(method: str) -> None:
-    q0, tau = states(3), np.sin(50.0 * T)[:, np.newaxis] * samples(3)[:, :1]
-    run = fa.simulate(ARM, q0, Z, T, torque=tau, method=method)
+    t = T[:21]
+    q0, tau = states(3), np.sin(50.0 * t)[:, np.newaxis] * samples(3)[:, :1]
+    run = fa.simulate(ARM, q0, Z, t, torque=tau, method=method)
     for i in range(3):
-        one = fa.simulate(ARM, q0[i], Z, T, torque=tau[i], method=method)
+        one = fa.simulate(ARM, q0[i], Z, t, torque=tau[i], method=method)
         assert_same_bits(run.q[i], one.q)
         assert_same_bits(run.tau[i], one.tau)
-    assert run.q.shape == (3, 51, N)
+    assert run.q.shape == (3, 21, N)
     assert run.method == method
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -125,11 +126,17 @@ def tree(seed: int) -> Arm:
     return random_tree(seed, 5, max_modes=3, joints=SEVERAL, gravity=True)
 
 
+@cache
+def swept(seed: int) -> tuple[fa.ArmStack, dict[str, Any]]:
+    """Five trees and states of theirs."""
+    arms = sweep(tree(seed), seed, 5)
+    return arms, states(arms.arms[0], seed, (5,))
+
+
 @each("name", list(VECTORS))
 @each("seed", range(4))
 def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
-    arms = sweep(tree(seed), seed, 5)
-    given = states(arms.arms[0], seed, (5,))
+    arms, given = swept(seed)
     args = [given[key] for key in VECTORS[name].split()]
     assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
     assert_equal(

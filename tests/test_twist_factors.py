@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from each import each
 from mueller_recursions import Ad, Ad_r, Tree
 from numpy.testing import assert_allclose
 from refusals import refused
-from trees import SEVERAL, random_state
+from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
@@ -17,11 +19,12 @@ FORMS = twists.FORMS
 SEEDS = range(36)  # from 12 on with joints of all kinds, from 24 on floating bodies
 
 
+@cache
 def any_arm(seed):
     joints = SEVERAL if seed >= 12 else SEVERAL[:3]
     options = {"max_modes": 3, "joints": joints, "attachments": 0.8 * (seed >= 24)}
     arm = fa.library.random_tree(seed, 1 + seed % 8, branches=1 + seed % 3, **options)
-    return arm, *random_state(np.random.default_rng(seed), arm)
+    return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
 
 def assert_close(value, expected, rtol=1e-13):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from each import each
 from mueller_recursions import Ad, Ad_R, Ad_r, Tree, mixed_of_hybrid, skew
 from numpy.testing import assert_allclose
-from trees import SEVERAL, random_state
+from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
@@ -21,18 +22,20 @@ STEP = 1e-40
 SCREWS = ("revolute", "prismatic", "helical", "fixed")
 
 
+@cache
 def rigid(seed):
     """Tree of joints with one screw, and a state."""
     joints = SCREWS if seed % 3 else SCREWS[:1]
     arm = fa.library.random_tree(seed, 1 + seed % 9, max_modes=0, joints=joints)
-    return arm, *random_state(np.random.default_rng(seed), arm)
+    return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
 
+@cache
 def any_arm(seed):
     """Tree with modes, joints of all kinds and, from 20 on, floating bodies."""
     options = {"max_modes": 3, "joints": SEVERAL, "attachments": 0.8 * (seed >= 20)}
     arm = fa.library.random_tree(seed, 1 + seed % 7, **options)
-    return arm, *random_state(np.random.default_rng(seed), arm)
+    return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
 
 def assert_close(value, expected, rtol=1e-13):
@@ -50,14 +53,13 @@ def random_pose(rng):
     return pose
 
 
-def moved(arm, q, qd, function):
-    """Derivative along the motion of a function of the twin's complex Jacobians.
-
-    `function` takes poses and Jacobians, the value of both at q and their rates.
-    """
+@cache
+def stepped(seed):
+    """Poses and the twin's Jacobians of an arm, complex: with a step of the motion."""
+    arm, q, qd, _ = any_arm(seed)
     poses = lagrangian.poses(arm, q, delta=1j * STEP * qd)
     J = twin.link_jacobians(arm, q + 1j * STEP * twin.position_rates(arm, q, qd))
-    return function(poses, J).imag / STEP
+    return fixed((poses, J))
 
 
 def complex_convert(poses, J, form):
@@ -104,10 +106,9 @@ def test_rates_by_complex_step(seed, form):
         fa.link_jacobians(arm, q, form=form),
         fa.link_jacobian_rates(arm, q, qd, form=form),
     )
-    own = twin.link_jacobians(arm, q)
-    assert_close(J, complex_convert(lagrangian.poses(arm, q), own, form))
-    expected = moved(arm, q, qd, lambda C, J: complex_convert(C, J, form))
-    assert_close(Jd, expected)
+    expected = complex_convert(*stepped(seed), form)
+    assert_close(J, expected.real)
+    assert_close(Jd, expected.imag / STEP)
     assert_close(fa.link_velocities(arm, q, qd, form=form), J @ qd)
     A = fa.link_accelerations(arm, q, qd, qdd, form=form)
     assert_close(A, J @ qdd + Jd @ qd)
