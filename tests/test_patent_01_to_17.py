@@ -15,6 +15,7 @@ inverted.
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,8 +120,10 @@ def test_06_determinant(name):
 # 7 and 8, 12 and 17: forward dynamics
 
 
-def forces(this):
+@cache
+def forces(name):
     """T, a_m, b_m + K_m theta in the rows of the operators, with gravity in a_m."""
+    this = case(name)
     arm, ops = this.arm, this.ops
     states = twin.sweep_outward(arm, this.q, this.qd)
     a_m, b_m = np.zeros(len(ops.Phi)), np.concatenate([s.bias for s in states])
@@ -150,7 +153,7 @@ def test_07_inverse_and_forward_dynamics_undo_each_other(name):
 def test_08_four_forms_of_forward_dynamics(name):
     """Basic (58) and split recursion (64), operators (57), composite bodies (46)."""
     this = case(name)
-    ops, (tau, T, a_m, b_m) = this.ops, forces(this)
+    ops, (tau, T, a_m, b_m) = this.ops, forces(name)
     inner = T - ops.H @ ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
     by_operators = ops.inverse_factor.T @ np.linalg.solve(ops.D, inner)
     by_operators -= ops.K.T @ (ops.Psi.T @ a_m)
@@ -170,7 +173,7 @@ def test_08_four_forms_of_forward_dynamics(name):
 def test_12_residual_force_after_the_step_is_the_given_one(name):
     """H z+ = T (58), H_F z_R+ = T^r (64): the freed coordinates feel it alone."""
     this = case(name)
-    ops, (_, T, a_m, b_m) = this.ops, forces(this)
+    ops, (_, T, a_m, b_m) = this.ops, forces(name)
     z = ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
     z_plus = z + ops.G @ (T - ops.H @ z)
     scale = np.abs(z).max() * max(1.0, np.abs(ops.G).max())
