@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
-from trees import random_state
+from trees import fixed, random_state
 
 import flexarm as fa
 from flexarm import Joint, RigidBody
@@ -57,6 +58,7 @@ def hat(S: Array) -> Array:
     return np.array([*rows, [0, 0, 0, 0]])
 
 
+@cache
 def sample(seed: int, kinds: tuple[str, ...] = KINDS) -> tuple[JointFrames, Array]:
     """Chain (even seeds) or tree of joints with random frames, and five states."""
     rng = np.random.default_rng(seed)
@@ -71,9 +73,10 @@ def sample(seed: int, kinds: tuple[str, ...] = KINDS) -> tuple[JointFrames, Arra
         parents=parents if seed % 2 else None,
         offsets=rng.uniform(-1.0, 1.0, n) if seed % 3 else None,
     )
-    return description, rng.uniform(-3.0, 3.0, (5, n))
+    return description, *fixed((rng.uniform(-3.0, 3.0, (5, n)),))
 
 
+@cache
 def products(seed: int) -> tuple[JointFrames, Array]:
     """The same with joints of several screws, and fixed ones."""
     plain, _ = sample(seed)
@@ -93,7 +96,7 @@ def products(seed: int) -> tuple[JointFrames, Array]:
     screws[0] = motion_subgroup("cylindrical")
     result = JointFrames(plain.parent_frames, plain.body_frames, screws, plain.parents)
     result = result.replace(offsets=rng.uniform(-1.0, 1.0, result.nq))
-    return result, rng.uniform(-3.0, 3.0, (5, result.nq))
+    return result, *fixed((rng.uniform(-3.0, 3.0, (5, result.nq)),))
 
 
 SAMPLES = [*((sample, seed) for seed in SEEDS), *((products, seed) for seed in SEEDS)]
@@ -103,15 +106,16 @@ each_sample = each(
 Draw = Callable[[int], tuple[JointFrames, Array]]
 
 
-def bodies_of(n: int, seed: int, flexible: bool = False) -> list[Any]:
+@cache
+def bodies_of(n: int, seed: int, flexible: bool = False) -> tuple[Any, ...]:
     """Bodies from a random tree, without what their joints do."""
     arm = fa.library.random_tree(seed, n, 3 if flexible else 0)
-    return [
+    return tuple(
         body.replace(
             joint=Joint(node=0 if i == 0 else body.joint.node, damping=0.1),
         )
         for i, body in enumerate(arm.bodies)
-    ]
+    )
 
 
 # poses

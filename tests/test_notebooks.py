@@ -21,10 +21,12 @@ from each import each
 FOLDER = Path(__file__).parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
-LONG = (
+LONG = (  # half a second and more
+    "08_de_luca_siciliano",
     "11_cibicik_egeland",
     "12_optimal_motion",
     "13_payload_range",
+    "15_control_design",
     "16_sensed_loop",
     "19_optimization_methods",
 )

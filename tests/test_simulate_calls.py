@@ -134,15 +134,21 @@ def test_batch_equals_loop_bit_for_bit(key: str) -> None:
     def spring(t: float, q: Any, qd: Any) -> Any:
         return -q[..., : arm.nu] * (1.0 + t)
 
-    for n in (1, 2, 3, 4, 5, 7, 8, 9, 16, 19):
-        for torque in (None, tau[:n], tau[0], spring):
-            options: dict[str, Any] = {"max_step": 0.004}
-            run = fa.simulate(arm, q0[:n], qd0[:n], t, torque=torque, **options)
-            for i in range(n):
-                own = torque
-                if isinstance(torque, np.ndarray) and torque.ndim == 3:
-                    own = torque[i]
-                one = fa.simulate(arm, q0[i], qd0[i], t, torque=own, **options)
+    options: dict[str, Any] = {"max_step": 0.004}
+    for torque in (None, tau, tau[0], spring):
+        each_its_own = torque is tau
+        ones = [
+            fa.simulate(
+                *(arm, q0[i], qd0[i], t),
+                torque=tau[i] if each_its_own else torque,
+                **options,
+            )
+            for i in range(19)
+        ]
+        for n in (1, 2, 3, 4, 5, 7, 8, 9, 16, 19):
+            given = tau[:n] if each_its_own else torque
+            run = fa.simulate(arm, q0[:n], qd0[:n], t, torque=given, **options)
+            for i, one in enumerate(ones[:n]):
                 assert_same_bits(run.q[i], one.q)
                 assert_same_bits(run.qd[i], one.qd)
                 assert_same_bits(run.tau[i], one.tau)

@@ -25,7 +25,7 @@ from flexarm.control import JointFeedback
 pytestmark = pytest.mark.filterwarnings("error")
 
 STATES = 3000  # enough for several threads of every kernel
-FEW = 500  # enough for those with large results
+FEW = 200  # enough for those with large results
 
 
 def threaded(case: Case, threads: int) -> np.ufunc:
