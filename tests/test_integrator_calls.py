@@ -94,7 +94,7 @@ def test_gains_on_motors_are_in_the_matrix() -> None:
 @each("method", IMPLICIT)
 @each("kind", ["none", "function"])
 def test_ctrl_c_returns_what_there_is(method: str, kind: str) -> None:
-    t = np.arange(100_001) / 4096.0
+    t = np.arange(400_001) / 4096.0
     torque: Any = None if kind == "none" else lambda t, q, qd: [0.0, 0.0]
     with interrupt_at(4):
         run = fa.simulate(
