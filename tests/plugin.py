@@ -17,6 +17,10 @@ import pytest
 # figures are never seen, whether the machine has a screen or not
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# processes that share the cores: threads of OpenBLAS would wait for each other
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 _PATIENT = 1e6  # s
 
 

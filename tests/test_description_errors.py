@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from refusals import refused
 
 import flexarm as fa
@@ -25,8 +26,8 @@ I4 = np.eye(4)
 SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
+@each(
+    "make, words",
     [
         (
             lambda: BodyScrews([SHEARED], [Z]),
@@ -198,5 +199,5 @@ def test_refused_descriptions(make: Callable[[], Any], words: list[str]) -> None
 def test_coordinates_of_the_wrong_length(q: Any) -> None:
     d = BodyScrews([I4], [Z])
     words = ["q has shape", "1 coordinates", "expected (..., 1)"]
-    for each in (d, d.joint_frames(), d.spatial_screws(), d.denavit_hartenberg()):
-        refused(fa.ArgumentError, words, lambda each=each: each.poses(q))
+    for other in (d, d.joint_frames(), d.spatial_screws(), d.denavit_hartenberg()):
+        refused(fa.ArgumentError, words, lambda other=other: other.poses(q))

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
-from trees import random_state
+from trees import fixed, random_state
 
 import flexarm as fa
 from flexarm import Joint, RigidBody
@@ -56,6 +58,7 @@ def hat(S: Array) -> Array:
     return np.array([*rows, [0, 0, 0, 0]])
 
 
+@cache
 def sample(seed: int, kinds: tuple[str, ...] = KINDS) -> tuple[JointFrames, Array]:
     """Chain (even seeds) or tree of joints with random frames, and five states."""
     rng = np.random.default_rng(seed)
@@ -70,9 +73,10 @@ def sample(seed: int, kinds: tuple[str, ...] = KINDS) -> tuple[JointFrames, Arra
         parents=parents if seed % 2 else None,
         offsets=rng.uniform(-1.0, 1.0, n) if seed % 3 else None,
     )
-    return description, rng.uniform(-3.0, 3.0, (5, n))
+    return description, *fixed((rng.uniform(-3.0, 3.0, (5, n)),))
 
 
+@cache
 def products(seed: int) -> tuple[JointFrames, Array]:
     """The same with joints of several screws, and fixed ones."""
     plain, _ = sample(seed)
@@ -92,31 +96,32 @@ def products(seed: int) -> tuple[JointFrames, Array]:
     screws[0] = motion_subgroup("cylindrical")
     result = JointFrames(plain.parent_frames, plain.body_frames, screws, plain.parents)
     result = result.replace(offsets=rng.uniform(-1.0, 1.0, result.nq))
-    return result, rng.uniform(-3.0, 3.0, (5, result.nq))
+    return result, *fixed((rng.uniform(-3.0, 3.0, (5, result.nq)),))
 
 
 SAMPLES = [*((sample, seed) for seed in SEEDS), *((products, seed) for seed in SEEDS)]
-each = pytest.mark.parametrize(
-    ("draw", "seed"), SAMPLES, ids=lambda x: getattr(x, "__name__", str(x))
+each_sample = each(
+    "draw, seed", SAMPLES, ids=[f"{draw.__name__}-{seed}" for draw, seed in SAMPLES]
 )
 Draw = Callable[[int], tuple[JointFrames, Array]]
 
 
-def bodies_of(n: int, seed: int, flexible: bool = False) -> list[Any]:
+@cache
+def bodies_of(n: int, seed: int, flexible: bool = False) -> tuple[Any, ...]:
     """Bodies from a random tree, without what their joints do."""
     arm = fa.library.random_tree(seed, n, 3 if flexible else 0)
-    return [
+    return tuple(
         body.replace(
             joint=Joint(node=0 if i == 0 else body.joint.node, damping=0.1),
         )
         for i, body in enumerate(arm.bodies)
-    ]
+    )
 
 
 # poses
 
 
-@each
+@each_sample
 def test_poses_are_products_of_matrix_exponentials(draw: Draw, seed: int) -> None:
     d, q = draw(seed)
     C: list[Array] = []
@@ -131,7 +136,7 @@ def test_poses_are_products_of_matrix_exponentials(draw: Draw, seed: int) -> Non
     near(d.poses(q[0]), C, 4.0)
 
 
-@each
+@each_sample
 def test_all_variants_give_the_same_poses(draw: Draw, seed: int) -> None:
     """(3), both forms of (8), (10), each by its own formula; and back again."""
     d, q = draw(seed)
@@ -161,24 +166,24 @@ def test_all_variants_give_the_same_poses(draw: Draw, seed: int) -> None:
     assert d.poses(q[None]).shape == (1, *C.shape)
 
 
-@each
+@each_sample
 def test_zero_of_the_coordinates_can_be_moved(draw: Draw, seed: int) -> None:
     """Relaxes Assumption 1 (l. 228)."""
     d, q = draw(seed)
     q0 = np.random.default_rng(seed).uniform(-1.0, 1.0, d.nq)
-    for each in (d, d.body_screws(), d.spatial_screws()):
-        moved = each.zero_at(q0)
-        assert type(moved) is type(each)
+    for other in (d, d.body_screws(), d.spatial_screws()):
+        moved = other.zero_at(q0)
+        assert type(moved) is type(other)
         near(moved.poses(q - q0), d.poses(q), 2.0)
 
 
-@each
+@each_sample
 def test_descriptions_compare_by_content_and_travel(draw: Draw, seed: int) -> None:
     d, _ = draw(seed)
-    for each in (d, d.body_screws(), d.spatial_screws()):
-        again = pickle.loads(pickle.dumps(each))
-        assert again == each
-        assert hash(again) == hash(each)
+    for other in (d, d.body_screws(), d.spatial_screws()):
+        again = pickle.loads(pickle.dumps(other))
+        assert again == other
+        assert hash(again) == hash(other)
         assert not again.screws[0].flags.writeable
     assert d.body_screws() != d.spatial_screws()
 
@@ -194,7 +199,7 @@ def test_parts_drawn_in_one_frame() -> None:
 # the arm
 
 
-@each
+@each_sample
 def test_every_description_gives_the_same_arm(draw: Draw, seed: int) -> None:
     d, q = draw(seed)
     bodies = bodies_of(d.n_bodies, seed)
@@ -217,7 +222,7 @@ def test_every_description_gives_the_same_arm(draw: Draw, seed: int) -> None:
         assert body.joint.damping == 0.1
 
 
-@each
+@each_sample
 def test_arms_are_read_back(draw: Draw, seed: int) -> None:
     d, q = draw(seed)
     arm = d.arm(bodies_of(d.n_bodies, seed))
@@ -235,8 +240,8 @@ def rest(arm: fa.Arm, joints: Array) -> Array:
     return np.concatenate([joints, np.zeros(arm.nv - arm.nu)])
 
 
-@pytest.mark.parametrize("attachments", [0.0, 1.0])
-@pytest.mark.parametrize("seed", range(12))
+@each("attachments", [0.0, 1.0])
+@each("seed", range(12))
 def test_flexible_arms(seed: int, attachments: float) -> None:
     """A child sits relative to the node that carries it; bodies may float.
 
@@ -305,8 +310,8 @@ def dh_close(d: DenavitHartenberg, C: Array, q: Array, factor: float = 1.0) -> N
         near(other.poses(q), C, 4.0 * factor * reach)
 
 
-@pytest.mark.parametrize("convention", ["standard", "modified"])
-@pytest.mark.parametrize("seed", range(0, 40, 2))
+@each("convention", ["standard", "modified"])
+@each("seed", range(0, 40, 2))
 def test_parameters_of_random_chains(seed: int, convention: str) -> None:
     d, q = sample(seed, ("revolute", "prismatic"))
     found = d.denavit_hartenberg(convention)
@@ -345,9 +350,9 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize("convention", ["standard", "modified"])
-@pytest.mark.parametrize("slides", [(), (0,), (1,), (0, 1)], ids=str)
-@pytest.mark.parametrize("case", SPECIAL)
+@each("convention", ["standard", "modified"])
+@each("slides", [(), (0,), (1,), (0, 1)])
+@each("case", list(SPECIAL))
 def test_parameters_of_special_lines(
     case: str, slides: tuple[int, ...], convention: str
 ) -> None:
@@ -453,7 +458,7 @@ def test_screws_of_lines() -> None:
     near(BodyScrews([np.eye(4)], [screw(e, p, h)]).poses([q])[0], expected)
 
 
-@pytest.mark.parametrize("name", SUBGROUPS)
+@each("name", list(SUBGROUPS))
 def test_motion_subgroups_are_closed(name: str) -> None:
     """Tables 1 and 2: products of two motions of a subgroup are motions of it.
 

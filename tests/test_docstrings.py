@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import pytest
+from each import each
 from public_api import (
     Entry,
     Member,
@@ -260,7 +260,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@each("rule", {rule.__name__: rule for rule in RULES})
 def test_rule(rule):
     told = (rule.__doc__ or "").splitlines()[0]
     assert not (found := sorted(rule())), f"{told} {found}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from trees import random_state
 
@@ -102,9 +103,9 @@ def check(arm, q, qd, tau):
         assert_allclose(residual, np.zeros_like(found), rtol=0, atol=4 * EPS)
 
 
-@pytest.mark.parametrize("orthogonal", [False, True], ids=["any", "orthogonal"])
-@pytest.mark.parametrize("child", CHILDREN)
-@pytest.mark.parametrize("n", [11, 12, 13, 20, 64])
+@each("orthogonal", [False, True], ids=["any", "orthogonal"])
+@each("child", CHILDREN)
+@each("n", [11, 12, 13, 20, 64])
 def test_equal_to_the_basic_form(n, child, orthogonal):
     """No jump where the switch is, for a child on any joint."""
     arm = chain(n, n, child=child, orthogonal=orthogonal)
@@ -122,8 +123,8 @@ def test_screws_beside_the_frames(n):
     check(arm.replace(bodies=bodies), *state(arm))
 
 
-@pytest.mark.parametrize("load", [1e-6, 1e-3, 1.0, 1e3, 1e6])
-@pytest.mark.parametrize("n", [12, 30])
+@each("load", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+@each("n", [12, 30])
 def test_light_and_heavy_children(n, load):
     """(1 + Gamma Omega) is never inverted: no digits go with the weight."""
     arm = chain(3, n, load=load)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from refusals import FLEX, PUMA, refused
 
 import flexarm as fa
@@ -36,7 +37,7 @@ FUNCTIONS = {
 }
 EACH_ARGUMENT = [(f, a) for f, names in FUNCTIONS.items() for a in names]
 WITH_FRAME = ["jacobian", "node_velocity", "wrench_forces"]
-each_argument = pytest.mark.parametrize(("function", "argument"), EACH_ARGUMENT)
+each_argument = each("function, argument", EACH_ARGUMENT)
 
 
 def good(arm: Arm, function: str, batch: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def test_the_functions_of_the_design_are_among_them() -> None:
         assert FUNCTIONS[name][0] == "q"
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", list(FUNCTIONS))
 def test_what_is_no_arm(function: str) -> None:
     for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA._model, "Model")):
         refused(
@@ -138,8 +139,8 @@ def test_single_numbers_and_text(function: str, argument: str) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("function", "argument"),
+@each(
+    "function, argument",
     [(f, a) for f, a in EACH_ARGUMENT if len(FUNCTIONS[f]) > 1],
 )
 def test_leading_axes_that_do_not_broadcast(function: str, argument: str) -> None:
@@ -194,7 +195,7 @@ def test_error_holds_the_rest_in_the_axes_asked_for(function: str) -> None:
             assert (error.result[rest] == expected[rest]).all()
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", list(FUNCTIONS))
 def test_out_that_cannot_hold_the_result(function: str) -> None:
     given = good(PUMA, function, (3,))
     shape = stored(call_of(PUMA, function, given)).shape
@@ -289,7 +290,7 @@ def test_method_of_forward_dynamics() -> None:
         )
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", list(FUNCTIONS))
 def test_refusals_change_nothing(function: str) -> None:
     """Neither the inputs, nor `out`, nor what the arm computes next."""
     # two links in a plane have no inertia of the tip in all directions
@@ -320,8 +321,8 @@ def simulate(**changes: Any) -> fa.Trajectory:
     return fa.simulate(FLEX, **({"q0": Z, "qd0": Z, "t": T} | changes))
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
+@each(
+    "changes, words",
     [
         ({"t": [0, 1, 0.5]}, ["t does not increase", "t[2] = 0.5", "t[1] = 1"]),
         ({"t": [0, 0.0]}, ["t does not increase", "t[1] = 0"]),
@@ -378,7 +379,6 @@ def simulate(**changes: Any) -> fa.Trajectory:
             ["'RK45'", "one trajectory at a time", "'rk4'"],
         ),
     ],
-    ids=lambda x: str(x)[:50],
 )
 def test_arguments_of_simulate(changes: dict[str, Any], words: list[str]) -> None:
     refused(fa.ArgumentError, words, lambda: simulate(**changes))
@@ -403,9 +403,9 @@ def test_a_refused_simulation_never_calls_the_torque() -> None:
     assert calls == []
 
 
-@pytest.mark.parametrize("method", ["rk4", "RK45"])
-@pytest.mark.parametrize(
-    ("value", "words"),
+@each("method", ["rk4", "RK45"])
+@each(
+    "value, words",
     [
         (np.zeros(3), ["torque function", "shape (3,)", "(2,)"]),
         (0.0, ["torque function", "shape ()", "(2,)"]),
@@ -417,7 +417,6 @@ def test_a_refused_simulation_never_calls_the_torque() -> None:
         ([np.nan, 0.0], ["torque function", "nan", "finite"]),
         ([0.0, -np.inf], ["torque function", "inf", "finite"]),
     ],
-    ids=str,
 )
 def test_what_a_torque_function_returns(
     value: Any, words: list[str], method: str

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import (
     ARMS,
     CASE_NAMES,
@@ -19,7 +20,7 @@ from numpy.lib.stride_tricks import as_strided
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-each_case = pytest.mark.parametrize("case", CASES, ids=CASE_NAMES)
+each_case = each("case", CASES, CASE_NAMES)
 
 
 @pytest.fixture(autouse=True)

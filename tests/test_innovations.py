@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from operator_cases import NAMES, assert_close, case, largest
 from trees import SEVERAL, held_at, random_state
@@ -37,9 +38,10 @@ def floating(name):
     return SimpleNamespace(arm=arm, q=q, condition=condition)
 
 
-@pytest.fixture(params=[*NAMES, *FLOATING])
-def this(request):
-    name = request.param
+each_name = each("name", [*NAMES, *FLOATING])
+
+
+def case_of(name):
     return floating(name) if name in FLOATING else case(name)
 
 
@@ -51,8 +53,10 @@ def by_body(arm, matrix):
     return matrix[np.ix_(order, order)], slices
 
 
-def test_factors_give_the_mass_matrix(this):
+@each_name
+def test_factors_give_the_mass_matrix(name):
     """M = L D L' (54); L unit triangular by blocks, D block diagonal and definite."""
+    this = case_of(name)
     L, D, _ = fa.innovations_factors(this.arm, this.q)
     M, rows = by_body(this.arm, fa.mass_matrix(this.arm, this.q))
     assert_close(L @ D @ L.T, M, scale=largest(L, D, L), condition=10.0)
@@ -66,8 +70,10 @@ def test_factors_give_the_mass_matrix(this):
     assert not L[np.tril(~inside, -1)].any()
 
 
-def test_determinant_is_that_of_the_blocks(this):
+@each_name
+def test_determinant_is_that_of_the_blocks(name):
     """det M = det D (from 54)."""
+    this = case_of(name)
     D = fa.innovations_factors(this.arm, this.q).inertia
     sign, found = np.linalg.slogdet(D)
     assert sign == 1.0
@@ -76,8 +82,10 @@ def test_determinant_is_that_of_the_blocks(this):
     assert_close(found, expected, scale=size, condition=1.0 + this.condition**0.5)
 
 
-def test_blocks_of_the_inverse(this):
+@each_name
+def test_blocks_of_the_inverse(name):
     """[M^-1](k,k) = D^-1 + K' Y K, symmetric to the bit (from 55 and 56)."""
+    this = case_of(name)
     dense = np.linalg.inv(fa.mass_matrix(this.arm, this.q))
     inverse, rows = by_body(this.arm, dense)
     scale = np.abs(inverse).max()
@@ -88,8 +96,10 @@ def test_blocks_of_the_inverse(this):
         assert np.array_equal(block, block.T)
 
 
-def test_compliance_of_nodes(this):
+@each_name
+def test_compliance_of_nodes(name):
     """J M^-1 J' (W3), of one node and of several, in both frames."""
+    this = case_of(name)
     arm, q = this.arm, this.q
     nodes = [0, (arm.bodies[-1].name, "tip"), arm.n_nodes // 2, None]
     M = fa.mass_matrix(arm, q)
@@ -104,7 +114,7 @@ def test_compliance_of_nodes(this):
         assert np.array_equal(alone, found[-6:, -6:])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_against_the_operators(name):
     this = case(name)
     L, D, order = fa.innovations_factors(this.arm, this.q)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drive_cases import driven_tree
+from each import each
 from interrupts import interrupt_at
 from numpy.testing import assert_allclose
 from test_manoeuvre import run as manoeuvre_run
@@ -37,8 +38,8 @@ def test_spatial_arm_with_feedback_agrees_with_a_run_of_small_steps() -> None:
         assert np.abs(run.q - exact.q).max() < error, method
 
 
-@pytest.mark.parametrize("method", IMPLICIT)
-@pytest.mark.parametrize("seed", [1, 4])
+@each("method", IMPLICIT)
+@each("seed", [1, 4])
 def test_drives_joint_springs_and_friction(method: str, seed: int) -> None:
     """Forces inside joints are implicit too, and actuators act on motors."""
     arm = driven_tree(seed)
@@ -90,8 +91,8 @@ def test_gains_on_motors_are_in_the_matrix() -> None:
 # calls
 
 
-@pytest.mark.parametrize("method", IMPLICIT)
-@pytest.mark.parametrize("kind", ["none", "function"])
+@each("method", IMPLICIT)
+@each("kind", ["none", "function"])
 def test_ctrl_c_returns_what_there_is(method: str, kind: str) -> None:
     t = np.arange(400_001) / 4096.0
     torque: Any = None if kind == "none" else lambda t, q, qd: [0.0, 0.0]
@@ -159,9 +160,9 @@ def test_an_exception_of_a_function_carries_the_samples_so_far(method: str) -> N
     assert run.completed == 6
 
 
-@pytest.mark.parametrize("method", IMPLICIT)
-@pytest.mark.parametrize("name", ["rtol", "atol", "max_step"])
-@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "x"])
+@each("method", IMPLICIT)
+@each("name", ["rtol", "atol", "max_step"])
+@each("value", [0.0, -1.0, np.nan, "x"])
 def test_parameters_out_of_range_are_refused(
     method: str, name: str, value: Any
 ) -> None:

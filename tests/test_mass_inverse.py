@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
@@ -20,8 +21,8 @@ def setup(seed, joints=SEVERAL[:3]):
     return arm, q, qd, x, fa.mass_matrix(arm, q)
 
 
-@pytest.mark.parametrize(
-    ("seed", "joints"),
+@each(
+    "seed, joints",
     [(i, SEVERAL[:3]) for i in range(60)] + [(i, SEVERAL) for i in range(40)],
 )
 def test_against_lapack(seed, joints):
@@ -54,8 +55,8 @@ def test_against_lapack(seed, joints):
     )
 
 
-@pytest.mark.parametrize("joints", [SEVERAL[:3], SEVERAL], ids=["plain", "joints"])
-@pytest.mark.parametrize("seed", range(12))
+@each("joints", [SEVERAL[:3], SEVERAL], ids=["plain", "joints"])
+@each("seed", range(12))
 def test_against_the_operators_and_forward_dynamics(seed, joints):
     arm, q, qd, _, _ = setup(seed + 100, joints)
     ops = fa.operators(arm, q)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
 from test_function_errors import FUNCTIONS, call_of, good, stored
 from trees import quaternions
@@ -18,7 +19,7 @@ from trees import quaternions
 import flexarm as fa
 from flexarm import _chunks
 
-FEW, MANY = 20_000, 60_000
+FEW, MANY = 10_000, 30_000  # more than a part and more than a look for Ctrl-C
 FIXED = 2**14  # what may differ between two calls: frames, small objects
 # of parts of 4096 states: intermediate arrays of an arm with six coordinates
 PARTS = 2**24
@@ -26,7 +27,6 @@ PARTS = 2**24
 
 def peak(call: Callable[[], Any]) -> int:
     """Most bytes that Python, NumPy and the extension held at a time."""
-    call()  # modules, gufuncs and caches
     tracemalloc.start()
     try:
         call()
@@ -37,13 +37,14 @@ def peak(call: Callable[[], Any]) -> int:
 
 def assert_fixed(calls: list[Callable[[], Any]], results: list[int]) -> None:
     """Peaks of a small and of a large batch differ by what they return."""
+    calls[0]()  # modules, gufuncs and caches
     few, many = (peak(call) - size for call, size in zip(calls, results, strict=True))
     assert many <= few + FIXED, (few, many)
     assert few <= PARTS
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", gufunc_names(ARMS["closed"]))
+@each("threads", [1, 2])
+@each("name", gufunc_names(ARMS["closed"]))
 def test_gufuncs(name: str, threads: int) -> None:
     for key in ("puma560", "closed"):
         if name not in gufunc_names(ARMS[key]):
@@ -51,7 +52,7 @@ def test_gufuncs(name: str, threads: int) -> None:
         case = Case(ARMS[key], name)
         gufunc = case.arm._model.threaded(name, threads)
         calls, sizes = [], []
-        for n in (FEW // 10, MANY // 10):
+        for n in (FEW // 5, MANY // 5):
             operands = case.set_upright(case.draw((n,)))
             calls.append(lambda f=gufunc, x=operands: f(*x))
             sizes.append(gufunc(*operands).nbytes)
@@ -84,7 +85,7 @@ def test_other_types_and_overlaps_cost_a_copy() -> None:
     assert copied <= 2 * out.nbytes + PARTS
 
 
-@pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"difference"}))
+@each("function", sorted(set(FUNCTIONS) - {"difference"}))
 def test_public_functions(function: str) -> None:
     arm = ARMS["puma560"]
     calls = []
@@ -140,7 +141,7 @@ def assert_parts(batch: tuple[int, ...], most: int) -> None:
     assert (seen == 1).all()
 
 
-@pytest.mark.parametrize(
+@each(
     "batch", [(1,), (10,), (11,), (3, 10), (10, 3), (2, 3, 4), (1, 50, 1), (50, 1, 1)]
 )
 def test_parts_cover_a_batch_once(batch: tuple[int, ...]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from refusals import FLEX, beam, refused, rod, shapes
 
 import flexarm as fa
@@ -47,8 +48,8 @@ def test_errors_travel_between_processes(kind: type[fa.NotFiniteError]) -> None:
 # joints
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@each(
+    "arguments, words",
     [
         ({"kind": "revolut"}, ["'revolut'", "did you mean 'revolute'?"]),
         ({"kind": "Prismatic"}, ["'Prismatic'", "did you mean 'prismatic'?"]),
@@ -71,7 +72,6 @@ def test_errors_travel_between_processes(kind: type[fa.NotFiniteError]) -> None:
         ({"damping": np.inf}, ["damping", "inf", "finite"]),
         ({"damping": (1, 2)}, ["damping", "(2,)", "expected (1,)"]),
     ],
-    ids=str,
 )
 def test_joints(arguments: dict[str, Any], words: list[str]) -> None:
     refused(fa.ModelError, words, lambda: Joint(**arguments))
@@ -86,8 +86,8 @@ def test_an_axis_of_any_length_is_a_direction() -> None:
 # bodies
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@each(
+    "arguments, words",
     [
         ({"mass": -1}, ["'rod'", "mass", "-1 kg", "zero or more"]),
         ({"mass": np.nan}, ["mass", "'rod'", "nan", "finite"]),
@@ -117,7 +117,6 @@ def test_an_axis_of_any_length_is_a_direction() -> None:
         ({"name": 7}, ["name of a body", "7"]),
         ({"joint": "revolute"}, ["joint of body 'rod'", "str", "flexarm.Joint"]),
     ],
-    ids=str,
 )
 def test_rigid_bodies(arguments: dict[str, Any], words: list[str]) -> None:
     refused(fa.ModelError, words, lambda: RigidBody(**({"name": "rod"} | arguments)))
@@ -136,8 +135,8 @@ def test_inertia_of_a_thin_rod_and_a_plate_are_physical() -> None:
     assert rod(inertia=(plate + plate.T) / 2).mass == 1.0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@each(
+    "arguments, words",
     [
         ({"node_position": []}, ["node_position", "'beam'", "(0,)", "(n, 3)"]),
         ({"node_position": np.zeros((0, 3))}, ["'beam'", "no nodes", "at least one"]),
@@ -183,14 +182,13 @@ def test_inertia_of_a_thin_rod_and_a_plate_are_physical() -> None:
         ({"node_names": ("a.b", "c")}, ["name of a node", "'a.b'", "without a dot"]),
         ({"mode_names": ("a", "b")}, ["'beam'", "1 mode", "unique"]),
     ],
-    ids=lambda x: str(x)[:40],
 )
 def test_flexible_bodies(arguments: dict[str, Any], words: list[str]) -> None:
     refused(fa.ModelError, words, lambda: beam(**arguments))
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
+@each(
+    "call, words",
     [
         (
             lambda: beams.clamped_beam_modes(0.0, 1, 1, 2),
@@ -244,8 +242,8 @@ def two(parent: Any, node: Any = "tip") -> list[RigidBody]:
     return [rod("a"), rod("b", Joint(parent=parent, node=node))]
 
 
-@pytest.mark.parametrize(
-    ("bodies", "words"),
+@each(
+    "bodies, words",
     [
         ([], ["no bodies", "at least one"]),
         ([3], ["int", "RigidBody or FlexibleBody"]),
@@ -286,7 +284,6 @@ def two(parent: Any, node: Any = "tip") -> list[RigidBody]:
             ["'a'", "massless", "prismatic"],
         ),
     ],
-    ids=lambda x: str(x)[:40],
 )
 def test_arms_that_are_no_tree_or_do_not_move(bodies: Any, words: list[str]) -> None:
     refused(fa.ModelError, words, lambda: Arm(bodies))
@@ -327,8 +324,8 @@ def test_an_arm_of_fixed_joints_moves_by_its_modes() -> None:
     assert run.tau.shape == (11, 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@each(
+    "arguments, words",
     [
         ({"gravity": (0, 0)}, ["gravity", "(2,)", "expected (3,)"]),
         ({"gravity": -9.81}, ["gravity", "()", "expected (3,)"]),
@@ -340,7 +337,6 @@ def test_an_arm_of_fixed_joints_moves_by_its_modes() -> None:
         ({"tip": ("rod", "top")}, ["'rod'", "'top'", "base, tip"]),
         ({"tip": ("rod", 2)}, ["'rod'", "no node 2"]),
     ],
-    ids=str,
 )
 def test_arguments_of_an_arm(arguments: dict[str, Any], words: list[str]) -> None:
     refused(fa.ModelError, words, lambda: Arm([rod()], **arguments))
@@ -371,8 +367,8 @@ def test_units_off_by_a_thousand(
     assert np.isfinite(fa.mass_matrix(meant, np.zeros(meant.nq))).all()
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
+@each(
+    "call, words",
     [
         (lambda: FLEX.mode_slice("link9"), ["'link9'", "link1, link2"]),
         (lambda: FLEX.mode_slice(2), ["no body 2", "below 2"]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from trees import SEVERAL, calm_state, conservative, floating, random_state
@@ -56,7 +57,7 @@ def twice(R):
 # accelerations
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_acceleration_is_the_rate_of_the_velocity(seed):
     rng, arm, q, qd, qdd = setup(seed)
     for node in rng.integers(arm.n_nodes, size=3):
@@ -72,7 +73,7 @@ def test_acceleration_is_the_rate_of_the_velocity(seed):
         assert_close(own, R.T @ found, 1e-14)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_acceleration_by_a_complex_step_of_the_jacobian(seed):
     """J qdd + dJ/dt qd, and omega x v of the axes: dual numbers, no differences."""
     rng, arm, q, qd, qdd = setup(seed)
@@ -144,7 +145,7 @@ def sums_over_nodes(arm, q, qd):
     return np.concatenate([angular, linear]), moment
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_momentum_and_centre_of_mass_are_sums_over_the_nodes(seed):
     _, arm, q, qd, _ = setup(seed)
     h, moment = sums_over_nodes(arm, q, qd)
@@ -164,7 +165,7 @@ def test_momentum_and_centre_of_mass_are_sums_over_the_nodes(seed):
     assert_close(fa.potential_energy(arm, q), V, 1e-14, scale)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_momentum_of_rigid_arms_is_mass_times_rate_of_the_centre(seed):
     _, arm, q, qd, qdd = setup(seed, max_modes=0)
     mass = sum(body.total_mass for body in arm.bodies)
@@ -193,7 +194,7 @@ def rate_of_momentum(arm, q, qd, qdd):
     return rate(arm, q, qd, qdd, lambda q, qd: fa.momentum(arm, q, qd))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@each("seed", range(16))
 def test_forces_from_outside_change_the_momentum_of_a_floating_arm(seed):
     """Gravity and the wrench on the base; joints and modes do nothing."""
     arm = conservative(floating(seed, gravity=True))
@@ -205,7 +206,7 @@ def test_forces_from_outside_change_the_momentum_of_a_floating_arm(seed):
     assert_close(found, expected, 1e-11, float(terms))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_reaction_of_the_ground_changes_the_momentum_of_a_fixed_arm(seed):
     """The wrench that a free base needs to move as the base on its joint does."""
     _, arm, q, qd, qdd = setup(seed)

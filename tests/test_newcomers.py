@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
+from each import each
 from refusals import refused
 
 matplotlib.use("Agg")
@@ -172,7 +173,7 @@ MISTAKES: dict[str, tuple[list[str], Callable[[], Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("words", "call"), MISTAKES.values(), ids=MISTAKES)
+@each("words, call", MISTAKES)
 def test_mistake_is_answered_in_one_sentence(
     words: list[str], call: Callable[[], Any]
 ) -> None:

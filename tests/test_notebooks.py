@@ -16,9 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+LONG = (  # half a second and more
+    "08_de_luca_siciliano",
+    "11_cibicik_egeland",
+    "12_optimal_motion",
+    "13_payload_range",
+    "15_control_design",
+    "16_sensed_loop",
+    "19_optimization_methods",
+)
 
 FOLDED = re.compile(r"<details><summary>Solutions</summary>\n\n(.*?)\n</details>", re.S)
 FENCED = re.compile(r"^ *```python\n(.*?)^ *```", re.M | re.S)
@@ -80,12 +91,13 @@ def check_axes(ax: Any) -> None:
 
 def test_the_course_is_there_and_listed():
     assert len(NOTEBOOKS) >= 12
+    assert {path.stem for path in NOTEBOOKS} >= set(LONG)
     index = (FOLDER / "README.md").read_text()
     links = re.findall(r"\]\((\w+\.ipynb)\)", index)
     assert links == [path.name for path in NOTEBOOKS]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each("path", {path.stem: path for path in NOTEBOOKS})
 def test_form(path):
     document = json.loads(path.read_text())
     cells = read(path)
@@ -112,7 +124,14 @@ def plt(monkeypatch):
     pyplot.close("all")
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG else [])
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_notebook(path, plt):
     cells = read(path)
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]

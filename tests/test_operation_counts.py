@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from each import each
 from operation_counts import (
     Counts,
     build,
@@ -21,9 +22,11 @@ from operation_counts import (
     why_not,
 )
 
+KERNELS = ("articulated", "bias", "mass", "row")
+needs_counts = pytest.mark.slow  # all kernels are compiled with counting numbers
+
 CHAINS = [(N, n) for N in range(1, 6) for n in range(15)]
 LONG = [(10, n) for n in (0, 2, 5, 10, 20)]
-KERNELS = ("articulated", "bias", "mass", "row")
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +50,9 @@ def column(counts: Counts, kernel: str, n: int, field: str) -> list[int]:
     return [int(getattr(counts[kernel, N, n], field)) for N in range(first, 6)]
 
 
-@pytest.mark.parametrize("field", ["multiplications", "additions", "divisions"])
-@pytest.mark.parametrize("n", range(15))
+@needs_counts
+@each("field", ["multiplications", "additions", "divisions"])
+@each("n", range(15))
 def test_31_growth_with_the_number_of_bodies(
     counts: Counts, n: int, field: str
 ) -> None:
@@ -60,6 +64,7 @@ def test_31_growth_with_the_number_of_bodies(
     assert any(differences(mass, 2)) == (field != "divisions")
 
 
+@needs_counts
 def test_a_rigid_body_costs_less_than_the_best_published_recursion(
     counts: Counts,
 ) -> None:
@@ -69,6 +74,7 @@ def test_a_rigid_body_costs_less_than_the_best_published_recursion(
     assert three.additions - two.additions < 200
 
 
+@needs_counts
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_31_growth_with_the_number_of_modes(counts: Counts, kernel: str) -> None:
     """Four numbers of modes give the polynomial of all others, unrolled or not.
@@ -95,6 +101,7 @@ def numbers(row: str) -> list[float]:
     return [float(Fraction(x)) for x in re.findall(r"(?<!\^)\b\d[\d./]*", row)]
 
 
+@needs_counts
 def test_tables_of_the_map_are_what_runs(counts: Counts) -> None:
     """Within what two compilers make of the constant terms."""
     page = (Path(__file__).parents[1] / "csrc/README.md").read_text()
@@ -108,6 +115,7 @@ def test_tables_of_the_map_are_what_runs(counts: Counts) -> None:
         )
 
 
+@needs_counts
 def test_articulated_bodies_cost_less_than_the_patent_counted_for_its_model(
     counts: Counts,
 ) -> None:
@@ -117,6 +125,7 @@ def test_articulated_bodies_cost_less_than_the_patent_counted_for_its_model(
         assert 0.9 < ratio < 1.1
 
 
+@needs_counts
 def test_31_ratio_of_the_two_methods(counts: Counts) -> None:
     """The patent: more than 3 times at five modes and 7 at ten, for ten bodies."""
     for n, least in ((5, 3.0), (10, 7.0)):

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from operator_cases import CHAINS, NAMES, assert_close, case, largest
 
 import flexarm as fa
 from flexarm.operators import operators
 from flexarm.reference import twin
 
-
-@pytest.fixture(params=NAMES)
-def this(request):
-    return case(request.param)
+each_name = each("name", NAMES)
+each_chain = each("name", CHAINS)
 
 
-@pytest.fixture(params=CHAINS)
-def chain(request):
-    return case(request.param)
-
-
-def test_jacobian_and_operational_space_compliance_of_nodes(this):
+@each_name
+def test_jacobian_and_operational_space_compliance_of_nodes(name):
     """J = B' Phi' H' (5), J M^-1 J' = B' Omega_psi B for several nodes at once."""
+    this = case(name)
     arm, ops = this.arm, this.ops
     nodes = [0, (arm.bodies[-1].name, "tip"), arm.n_nodes // 2, None]
     J = np.vstack([fa.jacobian(arm, this.q, node) for node in nodes])
@@ -36,8 +32,10 @@ def test_jacobian_and_operational_space_compliance_of_nodes(this):
     assert_close(alone, expected[-6:, -6:], scale, this.condition)
 
 
-def test_omega_psi_is_built_from_its_diagonal_blocks(chain):
+@each_chain
+def test_omega_psi_is_built_from_its_diagonal_blocks(name):
     """Omega_psi(i, j) = Y(i) Psi(i, j) for i inboard of j (digest 3.13)."""
+    chain = case(name)
     ops, n = chain.ops, len(chain.arm.bodies)
     scale = largest(ops.Omega_psi) * max(1.0, largest(ops.Psi))
     for i in range(n):
@@ -46,8 +44,10 @@ def test_omega_psi_is_built_from_its_diagonal_blocks(chain):
             assert_close(found, ops.block("Omega_psi", i, j), scale, chain.condition)
 
 
-def test_velocities_propagate_outward(this):
+@each_name
+def test_velocities_propagate_outward(name):
     """V_m = Phi' H' qd holds the modal rates and the twists of the frames (20)."""
+    this = case(name)
     ops, states = this.ops, twin.sweep_outward(this.arm, this.q, this.qd)
     V = ops.Phi.T @ ops.H.T @ this.qd[ops.order]
     for k, state in enumerate(states):

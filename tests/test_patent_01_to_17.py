@@ -15,11 +15,12 @@ inverted.
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import patent_recursions
-import pytest
+from each import each
 from numpy.testing import assert_allclose
 from operator_cases import CHAINS, EPS, MANY, NAMES, assert_close, case, largest
 from trees import random_state
@@ -27,15 +28,8 @@ from trees import random_state
 import flexarm as fa
 from flexarm.reference import twin
 
-
-@pytest.fixture(params=NAMES)
-def this(request):
-    return case(request.param)
-
-
-@pytest.fixture(params=CHAINS)
-def chain(request):
-    return case(request.param)
+each_name = each("name", NAMES)
+each_chain = each("name", CHAINS)
 
 
 def diagonal(this, name):
@@ -45,8 +39,10 @@ def diagonal(this, name):
 # 1 to 6: the mass matrix and its factors
 
 
-def test_01_mass_matrix_is_its_newton_euler_factorization(this):
+@each_name
+def test_01_mass_matrix_is_its_newton_euler_factorization(name):
     """M = H Phi M_m Phi' H' equals composite bodies (43, 50), symmetric, definite."""
+    this = case(name)
     M = fa.mass_matrix(this.arm, this.q)
     assert_close(this.ops.mass_matrix, M)
     assert_close(this.ops.mass_matrix, this.ops.mass_matrix.T)
@@ -54,8 +50,10 @@ def test_01_mass_matrix_is_its_newton_euler_factorization(this):
     assert_close(M, twin.mass_matrix(this.arm, this.q))
 
 
-def test_02_columns_by_inverse_dynamics(this):
+@each_name
+def test_02_columns_by_inverse_dynamics(name):
     """Unit accelerations without velocities and gravity give the columns (45)."""
+    this = case(name)
     weightless = this.arm.replace(gravity=(0.0, 0.0, 0.0))
     still, unit = np.zeros(this.arm.nv), np.eye(this.arm.nv)
     elastic = fa.bias_forces(weightless, this.q, still)
@@ -63,8 +61,10 @@ def test_02_columns_by_inverse_dynamics(this):
     assert_close(this.ops.mass_matrix, columns.T, scale=np.abs(elastic).max())
 
 
-def test_03_innovations_factorization(this):
+@each_name
+def test_03_innovations_factorization(name):
     """M = (I + H Phi K) D (I + H Phi K)' (54), unit triangular and block diagonal."""
+    this = case(name)
     L, D = this.ops.factor, this.ops.D
     assert_close(L @ D @ L.T, this.M, condition=10.0)
     assert_close(this.ops.in_arm_order(L @ D @ L.T), this.ops.mass_matrix)
@@ -78,16 +78,20 @@ def test_03_innovations_factorization(this):
             assert not D[rows[i], rows[j]].any() and not D[rows[j], rows[i]].any()
 
 
-def test_04_inverse_of_the_factor(this):
+@each_name
+def test_04_inverse_of_the_factor(name):
     """(I + H Phi K)(I - H Psi K) = I (55)."""
+    this = case(name)
     L, F = this.ops.factor, this.ops.inverse_factor
     scale = largest(L, F)
     assert_close(L @ F, np.eye(len(L)), scale=scale)
     assert_close(F @ L, np.eye(len(L)), scale=scale)
 
 
-def test_05_inverse_of_the_mass_matrix(this):
+@each_name
+def test_05_inverse_of_the_mass_matrix(name):
     """M^-1 = (I - H Psi K)' D^-1 (I - H Psi K) (56), block diagonal by recursion."""
+    this = case(name)
     inverse = np.linalg.inv(fa.mass_matrix(this.arm, this.q))
     found = this.ops.mass_matrix_inverse
     assert_close(found, inverse, condition=this.condition)
@@ -100,8 +104,10 @@ def test_05_inverse_of_the_mass_matrix(this):
         assert_close(block, inverse[at, at], scale=scale, condition=this.condition)
 
 
-def test_06_determinant(this):
+@each_name
+def test_06_determinant(name):
     """log det M = sum log det D(k), det D = det D_f det D_R (from 54, 63)."""
+    this = case(name)
     sign, expected = np.linalg.slogdet(this.M)
     assert sign == 1.0
     assert_close(this.ops.log_det, expected, scale=1.0, condition=this.condition)
@@ -114,8 +120,10 @@ def test_06_determinant(this):
 # 7 and 8, 12 and 17: forward dynamics
 
 
-def forces(this):
+@cache
+def forces(name):
     """T, a_m, b_m + K_m theta in the rows of the operators, with gravity in a_m."""
+    this = case(name)
     arm, ops = this.arm, this.ops
     states = twin.sweep_outward(arm, this.q, this.qd)
     a_m, b_m = np.zeros(len(ops.Phi)), np.concatenate([s.bias for s in states])
@@ -128,8 +136,10 @@ def forces(this):
     return tau, (tau - friction)[ops.order], a_m, b_m
 
 
-def test_07_inverse_and_forward_dynamics_undo_each_other(this):
+@each_name
+def test_07_inverse_and_forward_dynamics_undo_each_other(name):
     """ID(FD(T)) = T and FD(ID(qdd)) = qdd (45, 64)."""
+    this = case(name)
     arm, q, qd = this.arm, this.q, this.qd
     bias = np.abs(fa.bias_forces(arm, q, qd)).max()
     tau = fa.inverse_dynamics(arm, q, qd, this.qdd)
@@ -139,9 +149,11 @@ def test_07_inverse_and_forward_dynamics_undo_each_other(this):
     assert_close(fa.inverse_dynamics(arm, q, qd, found), tau, scale=10 * bias)
 
 
-def test_08_four_forms_of_forward_dynamics(this):
+@each_name
+def test_08_four_forms_of_forward_dynamics(name):
     """Basic (58) and split recursion (64), operators (57), composite bodies (46)."""
-    ops, (tau, T, a_m, b_m) = this.ops, forces(this)
+    this = case(name)
+    ops, (tau, T, a_m, b_m) = this.ops, forces(name)
     inner = T - ops.H @ ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
     by_operators = ops.inverse_factor.T @ np.linalg.solve(ops.D, inner)
     by_operators -= ops.K.T @ (ops.Psi.T @ a_m)
@@ -157,9 +169,11 @@ def test_08_four_forms_of_forward_dynamics(this):
             assert_close(found, expected, scale=scale, condition=this.condition)
 
 
-def test_12_residual_force_after_the_step_is_the_given_one(this):
+@each_name
+def test_12_residual_force_after_the_step_is_the_given_one(name):
     """H z+ = T (58), H_F z_R+ = T^r (64): the freed coordinates feel it alone."""
-    ops, (_, T, a_m, b_m) = this.ops, forces(this)
+    this = case(name)
+    ops, (_, T, a_m, b_m) = this.ops, forces(name)
     z = ops.Psi @ (ops.K @ T + ops.P @ a_m + b_m)
     z_plus = z + ops.G @ (T - ops.H @ z)
     scale = np.abs(z).max() * max(1.0, np.abs(ops.G).max())
@@ -174,8 +188,10 @@ def test_12_residual_force_after_the_step_is_the_given_one(this):
         assert_close(z_R_plus, rigid, scale, condition=this.condition)
 
 
-def test_17_accelerations_are_affine_in_the_forces(this):
+@each_name
+def test_17_accelerations_are_affine_in_the_forces(name):
     """d qdd / d T = M^-1 (57)."""
+    this = case(name)
     arm, q, qd = this.arm, this.q, this.qd
     unit = np.eye(arm.nv)
     free = fa.forward_dynamics(arm, q, qd, np.zeros(arm.nv))
@@ -221,7 +237,7 @@ def inverse_of_modal_inertia(this, body):
     return 0.5 * (result + result.T), Lambda
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MANY])
+@each("name", [*NAMES, *MANY])
 def test_09_inverse_of_the_modal_inertia_by_its_constant_part(name):
     """D_f^-1 (77) without an inverse of Gamma, which is singular; 0 to 9 modes.
 
@@ -269,8 +285,10 @@ def test_09_children_on_free_joints_weigh_nothing():
         assert alone == (rank == 0)
 
 
-def test_10_symmetry_and_definiteness(this):
+@each_name
+def test_10_symmetry_and_definiteness(name):
     """D, P, P+, P_R, P_R+ symmetric; D, D_f, D_R > 0; P+ >= 0 (51, 63)."""
+    this = case(name)
     ops = this.ops
     for name in ("M_m", "R", "P", "P_plus", "D"):
         matrix = getattr(ops, name)
@@ -289,8 +307,10 @@ def test_10_symmetry_and_definiteness(this):
             assert not D.size or np.linalg.eigvalsh(D)[0] > 0.0
 
 
-def test_11_projector(this):
+@each_name
+def test_11_projector(name):
     """H G = I, tau_bar^2 = tau_bar, tau_bar P = tau_bar P tau_bar', H P+ = 0 (51)."""
+    this = case(name)
     ops, identity = this.ops, np.eye(len(this.ops.D))
     tau_bar, P = ops.tau_bar, ops.P
     size = max(1.0, largest(ops.G)) ** 2
@@ -308,8 +328,10 @@ def test_11_projector(this):
         assert_close(freed, 0 * freed, scale=scale, condition=this.joint_condition)
 
 
-def test_13_split_quantities_are_parts_of_the_whole(this):
+@each_name
+def test_13_split_quantities_are_parts_of_the_whole(name):
     """P_R+ is the rigid block of P+, tau_bar = tau_bar_r tau_bar_f (62)."""
+    this = case(name)
     ops, scale = this.ops, np.abs(this.ops.P).max()
     for body, split in ops.split_quantities().items():
         n, P, H = split.g.shape[-1], ops.block("P", body), ops.block("H", body)
@@ -334,8 +356,10 @@ def test_13_split_quantities_are_parts_of_the_whole(this):
         assert_close(both, ops.block("tau_bar", body), size, this.condition)
 
 
-def test_14_rank_of_the_inertia_outboard(this):
+@each_name
+def test_14_rank_of_the_inertia_outboard(name):
     """Gamma has lost one rank for each freedom of the joint outboard (63)."""
+    this = case(name)
     arm, split = this.arm, this.ops.split_quantities()
     for body in arm.bodies:
         for child, Gamma in split[body.name].Gamma.items():
@@ -349,8 +373,10 @@ def test_14_rank_of_the_inertia_outboard(this):
 # 15 and 16: the operators among themselves
 
 
-def test_15_identities_of_appendix_a(this):
+@each_name
+def test_15_identities_of_appendix_a(name):
     """Equations 65 to 74, and those without a number between them."""
+    this = case(name)
     o = this.ops
     H, E, Phi, P, K, D = o.H, o.E_Phi, o.Phi, o.P, o.K, o.D
     one, minimal = np.eye(len(Phi)), np.eye(len(D))
@@ -379,8 +405,10 @@ def test_15_identities_of_appendix_a(this):
     equal(left, K.T @ o.Psi.T)  # 74
 
 
-def test_16_semigroup_on_a_chain(chain):
+@each_chain
+def test_16_semigroup_on_a_chain(name):
     """Phi(i, j) Phi(j, l) = Phi(i, l), the same for Psi (19, 53)."""
+    chain = case(name)
     ops, n = chain.ops, len(chain.arm.bodies)
     for name in ("Phi", "Psi"):
         size = max(1.0, np.abs(getattr(ops, name)).max()) ** 2
@@ -391,8 +419,10 @@ def test_16_semigroup_on_a_chain(chain):
                     assert_close(through, ops.block(name, i, l), scale=size)
 
 
-def test_16_shift_is_nilpotent_and_phi_its_geometric_series(this):
+@each_name
+def test_16_shift_is_nilpotent_and_phi_its_geometric_series(name):
     """E^N = 0 and Phi = I + E + E^2 + ... = (I - E)^-1, the same for Psi (19)."""
+    this = case(name)
     ops = this.ops
     for E, whole in ((ops.E_Phi, ops.Phi), (ops.E_Psi, ops.Psi)):
         total = power = np.eye(len(E))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
@@ -53,7 +54,7 @@ def forces_scale(arm, q, qd, tau):
 # 18 to 20: rigid, mixed, nearly rigid
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_18_flexible_bodies_without_modes_are_rigid_ones(seed):
     """No modes: the nodes of a body are its mass, mass centre and inertia."""
     arm = fa.library.random_tree(seed, 5, max_modes=3, joints=SEVERAL)
@@ -110,7 +111,7 @@ def arm_of_all_freedoms(seed):
     return arm.replace(bodies=bodies)
 
 
-@pytest.mark.parametrize("seed", range(9))
+@each("seed", range(9))
 def test_19_rigid_and_flexible_bodies_on_joints_of_0_to_6_freedoms(seed):
     """Kernels against the energies of the nodes."""
     arm = arm_of_all_freedoms(seed)
@@ -269,7 +270,7 @@ def test_22_frequencies_of_a_beam_on_a_free_hub(hub_inertia):
 # 23 to 25: what the description may choose
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_23_another_modal_basis_gives_the_same_motion(seed):
     """eta = W eta': joint accelerations stay, modal ones turn."""
     rng = np.random.default_rng(seed)
@@ -301,8 +302,8 @@ def integrals(body):
     return np.array([mass, *mp0, *J0, *flat])
 
 
-@pytest.mark.parametrize("change", ["permuted", "split"])
-@pytest.mark.parametrize("seed", range(10))
+@each("change", ["permuted", "split"])
+@each("seed", range(10))
 def test_24_order_and_halves_of_nodes_do_not_matter(seed, change):
     """Permuted nodes, and two coincident halves of one, have the same integrals."""
     rng = np.random.default_rng(seed)
@@ -342,7 +343,7 @@ def test_24_order_and_halves_of_nodes_do_not_matter(seed, change):
     assert_close(fa.inverse_dynamics(other, q, qd, qdd), tau, 1e-13)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_25_turning_arm_and_gravity_changes_nothing(seed):
     rng = np.random.default_rng(seed)
     arm = fa.library.random_tree(seed, 5, max_modes=3, joints=SEVERAL)
@@ -386,7 +387,7 @@ def test_26_momentum_of_a_floating_arm_is_conserved(seed):
         assert np.abs(momentum - momentum[0]).max() < 1e-9 * size
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_27_power_is_the_rate_of_energy(seed):
     """T'chi = d/dt (kinetic + potential) + losses, by a complex step of the energies.
 
@@ -409,7 +410,7 @@ def test_27_power_is_the_rate_of_energy(seed):
 # 29: trees
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_29_a_tree_with_one_child_each_is_a_chain(seed):
     """Parents by name or by the order of the list: the same bits."""
     arm = fa.library.random_tree(seed, 5, max_modes=3, joints=SEVERAL)
@@ -425,7 +426,7 @@ def test_29_a_tree_with_one_child_each_is_a_chain(seed):
     assert np.array_equal(fa.mass_matrix(serial, q), fa.mass_matrix(tree, q))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_29_order_of_siblings_does_not_matter(seed):
     """The same tree listed breadth first, siblings backwards."""
     arm = fa.library.random_tree(seed + 20, 6, max_modes=2, branches=3, joints=SEVERAL)

@@ -6,10 +6,12 @@ every routine is a textbook one for rigid bodies.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.typing import NDArray
 
 import flexarm as fa
@@ -47,33 +49,37 @@ def assert_close(value: Any, reference: Any, scale: float = 1.0) -> None:
     assert np.abs(value - reference).max() <= RTOL * scale * size
 
 
-@pytest.fixture(params=[*NAMED, *SEEDS], ids=str)
-def case(request: pytest.FixtureRequest) -> tuple[fa.Arm, PinocchioArm, list[Any]]:
-    arm = make_arm(request.param)
+each_arm = each("which", [*NAMED, *SEEDS])
+
+
+@cache
+def case(which: str | int) -> tuple[fa.Arm, PinocchioArm, list[Any]]:
+    """An arm, the same in Pinocchio, and three states."""
+    arm = make_arm(which)
     rng = np.random.default_rng(1)
     return arm, to_pinocchio(arm), [random_state(rng, arm) for _ in range(3)]
 
 
-Case = tuple[fa.Arm, PinocchioArm, list[Any]]
-
-
-def test_18_inverse_dynamics_of_rigid_arms(case: Case) -> None:
-    arm, other, states = case
+@each_arm
+def test_18_inverse_dynamics_of_rigid_arms(which: str | int) -> None:
+    arm, other, states = case(which)
     for q, qd, qdd in states:
         reference = other.inverse_dynamics(q, qd, qdd) + friction(arm) * qd
         assert_close(fa.inverse_dynamics(arm, q, qd, qdd), reference)
 
 
-def test_18_mass_matrix_of_rigid_arms(case: Case) -> None:
-    arm, other, states = case
+@each_arm
+def test_18_mass_matrix_of_rigid_arms(which: str | int) -> None:
+    arm, other, states = case(which)
     for q, _, _ in states:
         assert_close(fa.mass_matrix(arm, q), other.mass_matrix(q))
 
 
-@pytest.mark.parametrize("method", ["articulated", "composite"])
-def test_18_forward_dynamics_of_rigid_arms(case: Case, method: str) -> None:
+@each_arm
+@each("method", ["articulated", "composite"])
+def test_18_forward_dynamics_of_rigid_arms(which: str | int, method: str) -> None:
     # both solve M qdd = tau - C: rounding of the right side grows by the condition of M
-    arm, other, states = case
+    arm, other, states = case(which)
     for q, qd, tau in states:
         reference = other.forward_dynamics(q, qd, tau - friction(arm) * qd)
         M, bias = fa.mass_matrix(arm, q), fa.bias_forces(arm, q, qd)
@@ -83,8 +89,9 @@ def test_18_forward_dynamics_of_rigid_arms(case: Case, method: str) -> None:
         assert_close(value, reference, max(1.0, growth))
 
 
-def test_18_jacobian_of_every_node(case: Case) -> None:
-    arm, other, states = case
+@each_arm
+def test_18_jacobian_of_every_node(which: str | int) -> None:
+    arm, other, states = case(which)
     q = states[0][0]
     for node in range(arm.n_nodes):
         assert_close(fa.jacobian(arm, q, node), other.jacobian(q, node))

@@ -12,12 +12,14 @@ What was learned on the way:
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.typing import NDArray
-from trees import SEVERAL, quaternions, random_state
+from trees import SEVERAL, fixed, quaternions, random_state
 
 from flexarm.arm import Arm
 from flexarm.library import random_tree
@@ -41,12 +43,34 @@ def relative(a: Any, b: Any) -> float:
     return float(np.abs(np.asarray(a) - b).max()) / (size if size > 0.0 else 1.0)
 
 
+@cache
 def sample(seed: int) -> tuple[Arm, Array, Array, Array]:
     """Random tree of one to six bodies, and a state of it."""
     rng = np.random.default_rng(seed)
     joints = SEVERAL[:3] if seed < 12 else SEVERAL
     arm = random_tree(rng, 1 + seed % 6, branches=1 + seed % 3, joints=joints)
-    return arm, *random_state(rng, arm)
+    return arm, *fixed(random_state(rng, arm))
+
+
+# of the Lagrangian in the state of a sample, which several tests share
+
+
+@cache
+def lagrangian_forces(seed: int) -> Array:
+    return fixed((lagrangian.generalized_forces(*sample(seed)),))[0]
+
+
+@cache
+def lagrangian_mass(seed: int) -> Array:
+    arm, q, *_ = sample(seed)
+    return fixed((lagrangian.mass_matrix(arm, q),))[0]
+
+
+@cache
+def lagrangian_jacobians(seed: int) -> tuple[Array, ...]:
+    """Of all nodes."""
+    arm, q, *_ = sample(seed)
+    return fixed(tuple(lagrangian.node_jacobian(arm, q, j) for j in range(arm.n_nodes)))
 
 
 def gradient(function: Any, n: int) -> Array:
@@ -57,40 +81,39 @@ def gradient(function: Any, n: int) -> Array:
 # the Lagrangian against derivatives of its own energies
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_lagrangian_equals_derivatives_of_its_energies(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
-    mass = lagrangian.mass_matrix(arm, q)
+    mass = lagrangian_mass(seed)
     mass_rate = lagrangian.mass_matrix(arm, q, delta=1j * STEP * qd).imag / STEP
 
     tau = mass @ qdd + mass_rate @ qd + lagrangian.damping_matrix(arm) @ qd
     tau -= gradient(lambda x: lagrangian.kinetic_energy(arm, q, qd, delta=x), arm.nv)
     tau += gradient(lambda x: lagrangian.potential_energy(arm, q, delta=x), arm.nv)
 
-    assert relative(lagrangian.generalized_forces(arm, q, qd, qdd), tau) < 2e-14
+    assert relative(lagrangian_forces(seed), tau) < 2e-14
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_power_balance(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     x, v = 1j * STEP * qd, qd + 1j * STEP * qdd
     energy = lagrangian.kinetic_energy(arm, q, v, delta=x)
     energy = energy + lagrangian.potential_energy(arm, q, delta=x)
-    tau = lagrangian.generalized_forces(arm, q, qd, qdd)
+    tau = lagrangian_forces(seed)
     dissipation = qd @ lagrangian.damping_matrix(arm) @ qd
     scale = np.abs(qd) @ np.abs(tau)
     assert abs(energy.imag / STEP - qd @ tau + dissipation) < 1e-13 * scale
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_node_jacobian_is_the_rate_of_the_node_poses(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     moving = lagrangian.node_poses(arm, q, delta=1j * STEP * qd)
-    for node in range(arm.n_nodes):
+    for node, jacobian in enumerate(lagrangian_jacobians(seed)):
         pose, rate = moving[node].real, moving[node].imag / STEP
         xi = np.linalg.inv(pose) @ rate
         twist = [xi[2, 1], xi[0, 2], xi[1, 0], *xi[:3, 3]]
-        jacobian = lagrangian.node_jacobian(arm, q, node)
         assert relative(jacobian @ qd, np.array(twist)) < 1e-13
 
 
@@ -139,7 +162,7 @@ def test_two_links_as_in_the_textbook() -> None:
 # the twin against the Lagrangian
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_rates_of_positions_move_the_poses_by_the_velocities(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     moving = q + 1j * STEP * twin.position_rates(arm, q, qd)
@@ -151,26 +174,26 @@ def test_rates_of_positions_move_the_poses_by_the_velocities(seed: int) -> None:
         assert abs(q[at] @ moving[at].imag / STEP) < 1e-15 * np.abs(qd).max()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_inverse_dynamics(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
-    tau = lagrangian.generalized_forces(arm, q, qd, qdd)
+    tau = lagrangian_forces(seed)
     assert relative(twin.inverse_dynamics(arm, q, qd, qdd), tau) < 2e-14
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_forward_dynamics(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
-    tau = lagrangian.generalized_forces(arm, q, qd, qdd)
-    condition = np.linalg.cond(lagrangian.mass_matrix(arm, q))
+    tau = lagrangian_forces(seed)
+    condition = np.linalg.cond(lagrangian_mass(seed))
     error = relative(twin.forward_dynamics(arm, q, qd, tau), qdd)
     assert error < 1e-14 * max(condition, 10.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_mass_matrix(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
-    mass = lagrangian.mass_matrix(arm, q)
+    mass = lagrangian_mass(seed)
     assert relative(twin.mass_matrix(arm, q), mass) < 2e-14
     assert np.array_equal(mass, mass.T) or relative(mass.T, mass) < 1e-15
     assert np.linalg.eigvalsh(mass)[0] > 0.0
@@ -178,23 +201,23 @@ def test_twin_mass_matrix(seed: int) -> None:
     assert kinetic == pytest.approx(0.5 * qd @ mass @ qd, rel=1e-14)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_twin_wrenches_do_the_virtual_work(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     wrenches = np.random.default_rng(seed).normal(size=(arm.n_nodes, 6))
     work = sum(
-        lagrangian.node_jacobian(arm, q, j).T @ wrench
-        for j, wrench in enumerate(wrenches)
+        jacobian.T @ wrench
+        for jacobian, wrench in zip(lagrangian_jacobians(seed), wrenches, strict=True)
     )
     free = twin.inverse_dynamics(arm, q, qd, qdd)
     loaded = twin.inverse_dynamics(arm, q, qd, qdd, wrenches=wrenches)
     assert relative(free - loaded, work) < 1e-13
-    condition = np.linalg.cond(lagrangian.mass_matrix(arm, q))
+    condition = np.linalg.cond(lagrangian_mass(seed))
     error = relative(twin.forward_dynamics(arm, q, qd, loaded, wrenches=wrenches), qdd)
     assert error < 1e-14 * max(condition, 10.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_passivity(seed: int) -> None:
     arm, q, qd, _ = sample(seed)
     none = np.zeros(arm.nv)
@@ -207,7 +230,7 @@ def test_passivity(seed: int) -> None:
     assert abs(qd @ velocity - 0.5 * qd @ mass_rate @ qd) < 1e-14 * scale
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_complex_steps_pass_through_the_twin(seed: int) -> None:
     arm, q, qd, qdd = sample(seed)
     dx, dv, da = np.random.default_rng(seed).normal(size=(3, arm.nv))
@@ -225,7 +248,7 @@ def test_complex_steps_pass_through_the_twin(seed: int) -> None:
     back = twin.forward_dynamics(
         arm, q + 1j * STEP * dq, qd + 1j * STEP * dv, tau + 1j * slope.imag
     )
-    condition = np.linalg.cond(lagrangian.mass_matrix(arm, q))
+    condition = np.linalg.cond(lagrangian_mass(seed))
     assert relative(back.imag / STEP, da) < 1e-14 * max(condition, 1000.0)
 
 

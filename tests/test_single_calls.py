@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits
 
 import flexarm as fa
@@ -22,7 +23,7 @@ from flexarm import _core
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-each_case = pytest.mark.parametrize("case", CASES, ids=CASE_NAMES)
+each_case = each("case", CASES, CASE_NAMES)
 
 PUMA = ARMS["puma560"]
 FLEX = ARMS["de_luca"]
@@ -81,7 +82,7 @@ def test_out(case: Case) -> None:
         assert_same_bits(operand, kept)
 
 
-@pytest.mark.parametrize("name", MAPS)
+@each("name", MAPS)
 def test_maps(name: str) -> None:
     gufunc = getattr(_core, name)
     inputs = re.findall(r"\(([^)]*)\)", gufunc.signature.split("->")[0])

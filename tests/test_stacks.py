@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from trees import SEVERAL, random_state
 
 import flexarm as fa
@@ -124,11 +126,17 @@ def tree(seed: int) -> Arm:
     return random_tree(seed, 5, max_modes=3, joints=SEVERAL, gravity=True)
 
 
-@pytest.mark.parametrize("name", VECTORS)
-@pytest.mark.parametrize("seed", range(4))
-def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
+@cache
+def swept(seed: int) -> tuple[fa.ArmStack, dict[str, Any]]:
+    """Five trees and states of theirs."""
     arms = sweep(tree(seed), seed, 5)
-    given = states(arms.arms[0], seed, (5,))
+    return arms, states(arms.arms[0], seed, (5,))
+
+
+@each("name", list(VECTORS))
+@each("seed", range(4))
+def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
+    arms, given = swept(seed)
     args = [given[key] for key in VECTORS[name].split()]
     assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
     assert_equal(
@@ -193,7 +201,7 @@ def test_kernels_that_know_their_bodies(modes: int) -> None:
         assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_dynamics_of_many_trees(seed: int) -> None:
     arms = sweep(tree(100 + seed), seed, 3)
     given = states(arms.arms[0], seed, (2, 1))
@@ -203,8 +211,8 @@ def test_dynamics_of_many_trees(seed: int) -> None:
     assert_equal(fa.inverse_dynamics(arms, q, qd, qdd), np.broadcast_to(tau, qdd.shape))
 
 
-@pytest.mark.parametrize("fidelity", ["full", "ruthless"])
-@pytest.mark.parametrize("modes", [1, 2, 4, 5, 8, 14])
+@each("fidelity", ["full", "ruthless"])
+@each("modes", [1, 2, 4, 5, 8, 14])
 def test_any_number_of_modes(modes: int, fidelity: str) -> None:
     rng = np.random.default_rng(modes)
     arm = random_tree(modes, 3, max_modes=modes, n_nodes=6).replace(fidelity=fidelity)
@@ -234,7 +242,7 @@ PATTERNS: dict[str, tuple[Callable[[fa.ArmStack], fa.ArmStack], tuple[int, ...]]
 }
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each("pattern", list(PATTERNS))
 def test_patterns(pattern: str) -> None:
     view, shape = PATTERNS[pattern]
     arms = view(sweep(tree(3), 3, 6))

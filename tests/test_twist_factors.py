@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+from each import each
 from mueller_recursions import Ad, Ad_r, Tree
 from numpy.testing import assert_allclose
 from refusals import refused
-from trees import SEVERAL, random_state
+from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
@@ -16,11 +19,12 @@ FORMS = twists.FORMS
 SEEDS = range(36)  # from 12 on with joints of all kinds, from 24 on floating bodies
 
 
+@cache
 def any_arm(seed):
     joints = SEVERAL if seed >= 12 else SEVERAL[:3]
     options = {"max_modes": 3, "joints": joints, "attachments": 0.8 * (seed >= 24)}
     arm = fa.library.random_tree(seed, 1 + seed % 8, branches=1 + seed % 3, **options)
-    return arm, *random_state(np.random.default_rng(seed), arm)
+    return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
 
 def assert_close(value, expected, rtol=1e-13):
@@ -39,8 +43,8 @@ def ancestors(arm, k):
 # factors
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", SEEDS)
+@each("form", FORMS)
+@each("seed", SEEDS)
 def test_factors_give_the_jacobians_of_all_bodies(seed, form):
     """(21)-(25), (31), (43)-(45), (53), with modes and joints of all kinds."""
     arm, q, qd, _ = any_arm(seed)
@@ -59,8 +63,8 @@ def test_factors_give_the_jacobians_of_all_bodies(seed, form):
     assert_close(f.P @ np.swapaxes(f.P, -1, -2), eye)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", SEEDS)
+@each("form", FORMS)
+@each("seed", SEEDS)
 def test_nilpotency_and_places_of_blocks(seed, form):
     """Exact zeros: the series (25) ends at the depth of the tree, not before."""
     arm, q, _, _ = any_arm(seed)
@@ -87,7 +91,7 @@ def test_nilpotency_and_places_of_blocks(seed, form):
         assert not row[:, ~allowed].any()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_blocks_are_those_of_the_paper(seed):
     """(24), (40), (50) at ancestor positions, in a rigid tree."""
     joints = ("revolute", "prismatic", "helical")
@@ -111,7 +115,7 @@ def test_blocks_are_those_of_the_paper(seed):
         assert_close(f["spatial"].X[rows, tree.at[i]], tree.screw(i, "spatial"))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_three_factorizations_of_the_spatial_form(seed):
     """(32)-(34): equal blocks in each column, exact inverses."""
     arm, q, _, _ = any_arm(seed)
@@ -161,25 +165,26 @@ def test_factors_of_batches(form):
 # rates from twists
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", range(24))
-def test_rates_from_twists_of_rigid_arms(seed, form):
+@each("seed", range(24))
+def test_rates_from_twists_of_rigid_arms(seed):
     """(26) and Remark 14: exact for twists that the arm can have."""
     options = {"max_modes": 0, "joints": SEVERAL}
     arm = fa.library.random_tree(seed, 1 + seed % 8, **options)
     q, qd, _ = random_state(np.random.default_rng(seed), arm)
-    V = fa.link_velocities(arm, q, qd, form=form)
+    X = twists.factors(arm, q).X
     condition = max(
-        np.linalg.cond(twists.factors(arm, q).X[6 * k : 6 * k + 6][:, at])
+        np.linalg.cond(X[6 * k : 6 * k + 6][:, at])
         for k in range(len(arm.bodies))
         for at in [arm.body_joint_slice(k)]
         if at.stop > at.start
     )
-    found = twists.joint_rates(arm, q, V, form)
-    assert_allclose(found, qd, rtol=0, atol=1e-13 * condition)
+    for form in FORMS:
+        V = fa.link_velocities(arm, q, qd, form=form)
+        found = twists.joint_rates(arm, q, V, form)
+        assert_allclose(found, qd, rtol=0, atol=1e-13 * condition, err_msg=form)
 
 
-@pytest.mark.parametrize("seed", range(12, 36))
+@each("seed", range(12, 36))
 def test_rates_of_flexible_arms(seed):
     """What twists show is found, modes and joints together; the rest is told."""
     arm, q, qd, _ = any_arm(seed)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
+from each import each
 from mueller_recursions import Ad, Ad_R, Ad_r, Tree, mixed_of_hybrid, skew
 from numpy.testing import assert_allclose
-from trees import SEVERAL, random_state
+from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
@@ -20,18 +22,20 @@ STEP = 1e-40
 SCREWS = ("revolute", "prismatic", "helical", "fixed")
 
 
+@cache
 def rigid(seed):
     """Tree of joints with one screw, and a state."""
     joints = SCREWS if seed % 3 else SCREWS[:1]
     arm = fa.library.random_tree(seed, 1 + seed % 9, max_modes=0, joints=joints)
-    return arm, *random_state(np.random.default_rng(seed), arm)
+    return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
 
+@cache
 def any_arm(seed):
     """Tree with modes, joints of all kinds and, from 20 on, floating bodies."""
     options = {"max_modes": 3, "joints": SEVERAL, "attachments": 0.8 * (seed >= 20)}
     arm = fa.library.random_tree(seed, 1 + seed % 7, **options)
-    return arm, *random_state(np.random.default_rng(seed), arm)
+    return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
 
 def assert_close(value, expected, rtol=1e-13):
@@ -49,20 +53,19 @@ def random_pose(rng):
     return pose
 
 
-def moved(arm, q, qd, function):
-    """Derivative along the motion of a function of the twin's complex Jacobians.
-
-    `function` takes poses and Jacobians, the value of both at q and their rates.
-    """
+@cache
+def stepped(seed):
+    """Poses and the twin's Jacobians of an arm, complex: with a step of the motion."""
+    arm, q, qd, _ = any_arm(seed)
     poses = lagrangian.poses(arm, q, delta=1j * STEP * qd)
     J = twin.link_jacobians(arm, q + 1j * STEP * twin.position_rates(arm, q, qd))
-    return function(poses, J).imag / STEP
+    return fixed((poses, J))
 
 
 def complex_convert(poses, J, form):
     """Body-fixed Jacobians in another form by the matrices of Table 3, complex too."""
     found = []
-    for C, each in zip(poses, J, strict=True):
+    for C, own in zip(poses, J, strict=True):
         R, r = C[:3, :3], C[:3, 3]
         T = {
             "body": np.eye(6),
@@ -72,15 +75,15 @@ def complex_convert(poses, J, form):
         }[form]
         assert T.shape == (6, 6)
         assert r.shape == (3,)
-        found.append(T @ each)
+        found.append(T @ own)
     return np.array(found)
 
 
 # of an arm
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", range(30))
+@each("form", FORMS)
+@each("seed", range(30))
 def test_recursions_and_sums_of_the_paper(seed, form):
     """(14), (19), (30), (41), (42), (51), (52), and (16), (28), (40), (50)."""
     arm, q, qd, _ = rigid(seed)
@@ -94,8 +97,8 @@ def test_recursions_and_sums_of_the_paper(seed, form):
     assert_close(V, J @ qd)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", range(40))
+@each("form", FORMS)
+@each("seed", range(40))
 def test_rates_by_complex_step(seed, form):
     """dJ/dt against dual numbers of poses and the twin; accelerations with it."""
     arm, q, qd, qdd = any_arm(seed)
@@ -103,16 +106,15 @@ def test_rates_by_complex_step(seed, form):
         fa.link_jacobians(arm, q, form=form),
         fa.link_jacobian_rates(arm, q, qd, form=form),
     )
-    own = twin.link_jacobians(arm, q)
-    assert_close(J, complex_convert(lagrangian.poses(arm, q), own, form))
-    expected = moved(arm, q, qd, lambda C, J: complex_convert(C, J, form))
-    assert_close(Jd, expected)
+    expected = complex_convert(*stepped(seed), form)
+    assert_close(J, expected.real)
+    assert_close(Jd, expected.imag / STEP)
     assert_close(fa.link_velocities(arm, q, qd, form=form), J @ qd)
     A = fa.link_accelerations(arm, q, qd, qdd, form=form)
     assert_close(A, J @ qdd + Jd @ qd)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_hybrid_accelerations_are_those_of_points(seed):
     """Pitfall 5: the linear part is the origin's acceleration; spatial is not."""
     arm, q, qd, qdd = any_arm(seed)
@@ -172,8 +174,8 @@ def test_batches(form):
 # conversions
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-@pytest.mark.parametrize("seed", range(4))
+@each("source, target", PAIRS)
+@each("seed", range(4))
 def test_conversion_between_any_two(source, target, seed):
     arm, q, qd, qdd = any_arm(seed + 18)
     poses = fa.link_poses(arm, q)
@@ -195,7 +197,7 @@ def test_conversion_between_any_two(source, target, seed):
     assert_close(found, Jd[1])
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@each("source, target", PAIRS)
 def test_conversions_are_table_3(source, target):
     """The matrices as rebuilt: (47), (54), (55), (58), and the mixed row."""
     rng = np.random.default_rng(1)
@@ -223,7 +225,7 @@ def test_conversions_are_table_3(source, target):
     assert_close(back, np.eye(6), 1e-15 * 8)
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@each("source, target", PAIRS)
 def test_leading_axes_of_conversions(source, target):
     rng = np.random.default_rng(2)
     poses = np.array([random_pose(rng) for _ in range(5)])
@@ -266,7 +268,7 @@ def test_mixed_twists_are_no_change_of_frame():
 # changes of frames
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_change_of_the_base_frame(seed):
     """(35): spatial twists turn and shift, body-fixed ones do not change."""
     rng = np.random.default_rng(seed)
@@ -297,7 +299,7 @@ def test_change_of_the_base_frame(seed):
     assert_close(fa.link_velocities(other, q, qd), V)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_change_of_the_body_frame(seed):
     """(20): Ad(S)^-1 for body-fixed twists, nothing for spatial ones."""
     rng = np.random.default_rng(seed)
@@ -324,7 +326,7 @@ def test_change_of_the_body_frame(seed):
 # remarks and corrections
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_remark_5_and_11(seed):
     """J^b does not change with the first joint, J^s_j not with joints from j on."""
     arm = fa.library.random_tree(seed, 6, max_modes=0, joints=SCREWS[:3], branches=1)
@@ -418,7 +420,7 @@ def test_which_screws_change():
     assert np.abs(there["hybrid"] - at_rest["hybrid"]).max() > 0.1
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_spatial_columns_are_shared(seed):
     """Remark 10; of modes: by all bodies outboard of one node of their body."""
     arm, q, _, _ = any_arm(seed)

@@ -104,6 +104,13 @@ def random_state(
     return q, rng.normal(size=arm.nv), rng.normal(size=arm.nv)
 
 
+def fixed(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The arrays, read-only: several tests share them."""
+    for x in arrays:
+        x.flags.writeable = False
+    return arrays
+
+
 def conservative(arm: Arm) -> Arm:
     """The same arm without friction and damping."""
     return arm.replace(
