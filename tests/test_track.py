@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import lru_cache
 from typing import Any
 
@@ -74,15 +73,11 @@ def test_e7_verified_below_the_errors_of_the_thesis() -> None:
 
 
 def test_e7_with_finer_nodes() -> None:
-    began = time.perf_counter()
     motion = shot(intervals=50, steps=8)
-    took = time.perf_counter() - began
     assert motion.success
     assert motion.verification.step <= 0.25 * 1.25e-3
     assert motion.verification.path_error.max() < 1e-5
     assert motion.verification.final_error < 1e-5
-    # half a second alone; a bound that machines with other work keep, too
-    assert took < 10.0
 
 
 def test_e7_without_pre_actuation() -> None:
