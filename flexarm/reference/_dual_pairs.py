@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .duals import skew as skew_matrices
+
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
@@ -78,10 +80,7 @@ def stack(upper: Pair, lower: Pair) -> Pair:
 
 def skew(x: Array) -> Array:
     """Cross matrices of columns, (..., 3, 1) to (..., 3, 3)."""
-    a, b, c = np.moveaxis(x[..., 0], -1, 0)
-    zero = np.zeros_like(a)
-    rows = [[zero, -c, b], [c, zero, -a], [-b, a, zero]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return skew_matrices(x[..., 0])
 
 
 def cross_columns(x: Array, y: Array) -> Array:
