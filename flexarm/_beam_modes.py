@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,6 +76,21 @@ def _count_below(b: Array, mu: float, nu: float, delta: float) -> Array:
     i = np.floor(b / np.pi)
     both_ends = i - (g * (-1.0) ** i < 0.0)
     return np.asarray(both_ends + negative)
+
+
+@lru_cache(maxsize=64)
+def _roots(n_modes: int, mu: float, nu: float, delta: float) -> Array:
+    """The first roots ``b``, (n_modes,); beams that differ in size alone share them."""
+    mode = np.arange(1.0, n_modes + 1.0)
+    # a tip held fast adds constraints: the beam clamped at both ends has `mode`
+    # roots below (mode + 3/2) pi, so the loaded one has at least as many
+    roots = bisect(
+        lambda at: _count_below(at, mu, nu, delta) >= mode,
+        np.zeros(n_modes),
+        (mode + 1.5) * np.pi,
+    )
+    roots.flags.writeable = False
+    return roots
 
 
 def _basis(b: Array, xi: Array, order: int) -> tuple[Array, Array]:
@@ -243,14 +259,7 @@ class BeamModes(BendingModes):
             self.tip_inertia / (link * self.length**2),
             self.tip_moment / (link * self.length),
         )
-        mode = np.arange(1.0, self.n_modes + 1.0)
-        # a tip held fast adds constraints: the beam clamped at both ends has `mode`
-        # roots below (mode + 3/2) pi, so the loaded one has at least as many
-        b = bisect(
-            lambda at: _count_below(at, *load) >= mode,
-            np.zeros(self.n_modes),
-            (mode + 1.5) * np.pi,
-        )
+        b = _roots(self.n_modes, *load)
         raw = _tip_amplitudes(b, *load)
         self._keep(beta=b / self.length, amplitudes=raw)
         scale = self._scale(self.tip_deflection, self.v, link)

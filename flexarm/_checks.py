@@ -48,8 +48,8 @@ def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
             f"{what} has shape {array.shape}, expected "
             + (f"({wanted}{',' if len(shape) == 1 else ''})" if shape else "one number")
         )
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
         where = f" at index {tuple(int(i) for i in bad[0])}" if array.ndim else ""
         raise ModelError(
             f"{what} is {array[tuple(bad[0])]}{where}, expected finite numbers"

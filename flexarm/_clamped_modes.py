@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,6 +89,7 @@ def gauss_count(b: float) -> int:
     return math.ceil(0.5 * b + 4.5 * math.pow(b, 1.0 / 3.0) + 3.0)
 
 
+@lru_cache(maxsize=64)
 def gauss_rule(n_points: int) -> tuple[Array, Array]:
     """Abscissae in (0, 1) and weights of Gauss and Legendre on the unit interval."""
     legendre = np.polynomial.legendre
@@ -95,7 +97,9 @@ def gauss_rule(n_points: int) -> tuple[Array, Array]:
     # Christoffel numbers 1 / sum p_k^2: near the ends leggauss loses up to 1e-12
     polynomials = legendre.legvander(nodes, n_points - 1)
     weights = 1.0 / (polynomials**2 @ (2.0 * np.arange(n_points) + 1.0))
-    return np.asarray(0.5 * (nodes + 1.0)), np.asarray(weights)
+    nodes = 0.5 * (nodes + 1.0)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
 
 
 def bisect(

@@ -379,8 +379,12 @@ class DrivenShapes(Description):
 
 def _skew_columns(x: Array) -> Array:
     """Cross matrices of columns, (..., 3, n) to (..., n, 3, 3)."""
-    columns = np.moveaxis(x, -2, -1)[..., np.newaxis, :]
-    return np.cross(columns, np.eye(3), axisc=-2)
+    a, b, c = np.moveaxis(x, -2, 0)
+    result = np.zeros((*a.shape, 3, 3))
+    result[..., 2, 1], result[..., 1, 2] = a, -a
+    result[..., 0, 2], result[..., 2, 0] = b, -b
+    result[..., 1, 0], result[..., 0, 1] = c, -c
+    return result
 
 
 def _with_driven_shapes(
@@ -430,15 +434,7 @@ def modal_integrals(body: Body) -> ModalIntegrals:
     """
     if body.integrals is not None:
         return body.integrals
-    return nodal_integrals(
-        body.node_mass,
-        body.node_com,
-        body.node_inertia,
-        body.node_position,
-        body.node_rotation,
-        body.node_translation,
-        body.node_foreshortening,
-    )
+    return body._integrals_of_nodes
 
 
 def nodal_integrals(

@@ -12,6 +12,7 @@ A joint is one of two things.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -324,7 +325,7 @@ class Joint(Description):
         """Whether the positions are a quaternion and a translation."""
         return self.kind in _POSES
 
-    @property
+    @cached_property
     def screws(self) -> Array:
         """Columns S_1 ... S_n of the product of screws, or S of a pose, (6, n_dof)."""
         turn = np.concatenate([self.axis, np.zeros(3)])
@@ -350,6 +351,7 @@ class Joint(Description):
         if self.kind == "screw":
             columns["screw"] = list(self.screw.reshape(6, -1).T)
         result: Array = np.array(columns[self.kind]).reshape(-1, 6).T
+        result.flags.writeable = False
         return result
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from ._description import Description
 from ._options import did_you_mean, explained_class
 from ._printing import Printed, Sheet, Table
 from .errors import ModelError
-from .integrals import ModalIntegrals
+from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 
 Array = NDArray[np.float64]
@@ -117,6 +118,19 @@ class _Body(Printed, Description):
         return np.asarray(
             np.einsum("n,nir,nis->rs", self.node_mass, centre, centre)
             + np.einsum("nir,nij,njs->rs", lam, about, lam)
+        )
+
+    @cached_property
+    def _integrals_of_nodes(self) -> ModalIntegrals:
+        """Sums over the nodes, taken once for all arms that the body is in."""
+        return nodal_integrals(
+            self.node_mass,
+            self.node_com,
+            self.node_inertia,
+            self.node_position,
+            self.node_rotation,
+            self.node_translation,
+            self.node_foreshortening,
         )
 
     def frequencies(self) -> Array:

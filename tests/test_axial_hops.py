@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from each import each
 from numpy.typing import NDArray
 
 import flexarm as fa
@@ -66,7 +67,7 @@ def body(rng: np.random.Generator, k: int, joint: fa.Joint) -> fa.RigidBody:
 def assert_dynamics(arm: fa.Arm, seed: int = 0) -> None:
     """Inverse and forward dynamics equal the twin, which knows no special hop."""
     rng = np.random.default_rng(seed)
-    for _ in range(3):
+    for _ in range(2):
         q, qd, x = rng.uniform(-3, 3, (3, arm.nv))
         tau = twin.inverse_dynamics(arm, q, qd, x)
         scale = np.abs(tau).max()
@@ -74,16 +75,15 @@ def assert_dynamics(arm: fa.Arm, seed: int = 0) -> None:
         bias = twin.inverse_dynamics(arm, q, qd, np.zeros(arm.nv))
         assert np.abs(fa.bias_forces(arm, q, qd) - bias).max() <= RTOL * scale
         qdd = fa.forward_dynamics(arm, q, qd, tau)
-        condition = np.linalg.cond(twin.mass_matrix(arm, q))
-        error = RTOL * condition * np.abs(x).max()
+        M = twin.mass_matrix(arm, q)
+        error = RTOL * np.linalg.cond(M) * np.abs(x).max()
         assert np.abs(qdd - x).max() <= error
         # kernels that see R and r of the same hops
-        M = twin.mass_matrix(arm, q)
         assert np.abs(fa.mass_matrix(arm, q) - M).max() <= RTOL * np.abs(M).max()
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("angle", ANGLES)
+@each("place", list(PLACES))
+@each("angle", list(ANGLES))
 def test_exact_angles_and_places(angle: str, place: str) -> None:
     """Four joints, each the quarter turns about x from the one before."""
     rng = np.random.default_rng(3)
@@ -94,8 +94,8 @@ def test_exact_angles_and_places(angle: str, place: str) -> None:
     assert_dynamics(arm)
 
 
-@pytest.mark.parametrize("turn", range(4))
-@pytest.mark.parametrize("before", range(4))
+@each("turn", range(4))
+@each("before", range(4))
 @pytest.mark.parametrize("place", ["x", "y", "z", "xyz"])
 def test_turns_before_and_behind_the_angle(before: int, turn: int, place: str) -> None:
     """The parent takes the first angle, sine and cosine of the joint take the last."""
@@ -118,7 +118,7 @@ def test_any_angle(alpha: float) -> None:
     assert_dynamics(arm)
 
 
-@pytest.mark.parametrize("delta", [1e-9, -1e-12, 1.4e-8, 1e-7, np.pi + 1e-9])
+@each("delta", [1e-9, -1e-12, 1.4e-8, 1e-7, np.pi + 1e-9])
 @pytest.mark.parametrize("alpha", [0.0, 0.5 * np.pi, 0.3])
 def test_small_angles_behind_that_of_the_axes(alpha: float, delta: float) -> None:
     """Their cosine is one to rounding, they themselves are no rounding."""
@@ -145,11 +145,7 @@ def test_joint_axes_in_all_directions(first: str) -> None:
     assert_dynamics(arm)
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [*product(("revolute", "prismatic", "fixed", "helical"), repeat=2)],
-    ids=str,
-)
+@each("kinds", product(("revolute", "prismatic", "fixed", "helical"), repeat=2))
 def test_trees_with_several_children(kinds: tuple[str, str]) -> None:
     """The second child of a body has a general hop, and so have other joints."""
     rng = np.random.default_rng(7)
@@ -170,8 +166,8 @@ def test_trees_with_several_children(kinds: tuple[str, str]) -> None:
     assert_dynamics(arm)
 
 
-@pytest.mark.parametrize("kind", ["prismatic", "fixed", "revolute"])
-@pytest.mark.parametrize("count", [1, 2, 3])
+@each("kind", ["prismatic", "fixed", "revolute"])
+@each("count", [1, 2, 3])
 def test_short_arms_on_any_first_joint(kind: str, count: int) -> None:
     rng = np.random.default_rng(8)
     first = fa.Joint(kind, axis=(0.6, 0, 0.8), position=(0.1, 0.2, 0.3))
@@ -237,7 +233,7 @@ def test_rotations_orthogonal_to_a_tolerance_are_kept() -> None:
     assert np.abs(fa.tip_pose(arm, q)[:3, :3] - pose).max() < 1e-14
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_pinocchio_agrees_on_industrial_arms(seed: int) -> None:
     """Axes along those of the body before, six joints, any masses."""
     pytest.importorskip("pinocchio", reason="second opinion, pip install pin")

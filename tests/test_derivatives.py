@@ -7,9 +7,12 @@ compute, the linear and the ruthless model, is held by differences of the kernel
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from drive_cases import driven_tree
+from each import each
 from gufuncs import assert_same_bits
 from numpy.testing import assert_allclose
 from trees import SEVERAL, calm_state, conservative, floating, random_state
@@ -38,13 +41,19 @@ FAMILIES = {
 }
 
 
-def tree(family, seed, **changes):
+@functools.cache
+def plain_tree(family, seed):
     options, centred = FAMILIES[family]
     arm = fa.library.random_tree(seed, 1 + seed % 6, **options)
     if centred:
         bodies = [b.replace(node_com=None) if b.n_modes else b for b in arm.bodies]
         arm = arm.replace(bodies=bodies)
-    arm = arm.replace(**changes)
+    return arm
+
+
+def tree(family, seed, **changes):
+    arm = plain_tree(family, seed)
+    arm = arm.replace(**changes) if changes else arm
     return arm, random_state(np.random.default_rng(seed + 99), arm)
 
 
@@ -80,7 +89,7 @@ def assert_near(found, expected, accuracy, forces=0.0):
         assert_allclose(a, b, rtol=0, atol=accuracy * size + rounded)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_complex_step_of_the_twin(family, seed):
     arm, state = tree(family, seed)
@@ -89,8 +98,11 @@ def test_complex_step_of_the_twin(family, seed):
     assert_near(found, complex_step(arm, *state), ROUNDING, forces)
 
 
-def with_drives(seed, **changes):
-    arm = driven_tree(seed).replace(**changes)
+plain_driven_tree = functools.cache(driven_tree)
+
+
+def with_drives(seed):
+    arm = plain_driven_tree(seed)
     rng = np.random.default_rng(seed + 100)
     q, qd, qdd = random_state(rng, arm)
     q[arm.motor_position_slice] = rng.normal(size=arm.motor_slice.stop - arm.nu)
@@ -120,8 +132,8 @@ def test_dry_friction_at_rest_with_any_smoothing():
         assert_allclose(dqd, [[2.0 / speed]], rtol=1e-14)
 
 
-@pytest.mark.parametrize("modes", [1, 4])
-@pytest.mark.parametrize("stiffening", [True, False])
+@each("modes", [1, 4])
+@each("stiffening", [True, False])
 def test_beams(modes, stiffening):
     """Beams drive shapes along their axis alone."""
     arm = fa.library.planar_chain(
@@ -142,15 +154,15 @@ def test_large_angles_of_nodes(seed):
 
 
 @pytest.mark.parametrize("fidelity", ["full", "ruthless", "linear"])
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("family", FAMILIES)
+@each("seed", range(8))
+@each("family", list(FAMILIES))
 def test_central_differences(family, seed, fidelity):
     arm, state = tree(family, seed, fidelity=fidelity)
     found = fa.inverse_dynamics_derivatives(arm, *state)
     assert_near(found, differences(arm, *state), 2e-8)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_linear_model_along_the_modes(seed):
     """tau is linear in them: its differences have no error but rounding."""
     full, (q, qd, qdd) = tree("all joints", seed)
@@ -167,7 +179,7 @@ def test_linear_model_along_the_modes(seed):
     assert_allclose(dqd[:, modes].T, faster, rtol=0, atol=1e-13 * size)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_coriolis_forces_are_quadratic_in_velocity(seed):
     """dtau/dqd qd is twice the velocity force where nothing rubs."""
     arm = conservative(floating(seed))
@@ -185,7 +197,7 @@ def test_coriolis_forces_are_quadratic_in_velocity(seed):
     assert_allclose(qd @ dqd @ qd, power, rtol=0, atol=1e-7 * scale)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_gravity_and_elastic_forces_have_a_potential(seed):
     """At rest dtau/dq is symmetric in plain coordinates, and rates do not matter."""
     arm = conservative(fa.library.random_tree(seed, 6, max_modes=3))
@@ -196,7 +208,7 @@ def test_gravity_and_elastic_forces_have_a_potential(seed):
     assert_allclose(dqd, 0, rtol=0, atol=1e-14 * np.abs(dq).max())
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_accelerations_enter_through_the_mass_matrix(seed):
     """dtau/dq is linear in qdd, and its part along qdd is the derivative of M qdd."""
     arm = fa.library.random_tree(seed, 5, max_modes=2, joints=SEVERAL)

@@ -1,8 +1,11 @@
 """Motors of flexible joints: equations of motion by independent ways, closed forms."""
 
+import functools
+
 import numpy as np
 import pytest
 from drive_cases import driven, driven_tree
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from trees import SEVERAL, random_state
 
@@ -13,14 +16,17 @@ from flexarm.reference import lagrangian, motors, twin
 SEEDS = range(12)
 
 
+tree = functools.cache(driven_tree)
+
+
 def _case(seed):
-    arm = driven_tree(seed)
+    arm = tree(seed)
     rng = np.random.default_rng(100 + seed)
     q, qd, qdd = random_state(rng, arm)
     return arm, q, qd, qdd
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_equations_of_motion_are_those_of_the_energies(seed):
     arm, q, qd, qdd = _case(seed)
     tau = lagrangian.generalized_forces(arm, q, qd, qdd)
@@ -38,7 +44,7 @@ def test_equations_of_motion_are_those_of_the_energies(seed):
     assert_allclose(fa.potential_energy(arm, q), V, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 @pytest.mark.parametrize("method", ["articulated", "basic", "composite"])
 def test_forward_dynamics_inverts_inverse_dynamics(seed, method):
     arm, q, qd, qdd = _case(seed)
@@ -53,7 +59,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(seed, method):
 
 # random links, not all of which foreshorten, at any speed
 @pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_forces_of_actuators_go_to_the_motors(seed):
     arm, q, qd, _ = _case(seed)
     u = np.random.default_rng(seed).normal(size=(5, arm.nu))
@@ -108,7 +114,7 @@ def test_power_balance(seed):
     assert_allclose(fa.dissipated_power(arm, q, qd), lost, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_everything_of_the_mass_matrix(seed):
     arm, q, _, x = _case(seed)
     M = fa.mass_matrix(arm, q)
@@ -166,7 +172,7 @@ def _same_as_bodies(arm, q, qd, qdd, plain):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_motors_are_no_links(seed):
     arm, q, qd, qdd = _case(seed)
     _same_as_bodies(arm, q, qd, qdd, motors.expanded(arm))
@@ -231,7 +237,7 @@ def test_stiff_steps_converge_to_those_of_runge_kutta(seed, fidelity):
     assert errors[0] / errors[1] > 5.0, errors  # third order
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_derivatives_of_forces_inside_joints(seed):
     """What they add to the tangents of the bodies, by complex step of the twin."""
     arm, q, qd, qdd = _case(seed)

@@ -58,31 +58,29 @@ def test_tables_sizes_and_copies():
         fa.forward_dynamics(arm, q, qd, tau[:3])
 
 
-@pytest.mark.parametrize("method", ["rk4", "ROS34PW2", "Radau"])
-def test_feedback_acts_on_motors(method):
+def test_feedback_acts_on_motors():
     arm = _chain(n=2)
     goal = 50.0 * np.array([0.4, -0.3])
     law = fa.control.JointFeedback([0.8, 0.4], [0.05, 0.03], goal)
-    t = np.linspace(0.0, 0.2, 21)
-    run = fa.simulate(
-        arm, np.zeros(4), np.zeros(4), t, torque=law, method=method, max_step=2.5e-4
+    full = fa.control.JointFeedback(
+        np.diag(law.kp), np.diag(law.kd), goal, coupled=True
     )
+    t, rest = np.linspace(0.0, 0.2, 21), np.zeros(4)
 
     def torque(t, q, qd):
         return law.kp * (goal - q[..., 2:]) - law.kd * qd[..., 2:]
 
-    own = fa.simulate(arm, np.zeros(4), np.zeros(4), t, torque=torque, max_step=2.5e-4)
-    loose = {"rk4": 1e-12, "ROS34PW2": 2e-5, "Radau": 1e-3}[method]
-    assert_allclose(run.q, own.q, rtol=0, atol=loose * 50.0)
-    if method == "rk4":
-        assert_allclose(run.tau, torque(0.0, run.q, run.qd), rtol=0, atol=1e-10)
-    full = fa.control.JointFeedback(
-        np.diag(law.kp), np.diag(law.kd), goal, coupled=True
-    )
-    same = fa.simulate(
-        arm, np.zeros(4), np.zeros(4), t, torque=full, method=method, max_step=2.5e-4
-    )
-    assert_allclose(same.q, run.q, rtol=0, atol=1e-9 if method != "Radau" else 0.05)
+    own = fa.simulate(arm, rest, rest, t, torque=torque, max_step=2.5e-4)
+    for method, loose in (("rk4", 1e-12), ("ROS34PW2", 2e-5), ("Radau", 1e-3)):
+        step = 2.5e-4 if method != "Radau" else 2e-3
+        options = {"method": method, "max_step": step}
+        run = fa.simulate(arm, rest, rest, t, torque=law, **options)
+        assert_allclose(run.q, own.q, rtol=0, atol=loose * 50.0, err_msg=method)
+        if method == "rk4":
+            assert_allclose(run.tau, torque(0.0, run.q, run.qd), rtol=0, atol=1e-10)
+        same = fa.simulate(arm, rest, rest, t, torque=full, **options)
+        close = 1e-9 if method != "Radau" else 0.05
+        assert_allclose(same.q, run.q, rtol=0, atol=close, err_msg=method)
 
 
 def test_stiff_shafts_with_long_steps():

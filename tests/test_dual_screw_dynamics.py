@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from scipy.optimize import root
 
@@ -81,7 +82,7 @@ def assert_same(arm, q, u, a, **choice):
     assert_allclose(again, tau, rtol=0, atol=1e-14 * weight + 1e-12 * size)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@each("seed", range(25))
 def test_exact_rates_and_the_kinetic_energy_give_the_linear_arm(seed):
     arm = arm_of(seed)
     assert_same(arm, *states(arm, seed, (3,)), **ARM)
@@ -378,14 +379,14 @@ def test_the_mass_matrix_becomes_indefinite_beyond_small_deformations():
 
     def least(q):
         M = dual_screws.mass_matrix(arm, q, **PAPER)
-        return np.linalg.eigvalsh(scale[:, None] * M * scale)[0]
+        return np.linalg.eigvalsh(scale[:, None] * M * scale)[..., 0]
 
     found = [least(sag(arm, pose, **PAPER)) for pose in ("final", "initial")]
     assert_allclose(found, [0.0023, 0.0025], rtol=0, atol=0.5e-4)
     rng = np.random.default_rng(0)
     q = np.tile(fa.library.poses(arm)["initial"], (200, 1))
     q[:, 4:] = 0.01 * scale[4:] * rng.normal(size=(200, 12))
-    values = np.array([least(x) for x in q])
+    values = least(q)
     assert -1.0 < values.min() < -0.45
     assert (values < 0.0).mean() > 0.5
     # the full matrix of the same states is positive definite

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from dual_literal import Chain, tilde, turn_x, turn_z
+from each import each
 from numpy.testing import assert_allclose
 
 import flexarm as fa
@@ -46,19 +47,17 @@ def test_the_pairs_are_the_12_by_12_matrices_of_the_paper(seed):
 
 
 @pytest.mark.parametrize("rates", ["small", "exact"])
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_derivatives_by_lines_are_those_of_a_complex_step(seed, rates):
     """(76)-(79) at all nodes of all bodies, those of their own modes included."""
     arm = tree(seed) if seed else fa.library.cibicik_egeland()
     q, u = state(arm, seed)
+    both = np.array([q, q + 1j * STEP * u])
     for node in range(arm.n_nodes):
-        P = dual_screws.projection_matrices(arm, q, u, node, rotation_rates=rates)
-        moved = dual_screws.projection_matrices(
-            arm, q + 1j * STEP * u, u, node, rotation_rates=rates
-        )
-        expected = moved.jacobian.imag / STEP
+        P = dual_screws.projection_matrices(arm, both, u, node, rotation_rates=rates)
+        expected = P.jacobian[1].imag / STEP
         size = max(np.abs(expected).max(), 1.0)
-        assert_allclose(P.rate, expected, rtol=0, atol=1e-14 * size)
+        assert_allclose(P.rate[0].real, expected, rtol=0, atol=1e-14 * size)
 
 
 def test_both_forms_differ_by_the_order_of_the_modes():

@@ -2,7 +2,7 @@
 
 Kernel (recursions in C), composite path (mass matrix in C, solve by LAPACK), NumPy
 twin, and brute-force Lagrangian over the nodes (no recursion, no modal integral; dual
-numbers and complex step), on 240 random trees in space: offset masses with unequal
+numbers and complex step), on 120 random trees in space: offset masses with unequal
 inertias on rotating nodes, branches, revolute, prismatic and fixed joints, friction and
 damping; on 120 with joints of all kinds; and on 120 of these with floating bodies,
 whose joints hold nodes that the modes move.
@@ -10,35 +10,47 @@ whose joints hold nodes that the modes move.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from trees import SEVERAL, free_joints, quaternions, random_state
 
 import flexarm as fa
 from flexarm.reference import lagrangian, twin
 
-PLAIN = [(seed, 1 + seed % 8, SEVERAL[:3], 0.0) for seed in range(240)]
+PLAIN = [(seed, 1 + seed % 8, SEVERAL[:3], 0.0) for seed in range(120)]
 OTHER = [(seed, 1 + seed % 6, SEVERAL, 0.0) for seed in range(120)]
 FLOATING = [(seed, 1 + seed % 6, SEVERAL, 0.8) for seed in range(120)]
 
 
-def groups(plain, other):
-    """Some of the groups of ten trees: plain joints, all kinds, and floating bodies.
+def trees(plain, other):
+    """Parts of the trees, with plain joints, with all kinds, and with floating bodies.
 
-    The lists are dealt out, so that each group has trees of all sizes.
+    `plain` and `other`, of 12, are dealt out, so that there are trees of all sizes.
     """
-    chosen = {f"{i}": PLAIN[i::24] for i in range(plain)}
-    chosen |= {f"joints {i}": OTHER[i::12] for i in range(other)}
-    chosen |= {f"floating {i}": FLOATING[i::12] for i in range(other)}
-    return pytest.mark.parametrize("group", chosen.values(), ids=chosen)
+    chosen = {f"{i}": key for i, key in enumerate(PLAIN) if i % 12 < plain}
+    for name, keys in (("joints", OTHER), ("floating", FLOATING)):
+        chosen |= {f"{name} {i}": k for i, k in enumerate(keys) if i % 12 < other}
+    return each("key", chosen)
 
 
-def arms(group):
-    for seed, n_bodies, joints, attachments in group:
-        options = {"max_modes": 4, "joints": joints, "attachments": attachments}
-        arm = fa.library.random_tree(seed, n_bodies, **options)
-        yield arm, *random_state(np.random.default_rng(seed + 1000), arm)
+@functools.cache
+def case(seed, n_bodies, joints, attachments):
+    """A tree and a state, which all tests share."""
+    options = {"max_modes": 4, "joints": joints, "attachments": attachments}
+    arm = fa.library.random_tree(seed, n_bodies, **options)
+    state = random_state(np.random.default_rng(seed + 1000), arm)
+    for x in state:
+        x.flags.writeable = False
+    return arm, *state
+
+
+@functools.cache
+def forces_of_nodes(key):
+    return lagrangian.generalized_forces(*case(*key))
 
 
 def assert_close(value, expected, rtol=1e-10, scale=None):
@@ -47,123 +59,120 @@ def assert_close(value, expected, rtol=1e-10, scale=None):
     assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
 
 
-@groups(24, 12)
-def test_mass_matrix_of_four_computations(group):
-    for arm, q, _, _ in arms(group):
-        M = fa.mass_matrix(arm, q)
-        assert_close(M, lagrangian.mass_matrix(arm, q))
-        assert_close(M, twin.mass_matrix(arm, q))
-        assert_close(M, M.T, rtol=0.0)
-        assert np.linalg.eigvalsh(M)[0] > 0.0
-        # columns by inverse dynamics with unit accelerations (identity 2)
-        still = np.zeros(arm.nv)
-        bias = fa.bias_forces(arm, q, still)
-        columns = fa.inverse_dynamics(arm, q, still, np.eye(arm.nv)) - bias
-        assert_close(columns.T, M, scale=float(np.abs(bias).max()))
+@trees(12, 12)
+def test_mass_matrix_of_four_computations(key):
+    arm, q, _, _ = case(*key)
+    M = fa.mass_matrix(arm, q)
+    assert_close(M, lagrangian.mass_matrix(arm, q))
+    assert_close(M, twin.mass_matrix(arm, q))
+    assert_close(M, M.T, rtol=0.0)
+    assert np.linalg.eigvalsh(M)[0] > 0.0
+    # columns by inverse dynamics with unit accelerations (identity 2)
+    still = np.zeros(arm.nv)
+    bias = fa.bias_forces(arm, q, still)
+    columns = fa.inverse_dynamics(arm, q, still, np.eye(arm.nv)) - bias
+    assert_close(columns.T, M, scale=float(np.abs(bias).max()))
 
 
-@groups(24, 12)
-def test_inverse_dynamics_of_four_computations(group):
-    for arm, q, qd, qdd in arms(group):
-        tau = fa.inverse_dynamics(arm, q, qd, qdd)
-        assert_close(tau, lagrangian.generalized_forces(arm, q, qd, qdd))
-        assert_close(tau, twin.inverse_dynamics(arm, q, qd, qdd))
-        composed = fa.mass_matrix(arm, q) @ qdd + fa.bias_forces(arm, q, qd)
-        assert_close(tau, composed)
-        fa.testing.assert_equation_of_motion(arm, q, qd, qdd, tau)
+@trees(12, 12)
+def test_inverse_dynamics_of_four_computations(key):
+    arm, q, qd, qdd = case(*key)
+    expected = forces_of_nodes(key)
+    tau = fa.inverse_dynamics(arm, q, qd, qdd)
+    assert_close(tau, expected)
+    assert_close(tau, twin.inverse_dynamics(arm, q, qd, qdd))
+    composed = fa.mass_matrix(arm, q) @ qdd + fa.bias_forces(arm, q, qd)
+    assert_close(tau, composed)
+    fa.testing.assert_equation_of_motion(arm, q, qd, qdd, tau)
 
 
-@groups(24, 12)
-def test_forward_dynamics_inverts_inverse_dynamics(group):
-    for arm, q, qd, qdd in arms(group):
-        tau = lagrangian.generalized_forces(arm, q, qd, qdd)
-        condition = float(np.linalg.cond(fa.mass_matrix(arm, q)))
-        for method in ("articulated", "basic", "composite"):
-            found = fa.forward_dynamics(arm, q, qd, tau, method=method)
-            assert_close(found, qdd, rtol=1e-14 * condition + 1e-10)
-            # residual: free of the conditioning
-            again = fa.inverse_dynamics(arm, q, qd, found)
-            assert_close(again, tau)
-        assert_close(
-            twin.forward_dynamics(arm, q, qd, tau), qdd, rtol=1e-14 * condition + 1e-10
-        )
+@trees(12, 12)
+def test_forward_dynamics_inverts_inverse_dynamics(key):
+    arm, q, qd, qdd = case(*key)
+    tau = forces_of_nodes(key)
+    condition = float(np.linalg.cond(fa.mass_matrix(arm, q)))
+    for method in ("articulated", "basic", "composite"):
+        found = fa.forward_dynamics(arm, q, qd, tau, method=method)
+        assert_close(found, qdd, rtol=1e-14 * condition + 1e-10)
+        # residual: free of the conditioning
+        again = fa.inverse_dynamics(arm, q, qd, found)
+        assert_close(again, tau)
+    assert_close(
+        twin.forward_dynamics(arm, q, qd, tau), qdd, rtol=1e-14 * condition + 1e-10
+    )
 
 
-@groups(8, 6)
-def test_energies_are_those_of_the_nodes(group):
-    for arm, q, qd, _ in arms(group):
-        assert_close(
-            fa.kinetic_energy(arm, q, qd), lagrangian.kinetic_energy(arm, q, qd)
-        )
-        V = lagrangian.potential_energy(arm, q)
-        # the height of heavy bodies may cancel
-        scale = sum(b.total_mass for b in arm.bodies) * np.linalg.norm(arm.gravity)
-        assert_close(fa.potential_energy(arm, q), V, scale=float(scale))
-        assert fa.energy(arm, q, qd) == fa.kinetic_energy(
-            arm, q, qd
-        ) + fa.potential_energy(arm, q)
-        # identity 4
-        M = fa.mass_matrix(arm, q)
-        assert_close(fa.kinetic_energy(arm, q, qd), 0.5 * qd @ M @ qd)
+@trees(6, 6)
+def test_energies_are_those_of_the_nodes(key):
+    arm, q, qd, _ = case(*key)
+    assert_close(fa.kinetic_energy(arm, q, qd), lagrangian.kinetic_energy(arm, q, qd))
+    V = lagrangian.potential_energy(arm, q)
+    # the height of heavy bodies may cancel
+    scale = sum(b.total_mass for b in arm.bodies) * np.linalg.norm(arm.gravity)
+    assert_close(fa.potential_energy(arm, q), V, scale=float(scale))
+    assert fa.energy(arm, q, qd) == fa.kinetic_energy(arm, q, qd) + fa.potential_energy(
+        arm, q
+    )
+    # identity 4
+    M = fa.mass_matrix(arm, q)
+    assert_close(fa.kinetic_energy(arm, q, qd), 0.5 * qd @ M @ qd)
 
 
-@groups(8, 6)
-def test_gravity_is_the_gradient_of_its_potential(group):
+@trees(6, 6)
+def test_gravity_is_the_gradient_of_its_potential(key):
     """Identities 8 and 9; the Lagrangian differentiates the potential exactly."""
-    for arm, q, _, _ in arms(group):
-        still = np.zeros(arm.nv)
-        total = lagrangian.generalized_forces(arm, q, still, still)
-        weightless = arm.replace(gravity=(0.0, 0.0, 0.0))
-        elastic = fa.bias_forces(weightless, q, still)
-        assert_close(fa.gravity_forces(arm, q) + elastic, total)
-        # elastic forces act on the modes alone, and linearly
-        assert not elastic[arm.joint_slice].any()
-        for body in arm.bodies:
-            at = arm.mode_slice(body.name)
-            eta = q[arm.mode_slice(body.name, positions=True)]
-            assert_allclose(elastic[at], body.stiffness @ eta, rtol=1e-12, atol=1e-300)
+    arm, q, _, _ = case(*key)
+    still = np.zeros(arm.nv)
+    total = lagrangian.generalized_forces(arm, q, still, still)
+    weightless = arm.replace(gravity=(0.0, 0.0, 0.0))
+    elastic = fa.bias_forces(weightless, q, still)
+    assert_close(fa.gravity_forces(arm, q) + elastic, total)
+    # elastic forces act on the modes alone, and linearly
+    assert not elastic[arm.joint_slice].any()
+    for body in arm.bodies:
+        at = arm.mode_slice(body.name)
+        eta = q[arm.mode_slice(body.name, positions=True)]
+        assert_allclose(elastic[at], body.stiffness @ eta, rtol=1e-12, atol=1e-300)
 
 
-@groups(6, 6)
-def test_velocity_terms_do_no_work_beyond_the_mass_matrix(group):
+@trees(6, 6)
+def test_velocity_terms_do_no_work_beyond_the_mass_matrix(key):
     """Identity 7, qd'(Mdot - 2 C)qd = 0, with Mdot by a complex step of the oracle."""
-    for arm, q, qd, _ in arms(group):
-        still = np.zeros(arm.nv)
-        static = fa.bias_forces(arm, q, still)
-        plain = (
-            fa.bias_forces(arm, q, qd) - static - lagrangian.damping_matrix(arm) @ qd
-        )
-        size = np.abs(qd) @ (np.abs(plain) + np.abs(static))
-        h = 1e-40
-        rate = lagrangian.mass_matrix(arm, q, delta=1j * h * qd).imag / h
-        power = 0.5 * qd @ rate @ qd
-        assert_close(qd @ plain, power, scale=float(size))
+    arm, q, qd, _ = case(*key)
+    still = np.zeros(arm.nv)
+    static = fa.bias_forces(arm, q, still)
+    plain = fa.bias_forces(arm, q, qd) - static - lagrangian.damping_matrix(arm) @ qd
+    size = np.abs(qd) @ (np.abs(plain) + np.abs(static))
+    h = 1e-40
+    rate = lagrangian.mass_matrix(arm, q, delta=1j * h * qd).imag / h
+    power = 0.5 * qd @ rate @ qd
+    assert_close(qd @ plain, power, scale=float(size))
 
 
-@groups(0, 6)
-def test_subspaces_are_free_joints_on_fewer_twists(group):
+@trees(0, 6)
+def test_subspaces_are_free_joints_on_fewer_twists(key):
     """Also where the subspace is no Lie algebra: d'Alembert's principle, S' tau."""
-    for arm, q, qd, qdd in arms(group):
-        bodies = [b.replace(joint=b.joint.replace(damping=0.0)) for b in arm.bodies]
-        arm = arm.replace(bodies=bodies)
-        free, S = free_joints(arm)
-        tau = fa.inverse_dynamics(free, q, S @ qd, S @ qdd)
-        assert_close(
-            fa.inverse_dynamics(arm, q, qd, qdd), S.T @ tau, scale=np.abs(tau).max()
-        )
-        M = fa.mass_matrix(free, q)
-        assert_close(fa.mass_matrix(arm, q), S.T @ M @ S, scale=np.abs(M).max())
+    arm, q, qd, qdd = case(*key)
+    bodies = [b.replace(joint=b.joint.replace(damping=0.0)) for b in arm.bodies]
+    arm = arm.replace(bodies=bodies)
+    free, S = free_joints(arm)
+    tau = fa.inverse_dynamics(free, q, S @ qd, S @ qdd)
+    assert_close(
+        fa.inverse_dynamics(arm, q, qd, qdd), S.T @ tau, scale=np.abs(tau).max()
+    )
+    M = fa.mass_matrix(free, q)
+    assert_close(fa.mass_matrix(arm, q), S.T @ M @ S, scale=np.abs(M).max())
 
 
-@groups(0, 3)
-def test_quaternions_of_any_length(group):
-    for arm, q, qd, qdd in arms(group):
-        longer = q.copy()
-        for at in quaternions(arm):
-            longer[at] *= -3.7
-        tau = fa.inverse_dynamics(arm, q, qd, qdd)
-        assert_close(fa.inverse_dynamics(arm, longer, qd, qdd), tau, rtol=1e-13)
-        assert_close(fa.mass_matrix(arm, longer), fa.mass_matrix(arm, q), rtol=1e-13)
+@trees(0, 3)
+def test_quaternions_of_any_length(key):
+    arm, q, qd, qdd = case(*key)
+    longer = q.copy()
+    for at in quaternions(arm):
+        longer[at] *= -3.7
+    tau = fa.inverse_dynamics(arm, q, qd, qdd)
+    assert_close(fa.inverse_dynamics(arm, longer, qd, qdd), tau, rtol=1e-13)
+    assert_close(fa.mass_matrix(arm, longer), fa.mass_matrix(arm, q), rtol=1e-13)
 
 
 def test_offset_nodes_differ_from_the_patents_velocity_terms():

@@ -9,6 +9,7 @@ at rest and 0.05 mm in E7, but free motion then does not keep its energy.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -346,6 +347,7 @@ def test_ranges_of_the_rigid_torques() -> None:
 # the integrator
 
 
+@functools.cache
 def linear_acceleration(step: float, plain: bool = False) -> farid.Trajectory:
     model = farid.assemble(two_link())
     t = np.arange(round(0.1 / step) + 1) * step

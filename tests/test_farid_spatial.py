@@ -260,7 +260,8 @@ def locked_frequencies(printed: bool) -> Array:
         energy = [farid.potential_energy(p, x, printed=printed).imag for x in moved]
         return np.array(energy) / STEP
 
-    K = np.array([slope(y + e) - slope(y) for e in np.eye(38)])  # quadratic
+    here = slope(y)
+    K = np.array([slope(y + e) - here for e in np.eye(38)])  # quadratic
     M = farid.mass_matrix(p, y, printed=printed)
     both = np.ix_(free, free)
     return np.sqrt(eigh(K[both], M[both], eigvals_only=True))

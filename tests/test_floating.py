@@ -12,6 +12,7 @@ import pickle
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.linalg import eigh
@@ -56,7 +57,7 @@ def assert_same_motion(arm, other, seed):
     assert_allclose(fa.energy(other, q, qd), energy, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_a_clamped_body_floats_on_its_root(seed):
     """Its modes leave the root at rest."""
     arm = tree(seed, attachments=0.0)
@@ -64,7 +65,7 @@ def test_a_clamped_body_floats_on_its_root(seed):
     assert_same_motion(arm, arm.replace(bodies=bodies), seed)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_modes_that_shift_the_whole_body(seed):
     """A shift of all nodes, the root included, is undone exactly by the frame.
 
@@ -80,7 +81,7 @@ def test_modes_that_shift_the_whole_body(seed):
     assert_same_motion(arm, arm.replace(bodies=bodies), seed)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_the_frame_may_be_anywhere(seed):
     """All nodes moved: the joint holds one, wherever that is (digest of [J], 3.1)."""
     arm, rng, bodies = tree(seed), np.random.default_rng(seed), []
@@ -96,7 +97,7 @@ def test_the_frame_may_be_anywhere(seed):
     assert_allclose(fa.link_poses(other, q), poses, rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_modes_do_not_move_the_attachment(seed):
     """The pose of the held node is that of joint and parent."""
     arm = tree(seed, attachments=1.0)
@@ -112,7 +113,7 @@ def test_modes_do_not_move_the_attachment(seed):
         assert np.abs(fa.jacobian(arm, q, held)[:, arm.mode_slice(k)]).max() < 1e-13
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_wrenches_act_through_the_twin(seed):
     arm = tree(seed)
     rng = np.random.default_rng(seed)
@@ -128,7 +129,7 @@ def test_wrenches_act_through_the_twin(seed):
     assert_close(found, qdd, 1e-14 * condition + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_the_twin_takes_complex_steps(seed):
     arm, h = tree(seed, joints=SEVERAL[:3]), 1e-40
     q, qd, _ = random_state(np.random.default_rng(seed), arm)
@@ -137,7 +138,7 @@ def test_the_twin_takes_complex_steps(seed):
     assert_close(rate, expected, 1e-13)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_loops_hold_nodes_of_floating_bodies(seed):
     """A node on the ground does not accelerate, and the force there does it."""
     arm = tree(seed, attachments=1.0)
@@ -276,8 +277,8 @@ def test_motion_of_a_loaded_link_in_any_frame(condition):
     arm, _ = beam(condition, 12, tip_mass=0.5)
     t = np.linspace(0.0, 0.5, 1001)
     tips = []
-    for each in (exact, arm):
-        fallen = each.replace(gravity=(0.0, -1e-3, 0.0))
+    for one in (exact, arm):
+        fallen = one.replace(gravity=(0.0, -1e-3, 0.0))
         run = fa.simulate(fallen, fallen.neutral, np.zeros(fallen.nv), t, max_step=1e-4)
         assert run.success, run.message
         tips.append(fa.tip_pose(fallen, run.q)[:, 1, 3])
@@ -300,7 +301,7 @@ def conservative(arm):
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 5])
+@each("seed", [1, 2, 3, 5])
 def test_energy_drift_falls_with_the_fourth_power_of_the_step(seed):
     arm = conservative(tree(seed, attachments=1.0, max_modes=2))
     q, qd, _ = random_state(np.random.default_rng(seed), arm, amplitude=0.05)

@@ -155,7 +155,7 @@ def beam_alone(body, cut):
         return np.concatenate([etad, np.linalg.solve(mass, force)])
 
     t = np.linspace(0.0, 9.0, 3601)
-    options = {"rtol": 1e-9, "atol": 1e-11, "t_eval": t}
+    options = {"method": "LSODA", "rtol": 1e-9, "atol": 1e-11, "t_eval": t}
     eta = solve_ivp(rates, (0.0, 9.0), np.zeros(2 * n), **options).y[:n].T
     return np.abs(eta @ phi[-1]).max()
 

@@ -12,6 +12,7 @@ import pickle
 import numpy as np
 import pytest
 from drive_cases import driven_tree
+from each import each
 from gufuncs import ARMS, assert_same_bits
 from numpy.testing import assert_allclose
 from test_derivatives import FAMILIES, STEP, complex_step, tree, with_drives
@@ -40,7 +41,7 @@ def by_the_twin(arm, q, qd, tau):
     return -inverse @ dq, -inverse @ dqd, inverse
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_complex_step_of_the_twin(family, seed):
     arm, (q, qd, tau) = tree(family, seed)
@@ -48,7 +49,7 @@ def test_complex_step_of_the_twin(family, seed):
     near(found, by_the_twin(arm, q, qd, tau), 1e-10)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_motors_and_forces_inside_of_joints(seed):
     arm, (q, qd, tau) = with_drives(seed)
     found = fa.forward_dynamics_derivatives(arm, q, qd, tau)
@@ -56,8 +57,8 @@ def test_motors_and_forces_inside_of_joints(seed):
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("family", ["rigid, all joints", "all joints", "floating"])
+@each("seed", range(3))
+@each("family", ["rigid, all joints", "all joints", "floating"])
 def test_they_are_those_of_inverse_dynamics(family, seed, fidelity):
     """dFD = -M^-1 dID, for any fidelity; and the inverse is symmetric bit by bit."""
     arm, (q, qd, tau) = tree(family, seed, fidelity=fidelity)
@@ -71,7 +72,7 @@ def test_they_are_those_of_inverse_dynamics(family, seed, fidelity):
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-@pytest.mark.parametrize("seed", range(2))
+@each("seed", range(2))
 def test_central_differences(seed, fidelity):
     arm, (q, qd, tau) = tree("all joints", seed, fidelity=fidelity)
     h = 1e-6
@@ -131,7 +132,7 @@ def products(arm, q, qd, tau, seed):
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-@pytest.mark.parametrize("family", ["rigid", "all joints", "offset, floating"])
+@each("family", ["rigid", "all joints", "offset, floating"])
 def test_products(family, fidelity):
     for seed in range(3):
         arm, state = tree(family, seed, fidelity=fidelity)
@@ -151,7 +152,7 @@ def test_products_with_motors():
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-@pytest.mark.parametrize("family", FAMILIES)
+@each("family", list(FAMILIES))
 def test_jacobian_by_differences(family, fidelity):
     h = 1e-6
     for seed in range(3):
@@ -167,7 +168,7 @@ def test_jacobian_by_differences(family, fidelity):
             assert_allclose(found, expected, rtol=0, atol=1e-7 * size)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_jacobian_and_rates_of_links(seed):
     """H qd is the rate of the Jacobian that the twist's own recursion gives."""
     arm = fa.library.random_tree(seed, 5, max_modes=3, joints=SEVERAL)
@@ -184,7 +185,7 @@ def test_jacobian_and_rates_of_links(seed):
             assert_allclose(H @ qd, rates[k], rtol=0, atol=1e-12 * size)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_jacobian_and_acceleration_of_nodes(seed):
     """H qd qd + J qdd is what a node accelerates by, less what its axes turn."""
     arm = fa.library.random_tree(seed, 5, max_modes=3, joints=SEVERAL, attachments=0.3)
@@ -199,7 +200,7 @@ def test_jacobian_and_acceleration_of_nodes(seed):
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-@pytest.mark.parametrize("family", FAMILIES)
+@each("family", list(FAMILIES))
 def test_energy_by_differences(family, fidelity):
     h = 1e-6
     for seed in range(3):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
@@ -18,15 +21,19 @@ def assert_close(value, expected, atol):
     assert_allclose(value, expected, rtol=0.0, atol=atol)
 
 
-def setup(seed):
-    rng = np.random.default_rng(seed)
+@functools.cache
+def tree(seed):
     joints = SEVERAL[:3] if seed < 40 else SEVERAL
     options = {"max_modes": 4, "joints": joints, "attachments": 0.8 * (seed >= 80)}
-    arm = fa.library.random_tree(seed, 1 + seed % 8, **options)
+    return fa.library.random_tree(seed, 1 + seed % 8, **options)
+
+
+def setup(seed):
+    rng, arm = np.random.default_rng(seed), tree(seed)
     return rng, arm, *random_state(rng, arm)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_poses_are_products_of_exponentials(seed):
     _, arm, q, _, _ = setup(seed)
     assert_close(fa.link_poses(arm, q), lagrangian.poses(arm, q), atol=1e-13)
@@ -41,7 +48,7 @@ def test_poses_are_products_of_exponentials(seed):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_jacobian_is_the_derivative_of_the_pose(seed):
     """Identity 14, by dual numbers in the oracle and by the velocities."""
     rng, arm, q, qd, _ = setup(seed)

@@ -112,20 +112,17 @@ def bang_bang():
 
 @pytest.mark.parametrize(("figure", "order"), [(5, 3.0), (6, 2.0), (9, 3.0)])
 def test_motions_tend_to_the_closed_form(figure, order):
-    errors, sizes = [], np.array([1.0, 0.1, 0.01])
-    for size in sizes:
-        torque = size * bang_bang() if figure == 9 else np.zeros((len(T), 2))
-        n = 501
-        full = fa.simulate(
-            ARM,
-            start(figure, size),
-            np.zeros(6),
-            T[:n],
-            torque=torque[:n],
-            interpolation="hold",
-        )
-        cut = paper.simulate(C, start(figure, size), np.zeros(6), torque[: n - 1], 1e-3)
-        errors.append(np.abs(full.q - cut.q).max())
+    sizes, n = np.array([1.0, 0.1, 0.01]), 501
+    torque = np.zeros((n, len(sizes), 2))
+    if figure == 9:
+        torque += sizes[:, np.newaxis] * bang_bang()[:n, np.newaxis]
+    starts = np.array([start(figure, size) for size in sizes])
+    cut = paper.simulate(C, starts, np.zeros(6), torque[:-1], 1e-3)
+    errors = []
+    for k, q0 in enumerate(starts):
+        options = {"torque": torque[:, k], "interpolation": "hold"}
+        full = fa.simulate(ARM, q0, np.zeros(6), T[:n], **options)
+        errors.append(np.abs(full.q - cut.q[:, k]).max())
     assert errors[-1] < 2e-5
     assert_allclose(orders(errors)[-1], order, rtol=0, atol=0.15)
 

@@ -73,7 +73,7 @@ def assert_linear(arm: Arm, seed: int = 0) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_trees(seed: int) -> None:
-    assert_linear(random_tree(seed, 5, 3, joints=SEVERAL, attachments=0.3), seed)
+    assert_linear(random_tree(seed, 5, 2, joints=SEVERAL, attachments=0.3), seed)
 
 
 @pytest.mark.parametrize("fidelity", ["linear", "ruthless"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from integrator_cases import Trees, branched, orders_of, torque_of, vibration
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
@@ -130,7 +131,7 @@ def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any, gains: Any = None) -> Any
 
 @pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
 @pytest.mark.parametrize("law", ["none", "samples", "diagonal", "coupled"])
-@pytest.mark.parametrize("seed", [7, 8])
+@each("seed", [7, 8])
 def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
     arm = fa.library.random_tree(seed, n_bodies=4, max_modes=3)
     arm = arm.replace(fidelity=fidelity)
@@ -188,7 +189,7 @@ def test_states_converge_with_order_three() -> None:
 
 # bodies that are no beams, or a run that strays: no stiffening is meant
 @pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
-@pytest.mark.parametrize("seed", [3, 4])
+@each("seed", [3, 4])
 def test_order_three_in_space_for_velocity_forces_that_are_not_in_the_matrix(
     seed: int,
 ) -> None:
@@ -205,7 +206,7 @@ def test_order_three_in_space_for_velocity_forces_that_are_not_in_the_matrix(
     assert (orders_of(errors) > 2.7).all(), errors
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+@each("seed", [0, 1, 3, 5])
 def test_order_three_with_quaternions(seed: int) -> None:
     arm = floating(seed)
     q0, qd0 = calm_state(arm, seed)
@@ -279,7 +280,7 @@ def test_a_vibration_loses_energy_by_the_amplification_of_the_method(y: float) -
 
 def test_agrees_with_radau_on_the_arm_of_de_luca() -> None:
     arm = fa.library.de_luca_siciliano(damping=True)
-    t = np.linspace(0.0, 0.5, 11)
+    t = np.linspace(0.0, 0.2, 5)
     q0 = np.array([0, 0.5, 0.02, 0.001, 0.02, 0.001])
     law = fa.control.JointFeedback([3.0, 1.0], [1.0, 0.3], [0.5, 0.2])
     exact = fa.simulate(

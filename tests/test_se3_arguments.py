@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from interrupts import interrupt_when
 from refusals import refused
+from se3_maps import MAPS, cores, draw
 from test_isa import INFO, run_python
 
 import flexarm as fa
 from flexarm import _core, se3
 
-MAPS = sorted(n for n in dir(_core) if n.startswith("se3_"))
 NAN = float("nan")
-
-
-def cores(name: str) -> list[tuple[int, ...]]:
-    parts = re.findall(r"\(([^)]*)\)", getattr(_core, name).signature)
-    return [tuple(int(n) for n in part.split(",") if n) for part in parts]
-
-
-def draw(name: str, n: int, seed: int = 0) -> list[Any]:
-    """Valid arguments of a map, n states."""
-    rng = np.random.default_rng(seed)
-    X = 0.7 * rng.normal(size=(4, n, 6))
-    made = []
-    for i, core in enumerate(cores(name)[:-1]):
-        if core == (4, 4):
-            made.append(se3.hat(X[i]) if name.endswith("vee") else se3.exp(X[i]))
-        elif core == (3, 3):
-            skew = name.endswith("vee")
-            made.append((se3.so3_hat if skew else se3.so3_exp)(X[i][:, :3]))
-        else:
-            made.append(rng.normal(size=(n, *core)))
-    return made
 
 
 def test_every_map_has_a_public_function_and_every_function_a_map() -> None:
@@ -57,7 +36,7 @@ def test_every_map_has_a_public_function_and_every_function_a_map() -> None:
         assert gufunc.__doc__.endswith(f"See flexarm.se3.{name}.")
 
 
-@pytest.mark.parametrize("name", MAPS)
+@each("name", MAPS)
 def test_batches_layouts_and_out(name: str) -> None:
     """Alone, broadcast, strided, and in place: always the same bits."""
     gufunc, function = getattr(_core, name), getattr(se3, name.removeprefix("se3_"))
@@ -95,7 +74,7 @@ def test_batches_layouts_and_out(name: str) -> None:
             assert np.array_equal(same[i], expected)
 
 
-@pytest.mark.parametrize("name", MAPS)
+@each("name", MAPS)
 def test_numbers_that_are_none_are_told(name: str) -> None:
     function = getattr(se3, name.removeprefix("se3_"))
     for i, core in enumerate(cores(name)[:-1]):
@@ -121,7 +100,7 @@ def test_numbers_that_are_none_are_told(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", MAPS)
+@each("name", MAPS)
 def test_shapes_are_told(name: str) -> None:
     function = getattr(se3, name.removeprefix("se3_"))
     given = draw(name, 4)
@@ -313,7 +292,7 @@ PROBE = """
 import sys
 import numpy as np
 from flexarm import _core
-from test_se3_arguments import MAPS, draw
+from se3_maps import MAPS, draw
 np.savez(sys.argv[1], **{n: getattr(_core, n)(*draw(n, 19)) for n in MAPS})
 """
 

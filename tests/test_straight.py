@@ -7,8 +7,10 @@ not by the same operations.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
-import pytest
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from trees import in_basis, random_state
 
@@ -30,6 +32,7 @@ KINDS = {
 AXES = [(0, 0, 1), (0, -1, 0), (1, 0, 0)]
 
 
+@functools.cache
 def link(name, kind, joint):
     """A beam with slight damping, which couples the modes of a direction."""
     along_y, along_z, stiffens = KINDS[kind]
@@ -99,8 +102,8 @@ def state(arm, amplitude=0.05, seed=3):
     return random_state(np.random.default_rng(seed), arm, amplitude=amplitude)
 
 
-@pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("axis", AXES)
+@each("kind", list(KINDS))
 def test_equal_to_a_body_of_any_kind(kind, axis):
     """To rounding, with other last digits: another way was taken."""
     arm, other = arm_of(kind, axis), arm_of(kind, axis, spoiled)
@@ -135,9 +138,9 @@ def cycled(body, times):
     )
 
 
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("times", [1, 2])
+@each("axis", AXES)
+@each("kind", list(KINDS))
 def test_beams_along_any_axis(kind, axis, times):
     """With a ball at its end, without weight: axes of a body are a matter of taste."""
     body = link("beam", kind, fa.Joint(axis=axis))
@@ -154,8 +157,8 @@ def test_beams_along_any_axis(kind, axis, times):
         assert_allclose(value, expected[name], rtol=0, atol=atol, err_msg=name)
 
 
-@pytest.mark.parametrize("times", [0, 1, 2])
-@pytest.mark.parametrize("joint", ["spherical", "free", "subspace", "universal"])
+@each("times", [0, 1, 2])
+@each("joint", ["spherical", "free", "subspace", "universal"])
 def test_beams_along_any_axis_on_joints_of_more_freedoms(joint, times):
     """The rotation among the coordinates is told in the axes of the body as given."""
     options = {
@@ -173,7 +176,7 @@ def test_beams_along_any_axis_on_joints_of_more_freedoms(joint, times):
     assert_allclose(found, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", list(KINDS))
 def test_nodes_and_bodies_of_any_kind_beside_straight_ones(kind):
     """One node, or one of two bodies, without the zeros."""
     arm = arm_of(kind, (0, 1, 0))
@@ -194,8 +197,8 @@ def test_nodes_and_bodies_of_any_kind_beside_straight_ones(kind):
             assert_allclose(value, expected[name], rtol=0, atol=atol, err_msg=name)
 
 
-@pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("axis", AXES)
+@each("kind", list(KINDS))
 def test_lagrangian(kind, axis):
     """Forces by brute force over the nodes, and the way back."""
     arm = arm_of(kind, axis)
@@ -241,7 +244,7 @@ def test_motion_in_a_plane_stays_there():
         assert_array_equal(found[across], 0.0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", list(KINDS))
 def test_a_batch_holds_the_bits_of_its_states(kind):
     arm = arm_of(kind, (0, 0, 1))
     states = [state(arm, seed=seed) for seed in range(9)]

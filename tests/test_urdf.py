@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from robot_texts import (
@@ -113,7 +114,7 @@ def close(value: Any, expected: Any, rtol: float = 1e-12) -> None:
 
 
 @pytest.mark.parametrize("base", ["fixed", "free"])
-@pytest.mark.parametrize("seed", range(36))
+@each("seed", range(36))
 def test_against_pinocchio(seed: int, base: str) -> None:
     pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
     text = random_robot(seed)
@@ -242,7 +243,7 @@ def test_place_of_the_base(kind: str) -> None:
     assert arm.bodies[0].joint.kind == kind
 
 
-@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+@each("seed", [1, 2, 4, 5])
 def test_descriptions_of_a_robot(seed: int) -> None:
     """Joint frames of a file are those of URDF; screws of it give the arm again."""
     arm = urdf.load(random_robot(seed))

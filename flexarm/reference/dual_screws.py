@@ -78,6 +78,7 @@ from ._dual_pairs import (
     LINEAR,
     Pair,
     cross,
+    cross_columns,
     first_order,
     fixed,
     fold,
@@ -162,7 +163,7 @@ def _weights(arm: Arm, frame: Frame, points: Points) -> tuple[Pair, Pair]:
     g = frame.R @ fixed(arm.gravity[:, np.newaxis])
     force = _times(points.mass, g[..., np.newaxis, :, :])
     theta = points.lam @ frame.eta[..., np.newaxis, :, :]
-    com = fixed(points.com) + first_order(np.cross(theta, points.com, axis=-2))
+    com = fixed(points.com) + first_order(cross_columns(theta, points.com))
     return stack(cross(com, force), force), cross(fixed(points.com), force)
 
 

@@ -79,6 +79,8 @@ def exponential(a: Dual) -> Dual:
     halvings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0.0 else 0
     scaled = Dual(a.value / 2.0**halvings, a.partials / 2.0**halvings)
     identity = constant(np.eye(len(a.value)), len(a.partials))
+    if not (a.value.any() or a.partials.any()):
+        return identity
     total = term = identity
     for k in range(1, 21):
         term = multiply(term, Dual(scaled.value / k, scaled.partials / k))
@@ -130,17 +132,23 @@ def plus_quadratic(
     return Dual(value, partials)
 
 
+def _among_all(a: Dual, nv: int, where: Sequence[int]) -> Dual:
+    """The same with derivatives with respect to all coordinates, not those `where`."""
+    partials = np.zeros((nv, *a.value.shape), dtype=a.partials.dtype)
+    partials[where] = a.partials
+    return Dual(a.value, partials)
+
+
 def rotation_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Rotation ``exp(skew(columns @ x[where]))`` with its derivatives."""
-    vector = affine(np.zeros(3), columns, x, where)
-    angle = Dual(skew(vector.value[:, 0]), skew(vector.partials[:, :, 0]))
-    return exponential(angle)
+    angle = Dual(skew(columns @ x[where]), skew(columns.T))
+    return _among_all(exponential(angle), len(x), where)
 
 
 def displacement_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Displacement ``exp(hat(columns @ x[where]))`` with its derivatives."""
-    twist = affine(np.zeros(6), columns, x, where)
-    return exponential(Dual(hat(twist.value[:, 0]), hat(twist.partials[:, :, 0])))
+    twist = Dual(hat(columns @ x[where]), hat(columns.T))
+    return _among_all(exponential(twist), len(x), where)
 
 
 def twist_and_partials(dual: Dual) -> tuple[Array, Array]:

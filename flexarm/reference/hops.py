@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .rotations import exponential, left_jacobian, left_jacobian_rate, skew
+from .rotations import cross, exponential, left_jacobian, left_jacobian_rate, skew
 
 if TYPE_CHECKING:
     from ..joints import Joint
@@ -115,8 +115,8 @@ def node_of(body: Body, node: int) -> Node:
 
 def cross_motion(a: Array, b: Array) -> Array:
     """Spatial cross product of two motion vectors, (6,)."""
-    linear = np.cross(a[:3], b[3:]) + np.cross(a[3:], b[:3])
-    return np.concatenate([np.cross(a[:3], b[:3]), linear])
+    linear = cross(a[:3], b[3:]) + cross(a[3:], b[:3])
+    return np.concatenate([cross(a[:3], b[:3]), linear])
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,10 @@ def rotation_of_quaternion(quaternion: Array) -> Array:
 
 def adjoint_inverse(R: Array, x: Array) -> Array:
     """From twists in a frame to those in one displaced by ``(R, x)``, (6, 6)."""
-    shift = np.block([[np.eye(3), np.zeros((3, 3))], [-skew(x), np.eye(3)]])
-    return np.asarray(np.kron(np.eye(2), R.T) @ shift)
+    result = np.zeros((6, 6), dtype=np.result_type(R, x))
+    result[:3, :3] = result[3:, 3:] = R.T
+    result[3:, :3] = -R.T @ skew(x)
+    return result
 
 
 def joint_motion(joint: Joint, q: Array, qd: Array) -> JointMotion:
@@ -215,7 +217,7 @@ def position_rates(joint: Joint, q: Array, qd: Array) -> Array:
         return np.asarray(qd)
     twist, w, u = joint.screws @ qd, q[0], q[1:4]
     omega = twist[:3]
-    spin = np.concatenate([[-u @ omega], w * omega + np.cross(u, omega)]) / 2.0
+    spin = np.concatenate([[-u @ omega], w * omega + cross(u, omega)]) / 2.0
     if joint.kind == "spherical":
         return np.asarray(spin)
     return np.concatenate([spin, rotation_of_quaternion(q[:4]) @ twist[3:]])
@@ -274,7 +276,7 @@ def held_body(body: Body, own: tuple[Array, Array], modal: tuple[Array, Array]) 
     Pi = np.concatenate([Lambda, node.gamma + skew(l) @ Lambda])  # (F2)
     w, u = Lambda @ etad, node.gamma @ etad
     wdot = left_jacobian_rate(phi, phid) @ phid
-    Pi_rate = np.concatenate([wdot, np.cross(u, w) + np.cross(l, wdot)])
+    Pi_rate = np.concatenate([wdot, cross(u, w) + cross(l, wdot)])
 
     to_frame = adjoint_inverse(R_d.T, -R_d.T @ l)  # Ad(D)
     S = to_frame @ motion.S
@@ -324,23 +326,23 @@ def hop(
     U = node.slopes(eta) - skew(x) @ Lambda
     w, u = Lambda @ etad, U @ etad  # (K4)
 
-    turn, X = np.kron(np.eye(2), R.T), adjoint_inverse(R, r)
+    turn, X = adjoint_inverse(R, np.zeros(3)), adjoint_inverse(R, r)
     Y = turn @ np.concatenate([Lambda, U])
     V = X @ V_p + Y @ etad + held.J  # (K5)
 
     # acceleration without those of the parent, of all modes and of the joint
     omega = V_p[:3]
     wdot = left_jacobian_rate(phi, phid) @ phid  # (K6)
-    velocity = V_p[3:] + np.cross(omega, r) + u
+    velocity = V_p[3:] + cross(omega, r) + u
     bent = np.zeros(3) if node.kappa is None else node.kappa @ etad @ etad
     beta = np.concatenate(
         [
-            wdot - np.cross(w, omega),
-            np.cross(omega, u)
+            wdot - cross(w, omega),
+            cross(omega, u)
             + bent
-            + np.cross(wdot, x)
-            + np.cross(w, np.cross(w, x))
-            - np.cross(w, velocity),
+            + cross(wdot, x)
+            + cross(w, cross(w, x))
+            - cross(w, velocity),
         ]
     )
     c = turn @ beta + cross_motion(V, held.J) + held.rate  # (K7)
@@ -367,5 +369,5 @@ def node_wrench_forces(node: Node, eta: Array, wrench: Array) -> Array:
     phi = node.lam @ eta
     moment, force = wrench.reshape(2, 3) @ exponential(phi).T
     modal = (left_jacobian(phi) @ node.lam).T @ moment + node.slopes(eta).T @ force
-    about = moment + np.cross(node.place(eta), force)
+    about = moment + cross(node.place(eta), force)
     return np.concatenate([modal, about, force])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._foreshortening import projection
 from ..integrals import DrivenShapes, ModalIntegrals, modal_integrals
-from .rotations import skew
+from .rotations import cross, skew
 
 __all__ = [
     "ModalIntegrals",
@@ -48,17 +48,20 @@ def body_inertia(c: ModalIntegrals, eta: Array) -> Array:
     # first moment, momentum of the modes, inertia of the deformed body
     mp = c.mp0 + c.mp1 @ eta  # (B1)
     F = c.F0 + c.F1 @ eta
-    J_r = c.J1s + np.tensordot(c.J2s, eta, axes=(1, 0))
-    J = c.J0 + 0.5 * np.tensordot(eta, c.J1s + J_r, axes=1)
+    J_r = c.J1s + np.einsum("rsij,s->rij", c.J2s, eta)
+    J = c.J0 + 0.5 * np.einsum("r,rij->ij", eta, c.J1s + J_r)
 
-    mp_x = skew(mp)
-    return np.block(  # (B2)
-        [
-            [c.G, F.T, c.E.T],
-            [F, J, mp_x],
-            [c.E, -mp_x, c.m * np.eye(3)],
-        ]
-    )
+    n = len(eta)
+    rates, turn, move = slice(0, n), slice(n, n + 3), slice(n + 3, n + 6)
+    inertia = np.zeros((n + 6, n + 6), dtype=J.dtype)  # (B2)
+    inertia[rates, rates] = c.G
+    inertia[turn, rates], inertia[rates, turn] = F, F.T
+    inertia[move, rates], inertia[rates, move] = c.E, c.E.T
+    inertia[turn, turn] = J
+    inertia[turn, move] = skew(mp)
+    inertia[move, turn] = -inertia[turn, move]
+    inertia[move, move] = c.m * np.eye(3)
+    return inertia
 
 
 def _projection(driven: DrivenShapes, eta: Array) -> tuple[Array, Array]:
@@ -102,12 +105,12 @@ def body_velocity_forces(
     omega, v = twist[:3], twist[3:]
     momenta = body_inertia(c, eta) @ np.concatenate([etad, twist])  # (B3)
     h, P = momenta[n : n + 3], momenta[n + 3 :]
-    J_r = c.J1s + np.tensordot(c.J2s, eta, axes=(1, 0))
+    J_r = c.J1s + np.einsum("rsij,s->rij", c.J2s, eta)
     mp_rate = c.mp1 @ etad
 
     b_eta = np.einsum("irs,i,s->r", c.F1 - c.F1.swapaxes(1, 2), omega, etad)
-    b_eta = b_eta - 0.5 * J_r @ omega @ omega - omega @ np.cross(c.mp1, v, axis=0)
-    b_omega = c.F1 @ etad @ etad + np.tensordot(etad, J_r, axes=1) @ omega
-    b_omega = b_omega + np.cross(mp_rate, v) + np.cross(omega, h) + np.cross(v, P)
-    b_v = np.cross(omega, mp_rate) + np.cross(omega, P)
+    b_eta = b_eta - 0.5 * J_r @ omega @ omega + omega @ skew(v) @ c.mp1
+    b_omega = c.F1 @ etad @ etad + etad @ (J_r @ omega)
+    b_omega = b_omega + cross(mp_rate, v) + cross(omega, h) + cross(v, P)
+    b_v = cross(omega, mp_rate) + cross(omega, P)
     return np.concatenate([b_eta, b_omega, b_v])

@@ -375,7 +375,7 @@ def _node_velocity(
     if kappa is not None:
         place, slopes = place + 0.5 * kappa @ eta @ eta, slopes + kappa @ eta
     w = omega.T + body.node_rotation @ rates
-    swing = np.cross(omega[None, :, :], place[:, None, :]).swapaxes(1, 2)
+    swing = -skew(place) @ omega.T
     return np.concatenate([w, v.T + swing + slopes @ rates], axis=1)
 
 
@@ -494,11 +494,12 @@ def kinetic_energy(
     return energy
 
 
-def _potential(arm: Arm, state: _State) -> tuple[Any, Array]:
-    """Potential energy (L2) and its gradient."""
+def _potential(
+    arm: Arm, state: _State, poses: list[Dual], parts: list[motors.Part]
+) -> tuple[Any, Array]:
+    """Potential energy (L2) and its gradient, from the poses of bodies and motors."""
     energy, gradient = 0.0, np.zeros(arm.nv)
-    poses = _dual_poses(arm, state)
-    for part in _motors(arm, poses, state):
+    for part in parts:
         weight = part.inertia[5, 5] * arm.gravity
         energy = energy - weight @ part.pose.value[:3, 3]
         gradient = gradient - part.pose.partials[:, :3, 3] @ weight
@@ -565,7 +566,8 @@ def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) 
     """
     state = _state(arm, q, delta)
     inside = motors.potential(arm, motors.moved(arm, state.q, state.delta))
-    return _potential(arm, state)[0] + inside
+    poses = _dual_poses(arm, state)
+    return _potential(arm, state, poses, _motors(arm, poses, state))[0] + inside
 
 
 def _inertia_slopes(
@@ -650,11 +652,12 @@ def generalized_forces(
     True
     """
     q, qd, qdd = (np.asarray(x, dtype=np.float64) for x in (q, qd, qdd))
-    tau = _potential(arm, _state(arm, q))[1] + damping_matrix(arm) @ qd
-    tau = tau + motors.passive_forces(arm, q, qd)
-    moving = _State(q, 1j * COMPLEX_STEP * qd)
+    moving = _state(arm, q, 1j * COMPLEX_STEP * qd)
     poses = _dual_poses(arm, moving)
-    for part in _motors(arm, poses, moving):
+    parts = _motors(arm, poses, moving)
+    tau = _potential(arm, moving, poses, parts)[1].real  # those at q, without qd
+    tau = tau + damping_matrix(arm) @ qd + motors.passive_forces(arm, q, qd)
+    for part in parts:
         tau = tau + motors.part_forces(part, qd, qdd)
     for k, dual in enumerate(poses):
         body, where = arm.bodies[k], _mode_columns(arm, k)

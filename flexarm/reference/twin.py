@@ -25,6 +25,7 @@ joint has a quaternion there are more positions than velocities.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,12 +41,16 @@ from .integrals import (
     body_velocity_forces,
     modal_integrals,
 )
+from .rotations import cross
 
 if TYPE_CHECKING:
     from ..arm import Arm
     from ..models import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+# whoever differentiates asks for many states of one arm
+_with_motors_as_bodies = lru_cache(maxsize=16)(motors.expanded)
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ def _bias(
     eta, etad, V = state
     modal = body.stiffness @ eta + body.damping @ etad  # (B5)
     turned = (integrals.E - integrals.mp1) @ eta
-    rigid = np.concatenate([np.cross(gravity, turned), np.zeros(3)])  # (B4)
+    rigid = np.concatenate([cross(gravity, turned), np.zeros(3)])  # (B4)
     bias: Array = body_velocity_forces(integrals, eta, etad, V)
     bias = bias + np.concatenate([modal, rigid])
     if wrenches is not None:
@@ -288,7 +293,8 @@ def _base_acceleration(arm: Arm) -> Array:
 
 def _with_rotors(arm: Arm, wrenches: ArrayLike | None) -> tuple[Arm, Array | None]:
     """The arm with motors as bodies, whose nodes have no wrenches."""
-    plain = motors.expanded(arm) if any(b.joint.drive for b in arm.bodies) else arm
+    driven = any(body.joint.drive for body in arm.bodies)
+    plain = _with_motors_as_bodies(arm) if driven else arm
     if wrenches is None:
         return plain, None
     loads = np.asarray(wrenches)

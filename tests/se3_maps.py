@@ -1,0 +1,33 @@
+"""The maps of se3 that the core has, and valid arguments of each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from flexarm import _core, se3
+
+MAPS = sorted(n for n in dir(_core) if n.startswith("se3_"))
+
+
+def cores(name: str) -> list[tuple[int, ...]]:
+    parts = re.findall(r"\(([^)]*)\)", getattr(_core, name).signature)
+    return [tuple(int(n) for n in part.split(",") if n) for part in parts]
+
+
+def draw(name: str, n: int, seed: int = 0) -> list[Any]:
+    """Valid arguments of a map, n states."""
+    rng = np.random.default_rng(seed)
+    X = 0.7 * rng.normal(size=(4, n, 6))
+    made = []
+    for i, core in enumerate(cores(name)[:-1]):
+        if core == (4, 4):
+            made.append(se3.hat(X[i]) if name.endswith("vee") else se3.exp(X[i]))
+        elif core == (3, 3):
+            skew = name.endswith("vee")
+            made.append((se3.so3_hat if skew else se3.so3_exp)(X[i][:, :3]))
+        else:
+            made.append(rng.normal(size=(n, *core)))
+    return made
