@@ -347,9 +347,11 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
 {
     const loop_bound *b = data;
     loop_index index = {NULL, NULL, 0, 0};
-    /* maps share products that a compiler fuses otherwise for another width: one set of
-     * kernels for any number of states gives one state the same bits in any batch */
-    const fa_kernels *kernels = py_kernels(b->model ? (size_t)dims[0] : SIZE_MAX);
+    /* maps share products that a compiler fuses otherwise for another width, kernels of
+     * stacks are small for all sets but the widest: one set of kernels for any number of
+     * states gives one state the same bits in any batch */
+    const int any_width = b->model && !b->stack;
+    const fa_kernels *kernels = py_kernels(any_width ? (size_t)dims[0] : SIZE_MAX);
     _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
     fa_operand operands[FA_MOST_OPERANDS];
 

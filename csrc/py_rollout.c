@@ -265,7 +265,7 @@ static int rollout_fill(const fa_model *model, fa_rollout *run, rollout_context 
 static int rollout_run(const fa_model *model, const fa_stack *stack,
                        const fa_rollout *run, int threads)
 {
-    const fa_kernels *kernels = py_kernels(run->count);
+    const fa_kernels *kernels = py_kernels(stack ? SIZE_MAX : run->count);
     const size_t work_size = kernels->rollout_work_size(model, run) +
                              (stack ? kernels->stack_work_size(stack) : 0);
     char *work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
