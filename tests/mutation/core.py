@@ -224,9 +224,9 @@ CORE = [
     ),
     mutant(
         C + "py_time_scaling.c",
-        "problem.x_end, problem.x_end + 1, &scheme",
-        "problem.x_end + 1, problem.x_end, &scheme",
-        "least and largest rate at the end of a path exchanged",
+        "problem->lower = data[3];",
+        "problem->lower = data[4];",
+        "largest values of the limits for the least ones",
         "time_scaling",
     ),
 ]

@@ -7,7 +7,9 @@
 The checkout is not touched: each job works in a copy of its tracked files. There it
 builds the extension once, then for each mutant changes one line, builds again if that
 is C, runs the tests that are likely to notice until the first one fails, and, if none
-does, the whole fast suite. Results go to the file of ``--output`` as they come; a
+does, the whole fast suite. At the end the tests that noticed something run without any
+mutant: what fails then proves nothing, is left out, and its mutants are made again.
+Results go to the file of ``--output`` as they come; a
 second call with the same file goes on where the first one ended.
 
 Exit status: 0 if every mutant was killed, 1 if some survived, 2 if the table is wrong.
@@ -25,6 +27,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -36,6 +39,10 @@ from mutants import Mutant, table
 ROOT = Path(__file__).resolve().parents[2]
 SHORT, LONG = 900, 3600  # s, for likely tests and for the suite; a hang ends then
 CACHES = {"__pycache__", ".pytest_cache", ".hypothesis", ".git"}
+
+
+running: set[subprocess.Popen[str]] = set()
+ending = threading.Event()  # by a signal
 
 
 class Broken(Exception):
@@ -95,7 +102,7 @@ class Copy:
     def copied(self, path: Path) -> Copy:
         """Return another one, with times of files as they are."""
         shutil.copytree(self.path, path)
-        return Copy(path, self.tracked, self.deselected)
+        return Copy(path, self.tracked)
 
     def take_extension(self, root: Path) -> bool:
         """Copy what is built in the checkout; tell whether there is something."""
@@ -149,28 +156,38 @@ class Copy:
         process = subprocess.Popen(
             [sys.executable, "-m", "pytest", *options, *arguments],
             cwd=self.path,
-            env={**environment, "PYTHONPATH": str(self.path)},
+            env={**environment, "PYTHONPATH": str(self.path), "COLUMNS": "400"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             start_new_session=True,
         )
+        running.add(process)
         try:
             printed = process.communicate(timeout=seconds)[0]
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return None, ""
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
+        finally:
+            running.discard(process)
+        if ending.is_set():
+            raise Broken("interrupted")
         return process.returncode, printed
+
+
+def end(number: int, frame: object) -> None:
+    """End at a signal, and the tests with it."""
+    ending.set()
+    for process in list(running):
+        os.killpg(process.pid, signal.SIGKILL)
+    raise SystemExit(128 + number)
 
 
 def failed_tests(printed: str) -> list[str]:
     """Names out of the short summary of pytest."""
-    return re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)
+    return re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", printed, re.MULTILINE)
 
 
 def judged(status: int | None, printed: str) -> Result | None:
@@ -268,7 +285,7 @@ def as_markdown(mutants: list[Mutant], results: dict[str, Result]) -> str:
     return "\n".join(lines)
 
 
-def prepared(home: Path, mutants: list[Mutant], jobs: int) -> queue.Queue[Copy]:
+def prepared(home: Path, mutants: list[Mutant], jobs: int) -> list[Copy]:
     """Copies with an extension, one for each job."""
     first = Copy.of(ROOT, home / "0")
     if any(m.file.startswith("csrc/") for m in mutants) or not first.take_extension(
@@ -287,20 +304,82 @@ def prepared(home: Path, mutants: list[Mutant], jobs: int) -> queue.Queue[Copy]:
     )
     if not where.stdout.startswith(str(first.path)):
         raise Broken(f"another flexarm is imported: {where.stdout}{where.stderr}")
-    # what fails without a mutant proves nothing
-    likely = sorted({test for m in mutants for test in m.tests})
-    print(f"{len(likely)} files of tests without a mutant ...", flush=True)
-    status, printed = first.pytest(likely, LONG) if likely else (0, "")
-    if status not in (0, 1):
-        raise Broken(f"tests without a mutant: {printed[-2000:]}")
-    first.deselected = failed_tests(printed)
-    for test in first.deselected:
-        print(f"fails without a mutant, left out: {test}", flush=True)
-    copies: queue.Queue[Copy] = queue.Queue()
-    copies.put(first)
-    for i in range(1, jobs):
-        copies.put(first.copied(home / str(i)))
-    return copies
+    return [first, *(first.copied(home / str(i)) for i in range(1, jobs))]
+
+
+class Session:
+    """One call: results as they come, on paper too."""
+
+    def __init__(self, arguments: argparse.Namespace, mutants: list[Mutant]) -> None:
+        self.arguments, self.mutants = arguments, mutants
+        self.results = read_results(arguments.output, arguments.retry)
+        self.faults: list[str] = []
+        self.stopped = False
+
+    def record(self, mutant: Mutant, result: Result) -> None:
+        """Keep a result, print it, and write it down."""
+        self.results[mutant.key] = result
+        print(f"{mutant.file}: {mutant.wrong}: {result.told}", flush=True)
+        if self.arguments.output is not None:
+            row = {"key": mutant.key, **vars(result)}
+            with open(self.arguments.output, "a") as file:
+                file.write(json.dumps(row) + "\n")
+
+    def make(self, copies: list[Copy], built: Path, mutants: list[Mutant]) -> None:
+        """Make mutants, as many at once as there are copies."""
+        free: queue.Queue[Copy] = queue.Queue()
+        for copy in copies:
+            free.put(copy)
+
+        def work(mutant: Mutant) -> Result | None:
+            if self.stopped or ending.is_set():
+                return None
+            copy = free.get()
+            try:
+                return one_mutant(copy, built, mutant, self.arguments.likely)
+            finally:
+                free.put(copy)
+
+        with ThreadPoolExecutor(len(copies)) as pool:
+            tasks = {pool.submit(work, mutant): mutant for mutant in mutants}
+            for task in as_completed(tasks):
+                try:
+                    result = task.result()
+                except Broken as error:
+                    self.faults.append(str(error))
+                    print(error, flush=True)
+                    continue
+                if result is not None:
+                    self.record(tasks[task], result)
+                    if result.outcome in ("survived", "unnoticed"):
+                        self.stopped |= not self.arguments.keep_going
+
+    def accused(self, copies: list[Copy], mutants: list[Mutant]) -> list[Mutant]:
+        """Mutants killed by tests that fail without them too; these are left out."""
+        by = {m.key: self.results[m.key].by for m in mutants if m.key in self.results}
+        tests = sorted({test for test in by.values() if "::" in test})
+        if not tests:
+            return []
+        print(f"{len(tests)} tests without a mutant ...", flush=True)
+        _, printed = copies[0].pytest(tests, LONG)
+        red = set(failed_tests(printed))
+        for test in sorted(red):
+            print(f"fails without a mutant, left out: {test}", flush=True)
+        for copy in copies:
+            copy.deselected += sorted(red)
+        return [m for m in mutants if by.get(m.key) in red]
+
+    def ended(self) -> int:
+        """Print the table; exit status."""
+        print()
+        print(as_markdown(self.mutants, self.results))
+        outcomes = Counter(
+            self.results[m.key].outcome for m in self.mutants if m.key in self.results
+        )
+        print(f"\n{dict(outcomes)} of {len(self.mutants)} mutants")
+        if self.faults:
+            return 2
+        return int(outcomes["killed"] + outcomes["timeout"] < len(self.mutants))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -312,47 +391,15 @@ def run(arguments: argparse.Namespace) -> int:
         for room, count in Counter(m.room for m in mutants).items():
             print(f"{count:4} {room}")
         return 0
-    results = read_results(arguments.output, arguments.retry)
-    left = [m for m in mutants if m.key not in results]
-    faults = []
-    with tempfile.TemporaryDirectory(prefix="flexarm-mutants-") as home_name:
-        home = Path(home_name)
-        copies = prepared(home, left, arguments.jobs) if left else queue.Queue()
-
-        def work(mutant: Mutant) -> Result:
-            copy = copies.get()
-            try:
-                return one_mutant(copy, home / "built", mutant, arguments.likely)
-            finally:
-                copies.put(copy)
-
-        with ThreadPoolExecutor(arguments.jobs) as pool:
-            tasks = {pool.submit(work, m): m for m in left}
-            for task in as_completed(tasks):
-                m = tasks[task]
-                try:
-                    r = task.result()
-                except Broken as error:
-                    faults.append(str(error))
-                    print(error, flush=True)
-                    continue
-                results[m.key] = r
-                print(f"{m.file}: {m.wrong}: {r.told}", flush=True)
-                if arguments.output is not None:
-                    row = {"key": m.key, **vars(r)}
-                    with open(arguments.output, "a") as file:
-                        file.write(json.dumps(row) + "\n")
-                stop = r.outcome in ("survived", "unnoticed")
-                if stop and not arguments.keep_going:
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    break
-    print()
-    print(as_markdown(mutants, results))
-    outcomes = Counter(results[m.key].outcome for m in mutants if m.key in results)
-    print(f"\n{dict(outcomes)} of {len(mutants)} mutants")
-    if faults:
-        return 2
-    return int(sum(outcomes.values()) < len(mutants) or outcomes["survived"] > 0)
+    session = Session(arguments, mutants)
+    left = [m for m in mutants if m.key not in session.results]
+    if left:
+        with tempfile.TemporaryDirectory(prefix="flexarm-mutants-") as name:
+            copies = prepared(Path(name), left, arguments.jobs)
+            while left:
+                session.make(copies, Path(name, "built"), left)
+                left = session.accused(copies, left)
+    return session.ended()
 
 
 def main() -> int:
@@ -374,6 +421,8 @@ def main() -> int:
         "--keep-going", action="store_true", help="go on after a survivor"
     )
     arguments = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
     try:
         return run(arguments)
     except Broken as error:
