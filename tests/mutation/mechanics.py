@@ -17,7 +17,7 @@ MECHANICS = [
         "R @ inertia @ R.T",
         "R.T @ inertia @ R",
         "inertia along a beam turned the wrong way",
-        "loads urdf flexible_link",
+        "beam_details",
     ),
     mutant(
         F + "_buckling.py",
@@ -31,7 +31,7 @@ MECHANICS = [
         "(fraction <= 1.0 + 1e-12)",
         "(fraction <= 1.1)",
         "places beyond the end of a beam are taken",
-        "beams",
+        "beam_details",
     ),
     mutant(
         F + "_free_modes.py",
@@ -80,7 +80,7 @@ MECHANICS = [
         "node = len(size) - 1 - int(np.argmax(size[::-1] > (1.0 - 1e-9) * size.max()))",
         "node = int(np.argmax(size > (1.0 - 1e-9) * size.max()))",
         "the first of equal nodes for the last",
-        "mode_table",
+        "beam_details",
     ),
     # finite elements
     mutant(
@@ -144,7 +144,7 @@ MECHANICS = [
         "moment[j] += load.mass * load.com",
         "moment[j] = load.mass * load.com",
         "the second of two payloads at one place",
-        "beam_elements bent_links",
+        "beam_details",
     ),
     mutant(
         F + "finite_elements.py",
@@ -180,7 +180,7 @@ MECHANICS = [
         "xx, xy, xz, yy, yz, zz = array",
         "xx, yy, zz, xy, xz, yz = array",
         "order of six moments of inertia",
-        "model_errors library",
+        "call_details",
     ),
     mutant(
         F + "_pack.py",
@@ -251,7 +251,7 @@ MECHANICS = [
         "result[at] = np.isfinite(array[at]).all(axis=last)",
         "result[at] = np.isfinite(array[at]).any(axis=last)",
         "a state with one finite number is finite",
-        "gufunc_failures memory simulate_failures",
+        "call_details",
     ),
     mutant(
         F + "_explain.py",
@@ -314,7 +314,7 @@ MECHANICS = [
         'refuse_cut_models(any_of(arm), f"{form} twists")',
         "any_of(arm)",
         "forms that arms of other fidelity do not have are not refused",
-        "link_motion",
+        "call_details",
     ),
     mutant(
         F + "mass.py",
@@ -342,7 +342,7 @@ MECHANICS = [
         "R[..., a, a] += Phi @ R[..., b, b] @ _t(Phi)",
         "R[..., a, a] = Phi @ R[..., b, b] @ _t(Phi)",
         "a branch forgets the other one",
-        "operators_use",
+        "patent_01_to_17",
     ),
     mutant(
         F + "positions.py",
