@@ -1,4 +1,4 @@
-"""Details of calls that one careless line would change: order, refusals, lost states."""
+"""Details of calls that one careless line would change: refusals, lost states."""
 
 from __future__ import annotations
 

@@ -406,7 +406,7 @@ MECHANICS = [
         "if not any(value for _, value in pairs):",
         "if not all(value for _, value in pairs):",
         "a coupling with one zero among its coefficients is refused",
-        "constraints",
+        "run_details",
     ),
     # simulation
     mutant(
@@ -414,7 +414,7 @@ MECHANICS = [
         "options = (float(spectral_radius), float(rtol), float(atol), step)",
         "options = (float(spectral_radius), float(atol), float(rtol), step)",
         "two tolerances exchanged",
-        "simulate_calls rodas integrator_calls",
+        "run_details",
     ),
     mutant(
         F + "_simulate_run.py",
@@ -428,7 +428,7 @@ MECHANICS = [
         "late = run.t > t",
         "late = run.t >= t",
         "the sample at the end of a motion is lost",
-        "events",
+        "run_details",
     ),
     mutant(
         F + "_simulate_scipy.py",
@@ -470,7 +470,7 @@ MECHANICS = [
         "units[motor] = units[at.start]",
         "units[motor] = units[0]",
         "unit of a motor is that of the first joint",
-        "printing",
+        "run_details",
     ),
     mutant(
         F + "events.py",
@@ -500,7 +500,7 @@ MECHANICS = [
         "np.where(along[top, 0] > 0.0, -0.1, 0.1)",
         "np.where(along[top, 0] > 0.0, 0.1, -0.1)",
         "up the hill from a top",
-        "statics",
+        "run_details",
     ),
     mutant(
         F + "statics/_newton.py",
