@@ -552,7 +552,7 @@ MECHANICS = [
         "rest=old.rest,",
         "rest=0.0,",
         "rest position of a spring is lost",
-        "descriptions",
+        "model_details",
     ),
     mutant(
         F + "descriptions/_denavit_hartenberg.py",
@@ -601,14 +601,14 @@ MECHANICS = [
         '"tip_mass": payload_mass if i == n - 1 else 0.0,',
         '"tip_mass": payload_mass if i == n - 2 else 0.0,',
         "payload on another link",
-        "library textbook_arms",
+        "model_details",
     ),
     mutant(
         F + "library/spin_up.py",
         "(np.cos(wave * rising) - 1.0) / wave**2",
         "(np.cos(wave * rising) - 1.0) / wave",
         "a power in the angle of the spin-up",
-        "manoeuvre library",
+        "foreshortening",
     ),
     mutant(
         F + "library/maneuvers.py",
