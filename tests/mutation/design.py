@@ -42,14 +42,14 @@ DESIGN = [
         "self.saturated.sum(axis=-2) / np.maximum(reached, 1)",
         "self.saturated.sum(axis=-2) / len(self.sample_times)",
         "share of saturated samples in a run that ended early",
-        "control_loop sampled_loop",
+        "control_details",
     ),
     mutant(
         CONTROL + "_loop_callback.py",
         "loop.y[:, k, at:] = y[1].reshape(qd.shape)",
         "loop.y[:, k, at:] = qd",
         "sensed velocities without noise",
-        "control_loop sampled_loop",
+        "control_details",
     ),
     mutant(
         CONTROL + "_loop_sensors.py",

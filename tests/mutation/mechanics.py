@@ -712,9 +712,9 @@ MECHANICS = [
     ),
     mutant(
         F + "screws/_links.py",
-        "d - np.cross(theta, r)",
-        "d + np.cross(theta, r)",
-        "sign of a lever",
+        "return real @ fixed, real @ elastic + dual @ fixed",
+        "return real @ fixed, real @ elastic - dual @ fixed",
+        "sign of a term of a product rule",
         "screws_links",
     ),
     mutant(
