@@ -28,7 +28,8 @@ def test_the_payload_of_a_chain_is_at_its_tip(n: int, n_modes: int) -> None:
         fa.library.planar_chain(n, n_modes=n_modes, payload_mass=load)
         for load in (0.0, 2.0)
     ]
-    more = [b.total_mass - a.total_mass for a, b in zip(*(x.bodies for x in arms), strict=True)]
+    bodies = zip(*(arm.bodies for arm in arms), strict=True)
+    more = [loaded.total_mass - bare.total_mass for bare, loaded in bodies]
     assert_allclose(more, [0.0] * (n - 1) + [2.0], atol=1e-12)
     tip = fa.tip_pose(arms[1], arms[1].neutral)[:3, 3]
     last = arms[1].nu - 1

@@ -84,7 +84,7 @@ DESIGN = [
         "x = x + times(gain, y - self._zero - times(self.C, x))",
         "x = x + times(gain, y - times(self.C, x))",
         "offset of the sensors",
-        "controllers_observed flexarm/control/extended_kalman.py",
+        "control_details",
     ),
     mutant(
         CONTROL + "gain_scheduling.py",
@@ -105,7 +105,7 @@ DESIGN = [
         "s = worst[worst.real.argmax()]",
         "s = worst[worst.real.argmin()]",
         "the best of the unstable poles is reported",
-        "controllers_inversion",
+        "control_details",
     ),
     mutant(
         CONTROL + "kalman.py",
