@@ -225,7 +225,7 @@ DESIGN = [
         "return slice(arm.motor_slice.stop, arm.nv)",
         "return slice(arm.nu, arm.nv)",
         "motors among the modes",
-        "linearize",
+        "search_details",
     ),
     mutant(
         LINEAR + "_zeros.py",
@@ -254,7 +254,7 @@ DESIGN = [
         "force[:, self.axes] = multipliers",
         "force[:, : self.rows] = multipliers",
         "axes of the tip in second derivatives",
-        "optimize_engine track",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_collocation/transcription.py",
@@ -268,7 +268,7 @@ DESIGN = [
         "np.minimum(1.0, len(rows) * least)",
         "np.minimum(1.0, least)",
         "Bonferroni's factor over several records",
-        "identify",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_identification/identified.py",
@@ -297,7 +297,7 @@ DESIGN = [
         "over = np.maximum(forces - high, low - forces)",
         "over = forces - high",
         "least torques at the ends of a path",
-        "time_optimal_flexible time_optimal_end time_optimal",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_minimum_time/infeasible.py",
@@ -332,7 +332,7 @@ DESIGN = [
         "parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis] ** 2, tau",
         "parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis], tau",
         "velocities for accelerations",
-        "stable_inversion track",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_tracking/newmark_tangent.py",

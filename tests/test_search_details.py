@@ -1,0 +1,72 @@
+"""Details of searches that one careless line would change: axes, limits, scales."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from identify_cases import draw, swing
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from flexarm import optimize
+from flexarm.optimize import paths
+from flexarm.optimize._collocation.tip_place import TipPlace
+from flexarm.optimize._minimum_time.rest_postures import holding_forces
+
+
+def test_second_derivatives_of_some_axes_of_the_tip() -> None:
+    """Multipliers belong to the axes that are asked for, in their order."""
+    arm = fa.library.cibicik_egeland(n_modes=1)
+    rng = np.random.default_rng(3)
+    q, m = 0.3 * rng.normal(size=(2, arm.nq)), rng.normal(size=(2, 2))
+    whole = np.zeros((2, 3))
+    whole[:, [2, 0]] = m
+    expected = TipPlace(arm).hessian(q, whole)
+    assert_allclose(TipPlace(arm, [2, 0]).hessian(q, m), expected)
+
+
+def test_whiteness_is_the_least_of_all_records() -> None:
+    """Of n records n times the least probability, one at most (Bonferroni)."""
+    found = optimize.identify(swing, [2.1, 0.25], draw(1), progress=False)
+    drift = 0.3 * found.residual[0].std() * np.sin(np.linspace(0.0, 9.0, 81))
+    found = dataclasses.replace(found, residual=(found.residual[0] + drift[:, None],))
+    single = float(found.whiteness[0])
+    assert 0.0 < single < 0.5
+    twice = dataclasses.replace(found, residual=found.residual * 2)
+    assert_allclose(twice.whiteness, [2.0 * single])
+
+
+def test_least_torques_hold_an_arm_too() -> None:
+    """An arm that leans to the other side needs torques of the other sign."""
+    arm = fa.library.planar_chain(1)
+    left = np.array([[np.pi], [np.pi]])
+    needed = float(holding_forces(arm, left, *np.array([[-99.0], [99.0]]))[0, 0])
+    assert needed < 0.0
+    with pytest.raises(fa.ArgumentError, match="at the begin takes"):
+        holding_forces(arm, left, *np.array([[0.5 * needed], [99.0]]))
+
+
+def test_modes_are_not_motors() -> None:
+    """The outputs "modes" of an arm with motors: none of these is among them."""
+    arm = fa.library.farid_two_link()
+    assert arm.motor_slice.stop > arm.nu
+    model = fa.linearize(arm, arm.neutral, outputs="modes")
+    assert model.outputs == arm.coordinate_names[arm.motor_slice.stop :]
+    assert_allclose(model.C[:, : arm.nv], np.eye(arm.nv)[arm.motor_slice.stop :])
+
+
+def test_accelerations_of_the_frequency_domain() -> None:
+    """They are the derivatives of the velocities, which are those of the positions."""
+    arm = fa.library.farid_two_link()
+    start = fa.library.poses(arm)["A"]
+    line = paths.line([1.8, 0.2], [1.75, 0.25])
+    motion = optimize.track(
+        arm, line, 0.8, start=start, method="frequency domain", check=False
+    )
+    h = motion.t[1] - motion.t[0]
+    inner = slice(len(motion.t) // 3, -len(motion.t) // 3)
+    for x, rate in ((motion.q, motion.qd), (motion.qd, motion.qdd)):
+        slope = np.gradient(x, h, axis=0)[inner, : arm.nu]
+        assert_allclose(slope, rate[inner, : arm.nu], atol=0.01 * np.abs(slope).max())
