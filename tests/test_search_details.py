@@ -12,8 +12,16 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm import optimize
 from flexarm.optimize import paths
+from flexarm.optimize._collocation.local import EquationOfMotion, Squares
+from flexarm.optimize._collocation.points import AtPoints
 from flexarm.optimize._collocation.tip_place import TipPlace
+from flexarm.optimize._collocation.transcription import Collocation, Grid
 from flexarm.optimize._minimum_time.rest_postures import holding_forces
+from flexarm.optimize._programs.solve import solve
+from flexarm.optimize._tracking.shooting import Shooting, windows_of
+from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._transfer.first_motion import smooth, torque_used
+from flexarm.optimize._verify import _between
 
 
 def test_second_derivatives_of_some_axes_of_the_tip() -> None:
@@ -30,7 +38,7 @@ def test_second_derivatives_of_some_axes_of_the_tip() -> None:
 def test_whiteness_is_the_least_of_all_records() -> None:
     """Of n records n times the least probability, one at most (Bonferroni)."""
     found = optimize.identify(swing, [2.1, 0.25], draw(1), progress=False)
-    drift = 0.3 * found.residual[0].std() * np.sin(np.linspace(0.0, 9.0, 81))
+    drift = found.residual[0].std() * np.sin(np.linspace(0.0, 9.0, 81)) / 1.5
     found = dataclasses.replace(found, residual=(found.residual[0] + drift[:, None],))
     single = float(found.whiteness[0])
     assert 0.0 < single < 0.5
@@ -70,3 +78,55 @@ def test_accelerations_of_the_frequency_domain() -> None:
     for x, rate in ((motion.q, motion.qd), (motion.qd, motion.qdd)):
         slope = np.gradient(x, h, axis=0)[inner, : arm.nu]
         assert_allclose(slope, rate[inner, : arm.nu], atol=0.01 * np.abs(slope).max())
+
+
+def test_multipliers_balance_the_gradient() -> None:
+    """Of SciPy as of Ipopt: the gradient of the Lagrangian is zero inside bounds."""
+    arm = fa.library.pendulum(mass=2.0, com=0.3)
+    motion = Collocation(arm, Grid(main=12), duration=1.0)
+    motion.fix_state(0, [-1.0], [0.0])
+    motion.fix_state(-1, [0.0], [0.0])
+    z0 = motion.guess(lambda t: -1.0 + t[:, None])
+    law = AtPoints(motion, EquationOfMotion(arm))
+    law.size_by(z0)
+    cost = AtPoints(motion, Squares.of_forces(arm), integrate=True)
+    program = motion.program([cost], [law, motion.continuity()])
+    free = program.lower < program.upper
+    for solver in ("scipy", "ipopt"):
+        found = solve(program, z0, solver=solver, tolerance=1e-9, max_iterations=2000)
+        assert found.success, found.message
+        J = program.jacobian_pattern.matrix(program.jacobian(found.z))
+        slope = program.gradient(found.z)
+        balance = slope + J.T @ found.multipliers
+        assert np.abs(balance[free]).max() < 1e-4 * np.abs(slope).max()
+
+
+def test_weights_of_a_motion_and_of_the_rest_after_it() -> None:
+    """The first weighs errors until the motion ends, the second those after it."""
+    arm = fa.library.farid_two_link()
+    start = fa.library.poses(arm)["A"]
+    line = paths.line([1.8, 0.2], [1.75, 0.25])
+    task = TipTask(arm, timed(line, 0.8, "cycloidal"), start, None)
+    problem = Shooting(task, windows_of(0.8, 4, (0.0, 0.5), 2), (4.0, 9.0), 0.0)
+    late = problem.t[problem.on] > 0.8 + 1e-9
+    assert late.any()
+    assert_allclose(problem.scale[:, 0], np.where(late, 3.0, 2.0))
+
+
+def test_limits_that_just_suffice_are_used_in_full() -> None:
+    """What gravity takes of a limit is not there for the motion."""
+    arm = fa.library.pendulum(mass=2.0, com=0.3)
+    start, end, T = np.array([-0.2]), np.array([0.4]), 0.5
+    q, qd, qdd = smooth(start, end, T, np.linspace(0.0, T, 41))
+    needed = fa.inverse_dynamics(arm, q, qd, qdd)
+    assert fa.gravity_forces(arm, q[needed.argmax()])[0] > 1.0
+    limits = np.array([[-1e6], needed.max(axis=0)])
+    assert_allclose(torque_used(arm, start, end, T, limits), 1.0)
+
+
+def test_held_forces_change_at_their_samples() -> None:
+    """At the time of a sample the force is that of this sample."""
+    t, tau = np.array([0.0, 1.0, 2.0]), np.array([[1.0], [2.0], [3.0]])
+    fine = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
+    held = _between(fine, t, tau, "hold")
+    assert_allclose(held[:, 0], [1.0, 1.0, 2.0, 2.0, 3.0])

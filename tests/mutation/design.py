@@ -318,7 +318,7 @@ DESIGN = [
         "multipliers = np.asarray(found.v[0]) / program.row_scale",
         "multipliers = np.asarray(found.v[0])",
         "scale of multipliers",
-        "optimize_engine",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_programs/ipopt.py",
@@ -346,7 +346,7 @@ DESIGN = [
         "np.sqrt(np.where(after, weights[1], weights[0]))",
         "np.sqrt(np.where(after, weights[0], weights[1]))",
         "weights during and after a motion exchanged",
-        "track",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_tracking/zero_dynamics.py",
@@ -367,7 +367,7 @@ DESIGN = [
         "room = np.where(moving > still, torque[1] - still, torque[0] - still)",
         "room = np.where(moving > still, torque[1], torque[0])",
         "gravity does not use any torque",
-        "optimize_trajectory",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_follow.py",
@@ -395,7 +395,7 @@ DESIGN = [
         'np.searchsorted(t, fine, side="right") - 1',
         'np.searchsorted(t, fine, side="left") - 1',
         "held forces one sample late",
-        "optimize_trajectory optimize_engine track time_optimal",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "paths.py",
