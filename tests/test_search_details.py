@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from flexarm.optimize._tracking.shooting import Shooting, windows_of
 from flexarm.optimize._tracking.tip_task import TipTask, timed
 from flexarm.optimize._transfer.first_motion import smooth, torque_used
 from flexarm.optimize._verify import _between
+from flexarm.optimize.identify import _first_noise
 
 
 def test_second_derivatives_of_some_axes_of_the_tip() -> None:
@@ -130,3 +134,25 @@ def test_held_forces_change_at_their_samples() -> None:
     fine = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
     held = _between(fine, t, tau, "hold")
     assert_allclose(held[:, 0], [1.0, 1.0, 2.0, 2.0, 3.0])
+
+
+def test_a_search_that_failed_has_no_duration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a gap of the curve, not a point of it."""
+    arm, line = fa.library.farid_two_link(), paths.line([1.8, 0.2], [1.6, 0.7])
+
+    def search(arm: Any, path: Any, tip_tolerance: float, **_: Any) -> Any:
+        fine = tip_tolerance > 0.01
+        details = {"tip_error": tip_tolerance}
+        return SimpleNamespace(duration=0.4, success=fine, details=details)
+
+    module = sys.modules["flexarm.optimize.trade_off"]
+    monkeypatch.setattr(module, "time_optimal", search)
+    found = optimize.trade_off(arm, line, [0.1, 0.001])
+    assert_allclose(found.duration, [0.4, np.nan])
+    assert_allclose(found.tip_error, [0.1, 0.001])
+
+
+def test_each_signal_has_its_own_first_noise() -> None:
+    y = np.array([[0.0, 0.0, 5.0], [2.0, 200.0, 5.0]])
+    problem = SimpleNamespace(signals=("a", "b", "c"), measured=[y, y])
+    assert_allclose(_first_noise(problem, None), [1.0, 100.0, 1.0])

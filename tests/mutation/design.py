@@ -409,14 +409,14 @@ DESIGN = [
         "np.array([m.duration if m.success else np.nan for m in motions])",
         "np.array([m.duration for m in motions])",
         "duration of a search that failed",
-        "time_optimal_flexible plotting_optimal flexarm/optimize/trade_off.py",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "identify.py",
         "size = np.nanstd(np.concatenate(problem.measured), axis=0)",
         "size = np.nanstd(np.concatenate(problem.measured))",
         "signals of different size get one noise",
-        "identify identify_searches",
+        "search_details",
     ),
     # parameters
     mutant(
@@ -424,7 +424,7 @@ DESIGN = [
         "scale[arm.mode_slice(k)] = _BEND / np.maximum(np.maximum(turn, move), 1e-12)",
         "scale[arm.mode_slice(k)] = _BEND",
         "random deformations do not fit the unit of a mode",
-        "regressor",
+        "parameter_details",
     ),
     mutant(
         F + "parameters/_directional.py",
@@ -438,7 +438,7 @@ DESIGN = [
         "m, first, J = m - motors[0], first - motors[1:4], J - motors[4:]",
         "m, first, J = m - motors[0], first - motors[1:4], J",
         "inertia of motors counted twice",
-        "regressor parameter_derivatives",
+        "parameter_details",
     ),
     mutant(
         F + "parameters/_steps.py",
@@ -460,7 +460,7 @@ DESIGN = [
         "return STYLES[i // len(COLORS) % len(STYLES)]",
         "return STYLES[i % len(STYLES)]",
         "lines of one style where colors differ",
-        "plotting plotting_linear plotting_arms",
+        "plot_details",
     ),
     mutant(
         PLOTS + "_drawing.py",
@@ -471,10 +471,10 @@ DESIGN = [
     ),
     mutant(
         PLOTS + "_frames.py",
-        "steps = np.arange(32) * 8 + 4",
-        "steps = np.arange(32) * 8",
-        "corner for middle of a box of colors",
-        "plotting plotting_arms",
+        "colors[self._nearest[self._codes(pixels[0, 0])]] = pixels[0, 0]",
+        "colors[self._nearest[self._codes(pixels[0, 0])]] = pixels[-1, 0]",
+        "color of the background from another corner",
+        "plot_details",
     ),
     mutant(
         PLOTS + "_histories.py",
@@ -495,21 +495,21 @@ DESIGN = [
         "values, name = motion.tau,",
         "values, name = motion.qd[:, : arm.nu],",
         "velocities under the name of torques",
-        "plotting_optimal",
+        "plot_details",
     ),
     mutant(
         PLOTS + "_scene_parts.py",
         "place = com / body.total_mass - body.node_position[0]",
         "place = com / body.total_mass + body.node_position[0]",
         "place of a payload",
-        "scene",
+        "plot_details",
     ),
     mutant(
         PLOTS + "_skeleton.py",
         "result[..., arm.motor_position_slice.stop :] *= scale",
         "result[..., arm.motor_position_slice.start :] *= scale",
         "motors magnified as deformations are",
-        "plotting plotting_arms scene",
+        "plot_details",
     ),
     mutant(
         PLOTS + "_snapshots.py",
@@ -523,7 +523,7 @@ DESIGN = [
         "travel = float(np.linalg.norm(moved[:, 3:], axis=-1).max())",
         "travel = float(np.linalg.norm(moved[:, :3], axis=-1).max())",
         "turn for travel in the size of a mode",
-        "plotting_arms vibration",
+        "plot_details",
     ),
     # studies
     mutant(
@@ -552,7 +552,7 @@ DESIGN = [
         "if isinstance(error, ArgumentError):\n            raise error",
         "if isinstance(error, ArgumentError):\n            continue",
         "errors of arguments are dropped in workers",
-        "studies",
+        "study_details",
     ),
     mutant(
         F + "studies/_sweep.py",
