@@ -158,3 +158,9 @@ def test_texts_are_escaped() -> None:
     assert "&lt;b&gt;" in html and "a &amp; b" in html
     # numbers stand to the right
     assert html.count("text-align: right") == 3
+
+
+def test_texts_of_all_columns_are_escaped() -> None:
+    html = Sheet((Table([("a", "b"), ("x", "<b>1 & 2</b>")]),)).html()
+    assert "&lt;b&gt;1 &amp; 2&lt;/b&gt;</td>" in html
+    assert Page(html).texts[-1] == "<b>1 & 2</b>"
