@@ -136,6 +136,20 @@ KERNELS = [
     ),
     mutant(
         K + "forward_dynamics.c",
+        "if (b->parent < 0 || model->bodies[b->parent].fast.W) {",
+        "if (b->parent < 0) {",
+        "a body hangs twice on one whose modes are freed fast",
+        "fast_modes dynamics",
+    ),
+    mutant(
+        K + "inverse_steps.h",
+        "a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];",
+        "a[b->joint == FA_JOINT_REVOLUTE ? 2 : 4] += qdd[b->joint_at];",
+        "a prismatic joint accelerates across its axis",
+        "dynamics",
+    ),
+    mutant(
+        K + "forward_steps.h",
         "        tau[b->joint_at] - b->damping[0] * qd[b->joint_at] - self->z[axis];",
         "        tau[b->joint_at] + b->damping[0] * qd[b->joint_at] - self->z[axis];",
         "damping of a simple joint drives it",

@@ -669,8 +669,8 @@ MECHANICS = [
     ),
     mutant(
         F + "reference/hops.py",
-        "w * omega + np.cross(u, omega)",
-        "w * omega - np.cross(u, omega)",
+        "w * omega + cross(u, omega)",
+        "w * omega - cross(u, omega)",
         "sign in the rate of a quaternion",
         "joints reference",
     ),
