@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -171,3 +172,15 @@ def test_module_runs() -> None:
     words = [sys.executable, "-m", "flexarm", "--version"]
     answer = subprocess.run(words, capture_output=True, text=True, check=True)
     assert answer.stdout.startswith(f"flexarm {fa.__version__}, kernels ")
+
+
+def test_one_ledger_that_does_not_close_is_told(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the first one, and the others are fine."""
+    monkeypatch.setattr(report, "report_speed", lambda *_: None)
+    assert report.report_runs(results, 1.0)
+    first = results[0].run
+    bad, own = SimpleNamespace(error=1.0), cases.ledger
+    monkeypatch.setattr(report, "ledger", lambda run: bad if run is first else own(run))
+    assert not report.report_runs(results, 1.0)

@@ -156,3 +156,26 @@ def test_each_signal_has_its_own_first_noise() -> None:
     y = np.array([[0.0, 0.0, 5.0], [2.0, 200.0, 5.0]])
     problem = SimpleNamespace(signals=("a", "b", "c"), measured=[y, y])
     assert_allclose(_first_noise(problem, None), [1.0, 100.0, 1.0])
+
+
+def test_a_limit_below_is_named() -> None:
+    """Gravity pulls an arm that leans to the left below its least torque."""
+    arm = fa.library.planar_chain(2)
+    middle = np.array([np.pi - 0.3, 0.6])
+    tip = fa.tip_pose(arm, middle)[:2, 3]
+    with pytest.raises(fa.ArgumentError) as refusal:
+        optimize.time_optimal(
+            arm,
+            paths.line(tip, tip + np.array([0.0, 0.1])),
+            torque_limits=[[-1.25, -99.0], [77.0, 99.0]],
+            start=middle,
+        )
+    assert "-1.25" in str(refusal.value)
+    assert "77" not in str(refusal.value)
+
+
+def test_zeros_need_as_many_inputs_as_outputs() -> None:
+    model = fa.linearize(fa.library.planar_chain(2), np.zeros(2))
+    for part in (model.select(outputs=[0]), model.select(inputs=[0])):
+        with pytest.raises(fa.ArgumentError, match="expected as many of both"):
+            part.zeros()

@@ -232,7 +232,7 @@ DESIGN = [
         "if p != m:",
         "if p > m:",
         "models with more inputs than outputs are taken",
-        "state_space",
+        "search_details",
     ),
     # optimization
     mutant(
@@ -304,7 +304,7 @@ DESIGN = [
         "limit = rows.upper[k, j] if upper else rows.lower[k, j]",
         "limit = rows.upper[k, j]",
         "the other limit is named",
-        "time_scaling time_optimal",
+        "search_details",
     ),
     mutant(
         OPTIMIZE + "_programs/solve.py",
@@ -500,7 +500,7 @@ DESIGN = [
     mutant(
         PLOTS + "_scene_parts.py",
         "place = com / body.total_mass - body.node_position[0]",
-        "place = com / body.total_mass + body.node_position[0]",
+        "place = com - body.node_position[0]",
         "place of a payload",
         "plot_details",
     ),
