@@ -119,7 +119,11 @@ def test_30_closed_chain_is_a_dense_kkt_system(seed, kind, directions):
 
     Any state, closed or not; the rows and their second derivatives are exact.
     """
-    arm, q, qd, tau = random_case(seed, kind, directions)
+    assert_dense_kkt(*random_case(seed, kind, directions))
+
+
+def assert_dense_kkt(arm, q, qd, tau):
+    """Accelerations and forces of a dense system, and those of the tree under them."""
     M, (phi, A, gamma) = fa.mass_matrix(arm, q), loop_rows(arm, q, qd)
     s = arm.stabilization
     bias = fa.bias_forces(arm, q, qd)
@@ -139,6 +143,24 @@ def test_30_closed_chain_is_a_dense_kkt_system(seed, kind, directions):
     tree = arm.replace(constraints=())
     moved = fa.forward_dynamics(tree, q, qd, tau + A.T @ found)
     assert_allclose(moved, fa.forward_dynamics(arm, q, qd, tau), rtol=0, atol=size)
+
+
+@pytest.mark.parametrize("direction", ["x", "y", "z", "ry", "rz"])
+def test_one_row_on_straight_beams(direction):
+    """The smallest closed chain, on bodies that have recursions of their own."""
+    modes = fa.beams.clamped_beam_modes(0.8, 1.0, 20.0, 2)
+    beam = fa.beams.flexible_link(
+        "beam", length=0.8, mass_per_length=1.0, bending_y=modes, bending_z=modes
+    )
+    turned = (fa.Joint(), fa.Joint(axis=(0, 1, 0)), fa.Joint(axis=(0, 0, 1)))
+    links = [beam.replace(name=f"beam{i}", joint=turned[i]) for i in range(3)]
+    place = {"position": (0.02, 0.1, 0.03), "position2": (1.5, 0.2, 0.1)}
+    loop = fa.Loop(("beam2", "tip"), "ground", directions=(direction,), **place)
+    arm = fa.Arm(links, constraints=[loop])
+    assert len(arm.constraint_names) == 1
+    rng = np.random.default_rng(sum(map(ord, direction)))
+    q = np.concatenate([rng.normal(size=3), 0.05 * rng.normal(size=arm.nq - 3)])
+    assert_dense_kkt(arm, q, *rng.normal(size=(2, arm.nv)))
 
 
 @pytest.mark.parametrize("seed", range(6))

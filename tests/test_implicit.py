@@ -51,6 +51,12 @@ class Twin:
         self.qdd = fa.forward_dynamics(self.arm, q, qd, self.tau(0.0, q, qd))
         self.a = self.qdd
 
+    def jump(self) -> None:
+        """Another force from now on; a moves by as much as qdd does."""
+        tau = self.tau(self.t, self.q, self.qd)
+        qdd = fa.forward_dynamics(self.arm, self.q, self.qd, tau)
+        self.qdd, self.a = qdd, self.a + (qdd - self.qdd)
+
     def states(self, qdd: Any, h: float) -> tuple[Any, Any, Any]:
         a = (1.0 - self.af) * qdd + self.af * self.qdd - self.am * self.a
         a /= 1.0 - self.am
@@ -146,6 +152,61 @@ def test_steps_of_poses_are_those_of_the_twin(
         away = fa.difference(arm, found.q[k], twin.q)
         assert_allclose(away, 0.0, rtol=0, atol=1e-9 * h * scale)
         assert_allclose(found.qd[k], twin.qd, rtol=0, atol=1e-9 * scale)
+
+
+@each("method", FAMILY)
+def test_steps_under_held_forces_are_those_of_the_twin(
+    method: tuple[str, float],
+) -> None:
+    """Two steps for each force, so that averages lag behind where it jumps."""
+    arm = fa.library.random_tree(7, n_bodies=4, max_modes=3)
+    rng = np.random.default_rng(3)
+    h = 2e-3
+    q0, qd0 = 0.05 * rng.normal(size=arm.nv), 0.3 * rng.normal(size=arm.nv)
+    forces = rng.normal(size=(4, arm.nu))
+    options: Any = {"interpolation": "hold", "max_step": h}
+    found = run(arm, method, q0, qd0, 2 * h * np.arange(4), torque=forces, **options)
+    twin = Twin(arm, method, lambda t, q, qd: forces[0])
+    twin.start(q0, qd0)
+    for k in range(3):
+        twin.tau = lambda t, q, qd, force=forces[k]: force
+        if k > 0:
+            twin.jump()
+        twin.step(h)
+        twin.step(h)
+        scale = np.abs(twin.qd).max()
+        assert_allclose(found.q[k + 1], twin.q, rtol=0, atol=1e-9 * h * scale)
+        assert_allclose(found.qd[k + 1], twin.qd, rtol=0, atol=1e-9 * scale)
+
+
+def test_crossed_gains_far_above_the_inertia() -> None:
+    """Steps of average acceleration are Cayley's rotations; rows are exchanged there.
+
+    Three masses on slides under gyroscopic gains, forces that take no power.
+    """
+    mass, G, h = np.array([1.0, 3.0, 0.5]), 4e4, 1e-2
+    slides = [
+        fa.RigidBody(
+            f"slide{i}",
+            fa.Joint("prismatic", axis=np.eye(3)[i], parent="ground"),
+            mass=mass[i],
+        )
+        for i in range(3)
+    ]
+    arm = fa.Arm(slides, gravity=(0, 0, 0))
+    kd = G * np.array([[0.0, 1.0, -0.3], [-1.0, 0.0, 2.0], [0.3, -2.0, 0.0]])
+    feedback = fa.control.JointFeedback(np.zeros((3, 3)), kd, np.zeros(3), coupled=True)
+    t, qd0 = h * np.arange(5), np.array([1.0, -0.4, 0.7])
+    found = run(arm, ("newmark", 1.0), np.zeros(3), qd0, t, torque=feedback)
+    q, qd = np.zeros(3), qd0
+    for k in range(1, 5):
+        before = qd
+        half = 0.5 * h * kd
+        qd = np.linalg.solve(np.diag(mass) + half, np.diag(mass) @ qd - half @ qd)
+        q = q + 0.5 * h * (before + qd)
+        assert_allclose(found.qd[k], qd, rtol=0, atol=1e-12)
+        assert_allclose(found.q[k], q, rtol=0, atol=1e-12 * h)
+        assert_allclose(mass @ qd**2, mass @ qd0**2, rtol=1e-12)
 
 
 def test_forces_that_are_held_jump_and_accelerations_with_them() -> None:
