@@ -325,7 +325,7 @@ def test_orientation_and_place_compromise_as_in_scipy(
     length: float | None, weights: Any
 ) -> None:
     arm = rigid("puma560")
-    given = {"weights": weights} if length is None else {"length": length}
+    given: Any = {"weights": weights} if length is None else {"length": length}
     weights = np.array(weights)
     target = fa.tip_pose(arm, postures(arm, 10, seed=5))
     far = np.random.default_rng(7).normal(size=(10, 3))
