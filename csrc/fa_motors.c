@@ -1,7 +1,8 @@
 /*
  * fa_motors.c -- building a model: motors and the forces inside of joints
  *
- * Checked by  tests/c/test_motors.c (refusals), tests/test_drives.py.
+ * Checked by  tests/c/test_motors.c (refusals), tests/test_drives.py,
+ *             tests/test_rosenbrock.py (places in a displacement).
  */
 #include "fa_motors.h"
 

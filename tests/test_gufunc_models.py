@@ -208,6 +208,15 @@ def test_gufuncs_outlive_their_arms() -> None:
     del others
 
 
+def test_loops_and_their_frames_are_as_many() -> None:
+    packed, Model = ARMS["closed"].pack(), type(ARMS["closed"]._model)
+    assert len(packed.loops) == len(packed.frames) > 0
+    frames = packed.frames
+    for wrong in (frames[:-1], frames[:0], np.concatenate([frames, frames])):
+        with pytest.raises(ValueError, match="wrong shape"):
+            Model(*packed._replace(frames=wrong))
+
+
 # leaks
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from integrator_cases import Trees, branched, orders_of, torque_of, vibration
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
-from trees import calm_state, floating
+from trees import calm_state, floating, random_state
 
 import flexarm as fa
 
@@ -119,28 +120,35 @@ def test_method_is_l_stable_and_stiffly_accurate() -> None:
 # one step against the equation of the method
 
 
-def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any) -> Any:
+def rosenbrock_step(f: Any, y: Any, h: float) -> Any:
     """(O5) with the Jacobian of the first-order system, by complex-free differences."""
     a, c, d, node, gamma = coefficients()
-    n = arm.nv
-
-    def f(t: float, y: Any) -> Any:
-        q, qd = y[:n], y[n:]
-        return np.concatenate([qd, fa.forward_dynamics(arm, q, qd, tau(t, q, qd))])
+    n = len(y)
 
     def slope(x: Any, size: float) -> Any:
         """Central differences of order four."""
         return (8.0 * (x(size) - x(-size)) - x(2 * size) + x(-2 * size)) / (12 * size)
 
     J = np.stack(
-        [slope(lambda s, e=e: f(0.0, y + s * e), 1e-3) for e in np.eye(2 * n)], axis=1
+        [slope(lambda s, e=e: f(0.0, y + s * e), 1e-3) for e in np.eye(n)], axis=1
     )
     ft = slope(lambda s: f(s, y), 1e-3)
-    U = np.zeros((6, 2 * n))
+    U = np.zeros((6, n))
     for i in range(6):
         right = f(node[i] * h, y + a[i] @ U) + c[i] @ U / h + d[i] * h * ft
-        U[i] = np.linalg.solve(np.eye(2 * n) / (gamma * h) - J, right)
+        U[i] = np.linalg.solve(np.eye(n) / (gamma * h) - J, right)
     return y + a[5] @ U + U[5]
+
+
+def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any) -> Any:
+    """A step of an arm whose velocities are the rates of its positions."""
+    n = arm.nv
+
+    def f(t: float, y: Any) -> Any:
+        q, qd = y[:n], y[n:]
+        return np.concatenate([qd, fa.forward_dynamics(arm, q, qd, tau(t, q, qd))])
+
+    return rosenbrock_step(f, y, h)
 
 
 @pytest.mark.parametrize("fidelity", ["full", "ruthless"])
@@ -181,6 +189,48 @@ def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
     accuracy = 1e-7 if law == "function" else 1e-8
     assert_allclose(run.q[1], expected[:n], rtol=0, atol=accuracy * h * scale)
     assert_allclose(run.qd[1], expected[n:], rtol=0, atol=accuracy * scale)
+
+
+def turned_twin_step(arm: fa.Arm, q0: Any, qd0: Any, h: float) -> Any:
+    """A step without forces in the displacement from its start: q, qd of the end."""
+    n = arm.nv
+
+    def moved(u: Any, qd: Any) -> Any:
+        """Rate of the displacement, by differences of order four."""
+        q, e = fa.integrate(arm, q0, u), 1e-3
+        at = [
+            fa.difference(arm, q0, fa.integrate(arm, q, s * e * qd))
+            for s in (-2, -1, 1, 2)
+        ]
+        return (at[0] - 8.0 * at[1] + 8.0 * at[2] - at[3]) / (12.0 * e)
+
+    def f(y: Any) -> Any:
+        q = fa.integrate(arm, q0, y[:n])
+        F = fa.forward_dynamics(arm, q, y[n:], np.zeros(arm.nu))
+        return np.concatenate([moved(y[:n], y[n:]), F])
+
+    y = rosenbrock_step(lambda _, y: f(y), np.concatenate([np.zeros(n), qd0]), h)
+    return fa.integrate(arm, q0, y[:n]), y[n:]
+
+
+@each("joints", ["spherical", "free"])
+@each("seed", [2, 3])
+def test_a_step_of_joints_with_rotations_is_that_of_the_twin(
+    seed: int, joints: str
+) -> None:
+    """Long enough for the matrix to feel that rotations do not commute (O6)."""
+    kinds = (joints, "revolute")
+    arm = fa.library.random_tree(seed, 3, max_modes=0, joints=kinds, gravity=True)
+    assert any(body.joint.has_pose for body in arm.bodies)
+    q, qd, _ = random_state(np.random.default_rng(seed), arm)
+    h = 0.02
+    run = fa.simulate(arm, q, qd, [0.0, h], **LOOSE)
+    assert run.steps == 1
+    expected_q, expected_qd = turned_twin_step(arm, q, qd, h)
+    scale = np.abs(expected_qd).max()
+    away = fa.difference(arm, run.q[1], expected_q)
+    assert_allclose(away, 0.0, rtol=0, atol=1e-10 * h * scale)
+    assert_allclose(run.qd[1], expected_qd, rtol=0, atol=1e-11 * scale)
 
 
 # order

@@ -171,6 +171,25 @@ def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
     assert_allclose(run.qd[1], expected[n:], rtol=0, atol=1e-11 * scale)
 
 
+def test_a_body_that_flies_beside_an_arm_does_not_change_its_steps() -> None:
+    """Springs of the arm find their displacement behind that of a pose."""
+    drive = fa.Drive(stiffness=900.0, rotor_inertia=2e-4, gear_ratio=80.0)
+    hinge = fa.Joint(axis=(0, 1, 0), drive=drive, parent="ground")
+    rod = fa.RigidBody("rod", hinge, mass=2.0, com=(0.3, 0, 0))
+    end_joint = fa.Joint(axis=(0, 1, 0), position=(0.6, 0, 0))
+    end = fa.RigidBody("end", end_joint, mass=1.0, com=(0.2, 0, 0))
+    free = fa.RigidBody("free", fa.Joint("free"), mass=1.0, inertia=(1, 2, 3))
+    alone, beside = fa.Arm([rod, end]), fa.Arm([free, rod, end])
+    q, qd = np.array([0.3, -0.4, 25.0]), np.array([1.0, -2.0, 30.0])
+    start = np.r_[1.0, np.zeros(6), q], np.r_[0.1, 0.2, 0.3, 1.0, 2.0, 3.0, qd]
+    t = [0.0, 0.02]
+    expected = fa.simulate(alone, q, qd, t, method=ROS, max_step=0.01)
+    run = fa.simulate(beside, *start, t, method=ROS, max_step=0.01)
+    for found, wanted in ((run.q, expected.q), (run.qd, expected.qd)):
+        scale = np.abs(wanted[1]).max()
+        assert_allclose(found[1, -3:], wanted[1], rtol=0, atol=1e-13 * scale)
+
+
 # order
 
 

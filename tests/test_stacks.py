@@ -325,10 +325,16 @@ def test_arms_of_different_structure() -> None:
         assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
 
 
-def test_loops_and_couplings() -> None:
-    base = random_tree(7, 4, max_modes=2, gravity=True)
-    names = [b.name for b in base.bodies]
-    loop = fa.Loop((names[-1], "tip"), "ground", directions=("x", "y"))
+@each(
+    "base",
+    {
+        "tree": random_tree(7, 4, max_modes=2, gravity=True),
+        "rigid": fa.library.planar_chain(3),
+        "beams": fa.library.planar_chain(3, n_modes=2, bending_stiffness=50.0),
+    },
+)
+def test_loops_and_couplings(base: Arm) -> None:
+    loop = fa.Loop((base.bodies[-1].name, "tip"), "ground", directions=("x", "y"))
     held = base.replace(constraints=[loop])
     arms = sweep(held, 7, 5)
     given = states(held, 7, (5,))
@@ -340,6 +346,27 @@ def test_loops_and_couplings() -> None:
         "constraint_forces": (q, qd, tau),
     }.items():
         assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+
+
+@each("k", range(3))
+def test_brackets_of_straight_beams_differ_in_one_coordinate(k: int) -> None:
+    """At the clamped end, where nodes stay; -0.0 would be another number than 0.0."""
+    base = fa.library.planar_chain(2, n_modes=2, bending_stiffness=50.0)
+    beam, last = base.bodies
+    assert isinstance(beam, FlexibleBody) and not beam.node_translation[0].any()
+    hub = fa.RigidBody("hub", fa.Joint(axis=(1, 1, 0)), mass=1.0, inertia=(1, 1, 1))
+    hung = last.replace(joint=fa.Joint(axis=(0, 1, 1), node=0))
+    arms = []
+    for place in np.eye(3)[k] * [[0.1], [0.2], [0.3]]:
+        position, mass = beam.node_position.copy(), beam.node_mass.copy()
+        position[0], mass[0] = place, 0.0
+        carrier = beam.replace(node_position=position, node_mass=mass, beam=None)
+        arms.append(fa.Arm([hub, carrier, hung]))
+    stacked = fa.stack(arms)
+    given = states(arms[0], 9, (3,))
+    for name in ("inverse_dynamics", "forward_dynamics", "bias_forces"):
+        args = [given[key] for key in VECTORS[name].split()]
+        assert_equal(getattr(fa, name)(stacked, *args), looped(stacked, name, *args))
 
 
 def test_drives_and_forces_inside_joints() -> None:

@@ -211,6 +211,24 @@ def test_lagrangian(kind, axis):
     assert_allclose(back, qdd, rtol=0, atol=1e-14 * cond * np.abs(qdd).max())
 
 
+@each("offset", [(0, 0.1, 0), (0, 0, 0.1)])
+@each("kind", list(KINDS))
+def test_a_mass_beside_the_axis_at_the_clamped_end(kind, offset):
+    """It does not move with the modes: the first moment alone is not along the axis."""
+
+    def laden(body):
+        position, mass = body.node_position.copy(), body.node_mass.copy()
+        assert not body.node_translation[0].any()
+        position[0], mass[0] = offset, 2.0
+        return body.replace(node_position=position, node_mass=mass, beam=None)
+
+    arm = arm_of(kind, (0, 1, 0), laden)
+    q, qd, qdd = state(arm, seed=7)
+    tau = lagrangian.generalized_forces(arm, q, qd, qdd)
+    found = fa.inverse_dynamics(arm, q, qd, qdd)
+    assert_allclose(found, tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+
+
 def test_modes_in_other_coordinates():
     """Mixed modes have no directions; forces follow the coordinates."""
     rng = np.random.default_rng(8)

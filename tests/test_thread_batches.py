@@ -182,6 +182,16 @@ def test_failures_are_those_of_the_whole_batch() -> None:
         assert_same_bits(quiet, caught[0].result)
 
 
+def test_gufuncs_tell_the_first_failure_of_all_threads() -> None:
+    """The kernels' own words, before the package looks for the index itself."""
+    q = np.zeros((20_000, 6))
+    q[17::64] = np.nan  # some for every thread
+    words = r"mass_matrix: 313 of 20000 states gave .* the first at position 17$"
+    for threads in (2, 5):
+        with pytest.raises(fa.NotFiniteError, match=words):
+            PUMA._model.threaded("mass_matrix", threads)(q)
+
+
 def test_quadratic_results_stay_finite_beside_failures() -> None:
     q = np.zeros((30_000, 6))
     q[::100] = np.inf

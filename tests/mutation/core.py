@@ -16,13 +16,13 @@ CORE = [
         "b->E0[3] += 0.5 * trace;",
         "b->E0[3] += trace;",
         "factor 1/2 in a moment of inertia of rigid arms",
-        "dynamics",
+        "axial_hops",
     ),
     mutant(
         C + "fa_complex.h",
-        "*c = fa_complex(cosine, -sine * cimag(x));",
-        "*c = fa_complex(cosine, sine * cimag(x));",
-        "sign of the derivative of a cosine in arms of linear fidelity",
+        "for (int k = 5, factorial = 120; k >= 0; k--) {",
+        "for (int k = 5, factorial = 60; k >= 0; k--) {",
+        "coefficients of small rotations in arms of linear fidelity",
         "linear_model",
     ),
     mutant(
@@ -108,7 +108,7 @@ CORE = [
         "at += b->joint == FA_JOINT_POSE ? 6 : b->n_dof;",
         "at += b->joint == FA_JOINT_POSE ? 7 : b->n_dof;",
         "place of a joint with a spring on an arm that flies freely",
-        "rosenbrock drives",
+        "rosenbrock",
     ),
     mutant(
         C + "fa_pool.c",
@@ -147,10 +147,10 @@ CORE = [
     ),
     mutant(
         C + "fa_time_scaling.c",
-        "(slope > steep || (slope == steep && lines->high[k] < high))",
-        "(slope > steep || (slope == steep && lines->high[k] > high))",
-        "the wider of two parallel limits",
-        "time_scaling time_optimal",
+        "(high - low) / (steep - flat)",
+        "(high + low) / (steep - flat)",
+        "sign of a limit where lines without a largest speed cross",
+        "time_scaling",
     ),
     mutant(
         C + "fa_turn.h",
@@ -192,14 +192,14 @@ CORE = [
         "PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || ",
         "",
         "fewer frames than loops are taken",
-        "gufunc_models model_errors",
+        "gufunc_models",
     ),
     mutant(
         C + "py_module.c",
         "if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n)) {",
         "if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) < FA_NODE_SIZE(n)) {",
         "rows of nodes that are too long are read as if they were not",
-        "modal gufunc_models",
+        "modal",
     ),
     mutant(
         C + "py_rollout.c",
@@ -220,7 +220,7 @@ CORE = [
         "bad.first = bad.count && bad.first < more.first ? bad.first : more.first;",
         "bad.first = bad.count && bad.first > more.first ? bad.first : more.first;",
         "the last bad state of a batch on threads is called the first",
-        "thread_batches threads",
+        "thread_batches",
     ),
     mutant(
         C + "py_time_scaling.c",
