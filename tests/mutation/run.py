@@ -69,8 +69,8 @@ class Result:
     seconds: float = 0.0
 
     @property
-    def told(self) -> str:
-        """One line."""
+    def line(self) -> str:
+        """How it ended, in one line."""
         what = {"killed": f"killed by {self.by}", "timeout": "killed by a timeout"}
         return f"{what.get(self.outcome, self.outcome.upper())} ({self.seconds:.0f} s)"
 
@@ -321,7 +321,7 @@ class Session:
     def record(self, mutant: Mutant, result: Result) -> None:
         """Keep a result, print it, and write it down."""
         self.results[mutant.key] = result
-        print(f"{mutant.file}: {mutant.wrong}: {result.told}", flush=True)
+        print(f"{mutant.file}: {mutant.wrong}: {result.line}", flush=True)
         if self.arguments.output is not None:
             row = {"key": mutant.key, **vars(result)}
             with open(self.arguments.output, "a") as file:
