@@ -170,6 +170,9 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
         os.replace(work, path)
 
     with ThreadPoolExecutor(1) as writer:
+        # Ctrl-C while a thread is started would hide it from the pool, which waits for
+        # those that it knows: it starts with nothing to lose
+        writer.submit(int).result()
         writer.submit(run).result()
 
 
