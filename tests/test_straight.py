@@ -114,8 +114,14 @@ def test_equal_to_a_body_of_any_kind(kind, axis):
         size = np.linalg.cond(M) if name == "forward" else 20.0
         atol = 2e-15 * size * np.abs(value).max()
         assert_allclose(found[name], value, rtol=0, atol=atol, err_msg=name)
+    # at one state the last digits may happen to agree
     for name in ("inverse", "bias", "forward"):
-        assert (found[name] != expected[name]).any(), name
+        for seed in range(3, 19):
+            at = state(arm, seed=seed)
+            if (results(arm, *at)[name] != results(other, *at)[name]).any():
+                break
+        else:
+            raise AssertionError(f"{name} takes the way of any body")
 
 
 def cycled(body, times):
