@@ -68,21 +68,15 @@ def is_ours(flag):
 
 def with_ccache(command):
     """Return the command behind ccache, if it is installed and CC says nothing else."""
-    return (
-        ["ccache", *command] if "CC" not in os.environ and find("ccache") else command
-    )
-
-
-def find(program):
-    """Return where a program is, or None."""
-    return shutil.which(program)
+    known = "CC" not in os.environ and shutil.which("ccache")
+    return ["ccache", *command] if known else command
 
 
 def check_compiler(command, flags):
     """Refuse a machine on which nothing could be compiled."""
     command = command[1:] if Path(command[0]).name == "ccache" else command
     name = shlex.join(command[:1])
-    if not command or find(command[0]) is None:
+    if not command or shutil.which(command[0]) is None:
         sys.exit(
             f"flexarm: the C compiler {name} was not found; install gcc or clang "
             "(Debian: apt install gcc libc6-dev), or name one in CC"
