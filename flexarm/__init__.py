@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 from . import (
     _build,  # noqa: F401  first: it says where the extension is
     beams,
-    events,
     finite_elements,
     se3,
     twists,
 )
-from ._consistent_integrals import consistent_integrals
 from ._core import build_info
-from ._export_c import export_c
-from ._loop_closing import close_loops
 from ._version import __version__
 from .arm import Arm
+from .bodies.drives import CoulombFriction, Drive, Stops
+from .bodies.integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from .bodies.joints import Joint
+from .bodies.models import FlexibleBody, RigidBody
 from .constraints import (
-    Coupling,
-    Loop,
+    close_loops,
     constraint_forces,
     constraint_jacobian,
     constraint_violation,
@@ -46,16 +45,33 @@ from .derivatives import (
     inverse_dynamics_vjp,
     jacobian_derivatives,
 )
-from .drives import (
-    CoulombFriction,
-    Drive,
-    Stops,
-    free_motors,
-    lock_motors,
-    motor_positions,
+from .dynamics.energies import (
+    dissipated_power,
+    energy,
+    kinetic_energy,
+    potential_energy,
 )
-from .dynamics import bias_forces, forward_dynamics, gravity_forces, inverse_dynamics
-from .energy import dissipated_power, energy, kinetic_energy, potential_energy
+from .dynamics.equations import (
+    bias_forces,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+)
+from .dynamics.mass import (
+    InnovationsFactors,
+    apply_mass_matrix,
+    apply_mass_matrix_inverse,
+    innovations_factors,
+    log_det_mass_matrix,
+    mass_matrix,
+    mass_matrix_inverse,
+    mass_matrix_inverse_blocks,
+)
+from .dynamics.operational_space import (
+    operational_space_compliance,
+    operational_space_inertia,
+)
+from .dynamics.spatial_operators import SpatialOperators, operators
 from .errors import (
     ArgumentError,
     ConvergenceError,
@@ -67,11 +83,16 @@ from .errors import (
     StiffeningWarning,
     StudyWarning,
 )
-from .events import Event, Occurrence
-from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
-from .inverse_kinematics import InverseKinematics, inverse_kinematics
-from .joints import Joint
-from .kinematics import (
+from .finite_elements.consistent import consistent_integrals
+from .ik import InverseKinematics, inverse_kinematics
+from .kinematics.links import (
+    link_accelerations,
+    link_jacobian_rates,
+    link_jacobians,
+    link_velocities,
+)
+from .kinematics.motion import center_of_mass, momentum, node_acceleration
+from .kinematics.nodes import (
     jacobian,
     link_poses,
     node_pose,
@@ -80,6 +101,7 @@ from .kinematics import (
     tip_pose,
     wrench_forces,
 )
+from .kinematics.positions import difference, integrate, position_rates
 from .linear_models import (
     Robustness,
     RootLocus,
@@ -91,27 +113,10 @@ from .linear_models import (
     robustness,
     root_locus,
 )
-from .links import (
-    link_accelerations,
-    link_jacobian_rates,
-    link_jacobians,
-    link_velocities,
-)
 from .loads import LinkLoads, link_loads
-from .mass import (
-    InnovationsFactors,
-    apply_mass_matrix,
-    apply_mass_matrix_inverse,
-    innovations_factors,
-    log_det_mass_matrix,
-    mass_matrix,
-    mass_matrix_inverse,
-    mass_matrix_inverse_blocks,
-)
-from .models import FlexibleBody, RigidBody
-from .motion import center_of_mass, momentum, node_acceleration
-from .operational_space import operational_space_compliance, operational_space_inertia
-from .operators import SpatialOperators, operators
+from .model.export import export_c
+from .model.locking import free_motors, lock_motors, motor_positions
+from .model.loops import Coupling, Loop
 from .parameters import (
     BaseParameters,
     InertialParameters,
@@ -127,8 +132,9 @@ from .parameters import (
     trajectory_sensitivities,
     with_inertial_parameters,
 )
-from .positions import difference, integrate, position_rates
-from .simulate import Trajectory, simulate
+from .simulation import events
+from .simulation.events import Event, Occurrence
+from .simulation.methods import Trajectory, simulate
 from .stacks import ArmStack, stack
 from .statics import (
     Equilibrium,
@@ -336,7 +342,7 @@ def __getattr__(name: str) -> Any:
     """Load a module at its first use."""
     if name in _LATER:
         return import_module(f".{name}", __name__)
-    from ._options import did_you_mean
+    from ._support.options import did_you_mean
 
     hint = "" if name.startswith("_") else did_you_mean(name, __all__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import build_info
+from ._core import build_info
 from ._version import __version__
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arm_groups
+from ._calls import groups
+from ._calls.arm_like import StackLike
 from ._core import Stack
 from .arm import Arm
 from .errors import ArgumentError, ModelError
@@ -79,7 +80,7 @@ class _Gufuncs:
             return model.threaded(name, threads)
 
         try:
-            return _arm_groups.Grouped(gufunc)
+            return groups.Grouped(gufunc)
         except (KeyError, AttributeError):
             raise ArgumentError(
                 f"a stack of arms does not compute {name}, expected one arm of it, "
@@ -140,7 +141,7 @@ class _Gufuncs:
                 *told,
             )
 
-        _arm_groups.rollout(self._arms, self._index, written, run, threads)
+        groups.rollout(self._arms, self._index, written, run, threads)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -156,7 +157,7 @@ class _Gufuncs:
         return self._bound(name, False, threads)
 
 
-class ArmStack:
+class ArmStack(StackLike):
     """Arms of one topology that differ in constants alone; `stack` makes one.
 
     Stands in the place of an arm in forward and inverse dynamics and its derivatives,
@@ -185,11 +186,6 @@ class ArmStack:
     def __init__(self, arms: tuple[Arm, ...], index: Any, shared: _Shared) -> None:
         self.arms, self.index, self._shared = arms, index, shared
         self._model = _Gufuncs(arms, shared, index)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes, which broadcast with leading axes of states."""
-        return self.index.shape
 
     @property
     def ndim(self) -> int:
@@ -278,10 +274,6 @@ class ArmStack:
     constraint_jacobian = Arm.constraint_jacobian
     constraint_forces = Arm.constraint_forces
     linearize = Arm.linearize
-
-
-# what functions take that compute each state with an arm of its own
-AnyArm: TypeAlias = Arm | ArmStack
 
 
 def _told(what: str, first: Any, other: Any) -> str:

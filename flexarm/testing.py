@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dynamics, mass
-from .energy import dissipated_power
+from . import dynamics
+from .dynamics import mass
+from .dynamics.energies import dissipated_power
 
 if TYPE_CHECKING:
     from .arm import Arm
-    from .simulate import Trajectory
+    from .simulation.methods import Trajectory
 
 
 def _acting(arm: Arm, size: int) -> Any:

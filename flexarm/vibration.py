@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kinematics, positions
-from ._explain import check_finite, common_batch, leading, real_array
-from ._options import explained
-from ._printing import Printed, Sheet, Table
+from . import kinematics
+from ._calls.arguments import check_finite, common_batch, real_array
+from ._calls.arm_like import ArmLike
+from ._calls.explain import leading
+from ._support.options import explained
+from ._support.printing import Printed, Sheet, Table
+from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
-from .mass import mass_matrix
-from .statics._coordinates import freedom, held_coordinates, read_arm, read_positions
-from .statics._loads import Loads, read_loads
-from .statics._spectrum import (
-    linear_system,
-    rounding,
-    scale_by_mass,
-    signed_frequencies,
-)
-
-if TYPE_CHECKING:
-    from .arm import Arm
+from .kinematics import positions
+from .statics.coordinates import freedom, held_coordinates, read_arm, read_positions
+from .statics.given_loads import Loads, read_loads
+from .statics.spectrum import linear_system, rounding, scale_by_mass, signed_frequencies
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -58,7 +53,7 @@ class VibrationModes(Printed):
         negative.
     """
 
-    arm: Arm
+    arm: Any  # flexarm.Arm
     q: Array
     free: Mask
     squares: Array
@@ -175,7 +170,7 @@ class ComplexModes:
         Velocity directions of each, of unit length in the metric of the mass matrix.
     """
 
-    arm: Arm
+    arm: Any  # flexarm.Arm
     q: Array
     free: Mask
     eigenvalues: NDArray[np.complex128]
@@ -195,7 +190,7 @@ class ComplexModes:
 
 @explained
 def natural_frequencies(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     *,
     held: Any = None,
@@ -280,7 +275,7 @@ def natural_frequencies(
 
 @explained
 def vibration_modes(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     *,
     held: Any = None,
@@ -355,7 +350,7 @@ def vibration_modes(
 
 
 def complex_modes(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any = None,
     *,
@@ -424,7 +419,7 @@ class _Job:
 
     def __init__(
         self,
-        arm: Arm,
+        arm: ArmLike,
         q: Any,
         held: Any,
         qd: Any,

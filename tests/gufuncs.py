@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trees import SEVERAL, quaternions
 
 import flexarm as fa
-from flexarm._explain import explain
+from flexarm._calls.explain import explain
 
 Array = NDArray[Any]
 

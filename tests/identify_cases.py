@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm.optimize import (
-    Record,
-    simulated_record,
-)
+from flexarm.optimize import Record, simulated_record
 
 T = np.linspace(0.0, 2.0, 81)
 TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexarm._simulate_run import Run
+from flexarm.simulation.run import Run
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
 import flexarm as fa
-from flexarm.operators import operators
+from flexarm.dynamics.spatial_operators import operators
 
 EPS = float(np.finfo(float).eps)
 

@@ -41,7 +41,7 @@ def _patient_solvers() -> Iterator[None]:
     about are far below a second.
     """
     from flexarm.optimize._minimum_time.options import FlexibleOptions
-    from flexarm.optimize._programs.solve import Watch
+    from flexarm.optimize._programs.solution import Watch
 
     def patient(init: Any) -> Any:
         @functools.wraps(init)

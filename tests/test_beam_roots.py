@@ -14,7 +14,7 @@ import pytest
 from beam_payloads import PAYLOAD_IDS, PAYLOADS, loaded
 from scipy.linalg import eigh
 
-from flexarm._clamped_modes import gauss_rule
+from flexarm._support.quadrature import gauss_rule
 
 
 def boundary_matrix(b: Any, payload: tuple[float, float, float]) -> Any:

@@ -19,8 +19,8 @@ from beam_payloads import PAYLOAD_IDS, PAYLOADS, loaded
 from scipy.integrate import quad
 
 from flexarm import beams
-from flexarm._clamped_modes import gauss_count, gauss_rule
-from flexarm.beams import clamped_beam_modes, clamped_rod_modes
+from flexarm._support.quadrature import gauss_count, gauss_rule
+from flexarm.beams import _single, clamped_beam_modes, clamped_rod_modes
 from flexarm.errors import ArgumentError, ModelError
 
 EPS = np.finfo(float).eps
@@ -501,6 +501,6 @@ def test_refused_rods(changes: dict[str, Any], message: str) -> None:
 
 def test_examples() -> None:
     """The examples of the docstrings run and print what they say."""
-    result = doctest.testmod(beams)
+    result = doctest.testmod(_single)
     assert result.attempted > 0
     assert result.failed == 0

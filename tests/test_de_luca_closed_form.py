@@ -30,7 +30,7 @@ from scipy.linalg import eigh
 
 from flexarm import library
 from flexarm.arm import Arm
-from flexarm.models import FlexibleBody, Joint
+from flexarm.bodies.models import FlexibleBody, Joint
 from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import lagrangian, twin
 

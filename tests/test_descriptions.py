@@ -31,7 +31,7 @@ from flexarm.descriptions import (
     motion_subgroup,
     screw,
 )
-from flexarm.descriptions._poses import pose
+from flexarm.descriptions.poses import pose
 from flexarm.library.industrial import _PUMA
 from flexarm.se3 import adjoint, exp, inverse
 

@@ -20,7 +20,7 @@ from scipy import sparse
 import flexarm as fa
 from flexarm import beams
 from flexarm import finite_elements as fe
-from flexarm._fe_solve import SMALL
+from flexarm.finite_elements.eigenproblems import SMALL
 from flexarm.reference import lagrangian, twin
 
 

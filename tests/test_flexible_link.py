@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from flexarm import Arm, RigidBody, _flexible_link, bias_forces, mass_matrix
-from flexarm._clamped_modes import gauss_count, gauss_rule
+from flexarm import Arm, RigidBody, bias_forces, mass_matrix
+from flexarm._support.quadrature import gauss_count, gauss_rule
 from flexarm.beams import (
     BeamModes,
     clamped_beam_modes,
     clamped_rod_modes,
     flexible_link,
 )
+from flexarm.beams import _modal_link as _flexible_link
+from flexarm.bodies.models import Joint
 from flexarm.errors import ModelError
-from flexarm.models import Joint
 
 
 def link_modes(tip_mass: float, tip_inertia: float) -> BeamModes:

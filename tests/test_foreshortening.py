@@ -19,7 +19,7 @@ from trees import conservative, random_state
 
 import flexarm as fa
 from flexarm import beams
-from flexarm.library.spin_up import HUB_INERTIA
+from flexarm.library.spinning_beam import HUB_INERTIA
 from flexarm.reference import lagrangian, twin
 
 CONDITIONS = {

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 
 from flexarm import beams
-from flexarm._free_modes import FreeBeamModes, FreeRodModes, PinnedBeamModes
+from flexarm.beams._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
 from flexarm.errors import ModelError
 
 EPS = float(np.finfo(float).eps)

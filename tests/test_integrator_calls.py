@@ -113,7 +113,7 @@ def test_progress_counts_to_the_end(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("tqdm")
-    import flexarm._simulate_core as core
+    import flexarm.simulation.core_loop as core
 
     seen: list[Any] = []
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
 
 import flexarm as fa
+from flexarm.bodies.joints import JOINT_KINDS
 
 
 def test_pendulum_is_the_textbook_one() -> None:
@@ -251,8 +252,8 @@ def test_random_tree_obeys_its_options() -> None:
         assert arm.nv > 0
         arm = fa.library.random_tree(seed, 2, 1, joints=("fixed",))
         assert arm.nu == 0 and arm.nv > 0
-    every = fa.library.random_tree(2, 40, 0, joints=fa.joints.JOINT_KINDS)
-    assert {body.joint.kind for body in every.bodies} == set(fa.joints.JOINT_KINDS)
+    every = fa.library.random_tree(2, 40, 0, joints=JOINT_KINDS)
+    assert {body.joint.kind for body in every.bodies} == set(JOINT_KINDS)
     columns = {b.joint.n_dof for b in every.bodies if b.joint.kind == "subspace"}
     assert columns <= set(range(1, 7)) and len(columns) > 1
     assert all(body.joint.friction.all() for body in every.bodies)

@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm import beams
-from flexarm._beam_profile import integrals_beyond
-from flexarm._clamped_modes import gauss_rule
+from flexarm._support.quadrature import gauss_rule
 from flexarm.beams import STEEL, Payload, Section, finite_element_link, flexible_link
+from flexarm.bodies.profile import integrals_beyond
 
 STIFF = Section.from_stiffness(2.0, 1e9, torsional_stiffness=1e9)
 ROD = Section.from_stiffness(

@@ -17,7 +17,7 @@ from test_function_errors import FUNCTIONS, call_of, good, stored
 from trees import quaternions
 
 import flexarm as fa
-from flexarm import _chunks
+from flexarm._calls import chunks as _chunks
 
 FEW, MANY = 10_000, 30_000  # more than a part and more than a look for Ctrl-C
 FIXED = 2**14  # what may differ between two calls: frames, small objects

@@ -15,7 +15,7 @@ from trees import node_table, random_state
 
 import flexarm as fa
 from flexarm import _core
-from flexarm.operators import operators
+from flexarm.dynamics.spatial_operators import operators
 from flexarm.reference import lagrangian, twin
 
 FIELDS = [f.name for f in dataclasses.fields(fa.ModalIntegrals)]

@@ -17,7 +17,7 @@ from refusals import refused
 matplotlib.use("Agg")
 
 import flexarm as fa
-from flexarm._options import did_you_mean, explained
+from flexarm._support.options import did_you_mean, explained
 
 ARM: Any = fa.library.de_luca_siciliano()
 PENDULUM: Any = fa.library.pendulum()

@@ -8,7 +8,7 @@ from each import each
 from operator_cases import CHAINS, NAMES, assert_close, case, largest
 
 import flexarm as fa
-from flexarm.operators import operators
+from flexarm.dynamics.spatial_operators import operators
 from flexarm.reference import twin
 
 each_name = each("name", NAMES)

@@ -11,12 +11,12 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import optimize
+from flexarm.optimize._collocation.rest import Rest
 from flexarm.optimize._collocation.tip_place import TipPlace
 from flexarm.optimize._transfer.design import (
     Designs,
     ParametricEquation,
     Payloads,
-    Rest,
     with_payload,
 )
 

@@ -12,17 +12,8 @@ from refusals import refused
 import flexarm as fa
 from flexarm.optimize import paths
 from flexarm.optimize._collocation.local import EquationOfMotion, Squares
-from flexarm.optimize._collocation.points import (
-    AtPoints,
-    Gathered,
-    Linear,
-)
-from flexarm.optimize._collocation.tip import (
-    Ball,
-    TipHeld,
-    TipOnPath,
-    TipRate,
-)
+from flexarm.optimize._collocation.points import AtPoints, Gathered, Linear
+from flexarm.optimize._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from flexarm.optimize._collocation.transcription import (
     Collocation,
     Grid,
@@ -30,7 +21,8 @@ from flexarm.optimize._collocation.transcription import (
     tableau,
 )
 from flexarm.optimize._programs.program import NonlinearProgram, derivative_errors
-from flexarm.optimize._programs.solve import Solution, solve
+from flexarm.optimize._programs.solution import Solution
+from flexarm.optimize._programs.solvers import solve
 
 TWO = fa.library.farid_two_link()
 SPATIAL = fa.library.cibicik_egeland()

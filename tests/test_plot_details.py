@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm.optimize import paths, time_optimal
-from flexarm.plotting._canvas import COLORS, STYLES, color, style
 from flexarm.plotting._frames import Palette
 from flexarm.plotting._scene_parts import payloads
 from flexarm.plotting._skeleton import magnify
 from flexarm.plotting._vibration import _size
+from flexarm.plotting.canvas import COLORS, STYLES, color, style
 
 mpl.use("Agg")
 

@@ -22,6 +22,7 @@ from PIL import Image
 
 import flexarm as fa
 from flexarm import plotting
+from flexarm.bodies.joints import JOINT_KINDS
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +193,7 @@ def test_floating_bodies_hang_on_their_attachments() -> None:
 
 
 def test_every_kind_of_joint_has_its_marker() -> None:
-    arm = fa.library.random_tree(2, 40, 0, joints=fa.joints.JOINT_KINDS)
+    arm = fa.library.random_tree(2, 40, 0, joints=JOINT_KINDS)
     (lines,) = plotting.arm(arm, arm.neutral).lines
     links = fa.link_poses(arm, arm.neutral)[:, :3, 3]
     kinds = np.array([body.joint.kind for body in arm.bodies])

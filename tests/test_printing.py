@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm._printing import Printed, Sheet, Table
-from flexarm._trajectory_sheet import position_units
+from flexarm._support.printing import Printed, Sheet, Table
+from flexarm.simulation.trajectory import position_units
 
 PAPER = fa.library.de_luca_siciliano()
 SPATIAL = fa.library.farid_spatial(elements=1)

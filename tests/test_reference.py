@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from trees import SEVERAL, fixed, quaternions, random_state
 
 from flexarm.arm import Arm
+from flexarm.bodies.models import FlexibleBody, Joint, RigidBody
 from flexarm.library import random_tree
-from flexarm.models import FlexibleBody, Joint, RigidBody
 from flexarm.reference import lagrangian, rotations, twin
 from flexarm.reference.integrals import (
     body_inertia,

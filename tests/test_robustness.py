@@ -19,8 +19,8 @@ GAINS = [[1.0, 0.0, 0.4, 0.0], [0.0, 0.5, 0.0, 0.2]]
 
 def one_plant(model):
     """`robustness` of one given model."""
-    from flexarm.linear_models._loops import read_controller
     from flexarm.linear_models._robustness import _found
+    from flexarm.linear_models.loops import read_controller
 
     def found(controller):
         law = read_controller(model, controller)

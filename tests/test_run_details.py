@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
-from flexarm._trajectory_sheet import position_units
+from flexarm.simulation.trajectory import position_units
 
 
 @pytest.mark.parametrize("method", ["Rodas4P", "RK45"])

@@ -19,13 +19,13 @@ from flexarm.optimize._collocation.local import EquationOfMotion, Squares
 from flexarm.optimize._collocation.points import AtPoints
 from flexarm.optimize._collocation.tip_place import TipPlace
 from flexarm.optimize._collocation.transcription import Collocation, Grid
+from flexarm.optimize._identification.driver import _first_noise
 from flexarm.optimize._minimum_time.rest_postures import holding_forces
-from flexarm.optimize._programs.solve import solve
+from flexarm.optimize._programs.solvers import solve
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
 from flexarm.optimize._tracking.tip_task import TipTask, timed
 from flexarm.optimize._transfer.first_motion import smooth, torque_used
 from flexarm.optimize._verify import _between
-from flexarm.optimize.identify import _first_noise
 
 
 def test_second_derivatives_of_some_axes_of_the_tip() -> None:
@@ -145,7 +145,7 @@ def test_a_search_that_failed_has_no_duration(monkeypatch: pytest.MonkeyPatch) -
         details = {"tip_error": tip_tolerance}
         return SimpleNamespace(duration=0.4, success=fine, details=details)
 
-    module = sys.modules["flexarm.optimize.trade_off"]
+    module = sys.modules["flexarm.optimize._minimum_time.trade_offs"]
     monkeypatch.setattr(module, "time_optimal", search)
     found = optimize.trade_off(arm, line, [0.1, 0.001])
     assert_allclose(found.duration, [0.4, np.nan])

@@ -11,7 +11,7 @@ from integrator_cases import vibration
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm._stability import stable_step
+from flexarm.simulation.stability import stable_step
 
 STILL = {"gravity": (0.0, 0.0, 0.0)}
 

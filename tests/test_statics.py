@@ -16,7 +16,7 @@ from scipy.optimize import brentq, minimize
 from trees import SEVERAL, random_state
 
 import flexarm as fa
-from flexarm.statics._loads import read_loads
+from flexarm.statics.given_loads import read_loads
 
 HOLONOMIC = tuple(kind for kind in SEVERAL if kind != "subspace")
 

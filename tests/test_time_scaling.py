@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm.optimize import paths, time_optimal
-from flexarm.optimize._limits import limits_of, rows_of
+from flexarm.optimize._minimum_time.path_rows import rows_of
 from flexarm.optimize._minimum_time.time_scaling import (
     SCHEMES,
     friction,
@@ -21,6 +21,7 @@ from flexarm.optimize._minimum_time.time_scaling import (
     solve,
 )
 from flexarm.optimize._rigid import RigidLevel
+from flexarm.optimize.limits import limits_of
 
 TWO = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 FROM_A = fa.library.poses(TWO)["A"]

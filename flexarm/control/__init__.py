@@ -30,7 +30,7 @@ limits, noise and rounding; of a `LinearController` the whole loop runs in C.
    Embodying the Invention", claims 1, 6, 7, 16 and 31.
 """
 
-from .._joint_feedback import JointFeedback
+from ..simulation.joint_feedback import JointFeedback
 from ._force_correction import Comparison, ComputedTorque
 from ._linear_controller import LinearController
 from ._loop_run import LoopRun

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array
+from .._calls.arguments import real_array
 from ..errors import ArgumentError
 from ._law import solve
 from ._motion import Motion, influence, integrate

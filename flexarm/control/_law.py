@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm, check_numbers, real_array
+from .._calls.arguments import check_arm, check_numbers, real_array
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array
+from .._calls.arguments import real_array
 from ..errors import ArgumentError
 from ._loop_record import Loop
 from ._motion import is_ordinary
@@ -184,7 +184,7 @@ class _Function(_Law):
 
 def quiet_displacement(arm: Any, q: Array) -> Array:
     """Displacement (..., nv) from the neutral positions to q."""
-    from ..positions import quiet_difference
+    from ..kinematics.positions import quiet_difference
 
     return np.asarray(quiet_difference(arm, np.asarray(arm.neutral), q))
 

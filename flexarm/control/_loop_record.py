@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._chunks import all_finite, parts
-from .._explain import check_numbers, common_batch, count_of, real_array
-from .._simulate_core import NOT_CONVERGED
+from .._calls.arguments import check_numbers, common_batch, count_of, real_array
+from .._calls.chunks import all_finite, parts
 from ..errors import ArgumentError
+from ..simulation.core_loop import NOT_CONVERGED
 from ._linear_controller import LinearController, rows_of
 from ._loop_grid import grid_of
 from ._loop_run import LoopRun
-from ._loop_sensors import (
-    Sensors,
-    draw,
-    flaws_of,
-    round_to,
-    sensors_of,
-    sizes,
-    state_sensors,
-)
 from ._motion import is_ordinary
+from .sensors import Sensors, draw, flaws_of, round_to, sensors_of, sizes, state_sensors
 
 if TYPE_CHECKING:
     from ..arm import Arm

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..simulate import Trajectory
+from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
 

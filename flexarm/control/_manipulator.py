@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array, refuse_motors
-from .._simulate_run import times
+from .._calls.arguments import real_array, refuse_motors
 from ..errors import ArgumentError, NotFiniteError
+from ..simulation.run import times
 from ._force_correction import Comparison, ComputedTorque
 from ._motion import (
     INTEGRATORS,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array
-from .._simulate_core import run_core
-from .._simulate_run import Run
+from .._calls.arguments import real_array
 from ..errors import ArgumentError
-from ..positions import quiet_difference
+from ..kinematics.positions import quiet_difference
+from ..simulation.core_loop import run_core
+from ..simulation.run import Run
 
 if TYPE_CHECKING:
     from ..arm import Arm

@@ -6,13 +6,13 @@ from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from .._explain import check_arm, positive_number
-from .._options import explained
-from .._simulate_run import check_accuracy, check_step, state, times
-from .._stiffening_warning import warn_of_stiffening
-from .._threads import ONE, threads_of
+from .._calls.arguments import check_arm, positive_number
+from .._calls.threads import ONE, threads_of
+from .._support.options import explained
 from ..errors import ArgumentError
-from ..simulate import check_method
+from ..simulation.methods import check_method
+from ..simulation.run import check_accuracy, check_step, state, times
+from ..simulation.stiffening import warn_of_stiffening
 from ._linear_controller import LinearController
 from ._loop_callback import run_callback
 from ._loop_core import CORE, run_core

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import common_batch, count_of, real_array
+from .._calls.arguments import common_batch, count_of, real_array
 from ..errors import ArgumentError
-from ..simulate import Trajectory
+from ..simulation.methods import Trajectory
 from ._motion import (
     Sensed,
     advance,

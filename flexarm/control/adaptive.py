@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, real_array, refuse_motors
+from .._calls.arguments import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
 from ._law import gains, known, refuse_poses, rows, times

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._explain import refuse_motors
+from .._calls.arguments import refuse_motors
+from .._support.description import Description
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics import inverse_dynamics
+from ..dynamics.equations import inverse_dynamics
+from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
-from ..mass import mass_matrix
 from ..statics import equilibrium
-from ..statics._coordinates import read_arm
+from ..statics.coordinates import read_arm
 from ._law import (
     closed_poles,
     companion,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ._law import refuse_constraints, refuse_poses, times

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._explain import check_numbers, real_array, refuse_motors
+from .._calls.arguments import check_numbers, real_array, refuse_motors
+from .._support.description import Description
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid

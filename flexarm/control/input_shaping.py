@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._explain import check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.description import Description
 from ..errors import ArgumentError, ConvergenceError
 from ._law import told
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._explain import check_numbers, real_array, refuse_motors
+from .._calls.arguments import check_numbers, real_array, refuse_motors
+from .._support.description import Description
 from ..derivatives import inverse_dynamics_derivatives
+from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
-from ..mass import mass_matrix
 from ..statics import equilibrium
-from ..statics._coordinates import read_arm
+from ..statics.coordinates import read_arm
 from ._law import (
     closed_poles,
     companion,

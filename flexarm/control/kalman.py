@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array
+from .._calls.arguments import real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
-from ..linear_models._state_space import check_model
+from ..linear_models.state_space import check_model
 from ._law import closed_poles, symmetric, times
 from ._linear_controller import LinearController
 from .linear_quadratic import (

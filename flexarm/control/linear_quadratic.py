@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, positive_number, real_array
-from .._options import explained
+from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.options import explained
+from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError, ConvergenceError
+from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
-from ..linear_models._state_space import check_model
-from ..mass import mass_matrix
-from ..positions import quiet_difference
+from ..linear_models.state_space import check_model
 from ._discrete_riccati import discrete_riccati
 from ._law import closed_poles, gains, refuse_poses, times
 from ._linear_controller import LinearController

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._explain import common_batch
-from .._joint_feedback import JointFeedback
+from .._calls.arguments import common_batch
+from .._support.description import Description
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics import gravity_forces
+from ..dynamics.equations import gravity_forces
 from ..errors import ArgumentError
+from ..simulation.joint_feedback import JointFeedback
 from ..statics import equilibrium, holding_forces
-from ..statics._coordinates import read_arm
+from ..statics.coordinates import read_arm
 from ._law import gains, known, refuse_poses, rows, symmetric, told, with_joints
 
 if TYPE_CHECKING:

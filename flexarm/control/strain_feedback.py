@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._explain import refuse_motors
+from .._calls.arguments import refuse_motors
+from .._support.description import Description
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
 from ..statics import equilibrium

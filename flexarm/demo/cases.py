@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import dynamics, kinematics, library, mass
+from .. import dynamics, kinematics, library
+from ..dynamics import mass
 from ..reference import de_luca_siciliano as paper
-from ..simulate import Trajectory, simulate
+from ..simulation.methods import Trajectory, simulate
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import library, mass, plotting
-from ..plotting._canvas import color, finish
+from .. import library, plotting
+from ..dynamics import mass
+from ..plotting.canvas import color, finish
 from ..reference import de_luca_siciliano as paper
 from .cases import Result, ledger
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import explain
-from .._threads import ONE, threaded
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .._calls.arm_like import ArmLike
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
 
 Array = NDArray[np.float64]
 
@@ -35,7 +33,7 @@ class ForwardDynamicsDerivatives(NamedTuple):
 
 
 def forward_dynamics_derivatives(
-    arm: Arm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
+    arm: ArmLike, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
 ) -> ForwardDynamicsDerivatives:
     r"""Exact derivatives of the accelerations with respect to q, qd and tau.
 

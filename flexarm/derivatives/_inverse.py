@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import explain
-from .._threads import ONE, threaded
-
-if TYPE_CHECKING:
-    from ..stacks import AnyArm
+from .._calls.arm_like import AnyArm
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
 
 Array = NDArray[np.float64]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._explain import explain
-from .._threads import ONE, threaded
-from ..kinematics import _node
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .._calls.arm_like import ArmLike
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from ..kinematics.nodes import node_of
 
 
 def jacobian_derivatives(
-    arm: Arm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+    arm: ArmLike, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
 ) -> Any:
     r"""Exact derivatives of the Jacobian of a node with respect to the positions.
 
@@ -81,7 +79,7 @@ def jacobian_derivatives(
     >>> fa.jacobian_derivatives(arm, [[0.0, 0.5]] * 10).shape
     (10, 6, 2, 2)
     """
-    index = _node(arm, node)
+    index = node_of(arm, node)
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
         return model.jacobian_derivatives(index, q, out)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import explain
-from .._threads import ONE, threaded
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .._calls.arm_like import ArmLike
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
 
 Array = NDArray[np.float64]
 
@@ -46,7 +44,7 @@ class ForwardDynamicsGradients(NamedTuple):
 
 
 def inverse_dynamics_jvp(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any,
     qdd: Any,
@@ -132,7 +130,7 @@ def inverse_dynamics_jvp(
 
 
 def inverse_dynamics_vjp(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any,
     qdd: Any,
@@ -211,7 +209,7 @@ def inverse_dynamics_vjp(
 
 
 def forward_dynamics_jvp(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any,
     tau: Any,
@@ -302,7 +300,7 @@ def forward_dynamics_jvp(
 
 
 def forward_dynamics_vjp(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any,
     tau: Any,

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from .. import se3
 from ..arm import Arm
+from ..bodies.body import GROUND, Body
+from ..bodies.joints import Joint
+from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
-from ..joints import Joint
-from ..models import GROUND, Body, FlexibleBody, RigidBody
-from ._poses import clean_screws, pose
+from .poses import clean_screws, pose
 
 if TYPE_CHECKING:
     from ._frames_and_screws import BodyScrews

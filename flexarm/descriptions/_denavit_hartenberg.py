@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._checks import MAX_BODIES, as_array, check_angles
-from .._printing import Sheet, Table
+from .._support.checks import MAX_BODIES, as_array, check_angles
+from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
 from ._joint_tree import JointTree
 from ._motion_subgroups import screw
-from ._poses import check_pose, check_poses, pose, turn_to
+from .poses import check_pose, check_poses, pose, turn_to
 
 Array = NDArray[np.float64]
 

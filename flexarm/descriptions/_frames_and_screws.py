@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._checks import as_array
+from .._support.checks import as_array
 from ..arm import Arm
 from ..errors import ModelError
 from . import _arms
 from ._joint_tree import JointTree, without_offset
 from ._motion_subgroups import screw
-from ._poses import check_poses, clean_screws, point_and_pitch, pose, product, turn_to
+from .poses import check_poses, clean_screws, point_and_pitch, pose, product, turn_to
 
 Array = NDArray[np.float64]
 

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._checks import MAX_BODIES, _numbers, as_array
-from .._description import Description
-from .._explain import check_finite, real_array
-from .._printing import Printed, Sheet, Table
+from .._calls.arguments import check_finite, real_array
+from .._support.checks import MAX_BODIES, as_array, as_numbers
+from .._support.description import Description
+from .._support.printing import Printed, Sheet, Table
 from ..arm import Arm
+from ..bodies.body import Body
+from ..bodies.joints import unit_screw
+from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
-from ..joints import unit_screw
-from ..models import Body, RigidBody
 from . import _arms
-from ._poses import point_and_pitch, pose
+from .poses import point_and_pitch, pose
 
 if TYPE_CHECKING:
     from ._denavit_hartenberg import DenavitHartenberg
@@ -56,7 +57,7 @@ def check_screws(screws: Any) -> tuple[Array, ...]:
     result = []
     for i, item in enumerate(screws):
         what = f"screw of joint {i} (counted from 0)"
-        several = _numbers(what, item).ndim == 2
+        several = as_numbers(what, item).ndim == 2
         S = as_array(what, item, (6, None) if several else (6,)).reshape(6, -1)
         if S.shape[1] > 6:
             raise ModelError(f"{what} has {S.shape[1]} columns, expected at most 6")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import _numbers, as_array
+from .._support.checks import as_array, as_numbers
+from ..bodies.joints import unit_vector
 from ..errors import ModelError
-from ..joints import _unit
 
 Array = NDArray[np.float64]
 
@@ -66,9 +66,9 @@ def screw(
     >>> screw((0, 0, 2), pitch=np.inf)
     array([0., 0., 0., 0., 0., 1.])
     """
-    e = _unit("axis of the screw", axis)
+    e = unit_vector("axis of the screw", axis)
     p = as_array("point of the screw", point, (3,))
-    h = _numbers("pitch of the screw", pitch)
+    h = as_numbers("pitch of the screw", pitch)
     if h.ndim == 0 and h == np.inf:
         return np.concatenate([np.zeros(3), e])
     h = as_array("pitch of the screw", h, ())
@@ -150,9 +150,9 @@ def motion_subgroup(
             f"motion subgroup {name!r} has the pitch {pitch:g} m/rad, expected it of "
             "'helical' and 'helical planar' alone"
         )
-    from ._poses import turn_to
+    from .poses import turn_to
 
-    x, y, z = turn_to(_unit("axis of the motion subgroup", axis)).T
+    x, y, z = turn_to(unit_vector("axis of the motion subgroup", axis)).T
     T = [screw(e, pitch=np.inf) for e in (x, y, z)]
     R = [screw(e, point) for e in (x, y, z)]
     H = screw(z, point, pitch)

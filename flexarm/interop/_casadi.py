@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._optional import required
+from .._support.optional import required
 from ..errors import ArgumentError
 from ._functions import ArmFunction
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm
-from .._options import did_you_mean
+from .._calls.arguments import check_arm
+from .._support.options import did_you_mean
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._optional import required
-from .._threads import threads_of
+from .._calls.threads import threads_of
+from .._support.optional import required
 from ..errors import ArgumentError
 from ._functions import ArmFunction, told
 

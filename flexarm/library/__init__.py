@@ -17,7 +17,7 @@ from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
 from .spatial import cibicik_egeland, cibicik_egeland_order
-from .spin_up import spin_up, spin_up_beam
+from .spinning_beam import spin_up, spin_up_beam
 
 __all__ = [
     "Maneuver",

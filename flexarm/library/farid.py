@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import whole_number
-from .._options import explained
+from .._support.checks import whole_number
+from .._support.options import explained
 from ..arm import Arm
 from ..beams import Payload, Section, finite_element_link
-from ..drives import Drive
+from ..bodies.body import Body
+from ..bodies.drives import Drive
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
 from ..errors import ModelError
-from ..joints import Joint
-from ..models import Body, RigidBody
 from .planar import _each
 
 _LENGTH, _DENSITY = 1.0, 5.0  # m, kg/m

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import whole_number
-from .._options import explained
+from .._support.checks import whole_number
+from .._support.options import explained
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
-from ..joints import Joint
-from ..models import Body
+from ..bodies.body import Body
+from ..bodies.joints import Joint
 from .planar import rigid_rod
 
 _DLS_LENGTH = 0.5  # m

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arm import Arm
+from ..bodies.body import Body
+from ..bodies.joints import Joint
+from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
-from ..joints import Joint
-from ..models import Body, FlexibleBody, RigidBody
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator

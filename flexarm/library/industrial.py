@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arm import Arm
-from ..joints import Joint
-from ..models import RigidBody
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
 
 
 def _turn_x(quarters: int) -> np.ndarray:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import whole_number
-from .._joint_feedback import JointFeedback
+from .._support.checks import whole_number
 from ..arm import Arm
+from ..dynamics.mass import mass_matrix
 from ..errors import ModelError
-from ..mass import mass_matrix
+from ..simulation.joint_feedback import JointFeedback
 from ..statics import holding_forces
 from .postures import poses
 

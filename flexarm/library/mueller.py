@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._checks import as_array
+from .._support.checks import as_array
 from ..arm import Arm
+from ..bodies.models import RigidBody
 from ..descriptions import SpatialScrews, screw
-from ..descriptions._poses import pose
+from ..descriptions.poses import pose
 from ..errors import ModelError
-from ..models import RigidBody
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import whole_number
-from .._options import explained
+from .._support.checks import whole_number
+from .._support.options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
+from ..bodies.body import Body
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
 from ..errors import ModelError
-from ..joints import Joint
-from ..models import Body, RigidBody
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm
+from .._calls.arguments import check_arm
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import whole_number
+from .._support.checks import whole_number
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, clamped_rod_modes, flexible_link
+from ..bodies.body import Body
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
 from ..errors import ModelError
-from ..joints import Joint
-from ..models import Body, RigidBody
 
 # Table I, in SI units
 _L1, _L2, _L3, _L4 = 0.26, 2.0, 1.8, 0.24  # m

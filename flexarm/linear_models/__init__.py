@@ -7,9 +7,9 @@ forces that may enter and the signals that may be measured.
 from . import inputs, outputs
 from ._linearize import linearize
 from ._loci import RootLocus, root_locus
-from ._loops import closed_loop
 from ._robustness import Robustness, robustness
-from ._state_space import StateSpace
+from .loops import closed_loop
+from .state_space import StateSpace
 
 __all__ = [
     "Robustness",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array
+from .._calls.arguments import real_array
 from ..errors import ArgumentError, SingularityError
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
 
-def series(model: StateSpace, second: StateSpace) -> StateSpace:
+def series(model: Model, second: Model) -> Model:
     """Model whose outputs are the inputs of a second one: an actuator, then an arm.
 
     Parameters
@@ -62,7 +60,7 @@ def series(model: StateSpace, second: StateSpace) -> StateSpace:
     )
 
 
-def feedback(model: StateSpace, controller: Any, sign: float = -1.0) -> StateSpace:
+def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
     r"""Closed loop of a model and a controller that sees all its outputs.
 
     The inputs become :math:`u = r + \text{sign} \cdot K y`, with the reference or
@@ -147,7 +145,7 @@ def feedback(model: StateSpace, controller: Any, sign: float = -1.0) -> StateSpa
     )
 
 
-def _alike(model: StateSpace, other: StateSpace) -> None:
+def _alike(model: LinearSystem, other: LinearSystem) -> None:
     if not isinstance(other, type(model)):
         raise ArgumentError(f"{other!r} is no StateSpace, expected one")
     if model.dt != other.dt:

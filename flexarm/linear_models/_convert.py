@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._optional import required
+from .._support.optional import required
 from ._modes import single
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._system import LinearSystem
 
 
-def to_control(model: StateSpace, name: str | None = None) -> Any:
+def to_control(model: LinearSystem, name: str | None = None) -> Any:
     """Return the model as ``control.StateSpace``, with its names.
 
     Parameters
@@ -52,7 +50,7 @@ def to_control(model: StateSpace, name: str | None = None) -> Any:
     return control.ss(model.A, model.B, model.C, model.D, dt, **names, **options)
 
 
-def to_scipy(model: StateSpace) -> Any:
+def to_scipy(model: LinearSystem) -> Any:
     """Return the model as ``scipy.signal.StateSpace``, or its discrete kind.
 
     Parameters

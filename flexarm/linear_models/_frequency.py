@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, real_array
+from .._calls.arguments import check_numbers, real_array
 from ..errors import ArgumentError, SingularityError
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._modes import balanced
+from ._system import LinearSystem
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -19,7 +18,7 @@ Complex = NDArray[np.complex128]
 _ENTRIES = 1 << 22  # most entries of the matrices at a time
 
 
-def frequency_response(model: StateSpace, omega: Any) -> Complex:
+def frequency_response(model: LinearSystem, omega: Any) -> Complex:
     r"""Transfer matrix :math:`C (i\omega - A)^{-1} B + D` at frequencies.
 
     Parameters
@@ -75,8 +74,6 @@ def frequency_response(model: StateSpace, omega: Any) -> Complex:
 
 def _resolved(A: Array, B: Array, s: Complex, omega: Array) -> Complex:
     """(s - A)^-1 B for each s, or a refusal where a mode is undamped."""
-    from ._modes import balanced
-
     A, scale = balanced(A)
     shifted = s[:, None, None] * np.eye(len(A)) - A
     try:
@@ -102,7 +99,7 @@ def _singular(matrix: Complex) -> bool:
         return True
 
 
-def static_gain(model: StateSpace) -> Array:
+def static_gain(model: LinearSystem) -> Array:
     r"""Outputs at rest for unit inputs, :math:`D - C A^{-1} B`.
 
     Parameters

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_finite, common_batch, leading, real_array, zero_quaternion
-from .._options import explained
+from .._calls.arguments import check_finite, common_batch, real_array
+from .._calls.arm_like import ArmLike, StackLike
+from .._calls.explain import leading, zero_quaternion
+from .._support.options import explained
 from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics import inverse_dynamics
+from ..dynamics.equations import inverse_dynamics
+from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError, SingularityError
-from ..mass import mass_matrix
 from ..statics import equilibrium
-from ..statics._coordinates import read_arm
-from ..statics._loads import Loads, read_loads
-from ._point import Point, lie_brackets
+from ..statics.coordinates import read_arm
+from ..statics.given_loads import Loads, read_loads
 from ._stacked import linearize_stack
-from ._state_space import StateSpace
 from .inputs import read_inputs
+from .operating_point import Point, lie_brackets
 from .outputs import read_outputs, state_names
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .state_space import StateSpace
 
 Array = NDArray[np.float64]
 
 
 @explained
 def linearize(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any = None,
     tau: Any = None,
@@ -156,11 +155,9 @@ def linearize(
     >>> fa.linearize(fa.stack(arms)[:, None], q[[0, -1]]).A.shape
     (2, 2, 12, 12)
     """
-    from ..stacks import ArmStack
+    if isinstance(arm, StackLike):
 
-    if isinstance(arm, ArmStack):
-
-        def one_arm(one: Arm, **states: Any) -> StateSpace:
+        def one_arm(one: ArmLike, **states: Any) -> StateSpace:
             options: dict[str, Any] = {"inputs": inputs, "outputs": outputs}
             return linearize(
                 one, **states, **options, settle=settle, node=node, frame=frame
@@ -224,7 +221,7 @@ def linearize(
 
 
 def _read(
-    arm: Arm, q: Any, qd: Any, tau: Any, wrench: Any, node: Any, frame: str
+    arm: ArmLike, q: Any, qd: Any, tau: Any, wrench: Any, node: Any, frame: str
 ) -> tuple[dict[str, Array], Loads | None]:
     """Finite arrays of the arguments that are given, and the load."""
     given: dict[str, Array] = {"q": real_array("q", q)}
@@ -243,7 +240,9 @@ def _read(
     return given, read_loads(arm, wrench, node, frame)
 
 
-def _settle(arm: Arm, at: dict[str, Array], wrench: Any, node: Any, frame: str) -> None:
+def _settle(
+    arm: ArmLike, at: dict[str, Array], wrench: Any, node: Any, frame: str
+) -> None:
     """Replace positions by those of the equilibrium with held joints."""
     if "tau" in at or ("qd" in at and at["qd"].any()):
         raise ArgumentError(
@@ -257,7 +256,7 @@ def _settle(arm: Arm, at: dict[str, Array], wrench: Any, node: Any, frame: str) 
 class _Basis:
     """Velocities that the couplings of an arm admit, by independent ones of them."""
 
-    def __init__(self, arm: Arm, q: Array) -> None:
+    def __init__(self, arm: ArmLike, q: Array) -> None:
         self.kept = np.arange(arm.nv)
         self.T: Array | None = None
         if not arm.constraints:
@@ -310,7 +309,7 @@ class _Basis:
 class _Mass:
     """Mass matrix of the independent coordinates, factored."""
 
-    def __init__(self, arm: Arm, q: Array, basis: _Basis) -> None:
+    def __init__(self, arm: ArmLike, q: Array, basis: _Basis) -> None:
         self.M = basis.block(mass_matrix(arm, q))
         size = np.sqrt(np.abs(np.diagonal(self.M, axis1=-2, axis2=-1)))
         self.size = np.where(size > 0.0, size, 1.0)
@@ -339,7 +338,7 @@ class _Mass:
 
 
 def _accelerations(
-    arm: Arm,
+    arm: ArmLike,
     q: Array,
     qd: Array,
     tau: Array | None,

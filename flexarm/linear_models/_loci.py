@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, real_array
+from .._calls.arguments import check_numbers, real_array
 from ..errors import ArgumentError
-from ._loops import closed_loop, rates_of, read_controller, sampled
-from ._state_space import StateSpace, check_model
+from .loops import closed_loop, rates_of, read_controller, sampled
+from .state_space import StateSpace, check_model
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

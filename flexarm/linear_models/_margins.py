@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._loops import frequencies, rates_of
+from .loops import frequencies, rates_of
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._printing import Printed, Sheet, Table
+from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -23,14 +21,14 @@ AT_ZERO, NO_DECAY = 1e-7, 1e-9
 _SHARE = 0.2  # least part of a mode that is told
 
 
-def each(model: StateSpace) -> list[tuple[tuple[int, ...], StateSpace]]:
+def each(model: Model) -> list[tuple[tuple[int, ...], Model]]:
     """All models of a batch with their indices."""
     if not model.batch:
         return [((), model)]
     return [(index, model[index]) for index in np.ndindex(*model.batch)]
 
 
-def single(model: StateSpace, what: str) -> None:
+def single(model: LinearSystem, what: str) -> None:
     """Refuse many models, for what makes one or is of one."""
     if model.batch:
         raise ArgumentError(
@@ -176,7 +174,7 @@ def _listed(states: tuple[str, ...], shares: Any, percent: bool = False) -> str:
     return " and ".join(most)
 
 
-def poles(model: StateSpace) -> Poles:
+def poles(model: LinearSystem) -> Poles:
     """Poles, with frequencies, damping ratios and the states that move.
 
     Parameters
@@ -265,7 +263,7 @@ def balanced(A: Any) -> tuple[Array, Array]:
     return scaled, scale
 
 
-def scale_of(model: StateSpace) -> float:
+def scale_of(model: LinearSystem) -> float:
     """Rate against which the poles of one model are small or large, in 1/s."""
     if model.dt is not None:
         return 1.0 / model.dt
@@ -363,7 +361,7 @@ class ModalTest:
         )
 
 
-def controllability(model: StateSpace, tolerance: float = 1e-9) -> ModalTest:
+def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     r"""Which modes the inputs move: the test of Popov, Belevitch and Hautus.
 
     Parameters
@@ -408,7 +406,7 @@ def controllability(model: StateSpace, tolerance: float = 1e-9) -> ModalTest:
     return _test(model, model.B, "controllable", model.inputs, tolerance, False)
 
 
-def observability(model: StateSpace, tolerance: float = 1e-9) -> ModalTest:
+def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     r"""Which modes the outputs show: the test of Popov, Belevitch and Hautus.
 
     Parameters
@@ -444,7 +442,7 @@ def observability(model: StateSpace, tolerance: float = 1e-9) -> ModalTest:
 
 
 def _test(
-    model: StateSpace,
+    model: LinearSystem,
     sides: Array,
     what: str,
     names: tuple[str, ...],

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._options import did_you_mean
+from .._calls.arm_like import ArmLike
+from .._support.options import did_you_mean
+from ..dynamics.operational_space import node_numbers
 from ..errors import ArgumentError
-from ..operational_space import _numbers
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 _AXES = "xyz"
 
@@ -25,18 +23,18 @@ def axes_of(axes: Any) -> str:
     return str(axes)
 
 
-def node_and_name(arm: Arm, node: Any) -> tuple[int, str]:
+def node_and_name(arm: ArmLike, node: Any) -> tuple[int, str]:
     """Number of a node, and what its signals are called."""
     if node is None or (isinstance(node, str) and node == "tip"):
         return arm.tip_node, "tip"
-    numbers = _numbers(arm, node)
+    numbers = node_numbers(arm, node)
     if len(numbers) != 1:
         raise ArgumentError(f"node is {node!r}, expected a single node")
     return numbers[0], arm.node_names[numbers[0]]
 
 
 def node_of_words(
-    arm: Arm, text: str, kinds: Iterable[str]
+    arm: ArmLike, text: str, kinds: Iterable[str]
 ) -> tuple[Any, str, str] | None:
     """Node, kind and axes of words such as "tip position xy", or None.
 

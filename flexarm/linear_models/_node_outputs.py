@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._calls.arm_like import ArmLike
 from ._names import axes_of, node_and_name
-from ._point import Point, Tangent, cross_columns, turned
-from ._strain import Output
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .operating_point import Point, Tangent, cross_columns, turned
+from .strain import Output
 
 
 def _on_node(
@@ -24,7 +22,7 @@ def _on_node(
 ) -> Output:
     """Some components of the angular (0) or linear (3) half of a motion of a node."""
 
-    def names(arm: Arm) -> tuple[str, ...]:
+    def names(arm: ArmLike) -> tuple[str, ...]:
         told = node_and_name(arm, node)[1]
         between = f" {what}" if what else ""
         return tuple(f"{told}{between} {axis}" for axis in axes_of(axes))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of, single
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
@@ -65,13 +63,13 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
     return F, T, sizes
 
 
-def _transformed(model: StateSpace, F: Any, T: Any, states: Any) -> StateSpace:
+def _transformed(model: Model, F: Any, T: Any, states: Any) -> Model:
     """The model in states z with x = T z."""
     B = np.linalg.solve(T, model.B)
     return model.replace(A=F, B=B, C=model.C @ T, states=states, drift=None)
 
 
-def modal_form(model: StateSpace) -> StateSpace:
+def modal_form(model: Model) -> Model:
     r"""Model with a real block-diagonal A, one block for each mode, slow ones first.
 
     Blocks of a pair are :math:`\begin{pmatrix} a & b \\ -b & a \end{pmatrix}` for the
@@ -142,8 +140,8 @@ def _pair(block: Array) -> tuple[Array, Array]:
 
 
 def modal_truncation(
-    model: StateSpace, frequency: float, *, match_static: bool = True
-) -> StateSpace:
+    model: Model, frequency: float, *, match_static: bool = True
+) -> Model:
     """Model of the slow modes only, those below a frequency.
 
     Parameters
@@ -245,7 +243,7 @@ class Reduction:
         All that in a sentence.
     """
 
-    model: StateSpace
+    model: Any
     hankel: Array
     kept_apart: int
     error_bound: Any
@@ -256,7 +254,7 @@ class Reduction:
 
 
 def balanced_reduction(
-    model: StateSpace, order: int, *, match_static: bool = False
+    model: LinearSystem, order: int, *, match_static: bool = False
 ) -> Reduction:
     r"""Reduced model by balanced truncation of the part that decays.
 
@@ -339,8 +337,8 @@ def balanced_reduction(
 
 
 def _reduce(
-    model: StateSpace, order: int, match_static: bool, index: tuple[int, ...]
-) -> tuple[StateSpace, Array, int]:
+    model: Model, order: int, match_static: bool, index: tuple[int, ...]
+) -> tuple[Model, Array, int]:
     """Reduced model, Hankel singular values, number of states that do not decay."""
     A, scale = balanced(model.A)
     B, C = model.B / scale[:, None], model.C * scale
@@ -384,7 +382,7 @@ def _reduce(
 
 
 def _balance(
-    A: Array, B: Array, C: Array, model: StateSpace, keep: int
+    A: Array, B: Array, C: Array, model: LinearSystem, keep: int
 ) -> tuple[Array, Array, Array, Array]:
     """Left and right projections on balanced states, Hankel singular values, D."""
     from scipy.linalg import solve_continuous_lyapunov, solve_discrete_lyapunov

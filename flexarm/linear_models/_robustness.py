@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm, check_numbers, real_array
-from .._printing import Printed, Sheet
+from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arm_like import ArmLike
+from .._support.printing import Printed, Sheet
 from ..errors import ArgumentError
 from ._linearize import linearize
 from ._loci import damping_of
-from ._loops import (
-    Law,
-    closed_loop,
-    rates_of,
-    read_controller,
-    sampled,
-    sensitivity,
-)
 from ._margins import Loop, margins
-from ._state_space import StateSpace
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .loops import Law, closed_loop, rates_of, read_controller, sampled, sensitivity
+from .state_space import StateSpace
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -168,7 +159,7 @@ class Robustness(Printed):
 
 
 def robustness(
-    make: Callable[..., Arm],
+    make: Callable[..., ArmLike],
     ranges: Mapping[str, Any],
     q: Any,
     controller: Any = None,

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._explain import common_batch, leading, real_array
+from .._calls.arguments import common_batch, real_array
+from .._calls.arm_like import StackLike
+from .._calls.explain import leading
 from ..errors import ArgumentError
-from ._state_space import StateSpace
-
-if TYPE_CHECKING:
-    from ..stacks import ArmStack
+from .state_space import StateSpace
 
 
 def linearize_stack(
-    stack: ArmStack, given: dict[str, Any], function: Callable[..., StateSpace]
+    stack: StackLike, given: dict[str, Any], function: Callable[..., StateSpace]
 ) -> StateSpace:
     """Models of a stack, ``function(arm, **states)`` for all states of each arm.
 

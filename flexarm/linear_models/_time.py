@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, positive_number, real_array
 from ..errors import ArgumentError
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
 
-def discretize(model: StateSpace, dt: float, delay: float = 0.0) -> StateSpace:
+def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     r"""Discrete model of a continuous one whose inputs are held between samples.
 
     Exact at the samples: :math:`x_{k+1} = e^{A\,dt} x_k + \int_0^{dt} e^{A s} ds\,B
@@ -110,7 +108,7 @@ def held(A: Any, B: Any, h: float) -> tuple[Array, Array]:
     return np.asarray(moved[..., :n, :n]), np.asarray(moved[..., :n, n:])
 
 
-def _continuous(model: StateSpace, what: str) -> None:
+def _continuous(model: LinearSystem, what: str) -> None:
     if model.dt is not None:
         raise ArgumentError(
             f"{what} is of a model with the sample time {model.dt:g} s, expected a "
@@ -139,7 +137,7 @@ class Response(NamedTuple):
     x: Array
 
 
-def step_response(model: StateSpace, t: Any) -> Response:
+def step_response(model: LinearSystem, t: Any) -> Response:
     """Outputs after a unit step of each input at t = 0, exact at all times.
 
     Parameters
@@ -179,7 +177,7 @@ def step_response(model: StateSpace, t: Any) -> Response:
     return Response(t, y, x)
 
 
-def impulse_response(model: StateSpace, t: Any) -> Response:
+def impulse_response(model: LinearSystem, t: Any) -> Response:
     """Outputs after a unit impulse of each input at t = 0, exact at all times.
 
     Parameters
@@ -226,7 +224,7 @@ def impulse_response(model: StateSpace, t: Any) -> Response:
     return Response(t, y, x)
 
 
-def response(model: StateSpace, t: Any, u: Any = None, x0: Any = None) -> Response:
+def response(model: LinearSystem, t: Any, u: Any = None, x0: Any = None) -> Response:
     """Outputs for given inputs and start, exact for inputs that are held.
 
     Parameters
@@ -301,7 +299,7 @@ def _samples(dt: float, t: Array) -> NDArray[np.intp]:
     return steps
 
 
-def _transitions(model: StateSpace, t: Array, row: bool = False) -> Any:
+def _transitions(model: LinearSystem, t: Array, row: bool = False) -> Any:
     """Matrices (A, B) that lead from each time to the next."""
     known: dict[float, tuple[Array, Array]] = {}
     gaps = np.diff(t)
@@ -328,7 +326,7 @@ def _transitions(model: StateSpace, t: Array, row: bool = False) -> Any:
         yield known[key]
 
 
-def _power(model: StateSpace, count: int) -> tuple[Array, Array]:
+def _power(model: LinearSystem, count: int) -> tuple[Array, Array]:
     """Transition of so many samples with the input held."""
     A, B = np.broadcast_to(np.eye(model.n_states), model.A.shape), 0.0 * model.B
     for _ in range(count):
@@ -336,7 +334,7 @@ def _power(model: StateSpace, count: int) -> tuple[Array, Array]:
     return A, B
 
 
-def _run(model: StateSpace, t: Array, start: Array, u: Array) -> Array:
+def _run(model: LinearSystem, t: Array, start: Array, u: Array) -> Array:
     """States (..., k, n, m) from starts (..., n, m) with held inputs (m, m)."""
     x = np.zeros((*model.batch, len(t), *start.shape[-2:]))
     x[..., 0, :, :] = start

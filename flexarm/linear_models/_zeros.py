@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._printing import Printed, Sheet, Table
+from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, SingularityError
 from ._modes import ascending, balanced, each
-
-if TYPE_CHECKING:
-    from ._state_space import StateSpace
+from ._system import LinearSystem
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -74,7 +72,7 @@ class Zeros(Printed):
         return Sheet((Table(rows),))
 
 
-def zeros(model: StateSpace) -> Zeros:
+def zeros(model: LinearSystem) -> Zeros:
     r"""Finite zeros of a square model, transmission zeros of a minimal one.
 
     Values of s for which :math:`\begin{pmatrix} A - s & B \\ C & D \end{pmatrix}` is
@@ -155,7 +153,7 @@ def zeros(model: StateSpace) -> Zeros:
     return Zeros(result.reshape(*model.batch, count), model.dt)
 
 
-def _finite_zeros(model: StateSpace) -> Complex | None:
+def _finite_zeros(model: LinearSystem) -> Complex | None:
     """Zeros of one square model, None if its transfer matrix is singular."""
     A, B, C, D = _scaled(model)
     m = B.shape[1]
@@ -185,7 +183,7 @@ def _finite_zeros(model: StateSpace) -> Complex | None:
     return values[ascending(values)]
 
 
-def _scaled(model: StateSpace) -> tuple[Array, Array, Array, Array]:
+def _scaled(model: LinearSystem) -> tuple[Array, Array, Array, Array]:
     """Matrices in balanced units of states, then of inputs and outputs."""
     A, scale = balanced(model.A)
     B, C, D = model.B / scale[:, None], model.C * scale, model.D

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError
-from ..kinematics import jacobian
+from ..kinematics.nodes import jacobian
 from ._names import axes_of, node_and_name, node_of_words
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -37,8 +35,8 @@ class Input:
         Generalized forces of a unit of each, ``directions(arm, q)``, (..., nv, m).
     """
 
-    names: Callable[[Arm], tuple[str, ...]]
-    directions: Callable[[Arm, Array], Array]
+    names: Callable[[ArmLike], tuple[str, ...]]
+    directions: Callable[[ArmLike, Array], Array]
 
 
 def actuators() -> Input:
@@ -57,11 +55,11 @@ def actuators() -> Input:
     ('link1 force', 'link2 force')
     """
 
-    def names(arm: Arm) -> tuple[str, ...]:
+    def names(arm: ArmLike) -> tuple[str, ...]:
         known = arm.coordinate_names
         return tuple(f"{known[i]} force" for i in arm.actuator_indices)
 
-    def directions(arm: Arm, q: Array) -> Array:
+    def directions(arm: ArmLike, q: Array) -> Array:
         return np.eye(arm.nv)[:, arm.actuator_indices]
 
     return Input(names, directions)
@@ -83,21 +81,21 @@ def all_forces() -> Input:
     ('link1 force', 'link1.bending y 1 force')
     """
 
-    def names(arm: Arm) -> tuple[str, ...]:
+    def names(arm: ArmLike) -> tuple[str, ...]:
         return tuple(f"{name} force" for name in arm.coordinate_names)
 
-    def directions(arm: Arm, q: Array) -> Array:
+    def directions(arm: ArmLike, q: Array) -> Array:
         return np.eye(arm.nv)
 
     return Input(names, directions)
 
 
 def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
-    def names(arm: Arm) -> tuple[str, ...]:
+    def names(arm: ArmLike) -> tuple[str, ...]:
         _, told = node_and_name(arm, node)
         return tuple(f"{told} {what} {axis}" for axis in axes_of(axes))
 
-    def directions(arm: Arm, q: Array) -> Array:
+    def directions(arm: ArmLike, q: Array) -> Array:
         number, _ = node_and_name(arm, node)
         rows = [first + "xyz".index(axis) for axis in axes_of(axes)]
         J = jacobian(arm, q, number, frame="base")[..., rows, :]
@@ -167,7 +165,7 @@ _ON_NODES: dict[str, Callable[[Any, str], Input]] = {
 }
 
 
-def read_inputs(arm: Arm, given: Any) -> list[Input]:
+def read_inputs(arm: ArmLike, given: Any) -> list[Input]:
     """Inputs from the argument of `linearize`."""
     if given is None:
         return [actuators()]
@@ -180,7 +178,7 @@ def read_inputs(arm: Arm, given: Any) -> list[Input]:
     return found
 
 
-def _read_one(arm: Arm, item: Any) -> Input:
+def _read_one(arm: ArmLike, item: Any) -> Input:
     if isinstance(item, Input):
         return item
     if isinstance(item, str):

@@ -27,12 +27,13 @@ Names of nodes are those of ``arm.node_names``, ``"tip"`` is that of the arm.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import real_array
+from .._calls.arguments import real_array
+from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError, ModelError
 from ._names import node_of_words
 from ._node_outputs import (
@@ -47,11 +48,8 @@ from ._node_outputs import (
     tip_position,
     tip_velocity,
 )
-from ._point import Point, Tangent
-from ._strain import Output, strain
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .operating_point import Point, Tangent
+from .strain import Output, strain
 
 Array = NDArray[np.float64]
 
@@ -83,10 +81,10 @@ __all__ = [
 # coordinates
 
 
-def _chosen(columns: Callable[[Arm], Any], order: int, suffix: str) -> Output:
+def _chosen(columns: Callable[[ArmLike], Any], order: int, suffix: str) -> Output:
     """Some coordinates, or their first or second rates."""
 
-    def names(arm: Arm) -> tuple[str, ...]:
+    def names(arm: ArmLike) -> tuple[str, ...]:
         known = arm.coordinate_names
         at = np.arange(arm.nv)[columns(arm)]
         return tuple(f"{known[i]}{suffix}" for i in at)
@@ -234,7 +232,7 @@ def mode_velocities(body: str | int | None = None) -> Output:
     return _chosen(lambda arm: _modal(arm, body), 1, " rate")
 
 
-def _modal(arm: Arm, body: str | int | None) -> slice:
+def _modal(arm: ArmLike, body: str | int | None) -> slice:
     if arm.motor_slice.stop == arm.nv:
         raise ArgumentError("outputs has 'modes', but no body of the arm has any")
     if body is None:
@@ -258,7 +256,7 @@ def state() -> Output:
     every = slice(None)
     first, second = _chosen(lambda arm: every, 0, ""), _chosen(lambda arm: every, 1, "")
 
-    def names(arm: Arm) -> tuple[str, ...]:
+    def names(arm: ArmLike) -> tuple[str, ...]:
         return state_names(arm.coordinate_names)
 
     def tangent(point: Point) -> Tangent:
@@ -316,7 +314,7 @@ def combination(
     array([[1., 1., 0., 0.]])
     """
 
-    def row(arm: Arm, given: Any) -> Any:
+    def row(arm: ArmLike, given: Any) -> Any:
         if not given:
             return 0.0
         known, result = arm.coordinate_names, np.zeros((1, arm.nv))
@@ -366,7 +364,7 @@ _ON_NODES: dict[str, Callable[[Any, str], Output]] = {
 }
 
 
-def read_outputs(arm: Arm, given: Any) -> list[Output]:
+def read_outputs(arm: ArmLike, given: Any) -> list[Output]:
     """Outputs from the argument of `linearize`."""
     if given is None:
         return [joint_positions()]
@@ -383,7 +381,7 @@ def _is_strain(item: Any) -> bool:
     return isinstance(item, tuple) and len(item) >= 3 and item[0] == "strain"
 
 
-def _read_one(arm: Arm, item: Any) -> Output:
+def _read_one(arm: ArmLike, item: Any) -> Output:
     if isinstance(item, Output):
         return item
     if _is_strain(item):

@@ -2,16 +2,16 @@
 
 from . import paths
 from ._identification.base_parameters import identify_base_parameters
+from ._identification.driver import identify
 from ._identification.records import Record, simulated_record
 from ._identification.result import Identification
+from ._minimum_time.driver import time_optimal
+from ._minimum_time.trade_offs import TradeOff, trade_off
+from ._path import Path
 from ._result import OptimalMotion, Verification
+from ._tracking.driver import track
 from ._transfer.design import Design
-from .identify import identify
-from .paths import Path
-from .time_optimal import time_optimal
-from .track import track
-from .trade_off import TradeOff, trade_off
-from .trajectory import trajectory
+from ._transfer.driver import trajectory
 
 __all__ = [
     "Design",

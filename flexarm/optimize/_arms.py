@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ..parameters._tangent import made_arm
+from ..parameters.tangent import made_arm
 
 if TYPE_CHECKING:
     from ..arm import Arm

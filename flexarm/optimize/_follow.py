@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, real_array
+from .._calls.arguments import check_numbers, real_array
 from ..errors import ArgumentError
-from ..inverse_kinematics import inverse_kinematics
+from ..ik import inverse_kinematics
 from ._rigid import RigidLevel
 
 if TYPE_CHECKING:
     from ..arm import Arm
-    from .paths import Path
+    from ._path import Path
 
 Array = NDArray[np.float64]
 
@@ -107,7 +107,7 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     >>> print(motion.q[0].round(9) + 0.0, motion.first[0].round(9) + 0.0)
     [0.         1.57079633] [ 0.  -0.2]
     """
-    from .paths import Path
+    from ._path import Path
 
     if not isinstance(path, Path):
         raise ArgumentError(

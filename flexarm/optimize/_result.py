@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..errors import ConvergenceError, ConvergenceWarning
 
 if TYPE_CHECKING:
-    from .._simulate_run import Trajectory
     from ..arm import Arm
+    from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

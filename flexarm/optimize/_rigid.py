@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm
-from .._motors import free_mounts, joint_forces
-from ..constraints import Coupling
+from .._calls.arguments import check_arm
 from ..errors import ArgumentError
+from ..model.loops import Coupling
+from ..model.motors import free_mounts, joint_forces
 
 if TYPE_CHECKING:
     from ..arm import Arm

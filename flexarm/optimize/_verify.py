@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._stability import stable_step
 from ..errors import StiffeningWarning
-from ..simulate import simulate
+from ..simulation.methods import simulate
+from ..simulation.stability import stable_step
 from ._result import Verification
 
 if TYPE_CHECKING:
-    from .._simulate_run import Trajectory
     from ..arm import Arm
+    from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

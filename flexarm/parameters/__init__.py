@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ._base import BaseParameters, base_parameters
-from ._directional import ParameterDerivatives, parameter_derivatives
 from ._rebuilt import with_inertial_parameters
 from ._regressor import (
     InertialParameters,
@@ -11,7 +10,8 @@ from ._regressor import (
     inertial_parameters,
     inertial_regressor,
 )
-from ._sensitivities import (
+from .directional import ParameterDerivatives, parameter_derivatives
+from .trajectory_sensitivity import (
     TrajectoryChange,
     TrajectoryGradient,
     TrajectorySensitivities,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._description import Description
-from .._printing import Printed, Sheet, Table
+from .._calls.arm_like import ArmLike
+from .._support.description import Description
+from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ._regressor import InertialParameters, described, regressor_of
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -85,9 +83,9 @@ class BaseParameters(Printed, Description):
         return Sheet((Table(rows),))
 
 
-def random_motion(arm: Arm, count: int, seed: int) -> tuple[Array, Array, Array]:
+def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Array]:
     """Positions, velocities and accelerations that move everything."""
-    from ..positions import integrate
+    from ..kinematics.positions import integrate
 
     rng = np.random.default_rng(seed)
     scale = np.ones(arm.nv)
@@ -103,7 +101,7 @@ def random_motion(arm: Arm, count: int, seed: int) -> tuple[Array, Array, Array]
 
 
 def base_parameters(
-    arm: Arm,
+    arm: ArmLike,
     *,
     bodies: Any = None,
     families: Any = "inertia",

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._motors import (
-    _FRICTION,
-    _SPRING,
-    _STOP,
+from .._calls.arm_like import ArmLike
+from ..bodies.integrals import ModalIntegrals, modal_integrals
+from ..bodies.models import RigidBody
+from ..errors import ArgumentError
+from ..model.motors import (
+    FRICTION,
+    SPRING,
+    STOP,
     Hidden,
     JointForce,
     hidden_bodies,
     joint_forces,
 )
-from .._pack import Packed, _joint_rows, pack
-from ..errors import ArgumentError
-from ..integrals import ModalIntegrals, modal_integrals
-from ..models import RigidBody
+from ..model.packing import Packed, joint_rows, pack
 
 if TYPE_CHECKING:
-    from ..arm import Arm
-    from ..models import Body
+    from ..bodies.body import Body
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class Place:
 class _Walk:
     """Goes along the arrays as `pack` has filled them."""
 
-    def __init__(self, arm: Arm) -> None:
+    def __init__(self, arm: ArmLike) -> None:
         self.arm, self.packed = arm, pack(arm, integrals=True)
         self.modal = 0  # next place in the modal array
         self.link = 0  # next body of the C model
@@ -257,7 +257,7 @@ class _Walk:
         b = self.arm.bodies[body]
         width, names = self.packed.joints.shape[1], b.joint.velocity_names
         place = 0
-        for _, n_dof, _ in _joint_rows(b.joint, b.attachment_node is not None):
+        for _, n_dof, _ in joint_rows(b.joint, b.attachment_node is not None):
             for j in range(n_dof):
                 at = [("joints", self.link * width + 15 + j, 1.0)]
                 part = f".{names[place]}" if names[place] else ""
@@ -282,13 +282,13 @@ class _Walk:
         turns = bool(b.joint.screws[:3].any())
         unit, angle = ("N m", "rad") if turns else ("N", "m")
         spring = f"{unit}/{angle}"
-        if force.kind == _SPRING and b.name in own:
+        if force.kind == SPRING and b.name in own:
             own.remove(b.name)
             kinds = [("stiffness", spring, 0)]
-        elif force.kind == _SPRING:
+        elif force.kind == SPRING:
             kinds = [("drive.stiffness", spring, 0)]
             kinds += [("drive.damping", f"{unit} s/{angle}", 2)]
-        elif force.kind == _FRICTION:
+        elif force.kind == FRICTION:
             who = "motor" if force.on_motor else "coulomb"
             kinds = [(f"{who} friction", unit, 0)]
         else:
@@ -333,7 +333,7 @@ class _Walk:
 
 def _are_stops(pair: list[JointForce]) -> bool:
     """Whether these are both stops of one joint."""
-    return all(x.kind == _STOP for x in pair) and pair[0].body == pair[1].body
+    return all(x.kind == STOP for x in pair) and pair[0].body == pair[1].body
 
 
 def _of_motor(x: Place) -> Place:
@@ -344,7 +344,7 @@ def _rate_unit(body: Body, i: int) -> str:
     return "N m s/rad" if body.joint.screws[:3, i].any() else "N s/m"
 
 
-def parameters_of(arm: Arm) -> tuple[Packed, list[Place]]:
+def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
     """The arrays of an arm, and all constants in which its forces are linear."""
     walk, found = _Walk(arm), []
     for k, body in enumerate(arm.bodies):
@@ -375,7 +375,7 @@ def geometry(packed: Packed) -> Packed:
 LINEAR = ("joints", "modal", "passive")
 
 # columns of a row of passive forces that are factors: of springs, friction, stops
-_FACTORS = {_SPRING: (4, 6), _FRICTION: (4,), _STOP: (6,)}
+_FACTORS = {SPRING: (4, 6), FRICTION: (4,), STOP: (6,)}
 
 
 def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
@@ -427,7 +427,7 @@ def with_values(base: Packed, places: list[Place], values: Array) -> Packed:
     return base._replace(**arrays)
 
 
-def chosen_bodies(arm: Arm, bodies: Any) -> tuple[int, ...]:
+def chosen_bodies(arm: ArmLike, bodies: Any) -> tuple[int, ...]:
     """Numbers of bodies given by name or number; all of them by default."""
     if bodies is None:
         return tuple(range(len(arm.bodies)))

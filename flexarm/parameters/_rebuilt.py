@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm, check_numbers, real_array
-from .._motors import Lump, _moments, merged
-from .._pack import Packed
+from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arm_like import AnArm, ArmLike
+from ..bodies.body import Body
+from ..bodies.integrals import DrivenShapes, ModalIntegrals, modal_integrals
+from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
-from ..integrals import DrivenShapes, ModalIntegrals, modal_integrals
-from ..models import Body, RigidBody
-from ._layout import (
-    Place,
-    chosen_bodies,
-    chosen_families,
-    given_size,
-    parameters_of,
-)
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from ..model.motors import Lump, merged, moments_at
+from ..model.packing import Packed
+from ._layout import Place, chosen_bodies, chosen_families, given_size, parameters_of
 
 Array = NDArray[np.float64]
 
@@ -30,8 +23,8 @@ _UPPER = np.triu_indices(3)
 
 
 def with_inertial_parameters(
-    arm: Arm, values: Any, *, bodies: Any = None, families: Any = None
-) -> Arm:
+    arm: AnArm, values: Any, *, bodies: Any = None, families: Any = None
+) -> AnArm:
     r"""Arm with other masses, modal integrals, stiffness and damping.
 
     Parameters
@@ -114,8 +107,8 @@ def with_inertial_parameters(
 
 
 def _rebuilt(
-    arm: Arm, packed: Packed, every: list[Place], changed: dict[str, float]
-) -> Arm:
+    arm: AnArm, packed: Packed, every: list[Place], changed: dict[str, float]
+) -> AnArm:
     bodies: list[Body] = []
     at = 0
     for k, body in enumerate(arm.bodies):
@@ -148,7 +141,7 @@ def _rebuilt(
         if "damping" in moved:
             new["damping"] = C
         bodies.append(body.replace(**new))
-    result: Arm = arm.replace(bodies=tuple(bodies))
+    result: AnArm = arm.replace(bodies=tuple(bodies))
     return result
 
 
@@ -170,11 +163,11 @@ def _full(upper: Array) -> Array:
     return result
 
 
-def _rigid(arm: Arm, k: int, moments: Array) -> RigidBody:
+def _rigid(arm: ArmLike, k: int, moments: Array) -> RigidBody:
     """A rigid body of these moments, less those of the motors that sit on it."""
     body = arm.bodies[k]
     assert isinstance(body, RigidBody)
-    own = _moments(Lump(body.mass, body.com, body.inertia), np.eye(3), np.zeros(3))
+    own = moments_at(Lump(body.mass, body.com, body.inertia), np.eye(3), np.zeros(3))
     all_of_it = merged(arm, k)
     if np.array_equal(moments, own if all_of_it is None else all_of_it):
         return body
@@ -249,7 +242,7 @@ def _driven(old: DrivenShapes, x: Array, moments: Array, n: int) -> DrivenShapes
     return DrivenShapes(old.second, integrals)
 
 
-def _joint(arm: Arm, k: int, changed: dict[str, float], every: list[Place]) -> Any:
+def _joint(arm: ArmLike, k: int, changed: dict[str, float], every: list[Place]) -> Any:
     """The joint with what changes of its friction, springs and motor."""
     body = arm.bodies[k]
     joint, drive = body.joint, body.joint.drive

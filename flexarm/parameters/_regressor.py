@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import check_arm, real_array
+from .._calls.arm_like import ArmLike
+from .._calls.explain import check_out, explain, leading
+from .._calls.threads import ONE, threads_of
 from .._core import Model, Stack
-from .._description import Description
-from .._explain import check_arm, check_out, explain, leading, real_array
-from .._printing import Printed, Sheet, Table
-from .._threads import ONE, threads_of
+from .._support.description import Description
+from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, ModelError
 from ._layout import (
     Place,
@@ -22,9 +24,6 @@ from ._layout import (
     parameters_of,
     with_values,
 )
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -150,7 +149,7 @@ class Models:
 class Regressor(Models):
     """The arms whose one parameter is one."""
 
-    def __init__(self, arm: Arm, bodies: Any, families: tuple[str, ...]) -> None:
+    def __init__(self, arm: ArmLike, bodies: Any, families: tuple[str, ...]) -> None:
         packed, every = parameters_of(arm)
         chosen = [x for x in every if x.body in bodies and x.family in families]
         if not chosen:
@@ -164,7 +163,7 @@ class Regressor(Models):
         super().__init__(models, arm.fidelity)
 
 
-def regressor_of(arm: Arm, bodies: Any, families: Any) -> Regressor:
+def regressor_of(arm: ArmLike, bodies: Any, families: Any) -> Regressor:
     """The arms of unit parameters, which the arm keeps like its other kernels."""
     check_arm(arm)
     key = chosen_bodies(arm, bodies), chosen_families(families)
@@ -173,7 +172,7 @@ def regressor_of(arm: Arm, bodies: Any, families: Any) -> Regressor:
     return kept.setdefault(key, Regressor(arm, *key)) if made is None else made
 
 
-def described(arm: Arm, places: list[Place]) -> InertialParameters:
+def described(arm: ArmLike, places: list[Place]) -> InertialParameters:
     """The parameters in words."""
     values = np.array([x.value for x in places])
     values.flags.writeable = False
@@ -187,7 +186,7 @@ def described(arm: Arm, places: list[Place]) -> InertialParameters:
 
 
 def inertial_parameters(
-    arm: Arm, *, bodies: Any = None, families: Any = None
+    arm: ArmLike, *, bodies: Any = None, families: Any = None
 ) -> InertialParameters:
     r"""Constants in which the equation of motion of an arm is linear.
 
@@ -262,7 +261,7 @@ def inertial_parameters(
 
 
 def inertial_regressor(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any,
     qdd: Any,
@@ -352,7 +351,7 @@ def inertial_regressor(
 
 
 def energy_regressor(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     qd: Any,
     *,

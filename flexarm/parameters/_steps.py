@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from ..positions import difference, integrate
+from .._calls.arm_like import ArmLike
+from ..derivatives import forward_dynamics_derivatives
+from ..dynamics import forward_dynamics
+from ..kinematics.positions import difference, integrate
 
 if TYPE_CHECKING:
-    from ..arm import Arm
-    from ._tangent import ArmTangent
+    from .tangent import ArmTangent
 
 Array = NDArray[np.float64]
 
@@ -38,7 +40,7 @@ class Steps(NamedTuple):
 class _Plain:
     """Displacements of arms whose coordinates add."""
 
-    def __init__(self, arm: Arm) -> None:
+    def __init__(self, arm: ArmLike) -> None:
         self.arm = arm
 
     def rate(self, u: Array, qd: Array) -> Array:
@@ -55,7 +57,7 @@ class _Plain:
 class _Poses(_Plain):
     """Displacements with poses among them: u_dot of (Q3), exponentials of (Q2)."""
 
-    def __init__(self, arm: Arm) -> None:
+    def __init__(self, arm: ArmLike) -> None:
         super().__init__(arm)
         self.at = [
             arm.body_joint_slice(k)
@@ -114,7 +116,7 @@ class Tangents(NamedTuple):
 class Differentiated:
     """What steps need of an arm: forward dynamics and its derivatives."""
 
-    def __init__(self, arm: Arm, n_forces: int, tangent: ArmTangent | None) -> None:
+    def __init__(self, arm: ArmLike, n_forces: int, tangent: ArmTangent | None) -> None:
         self.arm, self._tangent = arm, tangent
         self.way = _Poses(arm) if arm.nq != arm.nv else _Plain(arm)
         own = n_forces == arm.nu
@@ -124,8 +126,8 @@ class Differentiated:
     def at(self, q: Array, qd: Array, tau: Array) -> tuple[Array, Tangents]:
         """Accelerations, and their derivatives."""
         arm = self.arm
-        qdd = np.asarray(arm.forward_dynamics(q, qd, tau))
-        dq, dqd, inverse = arm.forward_dynamics_derivatives(q, qd, tau)
+        qdd = np.asarray(forward_dynamics(arm, q, qd, tau))
+        dq, dqd, inverse = forward_dynamics_derivatives(arm, q, qd, tau)
         p = np.zeros((*qdd.shape, 0))
         if self._tangent is not None:
             p = -inverse @ self._tangent.forces(q, qd, qdd)[0]

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._options import explained
+from .._support.options import explained
 from ..errors import ArgumentError
-from ._canvas import check_motion, color, early_end, pyplot
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, save_gif
 from ._skeleton import Shape, find_shapes, magnify
 from ._snapshots import nearest
+from .canvas import check_motion, color, early_end, pyplot
 
 if TYPE_CHECKING:
-    from ..simulate import Trajectory
+    from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
 

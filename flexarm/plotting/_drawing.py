@@ -8,21 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._explain import check_arm
-from .._options import explained
+from .._calls.arguments import check_arm
+from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
-from ._canvas import (
-    GREY,
-    ZOOM,
-    color,
-    draw_legend,
-    finish,
-    is_solid,
-    make_axes,
-)
 from ._histories import plane_axes
 from ._skeleton import Shape, find_plane, find_shapes, magnify
+from .canvas import GREY, ZOOM, color, draw_legend, finish, is_solid, make_axes
 
 Array = NDArray[np.float64]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._canvas import check_motion, color, finish, make_axes, style
+from .canvas import check_motion, color, finish, make_axes, style
 
 if TYPE_CHECKING:
-    from ..joints import Joint
-    from ..simulate import Trajectory
+    from ..bodies.joints import Joint
+    from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
 

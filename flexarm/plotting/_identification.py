@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ._canvas import GREY, color, draw_legend, finish, pyplot
+from .canvas import GREY, color, draw_legend, finish, pyplot
 
 if TYPE_CHECKING:
     from ..optimize import Identification

@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import drives, vibration
-from .._explain import check_arm, check_numbers, positive_number, real_array
-from .._optional import required
-from .._options import explained
-from .._trajectory_sheet import position_units
+from .. import vibration
+from .._calls.arguments import check_arm, check_numbers, positive_number, real_array
+from .._support.optional import required
+from .._support.options import explained
 from ..arm import Arm
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
 from ..errors import ArgumentError, FlexarmError
-from ..joints import Joint
-from ..models import RigidBody
-from ._canvas import pyplot
+from ..model.locking import motor_positions
+from ..simulation.trajectory import position_units
 from ._drawing import ArmDrawing
 from ._frames import Palette, Stage
 from ._skeleton import bends, find_shapes, magnify
+from .canvas import pyplot
 
 Array = NDArray[np.float64]
 
@@ -89,7 +90,7 @@ class Explorer:
         for i, name in enumerate(self._bare.position_names):
             if name in self.sliders:
                 q[i] = self._value(name, q[i])
-        return np.asarray(drives.motor_positions(self._bare, q))
+        return np.asarray(motor_positions(self._bare, q))
 
     @property
     def arm(self) -> Arm:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, SingularityError
-from ..linear_models._loops import frequencies, rates_of
-from ..linear_models._state_space import StateSpace, check_model
-from ._canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
+from ..linear_models.loops import frequencies, rates_of
+from ..linear_models.state_space import StateSpace, check_model
 from ._histories import _draw
+from .canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
 
 if TYPE_CHECKING:
     from ..linear_models import RootLocus

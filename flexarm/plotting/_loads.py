@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..loads import LinkLoads
-from ._canvas import GREY, color, finish, make_axes
+from .canvas import GREY, color, finish, make_axes
 
 Array = NDArray[np.float64]
 

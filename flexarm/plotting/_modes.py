@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.models import FlexibleBody
 from ..errors import ArgumentError
-from ..models import FlexibleBody
-from ._canvas import STYLES, color, finish, make_axes
 from ._skeleton import POINTS, interpolate
+from .canvas import STYLES, color, finish, make_axes
 
 Array = NDArray[np.float64]
 

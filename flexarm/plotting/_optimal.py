@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._canvas import color, finish, make_axes
+from .canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
     from ..optimize import OptimalMotion, TradeOff
@@ -244,7 +244,7 @@ def _shaded(motion: OptimalMotion, ax: Any) -> Any:
 
 def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
     """Least and largest values at all times, (2, n, nu), infinite if unknown."""
-    from ..optimize._limits import pair_of
+    from ..optimize.limits import pair_of
 
     nu, known = motion.arm.nu, motion.details.get("limits")
     if given is not None or known is None:

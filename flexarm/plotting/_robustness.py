@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..linear_models import Robustness
-from ._canvas import COLORS, finish, make_axes
+from .canvas import COLORS, finish, make_axes
 
 # label, factor
 _QUANTITIES = {

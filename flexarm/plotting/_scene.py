@@ -30,19 +30,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._explain import positive_number, real_array
-from .._optional import required
-from .._options import explained
+from .._calls.arguments import positive_number, real_array
+from .._support.optional import required
+from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
-from ._canvas import color, early_end
 from ._scene_layout import controls, ground, layout, path, title
 from ._scene_parts import Look, dress, traces
 from ._skeleton import bends, find_shapes, magnify
 from ._snapshots import nearest
+from .canvas import color, early_end
 
 if TYPE_CHECKING:
-    from ..simulate import Trajectory
+    from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
 
@@ -223,7 +223,7 @@ def scene(
     >>> fa.plotting.scene(arm, q, scale=20.0)
     <Scene: farid_spatial, deflections 20 times as large>
     """
-    from ..simulate import Trajectory
+    from ..simulation.methods import Trajectory
 
     for name, value in (("fps", fps), ("speed", speed)):
         positive_number(name, value)

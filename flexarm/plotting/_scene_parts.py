@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import kinematics
 from ..arm import Arm
-from ..models import RigidBody
+from ..bodies.models import RigidBody
 from ._skeleton import Shape, magnify
 
 Array = NDArray[np.float64]

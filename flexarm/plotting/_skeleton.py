@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import kinematics
 from ..arm import Arm
+from ..bodies.body import Body
+from ..bodies.joints import JOINT_KINDS
 from ..errors import ArgumentError
-from ..joints import JOINT_KINDS
-from ..models import Body
 
 Array = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ArgumentError
-from ._canvas import COLORS, check_motion, draw_legend, pyplot
 from ._drawing import ArmDrawing
+from .canvas import COLORS, check_motion, draw_legend, pyplot
 
 if TYPE_CHECKING:
-    from ..simulate import Trajectory
+    from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
 

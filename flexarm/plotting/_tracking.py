@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._canvas import color, finish, make_axes
 from ._histories import _draw
+from .canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
     from ..arm import Arm
-    from ..control._run import ControlRun
+    from ..control import ControlRun
 
 Array = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .. import kinematics
 from ..errors import ArgumentError
 from ..vibration import VibrationModes
-from ._canvas import COLORS, GREY, finish, make_axes
 from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
+from .canvas import COLORS, GREY, finish, make_axes
 
 if TYPE_CHECKING:
     from ..statics import WorkspaceMap

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import ArmLike
 from ._dual_pairs import (
     ANGULAR,
     LINEAR,
@@ -25,9 +26,8 @@ from ._dual_pairs import (
 )
 
 if TYPE_CHECKING:
-    from ..arm import Arm
-    from ..joints import Joint
-    from ..models import Body
+    from ..bodies.body import Body
+    from ..bodies.joints import Joint
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -249,7 +249,7 @@ def turn_back(theta: Array) -> Pair:
 
 
 def _next_frame(
-    arm: Arm, k: int, parent: Frame | None, q: Array, u: Array | None, exact: bool
+    arm: ArmLike, k: int, parent: Frame | None, q: Array, u: Array | None, exact: bool
 ) -> Frame:
     """From the node of a parent to the child that hangs on it: (59)-(66), (73)."""
     body, modes = arm.bodies[k], arm.mode_slice(k)
@@ -285,7 +285,7 @@ def _next_frame(
     return Frame(columns, R_j @ R_e @ R, q[..., modes, :], modes, motion)
 
 
-def frames_of(arm: Arm, q: Array, u: Array | None, *, exact: bool) -> list[Frame]:
+def frames_of(arm: ArmLike, q: Array, u: Array | None, *, exact: bool) -> list[Frame]:
     """Frames of all bodies, base to tip.
 
     Parameters

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._explain import check_arm, check_finite, real_array
+from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError, ModelError
-from ..twists._forms import check_leading
+from ..kinematics.forms import check_leading
 from ._dual_chain import Points, points_of
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -34,7 +32,7 @@ def check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
             )
 
 
-def check_dual_arm(arm: Arm) -> None:
+def check_dual_arm(arm: ArmLike) -> None:
     """Refuse arms with other joints, and bodies that float, shorten or lack nodes."""
     check_arm(arm)
     for body in arm.bodies:
@@ -56,7 +54,7 @@ def check_dual_arm(arm: Arm) -> None:
             )
 
 
-def state(arm: Arm, **given: ArrayLike) -> list[Array]:
+def state(arm: ArmLike, **given: ArrayLike) -> list[Array]:
     """Arguments as columns (..., n, 1), refused if their last axis is wrong."""
     check_dual_arm(arm)
     hint = "; see arm.coordinate_names"
@@ -78,7 +76,7 @@ def finite(name: str, value: ArrayLike, n: int, hint: str = "") -> Array:
     return x
 
 
-def point_of(arm: Arm, node: int) -> tuple[int, Points]:
+def point_of(arm: ArmLike, node: int) -> tuple[int, Points]:
     """Number of the body of a node, and the node."""
     whole = isinstance(node, int | np.integer) and not isinstance(node, bool)
     if not whole or not 0 <= node < arm.n_nodes:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError
 
-if TYPE_CHECKING:
-    from ..arm import Arm
 
-
-def check_full(arm: Arm) -> None:
+def check_full(arm: ArmLike) -> None:
     """Refuse arms whose fidelity the reference does not have."""
     if arm.fidelity != "full":
         raise ArgumentError(

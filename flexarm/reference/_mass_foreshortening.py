@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ..models import Body
+    from ..bodies.body import Body
 
 Array = NDArray[Any]
 

@@ -55,13 +55,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arm_like import ArmLike
 from ..errors import SingularityError
-from ..twists._forms import check_leading
+from ..kinematics.forms import check_leading
 from ._dual_chain import (
     Frame,
     Points,
@@ -86,9 +87,6 @@ from ._dual_pairs import (
     stack,
     turn,
 )
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -158,7 +156,7 @@ def _times(factor: Array, x: Pair) -> Pair:
     return Pair(factor * x.real, factor * x.dual)
 
 
-def _weights(arm: Arm, frame: Frame, points: Points) -> tuple[Pair, Pair]:
+def _weights(arm: ArmLike, frame: Frame, points: Points) -> tuple[Pair, Pair]:
     """Weights at points (123), (124), and their moments about them without turning."""
     g = frame.R @ fixed(arm.gravity[:, np.newaxis])
     force = _times(points.mass, g[..., np.newaxis, :, :])
@@ -174,7 +172,7 @@ class _Terms(NamedTuple):
 
 
 def _terms(
-    arm: Arm, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
+    arm: ArmLike, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
 ) -> _Terms:
     """M and C u of (112), gravity part of (109): sums over points of all bodies."""
     check_options(rotation_rates, node_inertia)
@@ -233,7 +231,7 @@ class Equations(NamedTuple):
 
 
 def equations(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     *,
@@ -275,7 +273,7 @@ def equations(
 
 
 def mass_matrix(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     *,
     rotation_rates: str = "small",
@@ -315,7 +313,7 @@ def mass_matrix(
 
 
 def velocity_forces(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     *,
@@ -358,7 +356,7 @@ def velocity_forces(
 
 
 def gravity_forces(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     *,
     rotation_rates: str = "small",
@@ -399,7 +397,7 @@ def gravity_forces(
 
 
 def bias_forces(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     *,
@@ -441,13 +439,13 @@ def bias_forces(
     return _bias(arm, at, u, terms)[..., 0]
 
 
-def _bias(arm: Arm, q: Array, u: Array, terms: _Terms) -> Array:
+def _bias(arm: ArmLike, q: Array, u: Array, terms: _Terms) -> Array:
     linear = arm.stiffness_matrix @ q + arm.damping_matrix @ u
     return np.asarray(terms.velocity - terms.weight + linear)
 
 
 def inverse_dynamics(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
@@ -492,7 +490,7 @@ def inverse_dynamics(
 
 
 def forward_dynamics(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,
@@ -545,7 +543,7 @@ def forward_dynamics(
 
 
 def wrench_forces(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     wrench: ArrayLike,
     node: int,
@@ -604,7 +602,7 @@ def _rows(x: Pair) -> Array:
 
 
 def projection_matrices(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike | None,
     node: int,

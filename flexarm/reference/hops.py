@@ -43,8 +43,8 @@ from numpy.typing import NDArray
 from .rotations import cross, exponential, left_jacobian, left_jacobian_rate, skew
 
 if TYPE_CHECKING:
-    from ..joints import Joint
-    from ..models import Body
+    from ..bodies.body import Body
+    from ..bodies.joints import Joint
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._foreshortening import projection
-from ..integrals import DrivenShapes, ModalIntegrals, modal_integrals
+from ..bodies.foreshortening import projection
+from ..bodies.integrals import DrivenShapes, ModalIntegrals, modal_integrals
 from .rotations import cross, skew
 
 __all__ = [

@@ -62,6 +62,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arm_like import ArmLike
 from . import motors
 from ._fidelity import check_full
 from ._mass_foreshortening import mass_foreshortening
@@ -85,8 +86,7 @@ from .duals import (
 )
 
 if TYPE_CHECKING:
-    from ..arm import Arm
-    from ..models import Body
+    from ..bodies.body import Body
 
 
 class _State(NamedTuple):
@@ -96,7 +96,7 @@ class _State(NamedTuple):
     delta: Array  # (nv,)
 
 
-def _state(arm: Arm, q: ArrayLike, delta: ArrayLike | None = None) -> _State:
+def _state(arm: ArmLike, q: ArrayLike, delta: ArrayLike | None = None) -> _State:
     check_full(arm)
     return _State(
         np.asarray(q), np.zeros(arm.nv) if delta is None else np.asarray(delta)
@@ -107,23 +107,23 @@ def _columns(where: slice) -> list[int]:
     return list(range(where.start, where.stop))
 
 
-def _mode_columns(arm: Arm, body: int) -> list[int]:
+def _mode_columns(arm: ArmLike, body: int) -> list[int]:
     """Where the modal coordinates of a body stand in the velocities."""
     return _columns(arm.mode_slice(body))
 
 
-def _joint_columns(arm: Arm, body: int) -> list[int]:
+def _joint_columns(arm: ArmLike, body: int) -> list[int]:
     """Where the joint of a body stands in the velocities; empty if it is fixed."""
     return _columns(arm.body_joint_slice(body))
 
 
-def _modal_coordinates(arm: Arm, body: int, state: _State) -> Array:
+def _modal_coordinates(arm: ArmLike, body: int, state: _State) -> Array:
     """Modal coordinates of a body."""
     positions = state.q[arm.mode_slice(body, positions=True)]
     return np.asarray(positions + state.delta[arm.mode_slice(body)])
 
 
-def _node_displacement(arm: Arm, body: int, node: int, state: _State) -> Dual:
+def _node_displacement(arm: ArmLike, body: int, node: int, state: _State) -> Dual:
     """From the frame of a node, turned by exp(lambda eta), to that of its body."""
     b: Body = arm.bodies[body]
     where = _mode_columns(arm, body)
@@ -134,7 +134,7 @@ def _node_displacement(arm: Arm, body: int, node: int, state: _State) -> Dual:
     return homogeneous(rotation_of(b.node_rotation[node], x, where), position)
 
 
-def _plain(arm: Arm, body: int, state: _State) -> Array:
+def _plain(arm: ArmLike, body: int, state: _State) -> Array:
     """Values of the plain coordinates of a body, at their places among the nv."""
     dtype = np.result_type(state.q, state.delta, float)
     x = np.zeros(arm.nv, dtype=dtype)
@@ -146,7 +146,7 @@ def _plain(arm: Arm, body: int, state: _State) -> Array:
     return x
 
 
-def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
+def _joint_displacement(arm: ArmLike, body: int, state: _State) -> Dual:
     """From where a joint holds a body to the node of the parent that carries it."""
     joint = arm.bodies[body].joint
     frame = np.eye(4)
@@ -166,7 +166,7 @@ def _joint_displacement(arm: Arm, body: int, state: _State) -> Dual:
     return result
 
 
-def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
+def _dual_poses(arm: ArmLike, state: _State) -> list[Dual]:
     """Pose of every body in the base frame, with its derivatives."""
     result: list[Dual] = []
     for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
@@ -183,7 +183,7 @@ def _dual_poses(arm: Arm, state: _State) -> list[Dual]:
     return result
 
 
-def _motors(arm: Arm, poses: list[Dual], state: _State) -> list[motors.Part]:
+def _motors(arm: ArmLike, poses: list[Dual], state: _State) -> list[motors.Part]:
     """Rotors and stators on the nodes that carry joints with drives."""
 
     def place(body: int, node: int) -> Dual:
@@ -192,7 +192,7 @@ def _motors(arm: Arm, poses: list[Dual], state: _State) -> list[motors.Part]:
     return motors.parts(arm, place, state.q, state.delta)
 
 
-def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
+def poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all bodies in the base frame.
 
     Parameters
@@ -222,7 +222,7 @@ def poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     return np.array([pose.value for pose in _dual_poses(arm, state)])
 
 
-def node_poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
+def node_poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Poses of all nodes in the base frame.
 
     The origin is at ``l0 + gamma eta + kappa eta eta / 2``, the axes are those of the
@@ -263,7 +263,7 @@ def node_poses(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Arr
 
 
 def node_jacobian(
-    arm: Arm, q: ArrayLike, node: int, *, delta: ArrayLike | None = None
+    arm: ArmLike, q: ArrayLike, node: int, *, delta: ArrayLike | None = None
 ) -> Array:
     """Jacobian of a node, in the frame of the node.
 
@@ -303,7 +303,9 @@ def node_jacobian(
     return np.asarray(twist_of(inverse_of(pose.value) @ pose.partials).T)
 
 
-def link_jacobians(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
+def link_jacobians(
+    arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None
+) -> Array:
     """Body-fixed Jacobians of all bodies, from the derivatives of their poses.
 
     Parameters
@@ -379,12 +381,14 @@ def _node_velocity(
     return np.concatenate([w, v.T + swing + slopes @ rates], axis=1)
 
 
-def _modal_selector(arm: Arm, body: int) -> Array:
+def _modal_selector(arm: ArmLike, body: int) -> Array:
     """Rows of the identity that pick the rates of the modes of a body."""
     return np.eye(arm.nv)[arm.mode_slice(body)]
 
 
-def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State, affine: bool) -> Array:
+def _body_jacobian(
+    arm: ArmLike, k: int, pose: Dual, state: _State, affine: bool
+) -> Array:
     """Derivatives of the velocities of the nodes of a body with respect to qd."""
     twists = twist_of(inverse_of(pose.value) @ pose.partials)
     eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
@@ -392,7 +396,7 @@ def _body_jacobian(arm: Arm, k: int, pose: Dual, state: _State, affine: bool) ->
 
 
 def _quadratic_form(
-    arm: Arm, k: int, pose: Dual, state: _State, affine: bool = True
+    arm: ArmLike, k: int, pose: Dual, state: _State, affine: bool = True
 ) -> tuple[Array, Array]:
     """Columns y = A qd, all parts of the body below each other, and T = 1/2 y' I y."""
     integrals = arm.bodies[k].integrals
@@ -405,7 +409,7 @@ def _quadratic_form(
     return _body_jacobian(arm, k, pose, state, affine), _node_inertia(body)
 
 
-def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
+def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Mass matrix: second derivative of (L1) with respect to the rates.
 
     Parameters
@@ -445,7 +449,7 @@ def mass_matrix(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Ar
 
 
 def kinetic_energy(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     *,
@@ -495,7 +499,7 @@ def kinetic_energy(
 
 
 def _potential(
-    arm: Arm, state: _State, poses: list[Dual], parts: list[motors.Part]
+    arm: ArmLike, state: _State, poses: list[Dual], parts: list[motors.Part]
 ) -> tuple[Any, Array]:
     """Potential energy (L2) and its gradient, from the poses of bodies and motors."""
     energy, gradient = 0.0, np.zeros(arm.nv)
@@ -536,7 +540,9 @@ def _potential(
     return energy, gradient
 
 
-def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) -> Any:
+def potential_energy(
+    arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None
+) -> Any:
     """Potential energy (L2) of gravity and of the modal springs, in J.
 
     Parameters
@@ -571,7 +577,7 @@ def potential_energy(arm: Arm, q: ArrayLike, *, delta: ArrayLike | None = None) 
 
 
 def _inertia_slopes(
-    arm: Arm, k: int, eta: Array, a: Array, y: Array, rate: Array
+    arm: ArmLike, k: int, eta: Array, a: Array, y: Array, rate: Array
 ) -> Array:
     """Forces of a mass matrix M_m(eta): ``A' dM_m/dt y - 1/2 y' dM_m/dq y``."""
     integrals, where = arm.bodies[k].integrals, _mode_columns(arm, k)
@@ -583,7 +589,7 @@ def _inertia_slopes(
     return tau
 
 
-def damping_matrix(arm: Arm) -> NDArray[np.float64]:
+def damping_matrix(arm: ArmLike) -> NDArray[np.float64]:
     """Viscous damping of joints and modes, motors included.
 
     Parameters
@@ -612,7 +618,7 @@ def damping_matrix(arm: Arm) -> NDArray[np.float64]:
 
 
 def generalized_forces(
-    arm: Arm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+    arm: ArmLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> NDArray[np.float64]:
     r"""Lagrange's equations (L3), term by term.
 

@@ -21,11 +21,13 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import ArmLike
+from ..model.expansion import expanded, motor_axis, rotor_inertia, stator_inertia
 from .duals import (
     COMPLEX_STEP,
     Dual,
@@ -37,110 +39,19 @@ from .duals import (
     twist_of,
 )
 
-if TYPE_CHECKING:
-    from ..arm import Arm
+__all__ = [
+    "Part",
+    "expanded",
+    "motor_damping",
+    "moved",
+    "part_columns",
+    "part_forces",
+    "parts",
+    "passive_forces",
+    "potential",
+]
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
-
-
-def expanded(arm: Arm) -> Arm:
-    """The arm with its motors as bodies, and without forces inside joints.
-
-    Parameters
-    ----------
-    arm : Arm
-        Any arm.
-
-    Returns
-    -------
-    plain : Arm
-        Rotors ``"body_motor"`` and stators ``"body_stator"`` follow the bodies; the
-        coordinates are those of `arm`, in the same order.
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> drive = fa.Drive(1e4, rotor_inertia=0.1, stator_mass=2.0)
-    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
-    >>> plain = fa.reference.motors.expanded(fa.Arm([rod]))
-    >>> [body.name for body in plain.bodies]
-    ['rod', 'rod_stator', 'rod_motor']
-    """
-    from ..joints import Joint
-    from ..models import RigidBody
-
-    none = {"drive": None, "stiffness": 0.0, "rest": 0.0, "stops": None}
-    none |= {"coulomb_friction": None}
-    names = [body.name for body in arm.bodies]
-    bodies: list[Any] = []
-    still: list[RigidBody] = []
-    rotors: list[RigidBody] = []
-    for k, body in enumerate(arm.bodies):
-        joint, p = body.joint, arm._parents[k]
-        parent = "ground" if p < 0 else names[p]
-        bodies.append(body.replace(joint=joint.replace(parent=parent, **none)))
-        if joint.drive is None:
-            continue
-        d, (axis, point, turns) = joint.drive, _motor_axis(joint)
-        place = {
-            "parent": parent,
-            "node": joint.node,
-            "position": joint.position + joint.rotation @ point,
-            "rotation": joint.rotation,
-        }
-        fixed = RigidBody(
-            f"{body.name}_stator", Joint("fixed", **place), mass=d.stator_mass
-        )
-        fixed._set(inertia=_stator_inertia(d, axis))
-        if d.stator_mass or fixed.inertia.any():
-            still.append(fixed)
-        kind = ("revolute" if turns else "prismatic") if d.is_free else "fixed"
-        moves = Joint(kind, axis=axis, damping=d.motor_damping * d.is_free, **place)
-        mass = d.rotor_mass if turns else d.rotor_inertia
-        held = axis * (d.locked if not (turns or d.is_free) else 0.0)
-        rotor = RigidBody(f"{body.name}_motor", moves, mass=mass, com=held)
-        if turns:
-            rotor._set(inertia=_rotor_inertia(d, axis))
-        (rotors if d.is_free else still).append(rotor)
-    plain: Arm = arm.replace(
-        bodies=[*bodies, *still, *rotors],
-        tip=arm.tip,
-        constraints=[_renamed(c) for c in arm.constraints],
-        check_units=False,
-    )
-    return plain
-
-
-def _renamed(constraint: Any) -> Any:
-    """A constraint in which motors have the names of their bodies."""
-    from ..constraints import Coupling
-
-    if not isinstance(constraint, Coupling):
-        return constraint
-    pairs = {
-        key.removesuffix(".motor") + "_motor" * key.endswith(".motor"): value
-        for key, value in constraint.coefficients
-    }
-    return Coupling(pairs, constraint.constant, constraint.name)
-
-
-def _motor_axis(joint: Any) -> tuple[Array, Array, bool]:
-    """Axis, a point on it, and whether the motor turns."""
-    turn, slide = joint.screws[:3, 0], joint.screws[3:, 0]
-    if turn.any():
-        return turn, np.cross(turn, slide), True
-    return slide, np.zeros(3), joint.drive.rotary
-
-
-def _rotor_inertia(drive: Any, axis: Array) -> Array:
-    about = np.outer(axis, axis)
-    across = drive.rotor_transverse_inertia * (np.eye(3) - about)
-    return np.asarray(drive.rotor_inertia * about + across)
-
-
-def _stator_inertia(drive: Any, axis: Array) -> Array:
-    inertia = np.asarray(drive.stator_inertia)
-    return inertia if inertia.ndim else inertia * np.outer(axis, axis)
 
 
 class Part(NamedTuple):
@@ -162,7 +73,7 @@ class Part(NamedTuple):
 
 
 def parts(
-    arm: Arm, place: Callable[[int, int], Dual], q: Array, delta: Array
+    arm: ArmLike, place: Callable[[int, int], Dual], q: Array, delta: Array
 ) -> list[Part]:
     """Rotors and stators of an arm.
 
@@ -199,7 +110,7 @@ def parts(
         joint, d = body.joint, body.joint.drive
         if d is None:
             continue
-        axis, point, turns = _motor_axis(joint)
+        axis, point, turns = motor_axis(joint)
         frame = np.eye(4)
         frame[:3, :3] = joint.rotation
         frame[:3, 3] = joint.position + joint.rotation @ point
@@ -208,13 +119,13 @@ def parts(
             pose = multiply(place(p, arm.bodies[p].node_index(joint.node)), pose)
         still = np.zeros((6, arm.nv))
         fixed = np.zeros((6, 6))
-        fixed[:3, :3] = _stator_inertia(d, axis)
+        fixed[:3, :3] = stator_inertia(d, axis)
         fixed[3:, 3:] = d.stator_mass * np.eye(3)
         result.append(Part(pose, still, fixed))
 
         spin, rotor = still.copy(), np.zeros((6, 6))
         if turns:
-            rotor[:3, :3] = _rotor_inertia(d, axis)
+            rotor[:3, :3] = rotor_inertia(d, axis)
             rotor[3:, 3:] = d.rotor_mass * np.eye(3)
         else:
             rotor[3:, 3:] = d.rotor_inertia * np.eye(3)
@@ -313,7 +224,7 @@ class _Deflection(NamedTuple):
 
 
 def _deflections(
-    arm: Arm, q: Array, qd: Array
+    arm: ArmLike, q: Array, qd: Array
 ) -> list[tuple[Any, _Deflection, _Deflection, _Deflection]]:
     """Of each driven or sprung joint: joint, shaft and motor coordinates."""
     result, n = [], 0
@@ -341,7 +252,7 @@ def _deflections(
     return result
 
 
-def moved(arm: Arm, q: Array, delta: Array) -> Array:
+def moved(arm: ArmLike, q: Array, delta: Array) -> Array:
     """Positions with the displacement of the plain coordinates added.
 
     Parameters
@@ -373,7 +284,7 @@ def moved(arm: Arm, q: Array, delta: Array) -> Array:
     return q
 
 
-def potential(arm: Arm, q: Array) -> Any:
+def potential(arm: ArmLike, q: Array) -> Any:
     """Energy of springs and stops (H1, H3).
 
     Parameters
@@ -411,7 +322,7 @@ def potential(arm: Arm, q: Array) -> Any:
     return total
 
 
-def passive_forces(arm: Arm, q: Array, qd: Array) -> Array:
+def passive_forces(arm: ArmLike, q: Array, qd: Array) -> Array:
     """Forces inside joints (H1-H3): springs, shafts, stops, dry friction.
 
     Parameters
@@ -468,7 +379,7 @@ def _stop_force(stops: Any, own: _Deflection) -> Any:
     return force
 
 
-def motor_damping(arm: Arm) -> Array:
+def motor_damping(arm: ArmLike) -> Array:
     """Viscous friction of the motors.
 
     Parameters

@@ -31,6 +31,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arm_like import ArmLike
+from ..model.expansion import expanded
 from . import motors
 from ._fidelity import check_full
 from .hops import Hop, Node, hop, node_of, node_wrench_forces
@@ -44,13 +46,12 @@ from .integrals import (
 from .rotations import cross
 
 if TYPE_CHECKING:
-    from ..arm import Arm
-    from ..models import Body
+    from ..bodies.body import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # whoever differentiates asks for many states of one arm
-_with_motors_as_bodies = lru_cache(maxsize=16)(motors.expanded)
+_with_motors_as_bodies = lru_cache(maxsize=16)(expanded)
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _bias(
 
 
 def sweep_outward(
-    arm: Arm, q: Array, qd: Array, wrenches: Array | None = None
+    arm: ArmLike, q: Array, qd: Array, wrenches: Array | None = None
 ) -> list[BodyState]:
     """Positions, velocities and velocity forces of all bodies, base to tip (I1).
 
@@ -152,7 +153,7 @@ def sweep_outward(
     return states
 
 
-def position_rates(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
+def position_rates(arm: ArmLike, q: ArrayLike, qd: ArrayLike) -> Array:
     """Time derivative of the positions of an arm that moves with given velocities.
 
     Parameters
@@ -187,7 +188,7 @@ def position_rates(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
     return rates
 
 
-def link_velocities(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
+def link_velocities(arm: ArmLike, q: ArrayLike, qd: ArrayLike) -> Array:
     """Body-fixed twists of all bodies (K5), (B, 6).
 
     Parameters
@@ -215,7 +216,9 @@ def link_velocities(arm: Arm, q: ArrayLike, qd: ArrayLike) -> Array:
     )
 
 
-def link_accelerations(arm: Arm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+def link_accelerations(
+    arm: ArmLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
+) -> Array:
     """Rates of the entries of the body-fixed twists (K7, without gravity), (B, 6).
 
     Parameters
@@ -251,7 +254,7 @@ def link_accelerations(arm: Arm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) ->
     return np.array(alphas)
 
 
-def link_jacobians(arm: Arm, q: ArrayLike) -> Array:
+def link_jacobians(arm: ArmLike, q: ArrayLike) -> Array:
     """Body-fixed Jacobians of all bodies (T1), (B, 6, nv).
 
     Parameters
@@ -287,11 +290,13 @@ def link_jacobians(arm: Arm, q: ArrayLike) -> Array:
     return result
 
 
-def _base_acceleration(arm: Arm) -> Array:
+def _base_acceleration(arm: ArmLike) -> Array:
     return np.concatenate([np.zeros(3), -arm.gravity])
 
 
-def _with_rotors(arm: Arm, wrenches: ArrayLike | None) -> tuple[Arm, Array | None]:
+def _with_rotors(
+    arm: ArmLike, wrenches: ArrayLike | None
+) -> tuple[ArmLike, Array | None]:
     """The arm with motors as bodies, whose nodes have no wrenches."""
     driven = any(body.joint.drive for body in arm.bodies)
     plain = _with_motors_as_bodies(arm) if driven else arm
@@ -303,7 +308,7 @@ def _with_rotors(arm: Arm, wrenches: ArrayLike | None) -> tuple[Arm, Array | Non
 
 
 def inverse_dynamics(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
@@ -396,7 +401,7 @@ def joint_map(state: BodyState) -> Array:
     return np.block([[np.eye(n), -Pi.T], [still, S.T]])
 
 
-def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
+def mass_matrix(arm: ArmLike, q: ArrayLike) -> Array:
     """Mass matrix by composite bodies (C1, C2; patent 50).
 
     Parameters
@@ -450,7 +455,7 @@ def mass_matrix(arm: Arm, q: ArrayLike) -> Array:
 
 
 def forward_dynamics(
-    arm: Arm,
+    arm: ArmLike,
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._maps import core_array
+from .._calls.maps import core_array
 from ..se3 import so3_hat
 
 Array = NDArray[np.float64]

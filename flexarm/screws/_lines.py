@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._maps import core_array
+from .._calls.maps import core_array
 from ..errors import ArgumentError
 from ._links import pair
 from ._poses import bracket

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._maps import core_array
+from .._calls.maps import core_array
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._maps import core_array
+from .._calls.maps import core_array
 from ..errors import ArgumentError
 from ._folding import blocks, exchange_matrix, lower_wedge
 from ._lines import mode_twists

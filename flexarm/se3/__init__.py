@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._maps import core_array
+from .._calls.maps import core_array
 from ..errors import ArgumentError, NotFiniteError
 from ._adjoints import (
     ad,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._maps import explain
+from .._calls.maps import explain
 
 
 def adjoint(C: Any, *, out: Any = None) -> Any:

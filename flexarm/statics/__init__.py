@@ -3,12 +3,7 @@
 Functions of an arm and positions; leading axes broadcast.
 """
 
-from ._deflection import (
-    deflection,
-    holding_forces,
-    static_compliance,
-    static_stiffness,
-)
+from ._deflection import deflection, holding_forces, static_compliance, static_stiffness
 from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import InverseStatics, inverse_statics
 from ._maps import WorkspaceMap, joint_grid, workspace_map

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._inverse_kinematics_checks import one_node
+from .._calls.arm_like import ArmLike
+from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
-from ..kinematics import _check_frame, jacobian, node_pose
-from ..operational_space import _inverse_of
-from ._coordinates import (
+from ..ik.targets import one_node
+from ..kinematics.nodes import check_frame, jacobian, node_pose
+from ._equilibrium import equilibrium
+from .coordinates import (
     Freedom,
     freedom,
     held_coordinates,
@@ -20,19 +22,15 @@ from ._coordinates import (
     read_arm,
     read_positions,
 )
-from ._equilibrium import equilibrium
-from ._loads import read_loads
-from ._spectrum import ROUNDING, linear_system
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .given_loads import read_loads
+from .spectrum import ROUNDING, linear_system
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
 def deflection(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     node: Any = None,
     *,
@@ -116,7 +114,7 @@ def pose_change(before: Any, after: Any) -> Array:
     return np.concatenate([se3.so3_log(turn), move], axis=-1)
 
 
-def rigid_positions(arm: Arm, q: Array, held: Any) -> Array:
+def rigid_positions(arm: ArmLike, q: Array, held: Any) -> Array:
     """Positions with undeformed links, and joints where motors at rest have them."""
     result = np.array(q)
     result[..., arm.motor_position_slice.stop :] = 0.0
@@ -132,7 +130,7 @@ def rigid_positions(arm: Arm, q: Array, held: Any) -> Array:
 
 
 def holding_forces(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     *,
     held: Any = "joints",
@@ -186,13 +184,13 @@ def holding_forces(
     return actuator_forces(arm, found.check(stable=False).tau)
 
 
-def actuator_forces(arm: Arm, tau: Array) -> Array:
+def actuator_forces(arm: ArmLike, tau: Array) -> Array:
     """The (..., nu) forces of actuators among those of all coordinates."""
     return np.asarray(tau[..., arm.actuator_indices])
 
 
 def static_compliance(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     node: Any = None,
     *,
@@ -258,7 +256,7 @@ def static_compliance(
     array([0.0098, 0.005 , 0.0033])
     """
     read_arm(arm, "static compliance")
-    _check_frame(frame)
+    check_frame(frame)
     number = one_node(arm, node)
     at = read_positions(arm, q)
     loaded = number if loaded is None and wrench is not None else loaded
@@ -281,7 +279,7 @@ def static_compliance(
 
 
 def compliance_of(
-    arm: Arm, q: Array, node: int, K: Array, free: Freedom, frame: str
+    arm: ArmLike, q: Array, node: int, K: Array, free: Freedom, frame: str
 ) -> tuple[Array, Mask]:
     """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
     J, K = _matched(free.columns(jacobian(arm, q, node, frame=frame)), K)
@@ -313,7 +311,7 @@ def _weak(K: Array) -> Mask:
 
 
 def static_stiffness(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     node: Any = None,
     *,
@@ -370,4 +368,4 @@ def static_stiffness(
         loaded=loaded,
         wrench_frame=wrench_frame,
     )
-    return np.asarray(_inverse_of(C, "static_stiffness", "static_compliance"))
+    return np.asarray(inverse_of(C, "static_stiffness", "static_compliance"))

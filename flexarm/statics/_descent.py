@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..energy import potential_energy
-from ..kinematics import node_pose
-from ..positions import integrate
-from ._coordinates import motion_sizes
+from ..dynamics.energies import potential_energy
+from ..kinematics.nodes import node_pose
+from ..kinematics.positions import integrate
 from ._newton import Problem
+from .coordinates import motion_sizes
 
 Array = NDArray[np.float64]
 

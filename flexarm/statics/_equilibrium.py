@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import (
+from .._calls.arguments import (
     check_finite,
     common_batch,
     count_of,
-    leading,
     positive_number,
     real_array,
 )
-from .._options import explained
+from .._calls.arm_like import ArmLike
+from .._calls.explain import leading
+from .._support.options import explained
 from ..errors import ArgumentError, ConvergenceError
-from ._coordinates import (
+from ._descent import descend
+from ._newton import Problem, solve
+from .coordinates import (
     couplings,
     driven,
     freedom,
@@ -27,13 +30,8 @@ from ._coordinates import (
     read_arm,
     read_positions,
 )
-from ._descent import descend
-from ._loads import Loads, read_loads
-from ._newton import Problem, solve
-from ._spectrum import has_mass, lowest_squares
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .given_loads import Loads, read_loads
+from .spectrum import has_mass, lowest_squares
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -124,7 +122,7 @@ class Equilibrium:
 
 @explained
 def equilibrium(
-    arm: Arm,
+    arm: ArmLike,
     q: Any,
     *,
     held: Any = "joints",
@@ -264,7 +262,7 @@ def equilibrium(
 
 
 def _check_seek(
-    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: Arm
+    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: ArmLike
 ) -> None:
     """Refuse a search for what a potential would have to tell."""
     if seek not in ("nearest", "stable"):
@@ -283,7 +281,7 @@ def _check_seek(
         )
 
 
-def _applied(arm: Arm, tau: Any) -> Array | None:
+def _applied(arm: ArmLike, tau: Any) -> Array | None:
     if tau is None:
         return None
     array = real_array("tau", tau)
@@ -337,7 +335,7 @@ def _settled(
 
 
 def _result(
-    arm: Arm,
+    arm: ArmLike,
     batch: tuple[int, ...],
     q: Array,
     tau: Array,

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError, ConvergenceError
-from ..inverse_kinematics import InverseKinematics, inverse_kinematics
-from ._coordinates import read_arm
+from ..ik import InverseKinematics, inverse_kinematics
 from ._deflection import actuator_forces
 from ._equilibrium import Equilibrium, equilibrium
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .coordinates import read_arm
 
 Array = NDArray[np.float64]
 
@@ -68,7 +66,7 @@ class InverseStatics:
 
 
 def inverse_statics(
-    arm: Arm,
+    arm: ArmLike,
     target: Any,
     q0: Any = None,
     *,

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_arm, check_finite, real_array
-from .._inverse_kinematics_checks import one_node
+from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError
-from ..kinematics import node_pose
-from ._coordinates import freedom, held_coordinates, read_arm
-from ._deflection import (
-    actuator_forces,
-    compliance_of,
-    pose_change,
-    rigid_positions,
-)
+from ..ik.targets import one_node
+from ..kinematics.nodes import node_pose
+from ._deflection import actuator_forces, compliance_of, pose_change, rigid_positions
 from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import inverse_statics
-from ._loads import read_loads
-from ._spectrum import linear_system, scale_by_mass, signed_frequencies
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from .coordinates import freedom, held_coordinates, read_arm
+from .given_loads import read_loads
+from .spectrum import linear_system, scale_by_mass, signed_frequencies
 
 Array = NDArray[np.float64]
 
@@ -61,7 +54,7 @@ class WorkspaceMap:
         Whether there is a stable equilibrium.
     """
 
-    arm: Arm
+    arm: Any  # flexarm.Arm
     node: int
     held: Any
     q: Array
@@ -92,7 +85,7 @@ class WorkspaceMap:
         return result
 
 
-def joint_grid(arm: Arm, joints: Mapping[str, Any], q: Any = None) -> Array:
+def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
     """Positions over a grid of some of the joints.
 
     Parameters
@@ -155,7 +148,7 @@ def joint_grid(arm: Arm, joints: Mapping[str, Any], q: Any = None) -> Array:
 
 
 def workspace_map(
-    arm: Arm,
+    arm: ArmLike,
     q: Any = None,
     *,
     target: Any = None,
@@ -245,7 +238,7 @@ def workspace_map(
 
 
 def _mapped(
-    arm: Arm, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
+    arm: ArmLike, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
 ) -> WorkspaceMap:
     """What is asked of each equilibrium, NaN where there is none."""
     free = freedom(arm, held_coordinates(arm, held))

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from ..constraints import constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics import bias_forces
-from ..positions import integrate
-from ._coordinates import motion_sizes
+from ..dynamics.equations import bias_forces
+from ..kinematics.positions import integrate
+from .coordinates import motion_sizes
 
 if TYPE_CHECKING:
-    from ..arm import Arm
-    from ._loads import Loads
+    from .given_loads import Loads
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -39,7 +38,7 @@ _HALVINGS = 12
 class Problem:
     """Forces of an arm at rest, and which of them must vanish by which coordinates."""
 
-    arm: Arm
+    arm: Any  # flexarm.Arm
     loads: Loads | None
     applied: Array | None  # (nv,) or (n, nv)
     rows: Indices  # forces that vanish

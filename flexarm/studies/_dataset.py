@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers, real_array
-from .._optional import required
+from .._calls.arguments import check_numbers, real_array
+from .._support.optional import required
 from .._version import __version__
 from ..errors import ArgumentError
 from ._points import Parameter, Points, with_unit

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from .._explain import check_numbers
+from .._calls.arguments import check_numbers
 from ..errors import ArgumentError
 
 DRAW = "draw"  # the axis of all random draws

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pickle import PicklingError
 from typing import Any
 
-from .._explain import count_of
-from .._optional import required
+from .._calls.arguments import count_of
+from .._support.optional import required
 from ..errors import ArgumentError
 from ._task import Part, Task
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import required
+from .._support.optional import required
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._points import Points

@@ -10,12 +10,12 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-from .._explain import count_of
-from .._optional import required
-from .._options import explained
-from .._simulate_run import progress_bar
+from .._calls.arguments import count_of
+from .._support.optional import required
+from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError, StudyWarning
+from ..simulation.run import progress_bar
 from ..stacks import ArmStack
 from ._dataset import Results, coordinates_of, outputs_of, part_of
 from ._points import Points, points_of

@@ -71,14 +71,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
-from ._factors import (
-    Factorization,
-    SpatialFactors,
-    SystemJacobian,
-    factors,
-    spatial_factors,
-)
-from ._forms import (
+from ..kinematics.forms import (
     FORMS,
     check_form,
     check_leading,
@@ -89,6 +82,13 @@ from ._forms import (
     join,
     motion_of,
     split,
+)
+from ._factors import (
+    Factorization,
+    SpatialFactors,
+    SystemJacobian,
+    factors,
+    spatial_factors,
 )
 from ._rates import joint_rates
 

@@ -7,20 +7,18 @@ over the bodies only, leading axes are states.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._body_maps import cross_matrix
-from .._body_maps import transpose as _t
-from .._operator_recursions import own_map, parent_map
+from .._calls.arm_like import ArmLike
+from ..bodies.maps import cross_matrix
+from ..bodies.maps import transpose as _t
+from ..dynamics.operator_recursions import own_map, parent_map
 from ..errors import ArgumentError
-from ..kinematics import link_poses
-from ._forms import Columns, check_form, convert_columns, refuse_cut_models
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from ..kinematics.forms import Columns, check_form, convert_columns, refuse_cut_models
+from ..kinematics.nodes import link_poses
 
 Array = NDArray[np.float64]
 
@@ -30,7 +28,7 @@ def body_slice(k: int) -> slice:
     return slice(6 * k, 6 * k + 6)
 
 
-def depth_of(arm: Arm) -> int:
+def depth_of(arm: ArmLike) -> int:
     """Number of bodies on the longest path from the ground."""
     depth: list[int] = []
     for p in arm._parents:
@@ -64,7 +62,7 @@ class SystemJacobian:
         of i where j is i or inboard of it, else zero (24).
     """
 
-    arm: Arm
+    arm: Any  # flexarm.Arm
     q: Array
     form: str
     D: Array
@@ -205,13 +203,13 @@ class SpatialFactors(NamedTuple):
     hybrid: Factorization
 
 
-def as_state(arm: Arm, q: Any) -> tuple[Array, Array]:
+def as_state(arm: ArmLike, q: Any) -> tuple[Array, Array]:
     """Positions as an array, and the poses of all bodies; refuses what is no state."""
     poses = link_poses(arm, q)
     return np.array(q, dtype=np.float64), poses
 
 
-def relative_maps(arm: Arm, q: Array) -> tuple[Array, Array]:
+def relative_maps(arm: ArmLike, q: Array) -> tuple[Array, Array]:
     """D and X of body-fixed twists (22), with modes."""
     B = len(arm.bodies)
     D = np.zeros((*q.shape[:-1], 6 * B, 6 * B))
@@ -237,7 +235,7 @@ def converted_blocks(poses: Array, blocks: Array, target: str) -> Array:
     return found.reshape(blocks.shape)
 
 
-def shifts(arm: Arm, poses: Array, form: str) -> Array:
+def shifts(arm: ArmLike, poses: Array, form: str) -> Array:
     """D of hybrid and spatial twists: Ad of r_p - r_k (45), or the identity (30)."""
     B = len(arm.bodies)
     D = np.zeros((*poses.shape[:-3], 6 * B, 6 * B))
@@ -251,7 +249,7 @@ def shifts(arm: Arm, poses: Array, form: str) -> Array:
     return D
 
 
-def ancestors(arm: Arm, D: Array) -> Array:
+def ancestors(arm: ArmLike, D: Array) -> Array:
     """``(I - D)^-1`` block by block, from base to tip (24), (25)."""
     result = np.zeros_like(D)
     for k, p in enumerate(arm._parents):
@@ -282,7 +280,7 @@ def conversion_matrices(poses: Array, source: str, target: str) -> Array:
     return np.concatenate(parts, axis=-2)
 
 
-def factors(arm: Arm, q: Any, form: str = "body") -> SystemJacobian:
+def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     r"""Block factors ``J = A X`` of the Jacobian of all bodies in one of four forms.
 
     .. math:: \mathsf V = \mathsf A\mathsf X\dot q, \qquad
@@ -362,7 +360,7 @@ def factors(arm: Arm, q: Any, form: str = "body") -> SystemJacobian:
     return SystemJacobian(arm, q, form, D, X, P, A)
 
 
-def spatial_factors(arm: Arm, q: Any) -> SpatialFactors:
+def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
     r"""Spatial system Jacobian by screws at rest, body-fixed and in base axes.
 
     .. math:: \mathsf J^s = \mathsf A^s\mathsf Y = \mathsf A^{sb}\mathsf X^b

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._body_maps import transpose as _t
-from .._explain import check_finite
+from .._calls.arguments import check_finite
+from .._calls.arm_like import ArmLike
+from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError, SingularityError
-from ._factors import as_state, body_slice, relative_maps
-from ._forms import (
+from ..kinematics.forms import (
     check_form,
     check_leading,
     check_twists,
@@ -20,16 +20,14 @@ from ._forms import (
     refuse_cut_models,
     split,
 )
-
-if TYPE_CHECKING:
-    from ..arm import Arm
+from ._factors import as_state, body_slice, relative_maps
 
 Array = NDArray[np.float64]
 
 _RANK = 1e-10  # least singular value of columns of unit length that counts
 
 
-def _groups(arm: Arm) -> list[tuple[list[int], list[int]]]:
+def _groups(arm: ArmLike) -> list[tuple[list[int], list[int]]]:
     """Bodies whose relative twists share coordinates, and these coordinates.
 
     The children of a flexible body share its modes; where it floats, with itself.
@@ -58,7 +56,7 @@ def _groups(arm: Arm) -> list[tuple[list[int], list[int]]]:
     return found
 
 
-def _refuse(arm: Arm, columns: list[int], lost: Array, bad: Array) -> None:
+def _refuse(arm: ArmLike, columns: list[int], lost: Array, bad: Array) -> None:
     """Tell which coordinates the twists do not show."""
     names = [arm.coordinate_names[columns[i]] for i in np.flatnonzero(lost)]
     told = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
@@ -72,7 +70,9 @@ def _refuse(arm: Arm, columns: list[int], lost: Array, bad: Array) -> None:
     )
 
 
-def _solve(arm: Arm, columns: list[int], X: Array, y: Array, least_norm: bool) -> Array:
+def _solve(
+    arm: ArmLike, columns: list[int], X: Array, y: Array, least_norm: bool
+) -> Array:
     """Least squares of X qd = y, (..., m, c) and (..., m); of many, the least rates."""
     length = np.linalg.norm(X, axis=-2, keepdims=True)
     unit = X / np.where(length > 0.0, length, 1.0)
@@ -90,7 +90,7 @@ def _solve(arm: Arm, columns: list[int], X: Array, y: Array, least_norm: bool) -
     return np.asarray(rates / np.where(length > 0.0, length, 1.0)[..., 0, :])
 
 
-def _relative_twists(arm: Arm, D: Array, V: Array) -> Array:
+def _relative_twists(arm: ArmLike, D: Array, V: Array) -> Array:
     """``(I - D) V`` of body-fixed twists, (..., B, 6)."""
     result: Array = V.copy()
     for k, p in enumerate(arm._parents):
@@ -101,7 +101,7 @@ def _relative_twists(arm: Arm, D: Array, V: Array) -> Array:
 
 
 def joint_rates(
-    arm: Arm, q: Any, V: Any, form: str = "body", *, least_norm: bool = False
+    arm: ArmLike, q: Any, V: Any, form: str = "body", *, least_norm: bool = False
 ) -> Array:
     r"""Velocities of the coordinates from the twists of all bodies.
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import listed
-from .._options import did_you_mean
+from .._support.checks import listed
+from .._support.options import did_you_mean
 from ..arm import Arm
-from ..constraints import Coupling
+from ..bodies.body import GROUND, Body
+from ..bodies.joints import Joint
+from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
-from ..joints import Joint
-from ..models import GROUND, Body, FlexibleBody, RigidBody
+from ..model.loops import Coupling
 from ._links import flexible_links
 from ._robot import Robot, RobotJoint, RobotLink, read
 

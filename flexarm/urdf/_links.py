@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import beams
-from .._checks import _numbers, as_array
-from .._options import did_you_mean
+from .._support.checks import as_array, as_numbers
+from .._support.options import did_you_mean
+from ..bodies.joints import unit_vector
+from ..bodies.models import FlexibleBody
 from ..errors import ModelError
-from ..joints import _unit
-from ..models import FlexibleBody
 
 Array = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def _modes(
     planes = values["planes"]
     if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
         raise ModelError(f"planes of {who} are {planes!r}, expected 'y', 'z' or 'yz'")
-    stiffness = _numbers(f"bending_stiffness of {who}", values["bending_stiffness"])
+    stiffness = as_numbers(f"bending_stiffness of {who}", values["bending_stiffness"])
     if stiffness.ndim == 0:
         stiffness = np.full(2, stiffness)
     stiffness = as_array(f"bending_stiffness of {who}", stiffness, (2,))
@@ -153,12 +153,12 @@ def _modes(
 
 def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> FlexibleBody:
     """The body along its axis in the frame of the link, to which it is clamped."""
-    x = _unit(f"axis of {who}", values["axis"])
+    x = unit_vector(f"axis of {who}", values["axis"])
     y = values["y_axis"]
     if y is None:
         nearest = [np.eye(3)[i] - x[i] * x for i in (1, 2)]
         y = nearest[0] if np.linalg.norm(nearest[0]) > 1e-3 else nearest[1]
-    y = _unit(f"y_axis of {who}", y)
+    y = unit_vector(f"y_axis of {who}", y)
     if abs(float(x @ y)) > 1e-9:
         degrees = float(np.degrees(np.arccos(x @ y)))
         raise ModelError(

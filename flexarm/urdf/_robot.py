@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import as_array, check_angles, listed
-from .._description import Description
-from .._options import did_you_mean
+from .._support.checks import as_array, check_angles, listed
+from .._support.description import Description
+from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._xml import Element, parse, read_source
 

@@ -52,7 +52,7 @@ DESIGN = [
         "control_details",
     ),
     mutant(
-        CONTROL + "_loop_sensors.py",
+        CONTROL + "sensors.py",
         "qdd = forward_dynamics(arm, q, qd, np.where(fine, tau, 0.0))",
         "qdd = forward_dynamics(arm, q, qd, 0.0 * tau)",
         "accelerometers do not feel the torque",
@@ -172,7 +172,7 @@ DESIGN = [
         "linearize",
     ),
     mutant(
-        LINEAR + "_point.py",
+        LINEAR + "operating_point.py",
         "return Tangent(V, 0.5 * dV, J, 0.0)",
         "return Tangent(V, dV, J, 0.0)",
         "factor 1/2 in the slope of a velocity",
@@ -200,7 +200,7 @@ DESIGN = [
         "linearize stacks",
     ),
     mutant(
-        LINEAR + "_strain.py",
+        LINEAR + "strain.py",
         "row *= 1.0 if distance is None else -float(distance)",
         "row *= 1.0 if distance is None else float(distance)",
         "sign of a strain off the axis",
@@ -307,7 +307,7 @@ DESIGN = [
         "search_details",
     ),
     mutant(
-        OPTIMIZE + "_programs/solve.py",
+        OPTIMIZE + "_programs/solution.py",
         "if not success and self.best is not None:",
         "if success and self.best is not None:",
         "what a solver stopped at for the best that it had",
@@ -377,7 +377,7 @@ DESIGN = [
         "time_scaling time_optimal",
     ),
     mutant(
-        OPTIMIZE + "_limits.py",
+        OPTIMIZE + "limits.py",
         "array = np.stack([np.broadcast_to(-array, n), np.broadcast_to(array, n)])",
         "array = np.stack([np.broadcast_to(array, n), np.broadcast_to(array, n)])",
         "limits of one direction only",
@@ -405,14 +405,14 @@ DESIGN = [
         "paths",
     ),
     mutant(
-        OPTIMIZE + "trade_off.py",
+        OPTIMIZE + "_minimum_time/trade_offs.py",
         "np.array([m.duration if m.success else np.nan for m in motions])",
         "np.array([m.duration for m in motions])",
         "duration of a search that failed",
         "search_details",
     ),
     mutant(
-        OPTIMIZE + "identify.py",
+        OPTIMIZE + "_identification/driver.py",
         "size = np.nanstd(np.concatenate(problem.measured), axis=0)",
         "size = np.nanstd(np.concatenate(problem.measured))",
         "signals of different size get one noise",
@@ -427,7 +427,7 @@ DESIGN = [
         "parameter_details",
     ),
     mutant(
-        F + "parameters/_directional.py",
+        F + "parameters/directional.py",
         "accelerations = -solved(arm, states[0], forces)",
         "accelerations = solved(arm, states[0], forces)",
         "sign of accelerations by parameters",
@@ -448,7 +448,7 @@ DESIGN = [
         "sensitivities",
     ),
     mutant(
-        F + "parameters/_sensitivities.py",
+        F + "parameters/trajectory_sensitivity.py",
         "x = x + s.before[:, i] @ tau[:, i] + s.after[:, i] @ tau[:, i + 1]",
         "x = x + s.before[:, i] @ tau[:, i] + s.after[:, i] @ tau[:, i]",
         "one sample for the next",
@@ -456,7 +456,7 @@ DESIGN = [
     ),
     # plots
     mutant(
-        PLOTS + "_canvas.py",
+        PLOTS + "canvas.py",
         "return STYLES[i // len(COLORS) % len(STYLES)]",
         "return STYLES[i % len(STYLES)]",
         "lines of one style where colors differ",

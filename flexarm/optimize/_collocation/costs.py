@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..._explain import real_array
+from ..._calls.arguments import real_array
 from ...errors import ArgumentError
 from .._programs.program import Term
 from .local import Squares

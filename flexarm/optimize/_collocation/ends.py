@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_numbers, real_array
+from ..._calls.arguments import check_numbers, real_array
 from ...errors import ArgumentError
-from ...inverse_kinematics import inverse_kinematics
+from ...ik import inverse_kinematics
 from ...statics import equilibrium
-from .._transfer.design import Rest
 from .local import EquationOfMotion
 from .points import Gathered
+from .rest import Rest
 from .tip_place import TipPlace
 from .transcription import Collocation
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import count_of
+from ..._calls.arguments import count_of
 from ...errors import ArgumentError
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...errors import ArgumentError
-from .._limits import pair_of
+from ..limits import pair_of
 from .points import Linear
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def read_output_limits(arm: Arm, given: Any) -> dict[Any, Array]:
 
 def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
     """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
-    from ...control._loop_sensors import sensors_of
+    from ...control.sensors import sensors_of
 
     zero = np.zeros(arm.nv)
     found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))

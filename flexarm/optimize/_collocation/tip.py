@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from ...arm import Arm
-    from ..paths import Path
+    from .._path import Path
 
 Array = NDArray[np.float64]
 

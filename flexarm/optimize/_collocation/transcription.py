@@ -51,11 +51,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_arm, check_numbers, positive_number
+from ..._calls.arguments import check_arm, check_numbers, positive_number
 from ...errors import ArgumentError
 from .._programs.program import NonlinearProgram, Term
-from .._programs.solve import Solution
+from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
+from .continuity import Continuity
 from .grid import Grid, tableau
 
 if TYPE_CHECKING:
@@ -211,8 +212,6 @@ class Collocation:
 
     def continuity(self) -> Term:
         """States at the ends of the intervals meet the nodes."""
-        from .points import Continuity
-
         return Continuity(self)
 
     def program(

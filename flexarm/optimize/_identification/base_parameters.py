@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_arm
+from ..._calls.arguments import check_arm
 from ...errors import ArgumentError
 from ...parameters import BaseParameters, base_parameters, inertial_regressor
 from .equation_error import read_rigid, smoothed

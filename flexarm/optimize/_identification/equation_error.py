@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError, ModelError
-from ...parameters._tangent import ArmTangent
+from ...parameters.tangent import ArmTangent
 from .records import Record, check_record, signals_of
 
 if TYPE_CHECKING:

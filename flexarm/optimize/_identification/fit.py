@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._simulate_run import progress_bar
+from ...simulation.run import progress_bar
 
 Array = NDArray[np.float64]
 

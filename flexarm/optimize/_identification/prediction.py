@@ -9,18 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from ...errors import (
-    ArgumentError,
-    ModelError,
-    NotFiniteError,
-    StiffeningWarning,
-)
-from ...linear_models._point import Point
+from ...errors import ArgumentError, ModelError, NotFiniteError, StiffeningWarning
+from ...linear_models.operating_point import Point
 from ...linear_models.outputs import state_names
-from ...parameters._directional import solved
-from ...parameters._sensitivities import refuse_undifferentiated, sensitivities
-from ...parameters._tangent import SHORT_RULES, STEP, ArmTangent
-from ...simulate import Trajectory, simulate
+from ...parameters.directional import solved
+from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
+from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
+from ...simulation.methods import Trajectory, simulate
 from ...statics import equilibrium
 from .._arms import Arms
 from .records import Record, check_record, signals_of, values_of

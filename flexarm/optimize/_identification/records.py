@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import check_arm, check_numbers, real_array
-from ..._simulate_run import Trajectory, times
+from ..._calls.arguments import check_arm, check_numbers, real_array
 from ...errors import ArgumentError
-from ...linear_models._point import Point
-from ...linear_models._strain import Output
+from ...linear_models.operating_point import Point
 from ...linear_models.outputs import read_outputs
+from ...linear_models.strain import Output
+from ...simulation.run import times
+from ...simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from ...arm import Arm

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._description import table
+from ..._support.description import table
 from ...errors import ArgumentError, ConvergenceError
 
 if TYPE_CHECKING:

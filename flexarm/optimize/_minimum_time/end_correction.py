@@ -29,14 +29,14 @@ from .._collocation.local import Squares
 from .._collocation.outputs import EXCESS, output_rows
 from .._collocation.tip import Place
 from .._programs.program import NonlinearProgram
-from .._programs.solve import solve
+from .._programs.solvers import solve
 
 if TYPE_CHECKING:
-    from ..._simulate_run import Trajectory
     from ...arm import Arm
+    from ...simulation.trajectory import Trajectory
     from .._collocation.transcription import Collocation
-    from .._limits import Limits
     from .._result import Verification
+    from ..limits import Limits
 
 Array = NDArray[np.float64]
 

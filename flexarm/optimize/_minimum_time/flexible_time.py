@@ -29,7 +29,8 @@ from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation, answer
 from .._programs.program import NonlinearProgram, Term
-from .._programs.solve import Solution, solve
+from .._programs.solution import Solution
+from .._programs.solvers import solve
 from .._result import OptimalMotion, Verification
 from .._verify import verify
 from ..paths import time_law
@@ -39,8 +40,8 @@ from .rest_postures import constant_limits, holding_forces, static_postures
 
 if TYPE_CHECKING:
     from ...arm import Arm
-    from .._limits import Limits
-    from ..paths import Path
+    from .._path import Path
+    from ..limits import Limits
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

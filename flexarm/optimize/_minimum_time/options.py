@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._explain import count_of
+from ..._calls.arguments import count_of
 from ...errors import ArgumentError
 from .._collocation.grid import Grid
-from .._programs.solve import Progress
+from .._programs.solution import Progress
 
 _FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 

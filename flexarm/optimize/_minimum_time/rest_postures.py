@@ -13,7 +13,7 @@ from .._result import OptimalMotion
 
 if TYPE_CHECKING:
     from ...arm import Arm
-    from ..paths import Path
+    from .._path import Path
 
 Array = NDArray[np.float64]
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import count_of, real_array
+from ..._calls.arguments import count_of, real_array
 from ...errors import ArgumentError
 from .._follow import PathMotion, follow
-from .._limits import Limits, rows_of
 from .._result import OptimalMotion, Verification
 from .._rigid import RigidLevel
 from .._verify import verify
+from ..limits import Limits
 from .infeasible import explain
+from .path_rows import rows_of
 from .time_scaling import (
     SCHEMES,
     Infeasible,
@@ -27,7 +28,7 @@ from .time_scaling import (
 )
 
 if TYPE_CHECKING:
-    from ..paths import Path
+    from .._path import Path
 
 Array = NDArray[np.float64]
 

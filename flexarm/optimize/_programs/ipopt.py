@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._optional import required
+from ..._support.optional import required
 from .program import Merged, NonlinearProgram
-from .solve import Solution, Watch
+from .solution import Solution, Watch
 
 Array = NDArray[np.float64]
 Named = tuple[str, Any]  # name and CasADi sparsity of an operand or a result

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..._explain import real_array
+from ..._calls.arguments import real_array
 from ...errors import ArgumentError
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from .program import NonlinearProgram
-from .solve import Solution, Watch
+from .solution import Solution, Watch
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError, StiffeningWarning
-from ...simulate import simulate
+from ...simulation.methods import simulate
 from .newmark_tangent import Motion, tangents
 from .tip_task import TipTask
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import real_array, refuse_linear
-from ..._simulate_run import progress_bar
+from ..._calls.arguments import real_array, refuse_linear
 from ...errors import ArgumentError, ConvergenceError
+from ...simulation.run import progress_bar
 from .newmark_tangent import Motion
 from .shooting import Shooting, windows_of
 from .tip_task import Answer, TipTask

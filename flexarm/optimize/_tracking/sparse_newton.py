@@ -7,8 +7,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._simulate_run import progress_bar
 from ...errors import ConvergenceError
+from ...simulation.run import progress_bar
 from .inverse_motion import StableInversion, State
 
 Array = NDArray[np.float64]

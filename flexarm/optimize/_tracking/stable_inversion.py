@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import refuse_linear
+from ..._calls.arguments import refuse_linear
 from ...errors import ArgumentError
 from .inverse_motion import Ends, Grid, StableInversion, State
 from .sparse_newton import newton

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
 
-from ..._explain import refuse_linear
+from ..._calls.arguments import refuse_linear
 from ...errors import ArgumentError
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip_place import TipPlace
 from .._collocation.transcription import Collocation, Grid
-from .._programs.solve import solve
+from .._programs.solvers import solve
 from .tip_task import Answer, TipTask
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import (
+from ..._calls.arguments import (
     check_arm,
     check_choice,
     check_numbers,
@@ -19,9 +19,10 @@ from ..._explain import (
 )
 from ...errors import ArgumentError
 from .._collocation.tip import Place
+from .._path import Path, PathPoints
 from .._rigid import RigidLevel
 from ..paths import _LAWS as LAWS
-from ..paths import Path, PathPoints, TimeLaw, follow, time_law
+from ..paths import TimeLaw, follow, time_law
 
 if TYPE_CHECKING:
     from ...arm import Arm

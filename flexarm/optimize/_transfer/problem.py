@@ -16,11 +16,11 @@ from .._collocation.local import EquationOfMotion
 from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
-from .._limits import Limits, pair_of
 from .._programs.program import Term
-from .._programs.solve import Solution
+from .._programs.solution import Solution
 from .._result import OptimalMotion
 from .._verify import verify
+from ..limits import Limits, pair_of
 from .design import ParametricEquation, Payloads
 from .first_motion import first_motion, torque_used
 from .task import Task

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._explain import (
+from ..._calls.arguments import (
     check_arm,
     check_numbers,
     positive_number,
@@ -17,11 +17,11 @@ from ..._explain import (
     refuse_linear,
 )
 from ...errors import ArgumentError
-from ...parameters._tangent import SHORT, STEP
+from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
 from .._collocation.outputs import read_output_limits
 from .._collocation.transcription import _check_tree
-from .._limits import pair_of
+from ..limits import pair_of
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 

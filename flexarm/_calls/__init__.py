@@ -1,0 +1,1 @@
+"""From functions to kernels: arguments, errors, batches, threads."""

@@ -1,0 +1,165 @@
+"""Checks of arguments: each refusal is one sentence, given, expected, to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from .._support.options import did_you_mean
+from ..errors import ArgumentError, NotFiniteError
+from .arm_like import AnyArm, ArmLike, StackLike
+
+
+def check_arm(arm: Any) -> None:
+    """Refuse all but an arm."""
+    if not isinstance(arm, ArmLike):
+        kind = type(arm).__name__
+        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{_arm_hint(arm)}")
+
+
+def _arm_hint(given: Any) -> str:
+    """What to do about something that is no arm."""
+    kind = type(given).__name__
+    if isinstance(given, StackLike):
+        return ", one of the stack, such as stack[0]"
+    if isinstance(given, list | tuple):
+        return "; take one of them, or flexarm.stack(arms) for all"
+    if isinstance(given, type):
+        return f"; {given.__name__}(...) makes one" if kind == "type" else ""
+    if callable(given):
+        name = getattr(given, "__name__", kind)
+        return f"; call the function that makes it, {name}()"
+    if hasattr(given, "joint") and hasattr(given, "n_nodes"):
+        return "; flexarm.Arm([body]) makes one"
+    if isinstance(given, np.ndarray):
+        return ", which comes before the arrays"
+    return "; it has one, its attribute arm" if hasattr(given, "arm") else ""
+
+
+def any_of(arm: Any) -> ArmLike:
+    """Return an arm, or the first one of a stack; refuse what is neither."""
+    one = arm.arms[0] if isinstance(arm, StackLike) else arm
+    check_arm(one)
+    return cast(ArmLike, one)
+
+
+def real_array(name: str, value: Any) -> Any:
+    """Return a float64 array, without a copy if `value` is one, or refuse in words."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"{name} is {_short(value)}, expected a rectangular array of real numbers"
+        ) from None
+    if array.dtype == object and array.ndim == 0:
+        inside = next((a for a in (name.rstrip("01"), "q") if hasattr(value, a)), "")
+        hint = f"; it has one as its attribute {inside}" if inside else ""
+        raise ArgumentError(
+            f"{name} is {_named(value)}, expected an array of real numbers{hint}"
+        )
+    if not np.can_cast(array.dtype, np.float64):
+        raise ArgumentError(
+            f"{name} is {_short(value)} of type {array.dtype}, expected an array of "
+            "real numbers (float64)"
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def check_numbers(name: str, array: Any) -> None:
+    """Refuse NaN and infinity in an argument that is given once, not for each state."""
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise ArgumentError(
+            f"{name}[{', '.join(map(str, at))}] is {array[at]}, expected finite numbers"
+        )
+
+
+def check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
+    """Refuse what is none of the choices."""
+    if given not in choices:
+        raise ArgumentError(
+            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
+            f"{did_you_mean(given, choices)}"
+        )
+
+
+def check_finite(name: str, array: Any, axes: int = 1) -> None:
+    """Refuse NaN and infinity in an array whose last `axes` belong to one state."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    at = tuple(int(i) for i in np.argwhere(~finite)[0])
+    bad = ~finite.all(axis=tuple(range(-axes, 0)))
+    many = f", the first in {bad.sum()} of {bad.size} states" if bad.ndim else ""
+    raise NotFiniteError(
+        f"{name}[{', '.join(map(str, at))}] is {array[at]}{many}, expected finite "
+        "numbers",
+        index=at[:-axes],
+        count=int(bad.sum()),
+    )
+
+
+def _named(value: Any) -> str:
+    """Something that is no number, by its kind if it is of a class of its own."""
+    plain = value is None or isinstance(value, dict | set)
+    return _short(value) if plain else f"of type {type(value).__name__}"
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def positive_number(name: str, value: Any) -> float:
+    """Return a number above zero, or refuse in words."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0.0 < number < np.inf:
+        raise ArgumentError(f"{name} is {value!r}, expected a positive number")
+    return number
+
+
+def count_of(name: str, value: Any, least: int = 1) -> int:
+    """Return a whole number from `least` on, or refuse in words."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        told = "zero" if least == 0 else least
+        raise ArgumentError(
+            f"{name} is {value!r}, expected a whole number, {told} or more"
+        )
+    return int(value)
+
+
+def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Batch shape of arguments with these leading axes, or refuse in words."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ArgumentError(
+            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
+        ) from None
+
+
+def refuse_linear(arm: AnyArm, what: str) -> None:
+    """Refuse what an arm of linear fidelity does not have."""
+    if any_of(arm).fidelity == "linear":
+        raise ArgumentError(
+            f"{what} of an arm of linear fidelity do not exist, its mass matrix has no "
+            "such factors; expected fidelity 'full' or 'ruthless'"
+        )
+
+
+def refuse_motors(arm: ArmLike, what: str) -> None:
+    """Refuse an arm whose motors are coordinates, where forces act on joints alone."""
+    if arm.motor_slice.stop > arm.nu:
+        raise ArgumentError(
+            f"{what} has motors behind flexible joints, on which its forces would act; "
+            "expected joints without drives, arm.replace(bodies=...), which the plant "
+            "may have"
+        )

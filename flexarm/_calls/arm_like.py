@@ -1,0 +1,375 @@
+"""An arm, and a stack of arms, as the functions of this package know them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import listed
+from .._support.description import Description
+from .._support.options import did_you_mean
+from .._support.printing import Printed
+from ..errors import ModelError
+
+Array = NDArray[np.float64]
+
+
+def has_motor(joint: Any) -> bool:
+    """Whether the motor of a joint is a coordinate."""
+    return joint.drive is not None and joint.drive.is_free
+
+
+class ArmLike(Printed, Description):
+    """A tree of bodies with a C model: its sizes, names and indices.
+
+    `flexarm.Arm` is one, with all functions of the package as methods.  The functions
+    stand below it and know this class alone.
+    """
+
+    bodies: Any
+    gravity: Any
+    name: str
+    tip: Any
+    constraints: Any
+    stabilization: float
+    fidelity: str
+    tip_node: int
+
+    _model: Any  # of C
+    _parents: tuple[int, ...]
+    _n_motors: int
+    # where each body starts among the nodes, modes, joint positions, joint velocities
+    _node_offset: tuple[int, ...]
+    _modes_at: tuple[int, ...]
+    _position_at: tuple[int, ...]
+    _velocity_at: tuple[int, ...]
+
+    # sizes, names and indices
+
+    @property
+    def nq(self) -> int:
+        """Number of position coordinates; more than `nv` with quaternions."""
+        return self._position_at[-1] + self._n_motors + self._modes_at[-1]
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates, degrees of freedom."""
+        return self._velocity_at[-1] + self._n_motors + self._modes_at[-1]
+
+    @property
+    def nu(self) -> int:
+        """Number of joint velocities without motors, and of actuators."""
+        return self._velocity_at[-1]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all bodies."""
+        return self._node_offset[-1]
+
+    @property
+    def neutral(self) -> Array:
+        """Positions of the undeformed arm with all bodies in their joint frames, (nq,).
+
+        All zero but for the first entry of each quaternion, which is one.
+        """
+        joints = [body.joint.neutral for body in self.bodies]
+        return np.concatenate([*joints, np.zeros(self._n_motors + self._modes_at[-1])])
+
+    @cached_property
+    def joint_limits(self) -> Array:
+        """Least and largest positions, (2, nq), in rad or m; infinite without a limit.
+
+        Those of `Joint`; modes and quaternions have none.  Functions that choose
+        positions respect them, the equations of motion do not.
+        """
+        result = np.full((2, self.nq), [[-np.inf], [np.inf]])
+        for k, body in enumerate(self.bodies):
+            if body.joint.limits is not None:
+                at = self.body_joint_slice(k, positions=True)
+                result[:, at] = body.joint.limits
+        result.flags.writeable = False
+        return result
+
+    @cached_property
+    def _turning(self) -> NDArray[np.bool_]:
+        """Positions that are the same again after a whole turn, (nq,)."""
+        result = np.zeros(self.nq, dtype=bool)
+        for k, body in enumerate(self.bodies):
+            if not body.joint.has_pose:
+                turn, slide = np.split(body.joint.screws, 2)
+                at = self.body_joint_slice(k, positions=True)
+                result[at] = turn.any(axis=0) & ((turn * slide).sum(axis=0) == 0.0)
+        return result
+
+    @property
+    def joint_slice(self) -> slice:
+        """Where the joints stand in velocities, accelerations and forces."""
+        return slice(0, self.nu)
+
+    @property
+    def joint_position_slice(self) -> slice:
+        """Where the joints stand in q."""
+        return slice(0, self._position_at[-1])
+
+    @property
+    def motor_slice(self) -> slice:
+        """Where motors stand in velocities and forces, in the order of their joints."""
+        return slice(self.nu, self.nu + self._n_motors)
+
+    @property
+    def motor_position_slice(self) -> slice:
+        """Where the motors stand in q."""
+        first = self._position_at[-1]
+        return slice(first, first + self._n_motors)
+
+    @property
+    def actuator_indices(self) -> NDArray[np.intp]:
+        """Velocity on which each of the ``nu`` forces acts, that of a motor if any."""
+        result = np.arange(self.nu)
+        driven = [k for k, b in enumerate(self.bodies) if has_motor(b.joint)]
+        for i, k in enumerate(driven):
+            result[self.body_joint_slice(k)] = self.motor_slice.start + i
+        return result
+
+    def body_index(self, body: str | int) -> int:
+        """Position of a body, given by name or number, among all of the arm.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        index : int
+            From 0 on, base to tip.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(3)
+        >>> arm.body_index("link2"), arm.body_index(-1)
+        (1, 2)
+        """
+        names = [b.name for b in self.bodies]
+        if isinstance(body, str):
+            if body not in names:
+                raise ModelError(
+                    f"the arm has no body {body!r}, expected one of "
+                    f"{listed(names, str)}{did_you_mean(body, names)}"
+                )
+            return names.index(body)
+        if isinstance(body, bool) or not isinstance(body, int | np.integer):
+            raise ModelError(
+                f"body of the arm is {body!r}, expected its name or number"
+            )
+        if not -len(names) <= int(body) < len(names):
+            raise ModelError(
+                f"the arm has no body {body}, expected a number below {len(names)}"
+            )
+        return int(body) % len(names)
+
+    def mode_slice(self, body: str | int, *, positions: bool = False) -> slice:
+        """Where the modes of a body stand in velocities and forces, or in q.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+        positions : bool
+            Indices into `q` instead of `qd` and `tau`.
+
+        Returns
+        -------
+        place : slice
+            Empty for a rigid body.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, n_modes=2)
+        >>> at = arm.mode_slice("link2")
+        >>> at, arm.coordinate_names[at]
+        (slice(4, 6, None), ('link2.bending y 1', 'link2.bending y 2'))
+        """
+        index = self.body_index(body)
+        at = self.motor_position_slice if positions else self.motor_slice
+        joints = at.stop
+        return slice(joints + self._modes_at[index], joints + self._modes_at[index + 1])
+
+    def body_joint_slice(self, body: str | int, *, positions: bool = False) -> slice:
+        """Where the joint of a body stands in velocities and forces, or in q.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+        positions : bool
+            Indices into `q` instead of `qd` and `tau`.
+
+        Returns
+        -------
+        place : slice
+            Empty for a fixed joint.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, n_modes=2)
+        >>> tau = fa.inverse_dynamics(arm, [0.0] * 6, [0.0] * 6, [0.0] * 6)
+        >>> tau[arm.body_joint_slice("link2")].round(3)  # N m that the elbow holds
+        array([4.905])
+        """
+        index = self.body_index(body)
+        at = self._position_at if positions else self._velocity_at
+        return slice(at[index], at[index + 1])
+
+    def _names(self, joints: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
+        first = [
+            f"{body}.{name}" if name else body
+            for body, names in joints
+            for name in names
+        ]
+        motors = [f"{b.name}.motor" for b in self.bodies if has_motor(b.joint)]
+        modes = [f"{b.name}.{mode}" for b in self.bodies for mode in b.mode_names]
+        return (*first, *motors, *modes)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Name of each velocity (and force): body and what it is, or body and mode."""
+        return self._names((b.name, b.joint.velocity_names) for b in self.bodies)
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """Name of each position coordinate, those of quaternions included."""
+        return self._names((b.name, b.joint.position_names) for b in self.bodies)
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Name of each node, ``"body.node"``."""
+        return tuple(f"{b.name}.{node}" for b in self.bodies for node in b.node_names)
+
+    def node(self, body: str | int, node: str | int = "tip") -> int:
+        """Number of a node of a body among all nodes of the arm.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+        node : str or int
+            Its name or number in the body.
+
+        Returns
+        -------
+        index : int
+            Its place in the result of `node_poses`.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body or node.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, length=1.0)
+        >>> poses = fa.node_poses(arm, [0.0, 0.0])
+        >>> poses[arm.node("link1", "tip"), :3, 3]  # the elbow, in m
+        array([1., 0., 0.])
+        """
+        index = self.body_index(body)
+        return int(self._node_offset[index] + self.bodies[index].node_index(node))
+
+    def node_slice(self, body: str | int) -> slice:
+        """Numbers of the nodes of a body among all nodes of the arm.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name or number.
+
+        Returns
+        -------
+        place : slice
+            In the results of `node_poses`.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2, length=1.0)
+        >>> poses = fa.node_poses(arm, [0.0, 0.0])
+        >>> poses[arm.node_slice("link2"), 0, 3]  # x of its nodes, in m
+        array([1., 2.])
+        """
+        index = self.body_index(body)
+        return slice(self._node_offset[index], self._node_offset[index + 1])
+
+    # what follows from the bodies and constraints
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Name of each constraint row: loop and direction, or coupling."""
+        raise NotImplementedError
+
+    @property
+    def stiffness_matrix(self) -> Array:
+        """Stiffness of modes, of drives and of springs at joints, (nv, nv)."""
+        raise NotImplementedError
+
+    @property
+    def damping_matrix(self) -> Array:
+        """Viscous friction of joints and motors, damping of drives and modes."""
+        raise NotImplementedError
+
+
+class StackLike:
+    """Arms of one topology; `flexarm.ArmStack` is one."""
+
+    arms: tuple[Any, ...]
+    index: NDArray[np.int64]
+
+    _model: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes, which broadcast with leading axes of states."""
+        return self.index.shape
+
+    def _flat(self, batch: tuple[int, ...]) -> Any:
+        """One axis, an arm for each state of a batch."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:  # what all arms have in common
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+# what functions take that compute each state with an arm of its own
+AnyArm: TypeAlias = ArmLike | StackLike
+
+# an arm of the class that was given
+AnArm = TypeVar("AnArm", bound=ArmLike)

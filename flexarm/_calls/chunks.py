@@ -1,0 +1,124 @@
+"""Batches in parts, so that what is made in between does not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .arm_like import StackLike
+from .explain import check_out
+
+STATES = 4096  # of a part
+
+
+def in_chunks(
+    arm: Any,
+    compute: Callable[..., Any],
+    operands: tuple[Any, ...],
+    cores: tuple[int, ...],
+    out: Any = None,
+) -> Any:
+    """Return ``compute(*operands)``, of a large batch part by part.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        The arm; a stack, which has axes of its own, is computed as a whole.
+    compute : callable
+        Arrays with broadcasting leading axes to a new array.
+    operands : tuple of array_like
+        Its arguments.
+    cores : tuple of int
+        Number of last axes of each that belong to one state.
+    out : ndarray, optional
+        Where to store the result.
+
+    Notes
+    -----
+    What `compute` raises for a part says nothing of the whole: callers look again.
+    """
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    batch = None if isinstance(arm, StackLike) else _batch(operands, cores)
+    if batch is None or int(np.prod(batch)) <= STATES:
+        result = compute(*operands)
+        if out is None:
+            return result
+        check_out(out, (), np.shape(result))
+        np.copyto(out, result, casting="same_kind")
+        return out
+    arrays = [np.asarray(x) for x in operands]
+    if out is not None:  # parts would overwrite what others still have to read
+        arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+    result, first = out, True
+    state: tuple[int, ...] = ()  # shape of a result of one state
+    for part in parts(batch):
+        value = compute(
+            *(
+                x[_cut(part, len(batch), x.shape[: x.ndim - core])]
+                for x, core in zip(arrays, cores, strict=True)
+            )
+        )
+        if first:
+            state = np.shape(value)[len(batch) :]
+            if out is None:
+                result = np.empty(batch + state)
+            else:
+                check_out(out, (), batch + state)
+            first = False
+        # a result of the user may have more axes in front
+        at = (..., *part, *(slice(None),) * (len(batch) - len(part) + len(state)))
+        np.copyto(result[at], value, casting="same_kind")
+    return result
+
+
+def parts(batch: tuple[int, ...], most: int = STATES) -> Iterator[tuple[slice, ...]]:
+    """Yield slices of the leading axes that have at most so many states each."""
+    rest = int(np.prod(batch[1:]))
+    if rest > most:
+        for i in range(batch[0]):
+            for inner in parts(batch[1:], most):
+                yield (slice(i, i + 1), *inner)
+    else:
+        step = max(1, most // max(1, rest))
+        for i in range(0, batch[0], step):
+            yield (slice(i, i + step),)
+
+
+def all_finite(array: Any, axes: int) -> Any:
+    """Whether the last `axes` of an array are finite, without a mask of all entries."""
+    result = np.empty(array.shape[: array.ndim - axes], dtype=bool)
+    last = tuple(range(-axes, 0))
+    for part in parts(result.shape or (1,)):
+        at = part if result.ndim else ()
+        result[at] = np.isfinite(array[at]).all(axis=last)
+    return result
+
+
+def _batch(operands: tuple[Any, ...], cores: tuple[int, ...]) -> Any:
+    """Batch shape of arrays, or None if one of them is alone or there is a misfit."""
+    shapes = []
+    for x, core in zip(operands, cores, strict=True):
+        if type(x) is not np.ndarray:
+            if not isinstance(x, int):
+                return None
+            continue
+        shapes.append(x.shape[: max(x.ndim - core, 0)])
+    if not any(shapes):
+        return None
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def _cut(
+    part: tuple[slice, ...], n_axes: int, shape: tuple[int, ...]
+) -> tuple[slice, ...]:
+    """Slices of an operand whose leading axes, if any, are the last ones of a batch."""
+    missing = n_axes - len(shape)
+    return tuple(
+        slice(None) if size == 1 else cut
+        for size, cut in zip(shape, part[missing:], strict=False)
+    )

@@ -1,0 +1,263 @@
+"""Errors told in the shape and the names of the user.
+
+Checks of arguments, and, for what a kernel refuses, a second look that says where: it
+runs on the failing path only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import (
+    ArgumentError,
+    FlexarmError,
+    ModelError,
+    NotFiniteError,
+    SingularityError,
+)
+from .arguments import _short, any_of, common_batch, real_array
+from .arm_like import AnyArm, ArmLike, StackLike
+
+# arguments with nq entries
+POSITIONS = ("q", "q0", "q1")
+
+# kernels that fail where the mass matrix is singular
+_INVERSES = (
+    "mass_matrix_inverse",
+    "apply_mass_matrix_inverse",
+    "log_det_mass_matrix",
+    "innovations_factors",
+    "mass_matrix_inverse_blocks",
+    "operational_space_compliance",
+)
+
+
+# kernels that no model with constraints has
+_OF_TREES = (
+    "forward_dynamics_derivatives",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
+)
+
+
+def expected(arm: AnyArm, name: str) -> dict[int, str]:
+    """Lengths that the last axis of an argument may have, in words."""
+    motors = arm.motor_slice.stop - arm.nu
+    modes = arm.nv - arm.motor_slice.stop
+    told = f"{motors} motors, " if motors else ""
+    coordinates = "; see arm.coordinate_names"
+    counted = (
+        f"{arm.nv} coordinates ({arm.nu} joints, {told}{modes} modes){coordinates}"
+    )
+    if name in POSITIONS and arm.nq != arm.nv:
+        counted = (
+            f"{arm.nq} positions ({arm.motor_position_slice.start} of joints, with "
+            f"quaternions, {told}{modes} modes); see arm.position_names"
+        )
+    if name == "wrench":
+        return {6: "6 numbers, the moment and the force"}
+    if name in ("tau", "dtau"):
+        joints = f"{arm.nu} (one force per joint)"
+        if arm.nv == arm.nu:
+            return {arm.nu: joints + coordinates}
+        return {
+            arm.nu: joints,
+            arm.nv: f"{arm.nv} ({'joints, motors' if motors else 'joints'} and modes)"
+            f"{coordinates}",
+        }
+    return {arm.nq if name in POSITIONS else arm.nv: counted}
+
+
+def leading(
+    arm: AnyArm, arrays: dict[str, Any], extra: tuple[Any, ...]
+) -> tuple[int, ...]:
+    """Batch shape of all arguments; refuses what does not fit."""
+    for name, array in arrays.items():
+        fitting = expected(arm, name)
+        if array.ndim == 0 or array.shape[-1] not in fitting:
+            given, hint = "is a single number", ""
+            if array.ndim:
+                given = f"has a last axis of length {array.shape[-1]}"
+            elif 1 in fitting:
+                hint = f"; put it in brackets, [{array:g}]"
+            raise ArgumentError(
+                f"{name} {given}, expected {' or '.join(fitting.values())}{hint}"
+            )
+    if "dtau" in arrays and arrays["dtau"].shape[-1] != arrays["tau"].shape[-1]:
+        raise ArgumentError(
+            f"dtau has a last axis of length {arrays['dtau'].shape[-1]}, expected "
+            f"{arrays['tau'].shape[-1]}, that of tau"
+        )
+    shapes = {name: array.shape[:-1] for name, array in arrays.items()}
+    if extra:
+        shapes["node"] = np.shape(extra[0])
+    if isinstance(arm, StackLike):
+        shapes["stack"] = arm.shape
+    return common_batch(shapes)
+
+
+def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
+    """Refuse an array that cannot store a result, in words."""
+    if not isinstance(out, np.ndarray):
+        raise ArgumentError(
+            f"out is {_short(out)}, expected an ndarray of shape {batch + core}"
+        )
+    at = max(out.ndim - len(core), 0)
+    try:  # out may have more leading axes than the arguments
+        fits = np.broadcast_shapes(batch, out.shape[:at]) == out.shape[:at]
+    except ValueError:
+        fits = False
+    if not fits or out.shape[at:] != core:
+        raise ArgumentError(f"out has shape {out.shape}, expected {batch + core}")
+    if not out.flags.writeable:
+        raise ArgumentError(
+            "out is read-only, expected an array that can be written to"
+        )
+    if not np.can_cast(np.float64, out.dtype, "same_kind"):
+        raise ArgumentError(f"out is of type {out.dtype}, expected float64")
+
+
+def zero_quaternion(arm: ArmLike, name: str, array: Any) -> str:
+    """Where positions have the first quaternion without a direction, or nothing."""
+    for k, body in enumerate(arm.bodies):
+        if name in POSITIONS and body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True).start
+            zero = np.argwhere(~array[..., at : at + 4].any(axis=-1))
+            if len(zero):
+                index = [*map(int, zero[0]), f"{at}:{at + 4}"]
+                return f"{name}[{', '.join(map(str, index))}]"
+    return ""
+
+
+def _public_name(kernel: str) -> str:
+    """Name of the function whose option chose a kernel."""
+    for variant in ("_composite", "_basic", "_spatial", "_hybrid", "_mixed"):
+        kernel = kernel.removesuffix(variant)
+    return kernel
+
+
+def not_finite(
+    arm: ArmLike,
+    kernel: str,
+    arrays: dict[str, Any],
+    core: tuple[int, ...],
+    again: Callable[[], Any],
+    out: Any,
+) -> FlexarmError:
+    """Second look: which states failed, and whether an input is to blame."""
+    lost = [
+        name
+        for name, array in arrays.items()
+        if out is not None and np.may_share_memory(array, out)
+    ]
+    if out is None:
+        with np.errstate(all="ignore"):
+            result = np.array(again())
+    elif lost:  # an argument is gone, what the first look left in `out` has to do
+        result = out
+    else:
+        result = again()
+    axes = tuple(range(result.ndim - len(core), result.ndim))
+    bad = ~np.isfinite(result).all(axis=axes)
+    result[bad] = np.nan
+    count, states = int(bad.sum()), int(bad.size)
+    index = tuple(int(i) for i in np.argwhere(bad)[0]) if count and bad.ndim else ()
+    where = f"{count} of {states} states" + (
+        f", first at index {index}" if index else ""
+    )
+    where = where if states > 1 else "the state"
+    failed, rest = (
+        f"{_public_name(kernel)} has no finite result for {where}: ",
+        "; error.result holds the rest",
+    )
+    told: dict[str, Any] = {"result": result, "index": index, "count": count}
+    if result.ndim == 0:
+        told["result"] = result[()]
+    for key, array in arrays.items():
+        wrong = np.argwhere(~np.isfinite(array))
+        if len(wrong) and key not in lost:
+            at = tuple(int(i) for i in wrong[0])
+            spot = f"{key}[{', '.join(map(str, at))}]"
+            return NotFiniteError(
+                f"{failed}{spot} is {array[at]}, expected finite numbers{rest}", **told
+            )
+        spot = zero_quaternion(arm, key, array)
+        if spot and key not in lost:
+            return NotFiniteError(
+                f"{failed}{spot} is a quaternion of length zero, expected one that "
+                f"names a rotation, such as that of arm.neutral{rest}",
+                **told,
+            )
+    why = "numbers overflow"
+    if lost:
+        why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
+    if kernel.startswith("forward_dynamics") or kernel in _INVERSES:
+        why = f"the mass matrix is not positive definite there or {why}"
+        return SingularityError(failed + why + rest, **told)
+    return NotFiniteError(
+        f"{failed}{why}, expected states of ordinary size{rest}", **told
+    )
+
+
+def explain(
+    arm: AnyArm,
+    kernel: str,
+    error: Exception,
+    *,
+    extra: tuple[Any, ...] = (),
+    out: Any = None,
+    again: Callable[[], Any] | None = None,
+    **given: Any,
+) -> BaseException:
+    """Return the exception to raise in place of `error`.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        The arm of the call.
+    kernel : str
+        Name of the gufunc that failed.
+    error : Exception
+        What it raised.
+    extra : tuple
+        Operands in front of the arrays, such as a node number.
+    out : ndarray, optional
+        Where the result was to be stored.
+    again : callable, optional
+        Computes the result once more without raising; by default the gufunc alone.
+    **given : array_like
+        The arguments in order, by name.
+    """
+    try:
+        one = any_of(arm)
+        missing = isinstance(error, AttributeError | KeyError)
+        if missing and kernel in _OF_TREES and one.constraints:
+            return ModelError(
+                f"{kernel} is not known for an arm with constraints, of which this one "
+                f"has {len(one.constraints)}; expected an arm without, such as "
+                "arm.replace(constraints=())"
+            )
+        if not isinstance(error, FlexarmError | TypeError | ValueError):
+            return error  # no refusal of NumPy or of a kernel, MemoryError for one
+        arrays = {name: real_array(name, value) for name, value in given.items()}
+        batch = leading(arm, arrays, extra)
+        if isinstance(error, ArgumentError):
+            return error
+        gufunc = arm._model.quiet(kernel)
+        letters = str(gufunc.signature).split("->")[1].strip("()")
+        core = tuple(int(n) for n in letters.split(",") if n)
+        out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        if out is not None:
+            check_out(out, batch, core)
+    except ArgumentError as refusal:
+        return refusal
+    if not isinstance(error, NotFiniteError):
+        return error
+
+    def repeat() -> Any:
+        return gufunc(*extra, *arrays.values(), out=out)
+
+    return not_finite(one, kernel, arrays, core, again or repeat, out)

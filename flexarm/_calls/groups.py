@@ -1,0 +1,163 @@
+"""Stacks arm by arm: what has no kernel with another arm in each lane."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arm_like import ArmLike
+from .explain import check_out
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+def groups(numbers: Any) -> Iterator[tuple[int, Places]]:
+    """Yield each arm of flat numbers of arms, and the places that it has."""
+    order = np.argsort(numbers, kind="stable")
+    arms, first = np.unique(numbers[order], return_index=True)
+    if len(arms):
+        yield from zip(map(int, arms), np.split(order, first[1:]), strict=True)
+
+
+def rows(array: Any, batch: tuple[int, ...], core: int, at: Places) -> Any:
+    """States of an operand that broadcasts to a batch, by their flat places."""
+    array = np.asarray(array)
+    if array.ndim < core:
+        raise ValueError("an operand has too few axes")
+    shape = array.shape[array.ndim - core :]
+    where = np.unravel_index(at, batch) if batch else ()
+    found = np.broadcast_to(array, batch + shape)[where]
+    return found if batch else np.broadcast_to(found, (len(at), *shape))
+
+
+def by_arm(
+    index: Any,
+    compute: Callable[[int, list[Any]], Any],
+    arrays: list[Any],
+    cores: list[int],
+    core: tuple[int, ...],
+) -> Array:
+    """Results of a function of one arm and its states, for states of many arms.
+
+    Parameters
+    ----------
+    index : (...) ndarray of int
+        Numbers of the arms.
+    compute : callable
+        Number of an arm and arrays, all with one leading axis, to an array.
+    arrays : list of ndarray
+        Operands, whose leading axes broadcast with `index`.
+    cores : list of int
+        Number of last axes of each that belong to one state.
+    core : tuple of int
+        Shape of a result.
+    """
+    shapes = (x.shape[: max(x.ndim - n, 0)] for x, n in zip(arrays, cores, strict=True))
+    batch = np.broadcast_shapes(np.shape(index), *shapes)
+    result = np.empty((prod(batch), *core))
+    for arm, at in groups(np.broadcast_to(index, batch).reshape(-1)):
+        given = [rows(x, batch, n, at) for x, n in zip(arrays, cores, strict=True)]
+        result[at] = compute(arm, given)
+    return result.reshape(*batch, *core)
+
+
+class Grouped:
+    """A gufunc of single arms in the place of one of a stack.
+
+    Parameters
+    ----------
+    gufuncs : callable
+        Number of an arm to its gufunc.
+    """
+
+    def __init__(self, gufuncs: Callable[[int], Any]) -> None:
+        self._gufuncs = gufuncs
+        signature = str(gufuncs(0).signature)
+        self.signature = f"(),{signature}"
+        inputs, output = (
+            [part.split(",") if part else [] for part in re.findall(r"\((.*?)\)", side)]
+            for side in signature.replace(" ", "").split("->")
+        )
+        self._cores = [len(names) for names in inputs]
+        self._core = tuple(int(n) for n in output[0])
+
+    def __call__(self, index: Any, *operands: Any, out: Any = None) -> Any:
+        """Compute each state with its arm; operands as those of the gufunc."""
+        n = len(self._cores)
+        if len(operands) > n:
+            operands, (out,) = operands[:n], operands[n:]
+        out = out[0] if isinstance(out, tuple) else out
+        arrays = [np.asarray(x) for x in operands]
+        result = by_arm(
+            index,
+            lambda arm, given: self._gufuncs(arm)(*given),
+            arrays,
+            self._cores,
+            self._core,
+        )
+        if not result.size:  # nobody has looked at the lengths of the last axes
+            self._gufuncs(0)(*arrays)
+        if out is None:
+            return result if result.ndim else result[()]
+        check_out(out, result.shape[: result.ndim - len(self._core)], self._core)
+        np.copyto(out, result, casting="same_kind")
+        return out
+
+
+def _part(x: Any, at: Places) -> Any:
+    """Rows of an array that has one for each trajectory, or one for all."""
+    shared = not isinstance(x, np.ndarray) or x.ndim < 2 or len(x) == 1
+    return x if shared else np.ascontiguousarray(x[at])
+
+
+def rollout(
+    arms: tuple[ArmLike, ...],
+    numbers: Any,
+    written: tuple[Array, ...],
+    run: Callable[..., None],
+    threads: int,
+) -> None:
+    """Run trajectories arm by arm, on threads side by side.
+
+    Parameters
+    ----------
+    arms : tuple of Arm
+        All arms.
+    numbers : (n,) ndarray of int
+        Arm of each trajectory.
+    written : tuple of (n, ...) ndarray
+        What a run reads and writes.
+    run : callable
+        Model of an arm, a function that takes the rows of an array that belong to it,
+        and its part of `written`.
+    threads : int
+        Arms that run at once.
+    """
+
+    def one(group: tuple[int, Places]) -> None:
+        arm, at = group
+        parts = [np.ascontiguousarray(x[at]) for x in written]
+        try:
+            run(arms[arm]._model, lambda x: _part(x, at), *parts)
+        finally:
+            for x, part in zip(written, parts, strict=True):
+                x[at] = part
+
+    if threads == 1:
+        for group in groups(numbers):
+            one(group)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # not every program needs it
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            list(pool.map(one, groups(numbers)))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise

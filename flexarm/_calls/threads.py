@@ -1,0 +1,53 @@
+"""The kernels of an arm for calls on several threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from .arm_like import AnyArm
+
+# the default of `threads=`: functions that see this very object need not look further
+ONE = 1
+
+_MOST = 2**31 - 1  # an int in C
+
+
+class Threaded:
+    """Gufuncs of a model that split their batches, made when first used."""
+
+    def __init__(self, model: Any, threads: int) -> None:
+        self._model, self._threads = model, threads
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        gufunc = self._model.threaded(name, self._threads)
+        setattr(self, name, gufunc)  # next time it is found without this
+        return gufunc
+
+    def quiet(self, name: str) -> Any:
+        """Return the gufunc whose failed states are NaN, as `Model.quiet`."""
+        return self._model.quiet(name, self._threads)
+
+
+def threads_of(threads: Any) -> int:
+    """Return a number of threads, or refuse in words."""
+    whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+    if not whole or threads < 1:
+        raise ArgumentError(
+            f"threads is {threads!r}, expected a whole number, 1 or more, such as "
+            "os.cpu_count()"
+        )
+    return min(int(threads), _MOST)
+
+
+def threaded(arm: AnyArm, threads: Any) -> Any:
+    """Return what to use in place of ``arm._model`` for a call on several threads."""
+    n = threads_of(threads)
+    if n == 1:
+        return arm._model
+    models: dict[int, Threaded] = vars(arm).setdefault("_threaded", {})
+    return models.get(n) or models.setdefault(n, Threaded(arm._model, n))

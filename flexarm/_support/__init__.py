@@ -1,0 +1,1 @@
+"""What every room uses: options, checks, printing, progress, optional packages."""

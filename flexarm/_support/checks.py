@@ -1,0 +1,182 @@
+"""Checks of descriptions: each refusal is one sentence, given, expected, to do."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ModelError
+
+Array = NDArray[np.float64]
+
+# the FA_MAX_MODES (of one body) and FA_MAX_BODIES of fa_model.h
+MAX_MODES = 64
+MAX_BODIES = 4096
+
+
+def as_numbers(what: str, value: Any) -> Array:
+    """Return a new float array, or refuse text, complex numbers and ragged lists."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "cUSMm" or (
+            array.dtype.kind == "O" and any(x is None for x in array.flat)
+        ):
+            raise TypeError
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        text = " ".join(repr(value).split())
+        text = text if len(text) < 60 else text[:57] + "..."
+        raise ModelError(f"{what} is {text}, expected real numbers") from None
+
+
+def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
+    """Return a read-only finite float array of the given shape (None: any length)."""
+    array = as_numbers(what, value)
+    fits = array.ndim == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("n" if n is None else str(n) for n in shape)
+        raise ModelError(
+            f"{what} has shape {array.shape}, expected "
+            + (f"({wanted}{',' if len(shape) == 1 else ''})" if shape else "one number")
+        )
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
+        where = f" at index {tuple(int(i) for i in bad[0])}" if array.ndim else ""
+        raise ModelError(
+            f"{what} is {array[tuple(bad[0])]}{where}, expected finite numbers"
+        )
+    array.flags.writeable = False
+    return array
+
+
+def as_vector(what: str, value: Any, such_as: tuple[float, ...]) -> Array:
+    """Return a read-only vector of three numbers; a refusal shows one."""
+    try:
+        return as_array(what, value, (3,))
+    except ModelError as error:
+        shown = ", ".join(f"{x:g}" for x in such_as)
+        raise ModelError(f"{error}, such as ({shown})") from None
+
+
+def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
+    """Names, in quotes or as `show` has them; of many the first, and how many."""
+    told = ", ".join(map(show, names[:8]))
+    return told if len(names) <= 8 else f"{told}, ... ({len(names)} in all)"
+
+
+def whole_number(what: str, value: Any, least: int | None = None) -> int:
+    """Return a whole number, one that is not less than another one."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ModelError(f"{what} is {value!r}, expected a whole number") from None
+    if least is not None and number < least:
+        wanted = {0: "zero or more"}.get(least, f"at least {least}")
+        raise ModelError(f"{what} is {number}, expected {wanted}")
+    return number
+
+
+def check_angles(what: str, angles: Array) -> None:
+    """Refuse angles of a place that have more than two turns: they are in degrees."""
+    most = float(np.abs(angles).max(initial=0.0))
+    if most > 4.0 * np.pi:
+        raise ModelError(
+            f"{what} has an angle of {most:g}, expected radians, at most two turns; "
+            "np.radians converts degrees"
+        )
+
+
+def check_rotation(what: str, matrix: Array) -> None:
+    """Refuse a matrix that is not a proper rotation, and say how far off it is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
+    if not off < 1e-9:
+        raise ModelError(
+            f"{what} is not a rotation: R'R differs from the identity by {off:.1e}, "
+            "expected below 1e-9; orthonormalize it"
+        )
+    if np.linalg.det(matrix) < 0.0:
+        raise ModelError(
+            f"{what} is a reflection (determinant -1), expected a right-handed frame"
+        )
+
+
+def inertia_matrix(what: str, value: Any) -> Array:
+    """Return the 3 x 3 matrix of a diagonal, of six entries or of a matrix."""
+    array = as_numbers(what, value)
+    if array.shape == (3,):
+        array = np.diag(array)
+    elif array.shape == (6,):
+        xx, xy, xz, yy, yz, zz = array
+        array = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if array.shape != (3, 3):
+        raise ModelError(
+            f"{what} has shape {array.shape}, expected (3, 3), the diagonal (3,), or "
+            "(6,) for xx, xy, xz, yy, yz, zz"
+        )
+    return as_array(what, array, (3, 3))
+
+
+def check_square(what: str, value: Any, n: int) -> Array:
+    """Return an (n, n) symmetric matrix without negative eigenvalues."""
+    if value is None:
+        value = np.zeros((n, n))
+    array = as_numbers(what, value)
+    if array.shape == (n,):
+        array = np.diag(array)
+    if array.size == 0 and n == 0:
+        array = np.zeros((0, 0))
+    array = as_array(what, array, (n, n))
+    if n == 0:
+        return array
+    scale = float(np.abs(array).max())
+    off = np.abs(array - array.T)
+    if float(off.max()) > 1e-9 * scale:
+        i, j = (int(k) for k in np.unravel_index(int(np.argmax(off)), off.shape))
+        raise ModelError(
+            f"{what} is not symmetric: entries ({i}, {j}) and ({j}, {i}) are "
+            f"{array[i, j]:g} and {array[j, i]:g}, expected equal ones"
+        )
+    lowest = float(np.linalg.eigvalsh(array)[0])
+    if lowest < -1e-9 * scale:
+        raise ModelError(
+            f"{what} has the negative eigenvalue {lowest:.3g}, expected none"
+        )
+    return array
+
+
+def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> None:
+    """Refuse a mass, centre of mass and inertia that no distribution of mass has."""
+    if mass < 0.0:
+        raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
+    about_com = about_origin - mass * (
+        float(com @ com) * np.eye(3) - np.outer(com, com)
+    )
+    scale = float(np.abs(about_origin).max())
+    if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
+        raise ModelError(f"{who} has an inertia that is not symmetric, make it so")
+    a, b, c = np.linalg.eigvalsh(about_com)
+    if a < -1e-9 * scale:
+        raise ModelError(
+            f"{who} has the negative moment of inertia {a:.3g} kg m^2 about its centre "
+            "of mass, expected none; an inertia about another point must be shifted"
+        )
+    if a + b < c - 1e-9 * scale:
+        raise ModelError(
+            f"{who} has the principal moments of inertia {a:.4g}, {b:.4g}, {c:.4g} "
+            "kg m^2, but no body has one above the sum of the other two"
+        )
+
+
+def positive(what: str, value: Any, unit: str) -> float:
+    """Return a number above zero, or refuse it with its unit."""
+    number = float(as_array(what, value, ()))
+    if not number > 0.0:
+        raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
+    return number

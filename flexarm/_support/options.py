@@ -1,0 +1,124 @@
+"""Names that do not exist, told with the one that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from ..errors import ArgumentError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+# names that other packages have for the same thing
+_ELSEWHERE = {
+    "axes": ("axis",),
+    "damping_ratio": ("damping",),
+    "degrees_of_freedom": ("nv",),
+    "dof": ("nv",),
+    "dt": ("max_step", "t"),
+    "force": ("torque",),
+    "g": ("gravity",),
+    "hold": ("held",),
+    "integrator": ("method",),
+    "links": ("bodies",),
+    "modes": ("n_modes",),
+    "n_dof": ("nv",),
+    "n_joints": ("nu",),
+    "n_links": ("bodies", "n"),
+    "ndof": ("nv",),
+    "payload": ("payload_mass",),
+    "solver": ("method",),
+    "step": ("max_step",),
+    "tau": ("torque",),
+    "u": ("torque",),
+    "x0": ("q0",),
+}
+
+
+def did_you_mean(given: object, names: Collection[str]) -> str:
+    """Hint at the name that was probably meant, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("tourque", ["q0", "torque"])
+    "; did you mean 'torque'?"
+    >>> did_you_mean("colour", ["q0", "torque"])
+    ''
+    """
+    text = str(given)
+    for other in _ELSEWHERE.get(text.lower(), ()):
+        if other in names:
+            return f"; did you mean {other!r}?"
+    lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(text.lower(), lower, n=1)
+    return f"; did you mean {lower[near[0]]!r}?" if near else ""
+
+
+def explained(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function say in words which of its arguments are wrong or missing.
+
+    A call that fits costs 0.1 us more; one that raises TypeError is looked at again.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return function(*args, **options)
+        except TypeError:
+            refusal = _misfit(function, args, options)
+            if refusal is None:
+                raise
+        raise refusal
+
+    return call
+
+
+def explained_class(made: C) -> C:
+    """Let the constructor of a class say which of its arguments are wrong."""
+    made.__init__ = explained(made.__init__)  # type: ignore[misc]
+    return made
+
+
+def _misfit(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    options: dict[str, object],
+) -> ArgumentError | None:
+    """Say why arguments do not fit a signature, None if they do."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **options)
+        return None
+    except TypeError:
+        pass
+    name = function.__qualname__.removesuffix(".__init__")
+    known = {k: p for k, p in signature.parameters.items() if k != "self"}
+    for option in options:
+        if option not in known:
+            return ArgumentError(
+                f"{name} has no argument {option!r}, expected names out of "
+                f"{', '.join(known)}{did_you_mean(option, known)}"
+            )
+    places = [k for k, p in known.items() if p.kind is not p.KEYWORD_ONLY]
+    given = len(args) - (len(known) < len(signature.parameters))
+    if given > len(places):
+        rest = [k for k in known if k not in places]
+        hint = f"; name the others, as in {rest[0]}=value" if rest else ""
+        return ArgumentError(
+            f"{name} is given {given} arguments without names, expected at most "
+            f"{len(places)} ({', '.join(places)}){hint}"
+        )
+    needed = [k for k, p in known.items() if p.default is p.empty]
+    missing = [k for k in needed if k not in places[:given] and k not in options]
+    told = [f"{k}=..." if known[k].kind is known[k].KEYWORD_ONLY else k for k in needed]
+    return ArgumentError(
+        f"{name} lacks {', '.join(missing)}, expected {name}({', '.join(told)})"
+        if missing
+        else f"{name} is given an argument twice, by its place and by its name, "
+        f"expected each of {', '.join(places)} once"
+    )

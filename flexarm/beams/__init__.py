@@ -1,0 +1,46 @@
+"""Flexible links: modes of beams and rods, finite elements, and bodies made of them.
+
+`flexible_link` makes a uniform link of exact modes.  They belong to a reference
+condition: clamped at the base, pinned at both ends or free.  The joint of a link holds
+its base in each case; what differs is the frame in which the link deforms, and how fast
+a few modes converge.  `finite_element_link` makes a link of any sections, straight or
+bent, of beam elements.  `buckling_load` is the load that either can bear.
+"""
+
+from ..bodies.materials import ALUMINIUM, STEEL, Material
+from ..bodies.sections import Section
+from ._bending import BeamModes
+from ._buckling import buckling_load
+from ._clamped import RodModes
+from ._element_link import finite_element_link
+from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
+from ._line import Payload
+from ._modal_link import flexible_link
+from ._single import (
+    clamped_beam_modes,
+    clamped_rod_modes,
+    free_beam_modes,
+    free_rod_modes,
+    pinned_beam_modes,
+)
+
+__all__ = [
+    "ALUMINIUM",
+    "STEEL",
+    "BeamModes",
+    "FreeBeamModes",
+    "FreeRodModes",
+    "Material",
+    "Payload",
+    "PinnedBeamModes",
+    "RodModes",
+    "Section",
+    "buckling_load",
+    "clamped_beam_modes",
+    "clamped_rod_modes",
+    "finite_element_link",
+    "flexible_link",
+    "free_beam_modes",
+    "free_rod_modes",
+    "pinned_beam_modes",
+]

@@ -1,0 +1,279 @@
+"""What the modes of beams and rods have in common, and those of clamped rods.
+
+Checks of the arguments, Gauss quadrature, bisection, normalization.  Equation numbers
+are those of A. De Luca and B. Siciliano, IEEE Trans. Systems, Man, and Cybernetics
+21(4), 1991.  The functions to call are in ``beams.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array, positive, whole_number
+from .._support.description import Description
+from .._support.options import did_you_mean
+from .._support.quadrature import gauss_count, gauss_rule
+from ..errors import ArgumentError, ModelError
+
+Array = NDArray[np.float64]
+
+MAX_BEAM_MODES = 20
+MAX_TIP_RATIO = 1e9  # payload to link; beyond it the lowest shape loses its digits
+NORMALIZATIONS = ("mass", "link", "tip")
+
+
+def payload(what: str, value: Any, unit: str, link: float) -> float:
+    """Return a mass or inertia from zero to 1e9 times that of the link."""
+    number = float(as_array(what, value, ()))
+    if number < 0.0:
+        raise ModelError(f"{what} is {number:g} {unit}, expected zero or more")
+    if number > MAX_TIP_RATIO * link:
+        raise ModelError(
+            f"{what} is {number:g} {unit}, more than {MAX_TIP_RATIO:g} times the "
+            f"{link:g} {unit} of the link, expected less; check the units"
+        )
+    return number
+
+
+def mode_count(n_modes: Any) -> int:
+    """Return a number of modes from 1 to 20."""
+    count = whole_number("n_modes", n_modes)
+    if count < 1:
+        raise ModelError(
+            f"n_modes is {count}, expected at least 1; a link without modes is a "
+            "RigidBody"
+        )
+    if count > MAX_BEAM_MODES:
+        raise ModelError(
+            f"n_modes is {count}, more modes than supported, expected at most "
+            f"{MAX_BEAM_MODES}"
+        )
+    return count
+
+
+def known_normalization(value: Any) -> str:
+    """Return the name of a normalization, or refuse it with the nearest one."""
+    if value not in NORMALIZATIONS:
+        raise ModelError(
+            f"unknown normalization {value!r}, expected one of "
+            f"{', '.join(map(repr, NORMALIZATIONS))}"
+            f"{did_you_mean(value, NORMALIZATIONS)}"
+        )
+    return str(value)
+
+
+def bisect(
+    reached: Callable[[Array], NDArray[np.bool_]], lo: Array, hi: Array
+) -> Array:
+    """Where a monotone condition begins to hold, to the last bit, for each bracket."""
+    while True:
+        middle = 0.5 * (lo + hi)
+        if np.all((middle <= lo) | (middle >= hi)):
+            return hi
+        holds = reached(middle)
+        lo, hi = np.where(holds, lo, middle), np.where(holds, middle, hi)
+
+
+class LinkModes(Description):
+    """What modes of beams and of rods have in common."""
+
+    # node of a link that its joint holds, None for its frame; modes that are not
+    # clamped move that node
+    attachment: ClassVar[str | None] = None
+
+    length: float
+    normalization: str
+    n_modes: int
+    beta: Array
+    omega: Array
+    modal_mass: Array
+    k: Array
+
+    @property
+    def frequency(self) -> Array:
+        """Natural frequencies, (n,), in Hz, ascending."""
+        return np.asarray(self.omega / (2.0 * np.pi))
+
+    @property
+    def stiffness(self) -> Array:
+        """Modal stiffness, (n,): ``omega^2`` times the modal mass, as in (35)."""
+        return np.asarray(self.omega**2 * np.diag(self.modal_mass))
+
+    def _derivative(self, x: ArrayLike, order: int) -> Array:
+        raise NotImplementedError
+
+    def shape(self, x: ArrayLike) -> Array:
+        """Mode shapes.
+
+        Parameters
+        ----------
+        x : (...) array_like of float
+            Positions, in m, from 0 (base) to `length` (tip).
+
+        Returns
+        -------
+        shape : (n, ...) ndarray of float
+            Deflection (beams) or rotation (rods) of each mode.
+        """
+        return self._derivative(x, 0)
+
+    def slope(self, x: ArrayLike) -> Array:
+        """First derivative of the mode shapes in x, per m, (n, ...); see `shape`."""
+        return self._derivative(x, 1)
+
+    def _fraction(self, x: ArrayLike) -> Array:
+        fraction = np.asarray(x, dtype=np.float64) / self.length
+        bad = ~((fraction >= -1e-12) & (fraction <= 1.0 + 1e-12))
+        if bad.any():
+            raise ArgumentError(
+                f"x is {float(np.asarray(x)[bad].flat[0]):g} m ({int(bad.sum())} of "
+                f"{bad.size} positions are off), expected 0 to {self.length:g} m"
+            )
+        return np.clip(fraction, 0.0, 1.0)
+
+    def _points(self) -> tuple[Array, Array]:
+        """Positions and weights, in m, exact for products of two of these modes."""
+        fraction, weight = gauss_rule(gauss_count(float(self.beta[-1]) * self.length))
+        return self.length * fraction, self.length * weight
+
+    def _gram(self, rows: Callable[[Array], Array], factor: float) -> Array:
+        x, weight = self._points()
+        rooted = rows(x) * np.sqrt(factor * weight)
+        return np.asarray(rooted @ rooted.T)
+
+    def _scale(self, tip: Array, sign: Array, link: float) -> Array:
+        """Factors that bring raw shapes to the normalization asked for."""
+        if self.normalization == "tip":
+            x = np.linspace(0.0, self.length, 201)
+            still = np.abs(tip) < 1e-6 * np.abs(self.shape(x)).max(axis=1)
+            if still.any():
+                raise ModelError(
+                    f"mode {int(np.argmax(still)) + 1} does not move the tip, which "
+                    "normalization 'tip' divides by, expected 'mass' or 'link'"
+                )
+            return np.asarray(1.0 / tip)
+        target = link if self.normalization == "link" else 1.0
+        scale = np.sqrt(target / np.diag(self.modal_mass))
+        return np.asarray(np.where(sign < 0.0, -scale, scale))
+
+    def _keep(self, **arrays: Array) -> None:
+        for array in arrays.values():
+            array.flags.writeable = False
+        self._set(**arrays)
+
+
+class TorsionModes(LinkModes):
+    """What torsion modes of uniform rods have in common."""
+
+    polar_inertia_per_length: float
+    torsional_stiffness: float
+    amplitudes: Array
+
+    @property
+    def omega(self) -> Array:  # type: ignore[override]
+        """Natural frequencies, (n,), in rad/s, ascending."""
+        return np.asarray(
+            self.beta
+            * math.sqrt(self.torsional_stiffness / self.polar_inertia_per_length)
+        )
+
+    @property
+    def tip_rotation(self) -> Array:
+        """Rotation at the tip, (n,)."""
+        return self.shape(self.length)
+
+    @property
+    def v(self) -> Array:
+        """Integral of rho I_p theta over the rod, (n,), in kg m^2."""
+        x, weight = self._points()
+        return np.asarray(self.shape(x) @ (self.polar_inertia_per_length * weight))
+
+    @property
+    def z(self) -> Array:
+        """Integral of rho I_p theta_j theta_k over the rod alone, (n, n), kg m^2."""
+        return self._gram(self.shape, self.polar_inertia_per_length)
+
+    @property
+    def k(self) -> Array:  # type: ignore[override]
+        """Integral of GJ theta_j' theta_k' over the rod, (n, n), in N m."""
+        return self._gram(self.slope, self.torsional_stiffness)
+
+    @property
+    def modal_mass(self) -> Array:  # type: ignore[override]
+        """Modal inertia, (n, n), in kg m^2."""
+        return self.z
+
+
+@dataclass(frozen=True, eq=False)
+class RodModes(TorsionModes):
+    """Torsion modes of a uniform rod, clamped at x = 0, with an inertia at its tip.
+
+    Made by :func:`flexarm.beams.clamped_rod_modes`, which explains the arguments;
+    ``replace()`` solves anew.
+
+    Attributes
+    ----------
+    beta : (n,) ndarray of float
+        Wave numbers, in 1/m: ``beta^2 = omega^2 rho I_p / GJ``.
+    amplitudes : (n,) ndarray of float
+        Factors ``A`` of the shapes ``A sin(beta x)``.
+    """
+
+    length: float
+    polar_inertia_per_length: float
+    torsional_stiffness: float
+    n_modes: int
+    tip_inertia: float = 0.0
+    normalization: str = "mass"
+    beta: Array = field(init=False)
+    amplitudes: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        length = positive("length of the rod", self.length, "m")
+        polar = positive(
+            "polar_inertia_per_length of the rod", self.polar_inertia_per_length, "kg m"
+        )
+        link = polar * length
+        self._set(
+            length=length,
+            polar_inertia_per_length=polar,
+            torsional_stiffness=positive(
+                "torsional_stiffness of the rod", self.torsional_stiffness, "N m^2"
+            ),
+            n_modes=mode_count(self.n_modes),
+            tip_inertia=payload("tip_inertia", self.tip_inertia, "kg m^2", link),
+            normalization=known_normalization(self.normalization),
+        )
+        self._solve(link)
+
+    def _solve(self, link: float) -> None:
+        # GJ theta' = omega^2 J theta at the tip, so cos b = kappa b sin b: between
+        # i pi and (i + 1/2) pi the left side falls to zero in size, the right side
+        # rises from it, and there is no other root
+        kappa = self.tip_inertia / link
+        i = np.arange(0.0, self.n_modes)
+        b = bisect(
+            lambda at: (-1.0) ** i * (np.cos(at) - kappa * at * np.sin(at)) <= 0.0,
+            np.pi * i,
+            np.pi * (i + 0.5),
+        )
+        self._keep(beta=b / self.length, amplitudes=np.ones(self.n_modes))
+        tip = self.tip_rotation
+        self._keep(amplitudes=self._scale(tip, tip, link))
+
+    def _derivative(self, x: ArrayLike, order: int) -> Array:
+        xi = np.multiply.outer(self.beta * self.length, self._fraction(x))
+        wave = np.cos(xi) if order else np.sin(xi)
+        return np.asarray((wave.T * (self.beta**order * self.amplitudes)).T)
+
+    @property
+    def modal_mass(self) -> Array:  # type: ignore[override]
+        """Modal inertia with the tip inertia of the modes, (n, n), in kg m^2."""
+        tip = self.tip_rotation
+        return np.asarray(self.z + self.tip_inertia * np.outer(tip, tip))

@@ -1,0 +1,71 @@
+"""Cuts across a link of beam elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bodies.profile import BeamProfile
+from ..bodies.sections import Section
+from ._stations import Stations, stiffnesses
+
+Array = NDArray[np.float64]
+
+
+def element_profile(
+    stations: Stations,
+    T: Array,
+    W: Array,
+    section_at: Callable[[float], Section],
+    motions: Sequence[str],
+    carried: bool,
+) -> BeamProfile:
+    """Cuts at both ends of each element; see `BeamProfile`.
+
+    Parameters
+    ----------
+    stations : Stations
+        Nodes of the link.
+    T, W : (6 (N + 1), n) and (n, m) ndarray
+        Displacements per coordinate, coordinates per mode.
+    section_at : callable
+        Section at a distance along the line.
+    motions : sequence of str
+        Motions of the link.
+    carried : bool
+        Whether the nodes of the body are without mass.
+    """
+    line, count = stations.line, 2 * stations.line.n_elements
+    element = np.arange(count) // 2
+    far = np.arange(count) % 2
+    node = np.array(
+        [stations.end(int(e + f)) for e, f in zip(element, far, strict=True)]
+    )
+    strain, stiffness, sections = np.zeros((count, 4, W.shape[1])), [], []
+    has = np.array(
+        [kind in motions for kind in ("stretch", "torsion", "bending y", "bending z")]
+    )
+    for j in range(count):
+        e, f = int(element[j]), int(far[j])
+        own = T[6 * e : 6 * e + 12] @ W
+        strain[j] = line.shapes(e, float(f))[2] @ own
+        # the section on this side of the cut
+        inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
+        sections.append(section_at(float(line.at[e + f]) + inside))
+        stiffness.append(stiffnesses(sections[-1]) * has)
+    number = np.arange(len(stations.mass))
+    # behind the start of an element its node is not beyond, before its end it is
+    beyond = number >= (node + 1 - far)[:, np.newaxis]
+    return BeamProfile(
+        at=line.at[element + far],
+        node=node,
+        axes=line.axes[element],
+        strain=strain * has[:, np.newaxis],
+        stiffness=np.array(stiffness),
+        mass_beyond=beyond.astype(np.float64),
+        beyond=beyond,
+        sections=tuple(sections),
+        carried=(stations.mass, stations.com, stations.inertia) if carried else None,
+    )

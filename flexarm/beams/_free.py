@@ -1,0 +1,203 @@
+r"""Modes of uniform beams and rods that are not clamped: free at both ends, or pinned.
+
+Notation: ``b = beta L`` and ``f = x / L``.  No payload shapes these modes.  The
+functions to call are in ``beams.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import positive
+from ._bending import BendingModes
+from ._clamped import TorsionModes, bisect, known_normalization, mode_count
+
+Array = NDArray[np.float64]
+
+
+def _waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
+    """Sine and cosine of ``mode pi fraction``, mirrored at the middle.
+
+    A sine that should vanish at the tip does so to the last bit.
+    """
+    angle = np.pi * mode * np.minimum(fraction, 1.0 - fraction)
+    far = np.where(fraction > 0.5, (-1.0) ** mode, 1.0)
+    turned = np.where(fraction > 0.5, -far, 1.0)
+    return np.asarray(turned * np.sin(angle)), np.asarray(far * np.cos(angle))
+
+
+@dataclass(frozen=True, eq=False)
+class _UnloadedBeam(BendingModes):
+    """Arguments and normalization of beams without payload."""
+
+    attachment: ClassVar[str | None] = "base"
+
+    length: float
+    mass_per_length: float
+    bending_stiffness: float
+    n_modes: int
+    normalization: str = "mass"
+    beta: Array = field(init=False)
+    amplitudes: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._set(
+            length=positive("length of the beam", self.length, "m"),
+            mass_per_length=positive(
+                "mass_per_length of the beam", self.mass_per_length, "kg/m"
+            ),
+            bending_stiffness=positive(
+                "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
+            ),
+            n_modes=mode_count(self.n_modes),
+            normalization=known_normalization(self.normalization),
+        )
+        b = self._roots(np.arange(1.0, self.n_modes + 1.0))
+        self._keep(beta=b / self.length, amplitudes=np.ones(self.n_modes))
+        link = self.mass_per_length * self.length
+        # the raw shapes have the signs that they keep
+        self._keep(
+            amplitudes=self._scale(self.tip_deflection, np.ones(self.n_modes), link)
+        )
+
+    def _roots(self, mode: Array) -> Array:
+        """Values of b."""
+        raise NotImplementedError
+
+    def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
+        """Shapes differentiated in ``beta x``."""
+        raise NotImplementedError
+
+    def _derivative(self, x: ArrayLike, order: int) -> Array:
+        fraction = self._fraction(x)
+        column = (self.n_modes,) + (1,) * fraction.ndim
+        mode = np.arange(1.0, self.n_modes + 1.0).reshape(column)
+        scale = (self.amplitudes * self.beta**order).reshape(column)
+        return np.asarray(scale * self._raw(mode, fraction, order))
+
+
+@dataclass(frozen=True, eq=False)
+class FreeBeamModes(_UnloadedBeam):
+    """Bending modes of a uniform beam, free at both ends.
+
+    Made by :func:`flexarm.beams.free_beam_modes`, which explains the arguments;
+    ``replace()`` solves anew.
+
+    Attributes
+    ----------
+    beta : (n,) ndarray of float
+        Wave numbers, in 1/m: ``beta^4 = omega^2 rho / EI``.
+    amplitudes : (n,) ndarray of float
+        Tip deflections, dimensionless as all shapes.
+    """
+
+    def _roots(self, mode: Array) -> Array:
+        # cos b cosh b = 1 falls apart at the middle of the beam, h = b / 2: shapes
+        # even about it have tan h + tanh h = 0, odd ones tan h - tanh h = 0, each
+        # with one root in (j pi/2, (j + 1) pi/2) for the j-th of all modes
+        sign, start = -((-1.0) ** mode), 0.5 * np.pi * mode
+        first = np.sin(start) + sign * np.cos(start)
+
+        def reached(h: Array) -> NDArray[np.bool_]:
+            value = np.sin(h) + sign * np.cos(h) * np.tanh(h)
+            return np.asarray(value * first <= 0.0)
+
+        return np.asarray(2.0 * bisect(reached, start, start + 0.5 * np.pi))
+
+    def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
+        """Half of ``cos y / cos h + cosh y / cosh h``, or of the same with sines.
+
+        ``y = b (f - 1/2)``; exponentials that fall from the ends, so that nothing
+        overflows or cancels.
+        """
+        b = (self.beta * self.length).reshape(mode.shape)
+        y, h, even = b * (fraction - 0.5), 0.5 * b, mode % 2.0 == 1.0
+        circular = [np.sin(y), np.cos(y), -np.sin(y), -np.cos(y)]
+        wave = np.where(
+            even,
+            circular[(order + 1) % 4] / np.cos(h),
+            circular[order % 4] / np.sin(h),
+        )
+        parity = np.where(even, 1.0, -1.0)
+        ends = np.exp(y - h) + parity * (-1.0) ** order * np.exp(-y - h)
+        return np.asarray(0.5 * (wave + ends / (1.0 + parity * np.exp(-b))))
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedBeamModes(_UnloadedBeam):
+    """Bending modes of a uniform beam, pinned at both ends: sines about the chord.
+
+    Made by :func:`flexarm.beams.pinned_beam_modes`, which explains the arguments;
+    ``replace()`` solves anew.
+
+    Attributes
+    ----------
+    beta : (n,) ndarray of float
+        Wave numbers, in 1/m: ``beta^4 = omega^2 rho / EI``.
+    amplitudes : (n,) ndarray of float
+        Factors of the sines.
+    """
+
+    def _roots(self, mode: Array) -> Array:
+        return np.asarray(np.pi * mode)
+
+    def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
+        sine, cosine = _waves(mode, fraction)
+        return (sine, cosine, -sine, -cosine)[order]
+
+
+@dataclass(frozen=True, eq=False)
+class FreeRodModes(TorsionModes):
+    """Torsion modes of a uniform rod, free at both ends: cosines.
+
+    Made by :func:`flexarm.beams.free_rod_modes`, which explains the arguments;
+    ``replace()`` solves anew.
+
+    Attributes
+    ----------
+    beta : (n,) ndarray of float
+        Wave numbers, in 1/m: ``beta^2 = omega^2 rho I_p / GJ``.
+    amplitudes : (n,) ndarray of float
+        Factors of the cosines.
+    """
+
+    attachment: ClassVar[str | None] = "base"
+
+    length: float
+    polar_inertia_per_length: float
+    torsional_stiffness: float
+    n_modes: int
+    normalization: str = "mass"
+    beta: Array = field(init=False)
+    amplitudes: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        length = positive("length of the rod", self.length, "m")
+        polar = positive(
+            "polar_inertia_per_length of the rod", self.polar_inertia_per_length, "kg m"
+        )
+        self._set(
+            length=length,
+            polar_inertia_per_length=polar,
+            torsional_stiffness=positive(
+                "torsional_stiffness of the rod", self.torsional_stiffness, "N m^2"
+            ),
+            n_modes=mode_count(self.n_modes),
+            normalization=known_normalization(self.normalization),
+        )
+        mode = np.arange(1.0, self.n_modes + 1.0)
+        self._keep(beta=np.pi * mode / length, amplitudes=np.ones(self.n_modes))
+        tip = self.tip_rotation
+        self._keep(amplitudes=self._scale(tip, tip, polar * length))
+
+    def _derivative(self, x: ArrayLike, order: int) -> Array:
+        fraction = self._fraction(x)
+        column = (self.n_modes,) + (1,) * fraction.ndim
+        mode = np.arange(1.0, self.n_modes + 1.0).reshape(column)
+        sine, cosine = _waves(mode, fraction)
+        scale = (self.amplitudes * self.beta**order).reshape(column)
+        return np.asarray(scale * (-sine if order else cosine))

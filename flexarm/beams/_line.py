@@ -1,0 +1,377 @@
+r"""Line of a beam cut into elements: places, axes, sections, and shapes in between.
+
+A point of an element is displaced by the six displacements of each of its two nodes:
+stretch and torsion are linear in between, deflections cubic (Hermite).  Rotations of
+sections are the slopes of deflection, :math:`\theta_y = -w'`, :math:`\theta_z = v'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import (
+    as_array,
+    as_numbers,
+    inertia_matrix,
+    listed,
+    positive,
+    whole_number,
+)
+from .._support.description import Description
+from ..bodies.body import check_name
+from ..bodies.sections import Section
+from ..errors import ModelError
+from ..finite_elements.elements import bending_shapes
+
+Array = NDArray[np.float64]
+Sections = Section | Sequence[Any] | Callable[[float], Section]
+
+
+@dataclass(frozen=True, eq=False)
+class Payload(Description):
+    """Mass carried by a link at one place of its line.
+
+    Parameters
+    ----------
+    at : float
+        Distance of the place from the base along the line, in m.
+    mass : float
+        Mass, in kg.
+    com : (3,) array_like of float
+        Its centre of mass relative to the place, in the frame of the link, in m.
+    inertia : (3, 3), (3,) or (6,) array_like of float
+        Inertia **about its centre of mass**, in kg m^2, as in `RigidBody`.
+    name : str, optional
+        Name of the node that the place becomes.
+
+    Raises
+    ------
+    ModelError
+        If a number is not physical.
+
+    See Also
+    --------
+    finite_element_link : a link with payloads.
+
+    Examples
+    --------
+    Half a kilogram, 0.1 m beside the line:
+
+    >>> import flexarm as fa
+    >>> load = fa.beams.Payload(at=0.8, mass=0.5, com=(0.0, 0.1, 0.0))
+    >>> load.about_place().diagonal()
+    array([0.005, 0.   , 0.005])
+    """
+
+    at: float
+    mass: float = 0.0
+    com: Any = (0.0, 0.0, 0.0)
+    inertia: Any = (0.0, 0.0, 0.0)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self._set(
+            at=float(as_array("at of a payload", self.at, ())),
+            mass=float(as_array("mass of a payload", self.mass, ())),
+            com=as_array("com of a payload", self.com, (3,)),
+            inertia=inertia_matrix("inertia of a payload", self.inertia),
+        )
+        if self.mass < 0.0:
+            raise ModelError(
+                f"mass of a payload is {self.mass:g} kg, expected zero or more"
+            )
+        if self.name:
+            check_name("node", self.name)
+
+    def about_place(self) -> Array:
+        """Inertia about the place, (3, 3), in kg m^2."""
+        c = self.com
+        shift = float(c @ c) * np.eye(3) - np.outer(c, c)
+        return np.asarray(self.inertia + self.mass * shift)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Elements along the line of a beam.
+
+    Attributes
+    ----------
+    nodes : (N + 1, 3) ndarray
+        Ends of the elements, from the base on, in m.
+    at : (N + 1,) ndarray
+        Their distances along the line, in m.
+    axes : (N, 3, 3) ndarray
+        Columns are the x, y and z axes of each element.
+    names : tuple of str
+        Names of the nodes, ``"base"`` first and ``"tip"`` last.
+    straight : bool
+        All elements have one direction, along x.
+    """
+
+    nodes: Array
+    at: Array
+    axes: Array
+    names: tuple[str, ...]
+    straight: bool
+
+    @property
+    def n_elements(self) -> int:
+        """Number of elements."""
+        return len(self.axes)
+
+    @property
+    def h(self) -> Array:
+        """Lengths of the elements, (N,), in m."""
+        return np.diff(self.at)
+
+    def place(self, element: int, s: ArrayLike) -> Array:
+        """Points at fractions s of an element, (..., 3), in m."""
+        a, b = self.nodes[element], self.nodes[element + 1]
+        return np.asarray(a + np.multiply.outer(np.asarray(s), b - a))
+
+    def shapes(self, element: int, s: float) -> tuple[Array, Array, Array]:
+        """Displacements and strains at a fraction of an element per end displacement.
+
+        Returns
+        -------
+        translation, rotation : (3, 12) ndarray
+            In the axes of the link, for three translations and three rotations of the
+            node before and of the node behind, in these axes too.
+        strain : (4, 12) ndarray
+            Stretch, rate of twist, curvatures :math:`v''` and :math:`w''`, in the axes
+            of the element.
+        """
+        h = float(self.h[element])
+        line, slope = np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
+        v, turn, bend, _ = bending_shapes(s, h, 0.0)
+        move, spin, strain = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((4, 12))
+        move[0, [0, 6]], strain[0, [0, 6]] = line, slope
+        spin[0, [3, 9]], strain[1, [3, 9]] = line, slope
+        in_y, in_z, mirror = [1, 5, 7, 11], [2, 4, 8, 10], np.array([1.0, -1, 1, -1])
+        move[1, in_y], spin[2, in_y], strain[2, in_y] = v, turn, bend
+        move[2, in_z], spin[1, in_z] = v * mirror, -turn * mirror
+        strain[3, in_z] = bend * mirror
+        R = self.axes[element]
+        own = np.kron(np.eye(4), R.T)
+        return R @ move @ own, R @ spin @ own, strain @ own
+
+
+def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Array:
+    """Corners of the line, base and tip included, (k, 3)."""
+    who = f"link {name!r}"
+    if (length is None) == (points is None):
+        raise ModelError(
+            f"{who} has {'neither' if length is None else 'both'} of length and "
+            "points, expected length for a straight link or points for a bent one"
+        )
+    if length is not None:
+        return np.array(
+            [[0.0, 0.0, 0.0], [positive(f"length of {who}", length, "m"), 0, 0]]
+        )
+    corners = as_array(f"points of {who}", points, (None, 3))
+    if len(corners) < 2:
+        raise ModelError(f"{who} has {len(corners)} points, expected two or more")
+    if np.any(corners[0]):
+        raise ModelError(
+            f"the first point of {who} is {tuple(corners[0].tolist())}, expected the "
+            "origin, where its joint holds it"
+        )
+    pieces = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+    if not (pieces > 1e-9 * pieces.sum()).all():
+        raise ModelError(
+            f"points {int(np.argmin(pieces))} and {int(np.argmin(pieces)) + 1} of "
+            f"{who} are the same, expected each point once"
+        )
+    return corners
+
+
+def piece_axes(name: str, corners: Array, roll: ArrayLike) -> Array:
+    """Axes of the straight pieces, (k - 1, 3, 3): x along, y and z of the section.
+
+    The axes of the link are turned by the shortest rotation into the first piece, these
+    into the second one and so on; then each by its roll about its own x axis.
+    """
+    count = len(corners) - 1
+    angle = as_numbers(f"roll of link {name!r}", roll)
+    angle = np.full(count, angle) if angle.ndim == 0 else angle
+    angle = as_array(f"roll of link {name!r}", angle, (count,))
+    result, R = np.zeros((count, 3, 3)), np.eye(3)
+    for j, step in enumerate(np.diff(corners, axis=0)):
+        R = _shortest(R, step / np.linalg.norm(step))
+        c, s = np.cos(angle[j]), np.sin(angle[j])
+        result[j] = R @ np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    return result
+
+
+def _shortest(R: Array, along: Array) -> Array:
+    """Axes R turned by the shortest rotation that brings their x axis to a direction.
+
+    About z by a half turn where the direction is opposite.
+    """
+    x = R[:, 0]
+    cosine = float(x @ along)
+    if cosine < -1.0 + 1e-12:
+        return np.asarray(R * np.array([-1.0, -1.0, 1.0]))
+    axis = np.cross(x, along)
+    skew = np.cross(axis, np.eye(3), axisa=0, axisb=0, axisc=0)
+    turn = np.eye(3) + skew + skew @ skew / (1.0 + cosine)
+    turned = turn @ R
+    turned[:, 0] = along
+    return np.asarray(turned)
+
+
+def places(
+    name: str,
+    length: float,
+    payloads: Sequence[Payload],
+    nodes: Mapping[str, float] | None,
+) -> dict[float, str]:
+    """Places of payloads and of named nodes along the line, with their names."""
+    who = f"link {name!r}"
+    wanted = [(load.at, load.name, "payload") for load in payloads]
+    if nodes is not None and not isinstance(nodes, Mapping):
+        raise ModelError(
+            f"nodes of {who} are {nodes!r}, expected distances along it by names, "
+            "such as {'middle': 0.5}"
+        )
+    for key, at in dict(nodes or {}).items():
+        check_name("node", key)
+        where = float(as_array(f"node {key!r} of {who}", at, ()))
+        wanted.append((where, key, f"node {key!r}"))
+    result: dict[float, str] = {}
+    for at, label, what in wanted:
+        if not 0.0 <= at <= length * (1.0 + 1e-12):
+            raise ModelError(
+                f"a {what} of {who} is at {at:g} m along its line, expected 0 to "
+                f"{length:g} m"
+            )
+        near = [x for x in result if abs(x - at) < 1e-9 * length]
+        place = near[0] if near else min(at, length)
+        if label and result.get(place):
+            raise ModelError(
+                f"{who} has the nodes {result[place]!r} and {label!r} at {at:g} m, "
+                "expected one name for one place"
+            )
+        result[place] = label or result.get(place, "")
+    return result
+
+
+def cut(
+    name: str,
+    corners: Array,
+    axes: Array,
+    breaks: Sequence[float],
+    named: Mapping[float, str],
+    n_elements: Any,
+) -> Line:
+    """Elements between breaks, as many as wanted, as equal as they can be."""
+    count = whole_number(f"n_elements of link {name!r}", n_elements, 1)
+    lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+    ends = np.concatenate([[0.0], np.cumsum(lengths)])
+    total = float(ends[-1])
+    sure = [float(x) for x in ends]
+    for x in sorted([*breaks, *named]):
+        if min(abs(x - y) for y in sure) > 1e-9 * total:
+            sure.append(x)
+    at = _fill(np.sort(np.array(sure)), count)
+    middle = 0.5 * (at[1:] + at[:-1])
+    piece = np.searchsorted(ends, middle) - 1
+    at_piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, len(lengths) - 1)
+    points = (
+        corners[at_piece] + (at - ends[at_piece])[:, np.newaxis] * axes[at_piece, :, 0]
+    )
+    points[-1] = corners[-1]
+    names = [f"n{j}" for j in range(len(at))]
+    names[0], names[-1] = "base", "tip"
+    for x, label in named.items():
+        if label:
+            names[int(np.argmin(np.abs(at - x)))] = label
+    if len(set(names)) != len(names):
+        raise ModelError(
+            f"link {name!r} has the nodes {listed(names)}, expected unique names other "
+            "than those of its own nodes"
+        )
+    straight = len(lengths) == 1 and np.array_equal(axes[0, :, 0], [1.0, 0.0, 0.0])
+    return Line(points, at, axes[piece], tuple(names), straight)
+
+
+def _fill(sure: Array, count: int) -> Array:
+    """Places of nodes: given ones, and in between at equal distances.
+
+    The longest elements are cut further until there are as many as wanted.
+    """
+    gaps = np.diff(sure)
+    pieces = np.ones(len(gaps), dtype=np.intp)
+    # as many as fit an element of equal length, then the rest where they are longest
+    fair = np.floor(gaps / gaps.sum() * count + 1e-9).astype(np.intp)
+    pieces = np.maximum(pieces, fair)
+    while pieces.sum() < count:
+        pieces[int(np.argmax(gaps / pieces))] += 1
+    inner = [
+        a + (b - a) * np.arange(k) / k
+        for a, b, k in zip(sure[:-1], sure[1:], pieces, strict=True)
+    ]
+    return np.concatenate([*inner, sure[-1:]])
+
+
+def section_breaks(
+    name: str, sections: Sections, corners: Array
+) -> tuple[list[float], Callable[[float], Section]]:
+    """Where sections change abruptly, and the section at a distance along the line."""
+    who = f"sections of link {name!r}"
+    lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+    total = float(lengths.sum())
+    if isinstance(sections, Section):
+        uniform = sections
+        return [], lambda _: uniform
+    if callable(sections):
+        varying = sections
+
+        def checked(at: float) -> Section:
+            found = varying(at)
+            if not isinstance(found, Section):
+                raise ModelError(
+                    f"{who} at {at:g} m is {type(found).__name__}, expected a Section"
+                )
+            return found
+
+        return [], checked
+    pieces = list(sections) if isinstance(sections, Iterable) else []
+    if pieces and all(isinstance(item, Section) for item in pieces):
+        if len(pieces) != len(lengths):
+            raise ModelError(
+                f"{who} are {len(pieces)} for {len(lengths)} straight pieces, expected "
+                "one each, or pairs (length, section)"
+            )
+        steps, kinds = lengths, pieces
+    else:
+        try:
+            steps = np.array([positive(f"length in {who}", x, "m") for x, _ in pieces])
+            kinds = [kind for _, kind in pieces]
+        except (TypeError, ValueError) as problem:
+            if isinstance(problem, ModelError):
+                raise
+            steps, kinds = np.zeros(0), []
+        if not kinds or not all(isinstance(kind, Section) for kind in kinds):
+            raise ModelError(
+                f"{who} are not understood, expected a Section, a function of the "
+                "distance along the line, or pairs (length, section)"
+            )
+        if abs(steps.sum() - total) > 1e-9 * total:
+            raise ModelError(
+                f"{who} are {steps.sum():g} m long together, expected the {total:g} m "
+                "of the link"
+            )
+    ends = np.cumsum(steps)
+
+    def stepped(at: float) -> Section:
+        found = kinds[min(int(np.searchsorted(ends, at)), len(kinds) - 1)]
+        assert isinstance(found, Section)
+        return found
+
+    return [float(x) for x in ends[:-1]], stepped

@@ -1,0 +1,257 @@
+"""Nodes of a link of beam elements: shapes, masses, strains, and the body they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.quadrature import gauss_rule
+from ..bodies.integrals import nodal_integrals
+from ..bodies.sections import Section
+from ._line import Line, Payload
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stations:
+    """Nodes of the body: the base, then the Gauss points and the end of each element.
+
+    Attributes
+    ----------
+    line : Line
+        Elements.
+    fraction : (p,) ndarray
+        Gauss points of an element.
+    names : tuple of str
+        Names of the P = 1 + N (p + 1) nodes.
+    position : (P, 3) ndarray
+        Undeformed places, in m.
+    translation, rotation : (P, 3, n) ndarray
+        Shapes of the n coordinates.
+    rows : (4 N p, n) ndarray
+        Strains at the Gauss points times the roots of stiffness and weight, so that the
+        stiffness matrix is ``rows' rows``.
+    mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
+        What the nodes carry, the inertia about the node.
+    """
+
+    line: Line
+    fraction: Array
+    names: tuple[str, ...]
+    position: Array
+    translation: Array
+    rotation: Array
+    rows: Array
+    mass: Array
+    com: Array
+    inertia: Array
+
+    def end(self, node: int) -> int:
+        """Node of the body at the end of an element, by the number of that end."""
+        return node * (len(self.fraction) + 1)
+
+    def physical(self) -> bool:
+        """Tell whether each node has an inertia that a body can have."""
+        about = self.inertia - self.mass[:, None, None] * _square(self.com)
+        a, b, c = np.moveaxis(np.linalg.eigvalsh(about), -1, 0)
+        slack = 1e-9 * np.abs(self.inertia).max(axis=(1, 2))
+        return bool((a + b >= c - slack).all())
+
+    def mass_matrix(self, payloads: Sequence[Payload] = ()) -> Array:
+        """Mass matrix of the coordinates, with more payloads, (n, n)."""
+        mass, com, inertia = _loaded(self, payloads)
+        lam, gamma = self.rotation, self.translation
+        centre = gamma - np.cross(com[:, :, None], lam, axis=1)
+        about = inertia - mass[:, None, None] * _square(com)
+        n = gamma.shape[2]
+        moved = (np.sqrt(mass)[:, None, None] * centre).reshape(-1, n)
+        turned = (about @ lam).reshape(-1, n)
+        result = moved.T @ moved + lam.reshape(-1, n).T @ turned
+        return np.asarray((result + result.T) / 2.0)
+
+    def momentum(self) -> Array:
+        """Momentum along x, y, z and about the line per coordinate, scaled, (4, n)."""
+        linear = np.einsum("p,pir->ir", self.mass, self.translation)
+        along = np.vstack(
+            [self.line.axes[:1, :, 0], self._each(self.line.axes[:, :, 0])]
+        )
+        polar = np.einsum("pi,pij,pj->p", along, self.inertia, along)
+        spin = np.einsum("p,pi,pir->r", polar, along, self.rotation)
+        m, J = float(self.mass.sum()), float(polar.sum())
+        return np.vstack([linear / np.sqrt(m), spin / np.sqrt(J if J > 0.0 else 1.0)])
+
+    def _each(self, of_element: Array) -> Array:
+        """Repeat what belongs to an element for each of its nodes but the first."""
+        return np.repeat(of_element, len(self.fraction) + 1, axis=0)
+
+
+def _square(x: Array) -> Array:
+    """Inertia of unit masses at x, (P, 3, 3)."""
+    size = np.einsum("pi,pi->p", x, x)[:, None, None] * np.eye(3)
+    return np.asarray(size - x[:, :, None] * x[:, None, :])
+
+
+def _loaded(
+    stations: Stations, payloads: Sequence[Payload]
+) -> tuple[Array, Array, Array]:
+    """Masses, centres and inertias of the nodes with payloads at their places."""
+    mass, moment = stations.mass.copy(), stations.mass[:, None] * stations.com
+    inertia = stations.inertia.copy()
+    for load in payloads:
+        j = stations.end(int(np.argmin(np.abs(stations.line.at - load.at))))
+        mass[j] += load.mass
+        moment[j] += load.mass * load.com
+        inertia[j] += load.about_place()
+    held = np.where(mass > 0.0, mass, 1.0)
+    return mass, moment / held[:, None], inertia
+
+
+def make_stations(
+    line: Line,
+    section_at: Callable[[float], Section],
+    T: Array,
+    n_points: int,
+    payloads: Sequence[Payload],
+    torsion: bool,
+    rotary_inertia: bool,
+) -> Stations:
+    """Nodes of a link with their shapes, masses and strains; see `Stations`.
+
+    Parameters
+    ----------
+    line : Line
+        N elements.
+    section_at : callable
+        Section at a distance along the line.
+    T : (6 (N + 1), n) ndarray
+        Displacements of the ends of elements per coordinate.
+    n_points : int
+        Gauss points of an element.
+    payloads : sequence of Payload
+        Masses at ends of elements.
+    torsion, rotary_inertia : bool
+        Whether sections have inertia about the line, and about their own axes.
+    """
+    fraction, weight = gauss_rule(n_points)
+    step = n_points + 1
+    P, n = 1 + line.n_elements * step, T.shape[1]
+    position, translation, rotation = np.zeros((P, 3)), *np.zeros((2, P, 3, n))
+    mass, inertia = np.zeros(P), np.zeros((P, 3, 3))
+    rows, names = np.zeros((line.n_elements, n_points, 4, n)), [line.names[0]]
+    turning = [torsion or rotary_inertia, rotary_inertia, rotary_inertia]
+    # the base, by the first element
+    own = T[:12]
+    move, spin, _ = line.shapes(0, 0.0)
+    translation[0], rotation[0] = move @ own, spin @ own
+    for e in range(line.n_elements):
+        own, h, R = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e]
+        first = 1 + e * step
+        for k, s in enumerate([*fraction, 1.0]):
+            move, spin, strain = line.shapes(e, float(s))
+            position[first + k] = line.place(e, s)
+            translation[first + k], rotation[first + k] = move @ own, spin @ own
+            if k == n_points:
+                names.append(line.names[e + 1])
+                continue
+            names.append(f"g{e * n_points + k + 1}")
+            section = section_at(float(line.at[e] + s * h))
+            w = h * float(weight[k])
+            rows[e, k] = np.sqrt(w * stiffnesses(section))[:, None] * (strain @ own)
+            mass[first + k] = w * section.mass_per_length
+            about = section.rotary_inertia * turning
+            inertia[first + k] = w * (R * about) @ R.T
+    bare = Stations(
+        line,
+        fraction,
+        tuple(names),
+        position,
+        translation,
+        rotation,
+        rows.reshape(-1, n),
+        mass,
+        np.zeros((P, 3)),
+        inertia,
+    )
+    mass, com, inertia = _loaded(bare, payloads)
+    return replace(bare, mass=mass, com=com, inertia=inertia)
+
+
+def stiffnesses(section: Section) -> Array:
+    """Stiffness against stretch, twist and bending along y and z, (4,)."""
+    bending = section.bending_stiffness
+    return np.array(
+        [section.axial_stiffness, section.torsional_stiffness, bending[0], bending[1]]
+    )
+
+
+def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
+    r"""Second-order displacements of the nodes of a link, from its slopes.
+
+    Where sections turn by :math:`\theta`, the line has the direction
+    :math:`\exp(\tilde\theta) e_x`, whose second-order part is
+    :math:`\frac12 \tilde\theta \tilde\theta e_x`; its integral moves all that follows.
+    Along the line that is :math:`-\frac12 (v'^2 + w'^2)`.  The rest needs twist and
+    slope at once, and keeps the part behind a corner rigid where it does not bend.
+
+    Parameters
+    ----------
+    line : Line
+        N elements.
+    T : (6 (N + 1), m) ndarray
+        Displacements of the ends of elements per mode.
+    fraction : (p,) ndarray
+        Gauss points of an element.
+
+    Returns
+    -------
+    kappa : (P, 3, m, m) ndarray
+        For each node of `Stations`; its displacement is ``eta' kappa eta / 2``.
+    """
+    ends = np.concatenate([[0.0], fraction, [1.0]])
+    s, w = gauss_rule(3)  # exact: slopes are of second degree
+    kappa = [np.zeros((3, T.shape[1], T.shape[1]))]
+    for e in range(line.n_elements):
+        own, h, axis = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e][:, 0]
+        for a, b in pairwise(ends):
+            total = kappa[-1].copy()
+            for x, weight in zip(a + (b - a) * s, (b - a) * h * w, strict=True):
+                theta = line.shapes(e, float(x))[1] @ own
+                twist = axis @ theta
+                mixed = 0.5 * (
+                    theta[:, :, None] * twist + theta[:, None, :] * twist[:, None]
+                )
+                total += weight * (mixed - axis[:, None, None] * (theta.T @ theta))
+            kappa.append(total)
+    return np.array(kappa)
+
+
+def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, Any]:
+    """Arguments of a `FlexibleBody` for modes W: nodes, shapes and what they carry.
+
+    Sections without inertia about their own axes have one that no body has; then the
+    sums over the nodes are given in place of their masses.
+    """
+    nodes: dict[str, Any] = {
+        "node_position": stations.position,
+        "node_translation": stations.translation @ W,
+        "node_rotation": stations.rotation @ W,
+        "node_names": stations.names,
+        "node_foreshortening": kappa,
+    }
+    carried = (stations.mass, stations.com, stations.inertia)
+    if stations.physical():
+        names = ("node_mass", "node_com", "node_inertia")
+        nodes.update(zip(names, carried, strict=True))
+        return nodes
+    shapes = (nodes["node_rotation"], nodes["node_translation"])
+    nodes["integrals"] = nodal_integrals(
+        *carried, stations.position, *shapes, foreshortening=kappa
+    )
+    nodes["node_mass"] = np.zeros(len(stations.mass))
+    return nodes

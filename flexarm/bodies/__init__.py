@@ -1,0 +1,22 @@
+"""Descriptions of bodies, joints, drives, sections and materials."""
+
+from .drives import CoulombFriction, Drive, Stops
+from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from .joints import Joint
+from .materials import Material
+from .models import FlexibleBody, RigidBody
+from .sections import Section
+
+__all__ = [
+    "CoulombFriction",
+    "Drive",
+    "FlexibleBody",
+    "Joint",
+    "Material",
+    "ModalIntegrals",
+    "RigidBody",
+    "Section",
+    "Stops",
+    "modal_integrals",
+    "nodal_integrals",
+]

@@ -1,0 +1,148 @@
+"""What rigid and flexible bodies have in common."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import check_inertia, listed
+from .._support.description import Description
+from .._support.options import did_you_mean
+from .._support.printing import Printed
+from ..errors import ModelError
+from .integrals import ModalIntegrals, nodal_integrals
+from .joints import Joint
+from .profile import BeamProfile
+
+Array = NDArray[np.float64]
+
+GROUND = "ground"
+
+
+class Body(Printed, Description):
+    """What rigid and flexible bodies have in common, node by node."""
+
+    name: str
+    joint: Joint
+    node_names: tuple[str, ...]
+    node_mass: Array
+    node_com: Array
+    node_inertia: Array
+    node_position: Array
+    node_translation: Array
+    node_rotation: Array
+    stiffness: Array
+    damping: Array
+    mode_names: tuple[str, ...]
+    attachment: str | int | None = None
+    integrals: ModalIntegrals | None = None
+    node_foreshortening: Array | None = None
+    beam: BeamProfile | None = None
+
+    @property
+    def attachment_node(self) -> int | None:
+        """Number of the node that the joint moves, None if it moves the frame."""
+        return None if self.attachment is None else self.node_index(self.attachment)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.node_mass)
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates."""
+        return int(self.stiffness.shape[0])
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all nodes or, where they are given, of the modal integrals, in kg."""
+        if self.integrals is not None:
+            return self.integrals.m
+        return float(self.node_mass.sum())
+
+    def node_index(self, node: str | int) -> int:
+        """Position of a node, given by name or number, among those of this body."""
+        if isinstance(node, str):
+            if node in self.node_names:
+                return self.node_names.index(node)
+            if node == "tip":
+                return self.n_nodes - 1
+            raise ModelError(
+                f"body {self.name!r} has no node {node!r}, expected one of "
+                f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
+                f"{did_you_mean(node, self.node_names)}"
+            )
+        if isinstance(node, bool) or not isinstance(node, int | np.integer):
+            raise ModelError(
+                f"node of body {self.name!r} is {node!r}, expected its name or number"
+            )
+        index = int(node)
+        if not -self.n_nodes <= index < self.n_nodes:
+            raise ModelError(
+                f"body {self.name!r} has no node {index}, expected a number below "
+                f"{self.n_nodes}"
+            )
+        return index % self.n_nodes
+
+    def modal_mass(self) -> Array:
+        """Modal mass matrix ``G`` (Jain and Rodriguez, C.1), (n_modes, n_modes)."""
+        if self.integrals is not None:
+            return np.array(self.integrals.G)
+        lam, gam, p = self.node_rotation, self.node_translation, self.node_com
+        # translation of the centre of mass of each node: gamma - p x lambda
+        centre = gam - np.cross(p[:, :, None], lam, axis=1)
+        about = self.node_inertia - self.node_mass[:, None, None] * (
+            np.einsum("ni,ni->n", p, p)[:, None, None] * np.eye(3)
+            - p[:, :, None] * p[:, None, :]
+        )
+        return np.asarray(
+            np.einsum("n,nir,nis->rs", self.node_mass, centre, centre)
+            + np.einsum("nir,nij,njs->rs", lam, about, lam)
+        )
+
+    @cached_property
+    def _integrals_of_nodes(self) -> ModalIntegrals:
+        """Sums over the nodes, taken once for all arms that the body is in."""
+        return nodal_integrals(
+            self.node_mass,
+            self.node_com,
+            self.node_inertia,
+            self.node_position,
+            self.node_rotation,
+            self.node_translation,
+            self.node_foreshortening,
+        )
+
+    def frequencies(self) -> Array:
+        """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
+        if self.n_modes == 0:
+            return np.zeros(0)
+        from scipy.linalg import eigh
+
+        values = eigh(self.stiffness, self.modal_mass(), eigvals_only=True)
+        return np.asarray(np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi))
+
+    def _check_nodes(self) -> None:
+        who = f"body {self.name!r}"
+        for j in range(self.n_nodes):
+            check_inertia(
+                f"node {self.node_names[j]!r} of {who}",
+                float(self.node_mass[j]),
+                self.node_com[j],
+                self.node_inertia[j],
+            )
+
+
+def check_name(kind: str, name: object) -> str:
+    """Return a name without a dot, or refuse in words."""
+    if not isinstance(name, str) or not name or name == GROUND or "." in name:
+        plain = name is None or isinstance(name, str | int | float)
+        given = repr(name) if plain else f"of type {type(name).__name__}"
+        raise ModelError(
+            f"name of a {kind} is {given}, expected a word without a dot other than "
+            f"{GROUND!r}"
+        )
+    return name

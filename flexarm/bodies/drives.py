@@ -1,0 +1,340 @@
+r"""Flexible joints: motors behind gears and shafts that twist, and what rubs and stops.
+
+A joint of one freedom may have a `Drive`: the motor sits on the body that carries the
+joint, and a spring between gear and joint replaces their rigid connection.  The angle
+of the motor becomes a coordinate of its own,
+
+.. math:: V_K = \tfrac12 K (q - q_m / N)^2, \qquad
+   T_m = \tfrac12 (\omega + \dot q_m a) \cdot J_r (\omega + \dot q_m a)
+   + \tfrac12 \omega \cdot J_s \omega + \tfrac12 (m_r + m_s) v \cdot v,
+
+with the twist :math:`(\omega; v)` of the carrier at the joint and the axis a (M. W.
+Spong, J. Dyn. Syst. Meas. Control 109, 1987, whose model leaves out the motion of the
+carrier in :math:`T_m`; M. Farid, PhD thesis, University of Calgary, 1997, eqs.
+4.52-4.60 and 5.44-5.49, whose :math:`\Gamma` is 1/N).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import as_array, as_numbers, inertia_matrix
+from .._support.description import Description
+from ..errors import ArgumentError, ModelError
+
+Array = NDArray[np.float64]
+
+# below it the square of a smoothing velocity is no number any more
+_LEAST_VELOCITY = 1e-150
+
+
+def finite_number(what: str, value: Any, *, least: float | None = 0.0) -> float:
+    """Return a finite number from `least` on, or refuse in words."""
+    number = float(as_array(what, value, ()))
+    if least is not None and number < least:
+        raise ModelError(f"{what} is {number:g}, expected zero or more")
+    return number
+
+
+def _positive(what: str, value: Any) -> float:
+    number = finite_number(what, value, least=None)
+    if not number > 0.0:
+        told = f"{number:g}" if number else "zero"
+        raise ModelError(f"{what} is {told}, expected a positive number")
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class CoulombFriction(Description):
+    r"""Dry friction, smooth around zero velocity.
+
+    .. math:: f = f_c\, \dot q / \sqrt{\dot q^2 + v_s^2}
+
+    Parameters
+    ----------
+    force : float
+        Friction f_c of fast motion, in N m (turning) or N (sliding).
+    smoothing_velocity : float
+        Velocity v_s at which 71 % of it acts, in rad/s or m/s.
+
+    Notes
+    -----
+    There is no true sticking: under a force f < f_c what should stick creeps with
+    :math:`v_s f / \sqrt{f_c^2 - f^2}`, so with less than a tenth of v_s below a tenth
+    of f_c.  A small v_s makes the equations stiff, with a damping of f_c / v_s.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.CoulombFriction(2.0, 1e-3).creep(1.0)
+    0.0005773502691896258
+    """
+
+    force: float
+    smoothing_velocity: float
+
+    def __post_init__(self) -> None:
+        force = finite_number("force of the friction", self.force)
+        speed = _positive("smoothing_velocity of the friction", self.smoothing_velocity)
+        if speed < _LEAST_VELOCITY:
+            raise ModelError(
+                f"smoothing_velocity of the friction is {speed:g}, expected at least "
+                f"{_LEAST_VELOCITY:g}"
+            )
+        self._set(force=force, smoothing_velocity=speed)
+
+    def creep(self, force: float) -> float:
+        """Velocity at which friction balances a force below its own, rad/s or m/s.
+
+        Parameters
+        ----------
+        force : float
+            In N m or N, less than that of the friction.
+
+        Returns
+        -------
+        velocity : float
+            In rad/s or m/s.
+
+        Raises
+        ------
+        ArgumentError
+            If the force overcomes the friction.
+        """
+        if not abs(force) < self.force:
+            raise ArgumentError(
+                f"force is {force:g}, expected less than the {self.force:g} of the "
+                "friction, which more overcomes"
+            )
+        rest = np.sqrt((self.force - force) * (self.force + force))
+        return float(self.smoothing_velocity * force / rest)
+
+
+@dataclass(frozen=True, eq=False)
+class Stops(Description):
+    r"""Elastic stops at the ends of the range of a joint.
+
+    .. math:: f = k\, d\, \max(1 + c\, \dot d, 0)
+
+    against a motion that is by d beyond a bound; a stop pushes and never pulls.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Bounds of the joint coordinate, in rad or m; infinite where there is none.
+    stiffness : float
+        Stiffness k in N m/rad or N/m.
+    damping : float
+        Damping c in s/rad or s/m, zero for stops that give all energy back.
+
+    Notes
+    -----
+    The force of K. H. Hunt and F. R. E. Crossley (J. Appl. Mech. 42, 1975, 440-445)
+    with exponent one: it starts at zero, unlike that of a spring and a damper side by
+    side.  A slow impact at speed v leaves with about v (1 - 2/3 c v).
+    Limits of a joint (`Joint.limits`) bound what functions choose; stops bound motion.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.Joint("revolute", stops=fa.Stops(-1.0, 1.0, stiffness=1e4)).stops.upper
+    1.0
+    """
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    stiffness: float = 0.0
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        lower, upper = (
+            as_numbers(f"{name} of the stops", value)
+            for name, value in (("lower", self.lower), ("upper", self.upper))
+        )
+        if lower.ndim or upper.ndim or not lower < upper:
+            raise ModelError(
+                f"the stops are at {self.lower} and {self.upper}, expected two "
+                "numbers, the first below the second"
+            )
+        if np.isinf(lower) and np.isinf(upper):
+            raise ModelError(
+                "the stops have no bound, expected lower, upper or both; leave the "
+                "stops out"
+            )
+        if lower == np.inf or upper == -np.inf:
+            raise ModelError(
+                f"the stops are at {lower:g} and {upper:g}, expected bounds that leave "
+                "room in between"
+            )
+        self._set(
+            lower=float(lower),
+            upper=float(upper),
+            stiffness=_positive("stiffness of the stops", self.stiffness),
+            damping=finite_number("damping of the stops", self.damping),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Drive(Description):
+    """Motor, gear and flexible shaft of a joint of one freedom.
+
+    Parameters
+    ----------
+    stiffness : float
+        Stiffness K of shaft and gear, seen at the joint, in N m/rad or N/m.
+        Infinite for a rigid gear: then the motor obeys ``q_motor = N q_joint``, which
+        forward dynamics and Runge-Kutta respect as a `Coupling` of the arm, of the name
+        ``"body.gear"``.
+    gear_ratio : float
+        Turns N of the motor for one turn of the joint; negative if it reverses.
+    rotor_inertia : float
+        Inertia about its axis, in kg m^2, of what turns with the motor.  On a joint
+        that slides the moving mass, in kg, unless the motor is `rotary`.
+    rotor_transverse_inertia : float
+        Inertia across the axis, in kg m^2.
+    rotor_mass, stator_mass : float
+        Masses in kg, both at the joint, on the body that carries it.
+    stator_inertia : float, (3,), (6,) or (3, 3) array_like of float
+        Inertia of the housing about the joint, in the axes of the joint frame, in
+        kg m^2; a number is that about the axis.
+    damping : float
+        Viscous damping of the shaft, on the rate of its deflection, in N m s/rad.
+    motor_damping : float
+        Viscous friction on the speed of the motor relative to its housing.
+    motor_friction : CoulombFriction, optional
+        Dry friction of the motor.
+    locked : float, optional
+        Angle at which a brake holds the motor.  It then is no coordinate: the joint
+        has a spring to ``locked / N``, and the rotor moves with the carrier.
+    rotary : bool
+        On a joint that slides, a motor that turns about its axis, as with a ball
+        screw; `gear_ratio` is then in rad per m.  Motors of joints that turn always do.
+
+    See Also
+    --------
+    lock_motors, free_motors, motor_positions
+
+    Notes
+    -----
+    The coordinate of the motor is relative to the carrier.  The actuator of the joint
+    acts on the motor, with reaction on the carrier: forces with one entry for each
+    joint (``arm.nu``) go to motors where there are any.
+
+    The often used reflected inertia N^2 J_r on the joint (``armature`` of Pinocchio
+    and MuJoCo) is what remains for a rigid gear of large ratio; here the rotor also
+    turns with its carrier.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> fa.Arm([rod]).coordinate_names
+    ('rod', 'rod.motor')
+    """
+
+    stiffness: Any
+    gear_ratio: Any = 1.0
+    rotor_inertia: Any = 0.0
+    rotor_transverse_inertia: Any = 0.0
+    rotor_mass: Any = 0.0
+    stator_mass: Any = 0.0
+    stator_inertia: Any = 0.0
+    damping: Any = 0.0
+    motor_damping: Any = 0.0
+    motor_friction: CoulombFriction | None = None
+    locked: Any = None
+    rotary: bool = False
+
+    def __post_init__(self) -> None:
+        stiffness = as_numbers("stiffness of the drive", self.stiffness)
+        if stiffness.ndim or not stiffness > 0.0:
+            raise ModelError(
+                f"stiffness of the drive is {self.stiffness}, expected a positive "
+                "number, infinite for a rigid gear"
+            )
+        names = (
+            "rotor_inertia",
+            "rotor_transverse_inertia",
+            "rotor_mass",
+            "stator_mass",
+            "damping",
+            "motor_damping",
+        )
+        self._set(
+            stiffness=float(stiffness),
+            gear_ratio=finite_number(
+                "gear_ratio of the drive", self.gear_ratio, least=None
+            ),
+            **{n: finite_number(f"{n} of the drive", getattr(self, n)) for n in names},
+        )
+        if self.gear_ratio == 0.0:
+            raise ModelError(
+                "gear_ratio of the drive is zero, expected turns of the motor for one "
+                "turn of the joint"
+            )
+        if self.motor_friction is not None and not isinstance(
+            self.motor_friction, CoulombFriction
+        ):
+            raise ModelError(
+                f"motor_friction of the drive is {self.motor_friction!r}, expected "
+                "CoulombFriction"
+            )
+        self._check_stator()
+        self._check_motor()
+
+    def _check_stator(self) -> None:
+        inertia = as_numbers("stator_inertia of the drive", self.stator_inertia)
+        if inertia.ndim:
+            inertia = inertia_matrix("stator_inertia of the drive", self.stator_inertia)
+            lowest = float(np.linalg.eigvalsh(inertia)[0])
+            if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+                raise ModelError(
+                    "stator_inertia of the drive is not symmetric, make it so"
+                )
+        else:
+            inertia = as_array("stator_inertia of the drive", inertia, ())
+            lowest = float(inertia)
+        if lowest < -1e-9 * float(np.abs(inertia).max()):
+            raise ModelError(
+                f"stator_inertia of the drive has the negative moment {lowest:g}, "
+                "expected none"
+            )
+        self._set(stator_inertia=inertia if inertia.ndim else float(inertia))
+
+    def _check_motor(self) -> None:
+        rigid = bool(np.isinf(self.stiffness))
+        if self.locked is not None:
+            locked = finite_number("locked of the drive", self.locked, least=None)
+            self._set(locked=locked)
+            if rigid:
+                raise ModelError(
+                    "the drive is rigid and locked, so that its joint cannot move; "
+                    "expected a finite stiffness, or a joint of the kind 'fixed'"
+                )
+        elif self.rotor_inertia == 0.0:
+            raise ModelError(
+                "rotor_inertia of the drive is zero, so the motor has no equation of "
+                "motion and the mass matrix is singular; expected the inertia of the "
+                "rotor, or locked= for a motor that stands still"
+                + (", or leave out a rigid drive without a rotor" if rigid else "")
+            )
+        if rigid and self.damping > 0.0:
+            raise ModelError(
+                f"damping of the rigid drive is {self.damping:g}, but a rigid gear has "
+                "no deflection to damp; expected zero, or damping= of the joint"
+            )
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the motor has a coordinate: it is not locked."""
+        return self.locked is None
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether the gear does not twist."""
+        return bool(np.isinf(self.stiffness))

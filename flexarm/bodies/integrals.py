@@ -1,0 +1,528 @@
+r"""Modal integrals: all that the inertia of a deforming body needs.
+
+A body with n modal coordinates eta, whose frame has the twist (omega; v), has the
+kinetic energy T = 1/2 V_m' M_m(eta) V_m with V_m = (etad; omega; v).  Its mass matrix
+(equations B1 and B2 of ``csrc/README.md``) is a polynomial in eta, and its coefficients
+are the integrals of A. Jain and G. Rodriguez, US patent 5,546,508, appendix C.1.  They
+come from nodes that carry masses (`nodal_integrals`, `modal_integrals`), from the mass
+matrix of a finite-element mesh (`consistent_integrals`), or from elsewhere.  Velocity
+forces follow from T, so the same few numbers give all of the dynamics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array, check_inertia, check_square
+from .._support.description import Description
+from ..errors import ModelError
+from .foreshortening import driven_shapes, projection
+
+Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+# the FA_MAX_DRIVEN of fa_model.h: all affine fields of a body
+MAX_DRIVEN = 12
+
+# a mass matrix printed with seven digits still passes
+RIGID_TOLERANCE = 1e-6
+
+# part of its kinetic energy that a mode keeps when rigid motions are taken out; zero to
+# rounding if it is one of them, small for an interface close to the clamp
+NOT_RIGID = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class ModalIntegrals(Description):
+    """Coefficients of the mass matrix of a body with n modes (B1, B2).
+
+    The names are those of the patent, App. C.1, with the masses kept inside.
+
+    Parameters
+    ----------
+    m : float
+        Mass, in kg.
+    mp0, mp1 : (3,), (3, n) array_like of float
+        First moment about the frame of the undeformed body, in kg m, and its slopes in
+        the modes.
+    E, F0 : (3, n) array_like of float
+        Linear and angular momentum of the undeformed body per unit of modal rate.
+    F1 : (3, n, n) array_like of float
+        ``F1[:, r, s]`` is the slope of column r of the angular momentum in mode s.
+    G : (n, n) array_like of float
+        Modal mass matrix.
+    J0, J1s, J2s : (3, 3), (n, 3, 3), (n, n, 3, 3) array_like of float
+        Inertia about the frame of the undeformed body, in kg m^2, its slopes and
+        second derivatives.
+    driven : DrivenShapes, optional
+        What foreshortening adds to them.
+
+    Raises
+    ------
+    ModelError
+        If a shape does not fit or a number is not finite.
+
+    See Also
+    --------
+    modal_integrals, nodal_integrals, consistent_integrals : where they come from.
+    flexarm.FlexibleBody : takes them in place of the masses of its nodes.
+
+    Notes
+    -----
+    ``E`` and ``mp1`` are equal if the momentum of the body is the rate of its first
+    moment; they differ for offset masses on nodes that turn.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> link = fa.library.de_luca_siciliano().bodies[0]
+    >>> integrals = fa.modal_integrals(link)
+    >>> integrals.n_modes, round(integrals.m, 6)  # mass in kg
+    (2, 0.1)
+    """
+
+    m: float
+    mp0: Any
+    mp1: Any
+    E: Any
+    F0: Any
+    F1: Any
+    G: Any
+    J0: Any
+    J1s: Any
+    J2s: Any
+    driven: DrivenShapes | None = None
+
+    def __post_init__(self) -> None:
+        G = as_array("G of the modal integrals", self.G, (None, None))
+        n = len(G)
+        shapes: dict[str, tuple[int, ...]] = {
+            "mp0": (3,),
+            "mp1": (3, n),
+            "E": (3, n),
+            "F0": (3, n),
+            "F1": (3, n, n),
+            "G": (n, n),
+            "J0": (3, 3),
+            "J1s": (n, 3, 3),
+            "J2s": (n, n, 3, 3),
+        }
+        self._set(m=float(as_array("m of the modal integrals", self.m, ())))
+        for name, shape in shapes.items():
+            value = as_array(
+                f"{name} of the modal integrals", getattr(self, name), shape
+            )
+            self._set(**{name: value})
+        if self.driven is not None:
+            self.driven.check(n)
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modes."""
+        return len(self.G)
+
+    def mass_matrix(self, eta: ArrayLike) -> Array:
+        """Mass matrix of the deformed body (B1, B2).
+
+        Parameters
+        ----------
+        eta : (..., n) array_like
+            Modal coordinates; complex ones give derivatives.
+
+        Returns
+        -------
+        M_m : (..., n + 6, n + 6) ndarray
+            On (etad; omega; v): modes, then angular and linear velocity of the frame
+            in its own axes.
+
+        Examples
+        --------
+        A rigid body of 2 kg whose centre of mass is 0.5 m away:
+
+        >>> import flexarm as fa
+        >>> rod = fa.RigidBody("rod", mass=2.0, com=(0.5, 0, 0))
+        >>> M = fa.modal_integrals(rod).mass_matrix([])
+        >>> M.shape, float(M[1, 1]), float(M[1, 5])
+        ((6, 6), 0.5, -1.0)
+        """
+        eta, n = np.asarray(eta), self.n_modes
+        if self.driven is not None:
+            return self.driven.mass_matrix(eta)
+        mp = self.mp0 + eta @ self.mp1.T
+        F = self.F0 + np.einsum("irs,...s->...ir", self.F1, eta)
+        slope = self.J1s + 0.5 * np.einsum("rsij,...s->...rij", self.J2s, eta)
+        J = self.J0 + np.einsum("...rij,...r->...ij", slope, eta)
+
+        M = np.zeros((*eta.shape[:-1], n + 6, n + 6), dtype=J.dtype)
+        rates, turn, move = slice(0, n), slice(n, n + 3), slice(n + 3, n + 6)
+        M[..., rates, rates] = self.G
+        M[..., turn, rates], M[..., rates, turn] = F, np.swapaxes(F, -2, -1)
+        M[..., move, rates], M[..., rates, move] = self.E, self.E.T
+        M[..., turn, turn] = J
+        lever = np.cross(mp[..., np.newaxis, :], np.eye(3), axisc=-2)
+        M[..., turn, move], M[..., move, turn] = lever, -lever
+        M[..., move, move] = self.m * np.eye(3)
+        return M
+
+    def change_basis(self, W: ArrayLike) -> ModalIntegrals:
+        """Integrals for coordinates eta' with eta = W eta'.
+
+        Parameters
+        ----------
+        W : (n, k) array_like of float
+            Each column is a new mode in terms of the old ones.
+
+        Returns
+        -------
+        integrals : ModalIntegrals
+            With k modes; stiffness and damping become ``W.T @ K @ W``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> arm = fa.library.de_luca_siciliano()
+        >>> integrals = fa.modal_integrals(arm.bodies[1])
+        >>> first = integrals.change_basis([[1.0], [0.0]])  # the first mode alone
+        >>> first.n_modes, bool(np.allclose(first.G, integrals.G[:1, :1]))
+        (1, True)
+        """
+        W = as_array("W", W, (self.n_modes, None))
+        return ModalIntegrals(
+            m=self.m,
+            mp0=self.mp0,
+            mp1=self.mp1 @ W,
+            E=self.E @ W,
+            F0=self.F0 @ W,
+            F1=np.einsum("irs,ra,sb->iab", self.F1, W, W),
+            G=W.T @ self.G @ W,
+            J0=self.J0,
+            J1s=np.einsum("rij,ra->aij", self.J1s, W),
+            J2s=np.einsum("rsij,ra,sb->abij", self.J2s, W, W),
+            driven=None if self.driven is None else self.driven.change_basis(W),
+        )
+
+    def pack(self) -> NDArray[np.float64]:
+        """Return them as one array, in the order of ``fa_model.h``."""
+        upper = np.triu_indices(3)
+        n = self.n_modes
+        parts = [
+            [self.m],
+            self.mp0,
+            self.J0[upper],
+            *(self.E.T, self.F0.T, self.mp1.T, np.moveaxis(self.F1, 0, -1)),
+            self.G[np.tril_indices(n)],
+            self.J1s[:, upper[0], upper[1]],
+            self.J2s[:, :, upper[0], upper[1]],
+        ]
+        return np.concatenate([np.ravel(part) for part in parts])
+
+    def check(self, who: str, mode_names: tuple[str, ...]) -> None:
+        """Refuse integrals that no body has, and rigid motions among the modes.
+
+        Parameters
+        ----------
+        who : str
+            Name of the body in the sentence.
+        mode_names : sequence of str
+            Names of the modes.
+
+        Raises
+        ------
+        ModelError
+            If a matrix is not symmetric or not definite, if the inertia violates the
+            triangle inequality, or if modes move the body like a rigid one.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> import flexarm as fa
+        >>> integrals = fa.modal_integrals(fa.RigidBody("rod", mass=2.0))
+        >>> integrals.check("rod", ())
+        >>> dataclasses.replace(integrals, m=-2.0).check("rod", ())
+        Traceback (most recent call last):
+            ...
+        flexarm.errors.ModelError: rod (modal integrals) has the mass -2 kg, ...
+        """
+        check_inertia(
+            f"{who} (modal integrals)", self.m, self.mp0 / (self.m or 1.0), self.J0
+        )
+        check_square(f"G of {who}", self.G, self.n_modes)
+        for name, value, swapped in (
+            ("J1s", self.J1s, self.J1s.swapaxes(1, 2)),
+            ("J2s", self.J2s, self.J2s.swapaxes(2, 3)),
+            ("J2s", self.J2s, self.J2s.swapaxes(0, 1)),
+        ):
+            off = float(np.abs(value - swapped).max(initial=0.0))
+            if off > 1e-9 * float(np.abs(value).max(initial=0.0)):
+                raise ModelError(
+                    f"{name} of {who} is not symmetric, entries differ by {off:.3g}; "
+                    "expected symmetric inertias and second derivatives"
+                )
+        self._check_modes(who, mode_names)
+
+    def _check_modes(self, who: str, mode_names: tuple[str, ...]) -> None:
+        """Kinetic energy of modes, less what a rigid motion can take away from it."""
+        n = self.n_modes
+        size = np.sqrt(np.diag(self.G))
+        if not n or not (size > 0.0).all():
+            return  # modes without mass are refused by the body
+        M = self.mass_matrix(np.zeros(n))
+        rigid = M[n:, n:]
+        length = np.sqrt(np.trace(self.J0) / (3.0 * self.m)) if self.m > 0.0 else 1.0
+        scale = np.repeat([1.0 / length if length > 0.0 else 1.0, 1.0], 3)
+        coupling = scale[:, np.newaxis] * M[n:, :n] / size
+        inverse = np.linalg.pinv(scale[:, None] * rigid * scale, 1e-12, hermitian=True)
+        left = self.G / np.outer(size, size) - coupling.T @ inverse @ coupling
+        values, vectors = np.linalg.eigh((left + left.T) / 2.0)
+        if values[0] < -1e-9:
+            raise ModelError(
+                f"{who} has modal integrals that are not those of a body: its mass "
+                f"matrix has a negative eigenvalue (ratio {values[0]:.2g}), expected a "
+                "positive definite one"
+            )
+        if values[0] < NOT_RIGID:
+            worst = mode_names[int(np.argmax(np.abs(vectors[:, 0])))]
+            raise ModelError(
+                f"the modes of {who} contain a rigid motion, mostly mode {worst!r}, "
+                "which its joint or frame already has; expected elastic modes only, "
+                "leave the rigid ones out"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class DrivenShapes(Description):
+    """Shapes of a body whose amplitudes are quadratic in its n modes (B6).
+
+    Parameters
+    ----------
+    second : (p, n, n) array_like of float
+        Second derivatives K of the p amplitudes ``zeta = eta' K eta / 2``.
+    integrals : ModalIntegrals
+        Those of n + p modes: the modes of the body, then the driven shapes, which turn
+        no node.
+
+    See Also
+    --------
+    nodal_integrals : makes them from ``foreshortening``.
+    """
+
+    second: Any
+    integrals: ModalIntegrals
+
+    def __post_init__(self) -> None:
+        second = as_array("second of the driven shapes", self.second, (None,) * 3)
+        n = second.shape[-1]
+        self._set(second=as_array("second of the driven shapes", second, (None, n, n)))
+        off = float(np.abs(second - second.swapaxes(1, 2)).max(initial=0.0))
+        if off > 1e-9 * float(np.abs(second).max(initial=0.0)):
+            raise ModelError(
+                f"second of the driven shapes is not symmetric, entries differ by "
+                f"{off:.3g}; expected second derivatives"
+            )
+
+    def check(self, n: int) -> None:
+        """Refuse shapes that are not those of a body with n modes."""
+        p, own = len(self.second), self.second.shape[-1]
+        if not isinstance(self.integrals, ModalIntegrals):
+            raise ModelError(
+                f"integrals of the driven shapes is {type(self.integrals).__name__}, "
+                "expected flexarm.ModalIntegrals"
+            )
+        if own != n or self.integrals.n_modes != n + p or p > MAX_DRIVEN:
+            raise ModelError(
+                f"{p} driven shapes of {own} modes have integrals of "
+                f"{self.integrals.n_modes}, beside those of a body with {n} modes; "
+                f"expected {n} and {n} + {p}, and at most {MAX_DRIVEN} shapes"
+            )
+
+    def mass_matrix(self, eta: Array) -> Array:
+        """Mass matrix of the deformed body on (etad; omega; v)."""
+        coordinates, slopes = projection(self.second, eta)
+        M, n = self.integrals.mass_matrix(coordinates), slopes.shape[-1]
+        N = np.zeros((*eta.shape[:-1], len(M[..., 0, :].T), n + 6), dtype=slopes.dtype)
+        N[..., :-6, :n], N[..., -6:, n:] = slopes, np.eye(6)
+        return np.asarray(np.swapaxes(N, -2, -1) @ M @ N)
+
+    def change_basis(self, W: Array) -> DrivenShapes:
+        """The same for coordinates eta' with eta = W eta'."""
+        (n, k), p = W.shape, len(self.second)
+        both = np.zeros((n + p, k + p))
+        both[:n, :k], both[n:, k:] = W, np.eye(p)
+        return DrivenShapes(W.T @ self.second @ W, self.integrals.change_basis(both))
+
+    def pack(self) -> NDArray[np.float64]:
+        """Return them as one array, in the order of ``fa_model.h``."""
+        c, upper, n = self.integrals, np.triu_indices(3), self.second.shape[-1]
+        own, more = slice(n), slice(n, None)
+        J1s, J2s = (x[..., upper[0], upper[1]] for x in (c.J1s, c.J2s))
+        F1 = np.moveaxis(c.F1, 0, -1)
+        parts = [
+            self.second,
+            *(c.E.T[more], c.F0.T[more]),
+            *(F1[more, own], F1[own, more].swapaxes(0, 1), F1[more, more]),
+            *(c.G[more, own], c.G[more, more]),
+            *(J1s[more], J2s[more, own], J2s[more, more]),
+        ]
+        return np.concatenate([np.ravel(part) for part in parts])
+
+
+def _skew_columns(x: Array) -> Array:
+    """Cross matrices of columns, (..., 3, n) to (..., n, 3, 3)."""
+    a, b, c = np.moveaxis(x, -2, 0)
+    result = np.zeros((*a.shape, 3, 3))
+    result[..., 2, 1], result[..., 1, 2] = a, -a
+    result[..., 0, 2], result[..., 2, 0] = b, -b
+    result[..., 1, 0], result[..., 0, 1] = c, -c
+    return result
+
+
+def _with_driven_shapes(
+    m: Array, p: Array, J: Array, l0: Array, lam: Array, gamma: Array, kappa: Array
+) -> ModalIntegrals:
+    """The integrals with those of the shapes that foreshortening drives (B6)."""
+    shapes, second = driven_shapes(m, l0 + p, kappa)
+    plain = nodal_integrals(m, p, J, l0, lam, gamma)
+    if not len(second):
+        return plain
+    still = np.zeros_like(shapes)
+    both = [np.concatenate(x, axis=2) for x in ((lam, still), (gamma, shapes))]
+    driven = DrivenShapes(second, nodal_integrals(m, p, J, l0, *both))
+    result: ModalIntegrals = plain.replace(driven=driven)
+    return result
+
+
+def modal_integrals(body: Any) -> ModalIntegrals:
+    """Modal integrals of a body: those given to it, or sums over its nodes.
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Body with n modes.
+
+    Returns
+    -------
+    integrals : ModalIntegrals
+        In SI and modal units.
+
+    See Also
+    --------
+    nodal_integrals : the same from arrays.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.1.
+
+    Examples
+    --------
+    The modal masses of the outer link of the arm of De Luca and Siciliano are 0.1 kg:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
+    [0.1 0.1]
+    """
+    own: ModalIntegrals | None = body.integrals
+    return cast(ModalIntegrals, body._integrals_of_nodes) if own is None else own
+
+
+def nodal_integrals(
+    mass: ArrayLike,
+    com: ArrayLike,
+    inertia: ArrayLike,
+    position: ArrayLike,
+    rotation: ArrayLike,
+    translation: ArrayLike,
+    foreshortening: ArrayLike | None = None,
+) -> ModalIntegrals:
+    r"""Modal integrals of a body that is given by nodes with masses.
+
+    Parameters
+    ----------
+    mass : (N,) array_like of float
+        Masses :math:`m` of the nodes, in kg.
+    com : (N, 3) array_like of float
+        Centre of mass :math:`p` of each node relative to the node, in m.
+    inertia : (N, 3, 3) array_like of float
+        Inertia :math:`J` of each node about the node, in kg m^2.
+    position : (N, 3) array_like of float
+        Undeformed positions :math:`l_0`, in m.
+    rotation, translation : (N, 3, n) array_like of float
+        Mode shapes :math:`\lambda` and :math:`\gamma`: rotation vector and translation
+        of each node for a unit of each mode.
+    foreshortening : (N, 3, n, n) array_like of float, optional
+        Second derivatives :math:`\kappa` of the positions in the modes, in m by unit of
+        the modes squared.
+
+    Returns
+    -------
+    integrals : ModalIntegrals
+        In SI and modal units.
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit or a number is not finite.
+
+    See Also
+    --------
+    consistent_integrals : for a mass matrix that couples the nodes.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.1.
+
+    Examples
+    --------
+    One kilogram at x = 2 m that a mode moves along y, seen from the origin:
+
+    >>> import flexarm as fa
+    >>> c = fa.nodal_integrals(
+    ...     [1.0], [[0, 0, 0]], [[[0, 0, 0]] * 3], [[2, 0, 0]],
+    ...     [[[0], [0], [0]]], [[[0], [1], [0]]],
+    ... )
+    >>> c.E[:, 0].tolist(), c.F0[:, 0].tolist(), c.G.tolist()
+    ([0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [[1.0]])
+    """
+    gamma = as_array("translation of the modes", translation, (None, 3, None))
+    N, _, n = gamma.shape
+    lam = as_array("rotation of the modes", rotation, (N, 3, n))
+    m = as_array("mass of the nodes", mass, (N,))
+    p = as_array("com of the nodes", com, (N, 3))
+    J = as_array("inertia of the nodes", inertia, (N, 3, 3))
+    l0 = as_array("position of the nodes", position, (N, 3))
+    if foreshortening is not None:
+        kappa = as_array("foreshortening of the nodes", foreshortening, (N, 3, n, n))
+        return _with_driven_shapes(m, p, J, l0, lam, gamma, kappa)
+    gamma_x, p_x, l_x = _skew_columns(gamma), _skew_columns(p.T), _skew_columns(l0.T)
+
+    centre = gamma - p_x @ lam
+    first = -np.einsum("j,jrik,jkl->ril", m, gamma_x, l_x + p_x)
+    second = -np.einsum("j,jrik,jskl->rsil", m, gamma_x, gamma_x)
+    twice = l_x @ l_x + p_x @ l_x + l_x @ p_x
+    mixed = np.einsum("j,jir,jik,jks->rs", m, lam, p_x, gamma)
+    turning = np.einsum("jir,jik,jks->rs", lam, J, lam)
+    moving = np.einsum("j,jir,jis->rs", m, gamma, gamma)
+    return ModalIntegrals(
+        m=float(m.sum()),
+        mp0=m @ (p + l0),
+        mp1=np.einsum("j,jir->ir", m, gamma),
+        E=np.einsum("j,jir->ir", m, centre),
+        F0=(
+            np.einsum("jik,jkr->ir", J, lam)
+            + np.einsum("j,jik,jkr->ir", m, l_x, centre)
+            + np.einsum("j,jik,jkr->ir", m, p_x, gamma)
+        ),
+        F1=np.einsum("j,jsik,jkr->irs", m, gamma_x, centre),
+        G=turning + mixed + mixed.T + moving,
+        J0=np.einsum("jik->ik", J) - np.einsum("j,jik->ik", m, twice),
+        J1s=first + first.swapaxes(1, 2),
+        J2s=second + second.swapaxes(0, 1),
+    )

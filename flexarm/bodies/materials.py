@@ -1,0 +1,74 @@
+"""Materials of beams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._support.checks import as_array, positive
+from .._support.description import Description
+from ..errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Material(Description):
+    """Linear elastic material.
+
+    Parameters
+    ----------
+    E : float
+        Young's modulus, in Pa.
+    density : float
+        Mass per volume, in kg/m^3.
+    G : float, optional
+        Shear modulus, in Pa; ``E / (2 (1 + poisson))`` by default.
+    poisson : float, optional
+        Poisson's ratio, above -1 and at most 0.5, in place of `G`; 0.3 by default.
+    name : str
+        What it is called.
+
+    Raises
+    ------
+    ModelError
+        If a number is not physical, or if both `G` and `poisson` are given.
+
+    Examples
+    --------
+    >>> from flexarm import beams
+    >>> beams.Material(E=110e9, density=4430.0, poisson=0.34).G / 1e9
+    41.04477611940298
+    >>> beams.STEEL.G / 1e9
+    81.0
+    """
+
+    E: float
+    density: float
+    G: float | None = None
+    poisson: float | None = None
+    name: str = "material"
+
+    def __post_init__(self) -> None:
+        E = positive(f"E of {self.name}", self.E, "Pa")
+        density = positive(f"density of {self.name}", self.density, "kg/m^3")
+        if self.G is not None:
+            if self.poisson is not None:
+                raise ModelError(
+                    f"{self.name} has both G and poisson, expected one of them, since "
+                    "with E the other follows"
+                )
+            G = positive(f"G of {self.name}", self.G, "Pa")
+        else:
+            nu = 0.3 if self.poisson is None else self.poisson
+            nu = float(as_array(f"poisson of {self.name}", nu, ()))
+            if not -1.0 < nu <= 0.5:
+                raise ModelError(
+                    f"poisson of {self.name} is {nu:g}, expected above -1 and at most "
+                    "0.5"
+                )
+            G = E / (2.0 * (1.0 + nu))
+        self._set(E=E, density=density, G=G, poisson=None)
+
+
+# structural steel: EN 1993-1-1 (2005), 3.2.6, density of EN 1991-1-1, table A.4
+STEEL = Material(E=210e9, density=7850.0, G=81e9, name="steel")
+# wrought aluminium alloys: EN 1999-1-1 (2007), 3.2.5
+ALUMINIUM = Material(E=70e9, density=2700.0, G=27e9, name="aluminium")

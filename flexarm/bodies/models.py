@@ -1,0 +1,457 @@
+"""Rigid and flexible bodies: frozen dataclasses, checked in words.
+
+Each body carries a frame fixed to its inboard attachment, a set of nodes (mass, centre
+of mass, inertia, undeformed position) and, if it is flexible, mode shapes at these
+nodes (design section 2).  A rigid body is one without modes.  All vectors of a body are
+in its own frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import (
+    MAX_MODES,
+    as_array,
+    check_inertia,
+    check_square,
+    inertia_matrix,
+)
+from .._support.options import explained_class
+from .._support.printing import Sheet, Table
+from ..errors import ModelError
+from ._mode_table import effective_masses, mode_table
+from .body import Body, check_name
+from .integrals import ModalIntegrals
+from .joints import Joint
+from .maps import attachment_motion, modal_mass
+from .profile import BeamProfile
+
+Array = NDArray[np.float64]
+
+
+def _check_joint(name: str, joint: object) -> Joint:
+    if not isinstance(joint, Joint):
+        raise ModelError(
+            f"joint of body {name!r} is {type(joint).__name__}, expected flexarm.Joint"
+            + (f", such as flexarm.Joint({joint!r})" if isinstance(joint, str) else "")
+        )
+    return joint
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class RigidBody(Body):
+    """Body that does not deform.
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the arm.
+    joint : Joint
+        Connection to the parent.
+    mass : float
+        Mass in kg, zero or more.
+    com : (3,) array_like of float
+        Centre of mass in the frame of the body, in m.
+    inertia : (3, 3), (3,) or (6,) array_like of float
+        Inertia **about the centre of mass**, in kg m^2: a matrix, its diagonal, or
+        (xx, xy, xz, yy, yz, zz).
+    nodes : mapping of str to (3,) array_like of float
+        Named points to which other bodies can be joined, in m.  A node ``"base"`` at
+        the origin of the frame always exists and carries the mass.
+
+    Raises
+    ------
+    ModelError
+        If a number is not physical; the sentence says which.
+
+    Examples
+    --------
+    A rod of 1 kg and 1 m that hangs on a hinge at one end:
+
+    >>> import flexarm as fa
+    >>> J = [0.0, 1 / 12, 1 / 12]
+    >>> rod = fa.RigidBody("rod", mass=1.0, com=(0.5, 0, 0), inertia=J)
+    >>> fa.mass_matrix(fa.Arm([rod]), [0.0])
+    array([[0.3333]])
+    """
+
+    name: str
+    joint: Joint = field(default_factory=Joint)
+    mass: float = 0.0
+    com: Any = (0.0, 0.0, 0.0)
+    inertia: Any = (0.0, 0.0, 0.0)
+    nodes: Any = ()
+
+    def __post_init__(self) -> None:
+        name = check_name("body", self.name)
+        _check_joint(name, self.joint)
+        mass = float(as_array(f"mass of body {name!r}", self.mass, ()))
+        com = as_array(f"com of body {name!r}", self.com, (3,))
+        inertia = inertia_matrix(f"inertia of body {name!r}", self.inertia)
+        items = self.nodes.items() if isinstance(self.nodes, Mapping) else self.nodes
+        try:
+            pairs = [(key, value) for key, value in items]
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"nodes of body {name!r} are {self.nodes!r}, expected a mapping of "
+                "names to positions"
+            ) from None
+        nodes = []
+        for key, value in pairs:
+            check_name("node", key)
+            where = as_array(f"node {key!r} of body {name!r}", value, (3,))
+            nodes.append((key, tuple(float(x) for x in where)))
+        keys = ["base", *(key for key, _ in nodes)]
+        if len(set(keys)) != len(keys):
+            raise ModelError(
+                f"body {name!r} has two nodes of one name, expected unique names "
+                "other than 'base'"
+            )
+        self._set(mass=mass, com=com, inertia=inertia, nodes=tuple(nodes))
+        check_inertia(
+            f"body {name!r}",
+            mass,
+            com,
+            inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),
+        )
+
+    def _sheet(self) -> Sheet:
+        I = self.inertia
+
+        def row(what: str, values: Any, unit: str) -> tuple[str, ...]:
+            return (what, *(f"{x + 0.0:.6g}" for x in values), unit)
+
+        rows = [
+            ("", "x", "y", "z", "unit"),
+            row("center of mass", self.com, "m"),
+            row("inertia about it xx, yy, zz", np.diag(I), "kg m^2"),
+        ]
+        if np.any(I - np.diag(np.diag(I))):
+            products = (I[0, 1], I[0, 2], I[1, 2])
+            rows.append(row("products xy, xz, yz", products, "kg m^2"))
+        rows += [row(f"node {key}", where, "m") for key, where in self.nodes]
+        head = f"rigid body {self.name!r}: {self.joint.kind} joint, {self.mass:.4g} kg"
+        return Sheet((head, Table(rows)))
+
+    @property
+    def node_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the nodes, ``"base"`` first."""
+        return ("base", *(key for key, _ in self.nodes))
+
+    @property
+    def node_mass(self) -> Array:  # type: ignore[override]
+        """Mass of each node, in kg."""
+        return np.array([self.mass] + [0.0] * len(self.nodes))
+
+    @property
+    def node_com(self) -> Array:  # type: ignore[override]
+        """Centre of mass of each node relative to the node, in m."""
+        return np.vstack([self.com, np.zeros((len(self.nodes), 3))])
+
+    @property
+    def node_inertia(self) -> Array:  # type: ignore[override]
+        """Inertia of each node about the node, in kg m^2."""
+        c = self.com
+        result = np.zeros((1 + len(self.nodes), 3, 3))
+        result[0] = self.inertia + self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+        return result
+
+    @property
+    def node_position(self) -> Array:  # type: ignore[override]
+        """Position of each node, in m."""
+        return np.array([(0.0, 0.0, 0.0)] + [where for _, where in self.nodes])
+
+    @property
+    def node_translation(self) -> Array:  # type: ignore[override]
+        """Mode shapes of a rigid body: none, (n_nodes, 3, 0)."""
+        return np.zeros((1 + len(self.nodes), 3, 0))
+
+    @property
+    def node_rotation(self) -> Array:  # type: ignore[override]
+        """Mode slopes of a rigid body: none, (n_nodes, 3, 0)."""
+        return np.zeros((1 + len(self.nodes), 3, 0))
+
+    @property
+    def stiffness(self) -> Array:  # type: ignore[override]
+        """Modal stiffness of a rigid body: none, (0, 0)."""
+        return np.zeros((0, 0))
+
+    @property
+    def damping(self) -> Array:  # type: ignore[override]
+        """Modal damping of a rigid body: none, (0, 0)."""
+        return np.zeros((0, 0))
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the modes: none."""
+        return ()
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class FlexibleBody(Body):
+    """Body that deforms in a few assumed modes.
+
+    Node ``j`` sits at ``node_position[j] + node_translation[j] @ eta``, plus
+    ``node_foreshortening[j] @ eta @ eta / 2``, and is turned by
+    ``exp(node_rotation[j] @ eta)``, in the frame of the body.  That frame is fixed to
+    the inboard attachment (clamped modes) unless `attachment` names a node that the
+    modes move: then it floats (free or pinned modes).
+
+    Parameters
+    ----------
+    name : str
+        Name, unique in the arm.
+    joint : Joint
+        Connection to the parent.
+    node_position : (n, 3) array_like of float
+        Undeformed positions ``l0``, in m.
+    node_mass : (n,) array_like of float
+        Masses, in kg.
+    node_translation : (n, 3, m) array_like of float
+        Mode shapes ``gamma``: translation of each node for a unit of each mode.
+    node_rotation : (n, 3, m) array_like of float, optional
+        Mode slopes ``lambda``: rotation vector of each node, in rad by unit of the
+        modes; zero by default.
+    stiffness : (m, m) or (m,) array_like of float
+        Modal stiffness, in N m by unit of the modes squared; one axis means a diagonal.
+    damping : (m, m) or (m,) array_like of float, optional
+        Modal damping, in N m s by unit of the modes squared; zero by default.
+    node_com : (n, 3) array_like of float, optional
+        Centre of mass of each node relative to it.  It turns with the node for velocity
+        and weight; in the inertia of the deformed body its components stay fixed.
+    node_inertia : (n, 3, 3) array_like of float, optional
+        Inertia of each node about the node.  Its components stay fixed in the frame of
+        the body: no gyroscopic moment of a node acts on the modes of its own body.
+    node_names, mode_names : sequence of str, optional
+        Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node where no
+        node has that name.
+    attachment : str or int, optional
+        Node by which the joint holds the body.  The joint moves that node, with axes
+        parallel to the frame of the body when it is not deformed; frame and other nodes
+        follow by the exact displacement of the node.  By default the joint holds the
+        frame itself.
+    integrals : ModalIntegrals, optional
+        Modal integrals of the body, in place of sums over its nodes: these then carry
+        no mass, and only those need to be listed that other bodies hang on or that are
+        drawn.
+    node_foreshortening : (n, 3, m, m) array_like of float, optional
+        Second derivatives ``kappa`` of the position of each node in the modes, in m by
+        unit of the modes squared, symmetric and zero at the `attachment`.  A slender
+        beam that bends draws its points towards the root, by which a fast rotation
+        stiffens it (geometric stiffening); `flexarm.beams.flexible_link` gives it.
+    beam : BeamProfile, optional
+        The body as a beam, for `flexarm.link_loads`; links of `flexarm.beams` have it.
+
+    Notes
+    -----
+    Reference conditions say what the frame of a deformed body is: that of a clamped
+    beam is its tangent at the root, of a pinned one the chord, with
+    ``attachment="base"`` and modes that turn but do not move that node, and of a free
+    one the undeformed body with no node at rest.  Modes must not contain a motion of
+    the rigid body, which the joint has already.
+
+    Nodes, and what hangs on them, follow their quadratic positions exactly.  In the
+    kinetic energy of the body itself a uniform shift and stretch stands for them, with
+    the same moments of mass: its equations of motion are right to first order in the
+    modes, and keep that energy exactly.  Given `integrals` have their share of it in
+    ``driven``.  Forces and Jacobians of a ruthless arm ignore it.
+
+    Examples
+    --------
+    A point of 2 kg on a rod of 1 m that gives way sideways, with 8 N/m:
+
+    >>> import flexarm as fa
+    >>> body = fa.FlexibleBody(
+    ...     "rod",
+    ...     node_mass=[2.0],
+    ...     node_position=[[1.0, 0.0, 0.0]],
+    ...     node_translation=[[[0.0], [1.0], [0.0]]],
+    ...     stiffness=[[8.0]],
+    ... )
+    >>> body.frequencies() * 6.2832
+    array([2.])
+    """
+
+    name: str
+    joint: Joint = field(default_factory=Joint)
+    node_position: Any = ()
+    node_mass: Any = ()
+    node_translation: Any = ()
+    node_rotation: Any = None
+    stiffness: Any = ()
+    damping: Any = None
+    node_com: Any = None
+    node_inertia: Any = None
+    node_names: tuple[str, ...] = ()
+    mode_names: tuple[str, ...] = ()
+    attachment: str | int | None = None
+    integrals: ModalIntegrals | None = None
+    node_foreshortening: Any = None
+    beam: BeamProfile | None = None
+
+    def __post_init__(self) -> None:
+        name = check_name("body", self.name)
+        _check_joint(name, self.joint)
+        who = f"of body {name!r}"
+        position = as_array(f"node_position {who}", self.node_position, (None, 3))
+        n = len(position)
+        if n == 0:
+            raise ModelError(f"body {name!r} has no nodes, expected at least one")
+        gamma = as_array(f"node_translation {who}", self.node_translation, (n, 3, None))
+        m = gamma.shape[2]
+        if m > MAX_MODES:
+            raise ModelError(
+                f"body {name!r} has {m} modes, expected at most {MAX_MODES}; leave out "
+                "the highest ones"
+            )
+
+        def given(what: str, value: Any, shape: tuple[int, ...]) -> Array:
+            if value is None:
+                return as_array(what, np.zeros(shape), shape)
+            return as_array(f"{what} {who}", value, shape)
+
+        self._set(
+            node_position=position,
+            node_mass=as_array(f"node_mass {who}", self.node_mass, (n,)),
+            node_translation=gamma,
+            node_rotation=given("node_rotation", self.node_rotation, (n, 3, m)),
+            node_com=given("node_com", self.node_com, (n, 3)),
+            node_inertia=given("node_inertia", self.node_inertia, (n, 3, 3)),
+            stiffness=check_square(f"stiffness {who}", self.stiffness, m),
+            damping=check_square(f"damping {who}", self.damping, m),
+            node_names=self._names("node", self.node_names, n),
+            mode_names=self._names("mode", self.mode_names, m),
+        )
+        self._check_nodes()
+        if self.attachment is not None:
+            self._set(attachment=self.node_names[self.node_index(self.attachment)])
+        if self.integrals is not None:
+            self._check_integrals(self.integrals)
+        if self.beam is not None:
+            self.beam.check(f"body {name!r}", n, m)
+        if self.node_foreshortening is not None:
+            self._set(node_foreshortening=self._foreshortening())
+        if m:
+            values, vectors = np.linalg.eigh(self.modal_mass())
+            if not values[0] > 1e-14 * max(values[-1], 0.0):
+                worst = self.mode_names[int(np.argmax(np.abs(vectors[:, 0])))]
+                raise ModelError(
+                    f"body {name!r} has a non-positive modal mass ({values[0]:.3g}, "
+                    f"mostly mode {worst!r}), expected independent modes that move mass"
+                )
+            if self.attachment is not None:
+                self._check_rigid_modes()
+
+    def _check_rigid_modes(self) -> None:
+        """Refuse modes that move attachment and masses together, as a rigid body does.
+
+        With the node at rest such modes leave all masses at rest: D_f of the body alone
+        (patent, eq. 63) is singular.  Its mass matrix on (etad; omega; v) may be so for
+        better reasons, point masses on a line or a massless spring under one mass.
+        """
+        n, rest = self.n_modes, np.zeros(self.n_modes)
+        free = np.vstack([np.eye(n), -attachment_motion(self, rest)[2]])
+        D_f = free.T @ modal_mass(self, rest) @ free
+        # of a rigid mode nothing is left but rounding; then of rigid combinations
+        left = np.diag(D_f) / np.diag(self.modal_mass())
+        worst, rigid = int(np.argmin(left)), not left.min() > 1e-13
+        if not rigid:
+            scale = 1.0 / np.sqrt(np.diag(D_f))
+            values, vectors = np.linalg.eigh(scale[:, None] * D_f * scale)
+            worst, rigid = int(np.argmax(np.abs(vectors[:, 0]))), values[0] < 1e-12
+        if rigid:
+            raise ModelError(
+                f"body {self.name!r} has rigid-body modes left in its basis (mostly "
+                f"mode {self.mode_names[worst]!r}), expected modes that deform it, as "
+                f"the joint at its attachment {self.attachment!r} does the rest"
+            )
+
+    def effective_masses(self) -> Array:
+        """Effective mass of each mode along x, y and z, (n_modes, 3), in kg.
+
+        What a mode carries when the frame shakes: ``E_r^2 / G_rr`` with the modal
+        integrals E and G.  Those of natural modes add up, with all modes of a body to
+        the mass that moves.
+        """
+        return effective_masses(self)
+
+    def summary(self) -> str:
+        """Table of the modes, as `print` shows it.
+
+        Returns
+        -------
+        table : str
+            For each mode its name, its frequency alone (clamped at the frame), modal
+            mass, effective mass along x, y and z as a part of the mass of the body, and
+            what a unit of it moves: the node that moves most, in modal units of m and
+            rad.  The line "together" counts what modes share once.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> print(fa.library.de_luca_siciliano().bodies[0])
+        flexible body 'link1': 2 modes, ... nodes, 0.1 kg
+        mode            Hz  modal mass  x %   y %  z %  a unit moves
+        ...
+        """
+        return mode_table(self).text()
+
+    def _sheet(self) -> Sheet:
+        return mode_table(self)
+
+    def _foreshortening(self) -> Array:
+        """Second derivatives of the node positions, checked."""
+        n, m, who = self.n_nodes, self.n_modes, f"body {self.name!r}"
+        what = f"node_foreshortening of {who}"
+        kappa = as_array(what, self.node_foreshortening, (n, 3, m, m))
+        off = float(np.abs(kappa - kappa.swapaxes(2, 3)).max(initial=0.0))
+        if off > 1e-9 * float(np.abs(kappa).max(initial=0.0)):
+            raise ModelError(
+                f"{what} is not symmetric in the modes, entries differ by {off:.3g}; "
+                "expected second derivatives"
+            )
+        held = self.attachment_node
+        if held is not None and kappa[held].any():
+            raise ModelError(
+                f"{what} is not zero at the attachment {self.attachment!r}, expected "
+                "positions relative to that node; subtract its second derivatives"
+            )
+        return as_array(what, (kappa + kappa.swapaxes(2, 3)) / 2.0, (n, 3, m, m))
+
+    def _check_integrals(self, integrals: object) -> None:
+        who = f"body {self.name!r}"
+        if not isinstance(integrals, ModalIntegrals):
+            raise ModelError(
+                f"integrals of {who} is {type(integrals).__name__}, expected "
+                "flexarm.ModalIntegrals or None"
+            )
+        if integrals.n_modes != self.n_modes:
+            raise ModelError(
+                f"integrals of {who} are those of {integrals.n_modes} modes, its mode "
+                f"shapes are {self.n_modes}; expected as many"
+            )
+        if any(np.any(x) for x in (self.node_mass, self.node_com, self.node_inertia)):
+            raise ModelError(
+                f"{who} has modal integrals and nodes with mass, expected massless "
+                "nodes; join a RigidBody to a node with a fixed joint to add a mass"
+            )
+        integrals.check(who, self.mode_names)
+
+    def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
+        result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))
+        for name in result:
+            check_name(kind, name)
+        if len(result) != n or len(set(result)) != n:
+            raise ModelError(
+                f"body {self.name!r} has {n} {kind}s and {len(set(result))} different "
+                f"{kind} names, expected one unique name each"
+            )
+        return result

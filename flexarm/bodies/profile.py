@@ -1,0 +1,174 @@
+"""What a link is as a beam: cuts across it, their strains, and what is beyond them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import as_array
+from .._support.description import Description
+from ..errors import ModelError
+from .sections import Section
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BeamProfile(Description):
+    """Cuts across a link of m modes and N nodes, from which its loads follow.
+
+    Made with the link by `flexible_link` and `finite_element_link`.
+
+    Parameters
+    ----------
+    at : (S,) array_like of float
+        Distances of the cuts from the base along the line, in m.  Two cuts at one place
+        are those before and behind it.
+    node : (S,) array_like of int
+        Node of the body at each cut.
+    axes : (S, 3, 3) array_like of float
+        Columns are the axes of the section in the frame of the straight body.
+    strain : (S, 4, m) array_like of float
+        Stretch, rate of twist and curvatures :math:`v''`, :math:`w''` of each mode.
+    stiffness : (S, 4) array_like of float
+        Against these: EA, GJ and EI in both planes; zero where there is no such motion.
+    mass_beyond : (S, N) array_like of float
+        Part of the mass at each node that is beyond the cut; sums over it are integrals
+        from the cut to the tip.
+    beyond : (S, N) array_like of bool
+        Whether what hangs on a node is beyond the cut.
+    sections : tuple of Section, optional
+        Section of each cut, for stresses.
+    carried : tuple of ndarray, optional
+        Masses, centres and inertias of the nodes, where the body has modal integrals in
+        place of them.
+    """
+
+    at: Any
+    node: Any
+    axes: Any
+    strain: Any
+    stiffness: Any
+    mass_beyond: Any
+    beyond: Any
+    sections: tuple[Section, ...] | None = None
+    carried: tuple[Any, ...] | None = None
+
+    def __post_init__(self) -> None:
+        at = as_array("at of a beam profile", self.at, (None,))
+        S, N = len(at), np.shape(self.beyond)[-1]
+        self._set(
+            at=at,
+            node=_fixed(np.asarray(self.node, dtype=np.intp)),
+            axes=as_array("axes of a beam profile", self.axes, (S, 3, 3)),
+            strain=as_array("strain of a beam profile", self.strain, (S, 4, None)),
+            stiffness=as_array("stiffness of a beam profile", self.stiffness, (S, 4)),
+            mass_beyond=as_array(
+                "mass_beyond of a beam profile", self.mass_beyond, (S, N)
+            ),
+            beyond=_fixed(np.asarray(self.beyond, dtype=bool)),
+        )
+        if self.node.shape != (S,) or self.beyond.shape != (S, N):
+            raise ModelError(
+                f"node and beyond of a beam profile have shapes {self.node.shape} and "
+                f"{self.beyond.shape}, expected {(S,)} and {(S, N)}"
+            )
+        if self.carried is not None:
+            mass, com, inertia = self.carried
+            carried = (
+                as_array("mass of a beam profile", mass, (N,)),
+                as_array("com of a beam profile", com, (N, 3)),
+                as_array("inertia of a beam profile", inertia, (N, 3, 3)),
+            )
+            self._set(carried=carried)
+
+    def check(self, who: str, n_nodes: int, n_modes: int) -> None:
+        """Refuse the profile of another body."""
+        own = (self.beyond.shape[1], self.strain.shape[2])
+        if own != (n_nodes, n_modes):
+            raise ModelError(
+                f"beam of {who} has {own[0]} nodes and {own[1]} modes, the body "
+                f"{n_nodes} and {n_modes}; expected as many, or beam=None"
+            )
+
+    def turned(self, R: Array) -> BeamProfile:
+        """The same link with its axes turned by R in the frame of the body."""
+        carried = None
+        if self.carried is not None:
+            mass, com, inertia = self.carried
+            carried = (mass, com @ R.T, R @ inertia @ R.T)
+        result: BeamProfile = self.replace(axes=R @ self.axes, carried=carried)
+        return result
+
+
+def _fixed(array: Any) -> Any:
+    array = np.array(array)
+    array.flags.writeable = False
+    return array
+
+
+def uniform_profile(
+    x: Array, weight: Array, strain: Array, stiffness: Array
+) -> BeamProfile:
+    """Cuts at all nodes of a uniform link: base, Gauss points, tip.
+
+    Parameters
+    ----------
+    x : (N,) ndarray
+        Positions of the nodes along the link, in m.
+    weight : (N - 2,) ndarray
+        Weights of the Gauss points; they add up to one.
+    strain : (N, 4, m) ndarray
+        Stretch, rate of twist and curvatures.
+    stiffness : (4,) ndarray
+        Against them.
+    """
+    N = len(x)
+    number = np.arange(N)
+    beyond = number > number[:, np.newaxis]
+    beyond[-1, -1] = True  # the last cut is before the tip
+    mass = beyond.astype(np.float64)
+    mass[:, 1:-1] = integrals_beyond(x / x[-1], weight)
+    return BeamProfile(
+        at=x,
+        node=number,
+        axes=np.broadcast_to(np.eye(3), (N, 3, 3)),
+        strain=strain,
+        stiffness=np.broadcast_to(stiffness, (N, 4)),
+        mass_beyond=mass,
+        beyond=beyond,
+    )
+
+
+def integrals_beyond(x: Array, weight: Array) -> Array:
+    """Integrals from x to 1 by Gauss points in (0, 1), relative to their weights.
+
+    Parameters
+    ----------
+    x : (S,) ndarray
+        Lower ends, in [0, 1]; all but the first and the last are the Gauss points.
+    weight : (n,) ndarray
+        Weights of the n Gauss points.
+
+    Returns
+    -------
+    part : (S, n) ndarray
+        ``sum(part * weight * f)`` is the integral of the polynomial of degree n - 1
+        through the values f.
+    """
+    n = len(weight)
+    legendre = np.polynomial.legendre
+    y = 2.0 * np.asarray(x) - 1.0
+    P = legendre.legvander(y, n)  # (S, n + 1)
+    # int_y^1 P_k = (P_(k-1) - P_(k+1)) / (2 k + 1), and 1 - y for k = 0
+    k = np.arange(1, n)
+    beyond = np.column_stack([1.0 - y, (P[:, k - 1] - P[:, k + 1]) / (2.0 * k + 1.0)])
+    # coefficients of the polynomial: (2 k + 1) sum w f P_k on weights that add up to 1
+    nodes = P[1:-1, :n]
+    part = beyond @ ((2.0 * np.arange(n) + 1.0)[:, np.newaxis] * nodes.T) * 0.5
+    # at the ends all or nothing, to the last bit
+    part[0], part[-1] = 1.0, 0.0
+    return np.asarray(part)

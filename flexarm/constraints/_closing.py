@@ -1,0 +1,212 @@
+"""Assembly of closed loops: Newton steps to positions that satisfy the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm, real_array
+from .._calls.arm_like import ArmLike
+from .._calls.explain import explain
+from ..errors import ArgumentError, ConvergenceError
+from ._functions import constraint_violation, need_constraints
+
+Array = NDArray[np.float64]
+
+
+def close_loops(
+    arm: ArmLike,
+    q: Any,
+    qd: Any = None,
+    *,
+    hold: str | Sequence[str] = (),
+    modes: bool = False,
+    tol: float = 1e-12,
+    max_steps: int = 50,
+) -> Any:
+    """Nearest positions, and velocities, that satisfy the constraints.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with constraints.
+    q : (..., nq) array_like of float
+        Positions to start from.
+    qd : (..., nv) array_like of float, optional
+        Velocities.
+    hold : str or sequence of str
+        Coordinates that keep what is given, by their names in `Arm.coordinate_names`:
+        the crank of a mechanism, for instance.
+    modes : bool
+        Whether modes may help; by default bodies keep their shape.
+    tol : float
+        Largest violation that is accepted, in m and rad.
+    max_steps : int
+        Most Newton steps.
+
+    Returns
+    -------
+    q : (..., nq) ndarray of float
+        Positions with closed loops.
+    qd : (..., nv) ndarray of float
+        Velocities that keep them closed; only if `qd` is given.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, a name is unknown, or the arm has no
+        constraints.
+    ConvergenceError
+        If a loop cannot be closed from there, or closes only with one frame turned by
+        half a turn; the message says which, the error holds the nearest positions as
+        ``error.result``.
+
+    Notes
+    -----
+    Newton steps in the metric of the mass matrix: heavy parts move least (E. Bayo,
+    R. Ledesma, Nonlinear Dynamics 9, 1996).
+
+    Examples
+    --------
+    A chain of two links whose tip is to sit at (1, 0):
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
+    ...     constraints=[
+    ...         fa.Loop(("link2", "tip"), directions="xy", position2=(1, 0, 0))
+    ...     ]
+    ... )
+    >>> q = fa.close_loops(arm, [0.9, -2.0])
+    >>> fa.tip_pose(arm, q)[:3, 3].round(9) + 0.0
+    array([1., 0., 0.])
+    """
+    check_arm(arm)
+    need_constraints(arm)
+    constraint_violation(arm, q)  # refuses what is no position, in words
+    move = _free_coordinates(arm, hold, modes)
+    given = np.array(real_array("q", q))
+    best = given.reshape(-1, arm.nq)
+    size = _largest(arm, best)
+    reach = np.ones(len(best))  # part of the Newton step, halved where it goes wrong
+    for _ in range(max_steps):
+        busy = np.flatnonzero(~(size <= tol))
+        if len(busy) == 0:
+            break
+        step = _toward(
+            arm, best[busy], arm._model.constraint_violation(best[busy]), move
+        )
+        moved = arm._model.quiet("integrate")(
+            best[busy], reach[busy, np.newaxis] * step
+        )
+        closer = _largest(arm, moved)
+        better = closer < size[busy]
+        best[busy[better]], size[busy[better]] = moved[better], closer[better]
+        reach[busy] = np.where(better, 1.0, 0.25 * reach[busy])
+    q = best.reshape(given.shape)
+    if not (size <= tol).all():
+        raise _stays_open(arm, q, tol, max_steps)
+    _check_turned(arm, q)
+    if qd is None:
+        return q
+    return q, _nearest_velocities(arm, q, qd, move)
+
+
+def _largest(arm: ArmLike, q: Array) -> Array:
+    """Largest violation of each state, (n, nq) to (n,)."""
+    violation = arm._model.quiet("constraint_violation")(q)
+    return np.asarray(np.abs(violation).max(axis=-1))
+
+
+def _free_coordinates(arm: ArmLike, hold: str | Sequence[str], modes: bool) -> Array:
+    names = arm.coordinate_names
+    hold = [hold] if isinstance(hold, str) else list(hold)
+    for name in hold:
+        if name not in names:
+            raise ArgumentError(
+                f"hold names the coordinate {name!r}, expected some of "
+                f"{', '.join(map(repr, names))}"
+            )
+    # motors that a coupling names, as those of rigid gears; others do not help
+    coupled = {
+        key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())
+    }
+    first = arm.motor_slice.stop
+    return np.array(
+        [
+            name not in hold
+            and (i < arm.nu or (name in coupled if i < first else modes))
+            for i, name in enumerate(names)
+        ]
+    )
+
+
+def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
+    """Velocities of the free coordinates with ``A dq = -rows``, least in the mass."""
+    M, A = arm._model.mass_matrix(q), arm._model.constraint_jacobian(q)
+    dq = np.zeros((*q.shape[:-1], arm.nv))
+    L = np.linalg.cholesky(M[..., move, :][..., move])
+    B = np.swapaxes(np.linalg.solve(L, np.swapaxes(A[..., move], -1, -2)), -1, -2)
+    part = np.linalg.pinv(B, rcond=1e-9) @ -rows[..., np.newaxis]
+    dq[..., move] = np.linalg.solve(np.swapaxes(L, -1, -2), part)[..., 0]
+    return dq
+
+
+def _nearest_velocities(arm: ArmLike, q: Array, qd: Any, move: Array) -> Array:
+    try:
+        moving = arm._model.position_rates(q, qd)  # refuses what is no velocity
+    except Exception as error:
+        raise explain(arm, "position_rates", error, q=q, qd=qd) from None
+    batch = moving.shape[:-1]
+    q = np.broadcast_to(q, (*batch, arm.nq))
+    qd = np.broadcast_to(real_array("qd", qd), (*batch, arm.nv))
+    rate = (arm._model.constraint_jacobian(q) @ qd[..., np.newaxis])[..., 0]
+    return np.asarray(qd + _toward(arm, q, rate, move))
+
+
+def _stays_open(arm: ArmLike, q: Array, tol: float, steps: int) -> ConvergenceError:
+    violation = np.abs(arm._model.quiet("constraint_violation")(q))
+    failed = ~(violation.max(axis=-1) <= tol)
+    at = tuple(int(i) for i in np.argwhere(failed)[0])
+    row = int(np.argmax(violation[at]))
+    where = f" in {int(failed.sum())} of {failed.size} states, first at index {at}"
+    error = ConvergenceError(
+        f"close_loops cannot close the arm{where if at else ''}: "
+        f"{arm.constraint_names[row]!r} stays open by {violation[at][row]:.3g} after "
+        f"{steps} steps; start from other positions, check the lengths, hold fewer "
+        "coordinates, or let modes help"
+    )
+    error.result = q  # type: ignore[attr-defined]
+    return error
+
+
+def _check_turned(arm: ArmLike, q: Array) -> None:
+    """Refuse loops whose frames are half a turn apart: the rows vanish there too."""
+    for loop in arm.constraints:
+        turns = [d for d in getattr(loop, "locked", ()) if d.startswith("r")]
+        if len(turns) < 2:
+            continue
+        first, second = (_loop_axes(arm, loop, side, q) for side in (0, 1))
+        free = [i for i, d in enumerate(("rx", "ry", "rz")) if d not in turns]
+        along = np.einsum("...ij,...ij->...j", first, second)  # cosines of equal axes
+        wrong = (along[..., free or [0, 1, 2]] < 0.0).any(axis=-1)
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
+            where = f" at index {at}" if at else ""
+            error = ConvergenceError(
+                f"close_loops found loop {loop.name!r} closed with its frames half a "
+                f"turn apart{where}, start from positions nearer to the wanted ones"
+            )
+            error.result = q  # type: ignore[attr-defined]
+            raise error
+
+
+def _loop_axes(arm: ArmLike, loop: Any, side: int, q: Array) -> Array:
+    """Axes of one frame of a loop in the base, (..., 3, 3)."""
+    end, rotation = ((loop.first, loop.rotation), (loop.second, loop.rotation2))[side]
+    if end == "ground":
+        return np.broadcast_to(rotation, (*q.shape[:-1], 3, 3))
+    pose = arm._model.node_pose(arm.node(*end), q)
+    return np.asarray(pose[..., :3, :3] @ rotation)

@@ -1,0 +1,239 @@
+"""Closed loops and couplings of joints: what a tree of bodies must also satisfy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import any_of
+from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from ..errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+
+def need_constraints(arm: AnyArm) -> None:
+    if not any_of(arm).constraint_names:
+        raise ArgumentError(
+            f"{arm!r} has no constraints, expected an arm with loops or couplings; "
+            "give it some by arm.replace(constraints=[...])"
+        )
+
+
+def constraint_violation(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """How far the loops are open: distances in m, angles in rad to first order.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``m`` constraint rows, see ``arm.constraint_names``.
+    q : (..., nq) array_like of float
+        Positions.
+    out : (..., m) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    phi : (..., m) ndarray of float
+        In m and rad; zero where all loops are closed.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length or the arm has no constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    flexarm.close_loops : makes it zero.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), section 9: a closed chain is a tree with closures.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
+    ...     constraints=[fa.Loop(("link2", "tip"), directions=["x", "y"])]
+    ... )
+    >>> fa.constraint_violation(arm, [0.0, 0.0])  # in the axes of the tip
+    array([-2.,  0.])
+    """
+    need_constraints(arm)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.constraint_violation(q, out)
+    except Exception as error:
+        raise explain(arm, "constraint_violation", error, out=out, q=q) from None
+
+
+def constraint_jacobian(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """Derivative of `constraint_violation` along the velocities.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``m`` constraint rows, see ``arm.constraint_names``.
+    q : (..., nq) array_like of float
+        Positions.
+    out : (..., m, nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    A : (..., m, nv) ndarray of float
+        ``A @ qd`` is the rate of the violation; forces on the rows act as ``A.T @ f``.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length or the arm has no constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    The operator Q J of Jain and Rodriguez (1996), section 9.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0).replace(
+    ...     constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})]
+    ... )
+    >>> fa.constraint_jacobian(arm, [0.0, 0.0])
+    array([[ 1., -2.]])
+    """
+    need_constraints(arm)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.constraint_jacobian(q, out)
+    except Exception as error:
+        raise explain(arm, "constraint_jacobian", error, out=out, q=q) from None
+
+
+def constraint_forces(
+    arm: AnyArm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """Forces on the constraints: what keeps the loops closed.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``m`` constraint rows, see ``arm.constraint_names``.
+    q : (..., nq) array_like of float
+        Positions.
+    qd : (..., nv) array_like of float
+        Velocities.
+    tau : (..., nu) or (..., nv) array_like of float
+        Forces on the joints, or on all coordinates.
+    out : (..., m) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    f : (..., m) ndarray of float
+        Force in N or moment in N m along each row, by the first frame on the second.
+        Rows that others imply have none.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length or the arm has no constraints.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    redundant_constraints : the rows that others imply.
+
+    Notes
+    -----
+    ``(A M^-1 A') f = -(A qdd_free + dA/dt qd)`` with the inertia of the arm as the
+    constraints meet it (Jain and Rodriguez 1996, section 9), and the stabilization of
+    J. Baumgarte (1972) at the rate ``arm.stabilization``.
+
+    Examples
+    --------
+    A mass of 2 kg that is held by a loop instead of a joint:
+
+    >>> import flexarm as fa
+    >>> ball = fa.RigidBody("ball", fa.Joint("free"), mass=2.0, inertia=(1, 1, 1))
+    >>> held = fa.Arm([ball], constraints=[fa.Loop(("ball", "base"), kind="spherical")])
+    >>> fa.constraint_forces(held, held.neutral, [0.0] * 6, [0.0] * 6).round(2) + 0.0
+    array([  0.  ,   0.  , -19.62])
+    """
+    need_constraints(arm)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.constraint_forces(q, qd, tau, out)
+    except Exception as error:
+        raise explain(
+            arm, "constraint_forces", error, out=out, q=q, qd=qd, tau=tau
+        ) from None
+
+
+def redundant_constraints(arm: ArmLike, q: Any) -> tuple[str, ...]:
+    """Names of the constraint rows that others imply at one position.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with constraints.
+    q : (nq,) array_like of float
+        Positions with closed loops.
+
+    Returns
+    -------
+    names : tuple of str
+        Rows of `Arm.constraint_names` that could be left out: those of a planar loop
+        that hold it in its plane, for instance.
+
+    Raises
+    ------
+    ArgumentError
+        If `q` has the wrong shape or the arm has no constraints.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(3, length=1.0).replace(
+    ...     constraints=[
+    ...         fa.Loop(("link3", "tip"), kind="revolute", position2=(1, 0, 0))
+    ...     ]
+    ... )
+    >>> q = fa.close_loops(arm, [2.0, -1.5, -1.5])
+    >>> fa.redundant_constraints(arm, q)
+    ('link3-ground.rx', 'link3-ground.ry', 'link3-ground.z')
+    """
+    from scipy.linalg import qr
+
+    A = constraint_jacobian(arm, q)
+    if A.ndim != 2:
+        raise ArgumentError(
+            f"q has shape {np.shape(q)}, expected one state, ({arm.nq},)"
+        )
+    size = np.linalg.norm(A, axis=1)
+    rows = A / np.where(size > 0.0, size, 1.0)[:, np.newaxis]
+    R, order = qr(rows.T, mode="r", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > 1e-9).sum())
+    return tuple(arm.constraint_names[i] for i in sorted(order[rank:]))

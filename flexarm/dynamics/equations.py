@@ -1,0 +1,287 @@
+"""Inverse and forward dynamics and the forces of an arm.
+
+Every function is one call of a gufunc bound to the arm, computed by
+``csrc/kernels/``; leading axes broadcast, inputs are never changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._calls.arm_like import AnyArm
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from ..errors import ArgumentError
+
+# and what follows "forward_dynamics" in the names of their kernels
+_METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
+
+
+def inverse_dynamics(
+    arm: AnyArm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    r"""Generalized forces that produce a given motion.
+
+    Evaluates the equation of motion
+
+    .. math:: \tau = M(q)\,\ddot q + C(q, \dot q)
+
+    by the recursive Newton-Euler algorithm for flexible bodies [1]_, without forming
+    :math:`M`.  Constraints of the arm do not enter: these are the forces of the tree.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates, joints first, then modes.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and their time derivatives.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    tau : (..., nv) ndarray of float
+        Joint forces in N m (revolute) or N (prismatic), then the modal residual: the
+        forces that would have to act on the modes.  A motion that the actuators alone
+        can produce has a modal residual of zero.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    forward_dynamics : the inverse of this function.
+    mass_matrix, bias_forces : the terms of the equation, one by one.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eq. 45.
+
+    Examples
+    --------
+    A pendulum held level needs m g c = 2 kg * 9.81 m/s^2 * 0.3 m:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
+    >>> fa.inverse_dynamics(arm, [0.0], [0.0], [0.0])
+    array([5.886])
+
+    Many postures in one call:
+
+    >>> q = np.linspace(-np.pi, np.pi, 100)[:, np.newaxis]
+    >>> fa.inverse_dynamics(arm, q, [0.0], [0.0]).shape
+    (100, 1)
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.inverse_dynamics(q, qd, qdd, out)
+    except Exception as error:
+        raise explain(
+            arm, "inverse_dynamics", error, out=out, q=q, qd=qd, qdd=qdd
+        ) from None
+
+
+def forward_dynamics(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    *,
+    method: str = "articulated",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    r"""Accelerations that given forces produce.
+
+    Solves :math:`M(q)\,\ddot q + C(q, \dot q) = \tau` for :math:`\ddot q`.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates, ``nu`` of them actuated joints.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities: time derivatives of `q` but for joints with poses.
+    tau : (..., nu) or (..., nv) array_like of float
+        Joint forces in N m or N, of motors where joints have drives, or all generalized
+        forces with the modal ones.
+    method : {"articulated", "basic", "composite"}
+        Articulated-body recursion, O(N), without a mass matrix, which frees the modes
+        of a body and then its joint [1]_; its basic form, which frees both at once
+        [2]_; or mass matrix by composite bodies and a dense solve by LAPACK [3]_, whose
+        last digits may depend on the threads of OpenBLAS from some hundred coordinates
+        on.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    qdd : (..., nv) ndarray of float
+        Time derivatives of the velocities.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length or the method is unknown.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    inverse_dynamics : the inverse of this function.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. 63 and 64,
+       and 76 to 78 for bodies with twelve modes or more.
+    .. [2] The same, eqs. 51 and 58.
+    .. [3] The same, eqs. 46 and 50.
+
+    Examples
+    --------
+    A point mass of 2 kg on a rod of 0.5 m, level and released, starts with -g/l:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> fa.forward_dynamics(arm, [0.0], [0.0], [0.0])
+    array([-19.62])
+
+    A thousand torques in one call:
+
+    >>> import numpy as np
+    >>> tau = np.linspace(-1.0, 1.0, 1000)[:, np.newaxis]
+    >>> fa.forward_dynamics(arm, [0.0], [0.0], tau).shape
+    (1000, 1)
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        if method == "articulated":
+            return model.forward_dynamics(q, qd, tau, out)
+        if method == "basic":
+            return model.forward_dynamics_basic(q, qd, tau, out)
+        if method == "composite":
+            return model.forward_dynamics_composite(q, qd, tau, out)
+    except Exception as error:
+        name = "forward_dynamics" + _METHODS[method]
+        raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
+    raise ArgumentError(
+        f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
+    )
+
+
+def bias_forces(
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
+
+    Elastic forces are those of modes and of springs inside joints, stops included.
+
+    ``inverse_dynamics(arm, q, qd, qdd) == mass_matrix(arm, q) @ qdd + bias_forces``.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities: time derivatives of `q` but for joints with poses.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    C : (..., nv) ndarray of float
+        Generalized forces, in N m, N and the units of the modes.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    The vector C of Jain and Rodriguez (1996), eq. 43, with viscous friction and modal
+    damping.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.3, damping=0.1)
+    >>> fa.bias_forces(arm, [0.0], [10.0])  # 5.886 + 0.1 * 10
+    array([6.886])
+    >>> fa.bias_forces(arm, [[0.0], [0.1], [0.2]], [0.0]).shape
+    (3, 1)
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.bias_forces(q, qd, out)
+    except Exception as error:
+        raise explain(arm, "bias_forces", error, out=out, q=q, qd=qd) from None
+
+
+def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+    """Forces that hold the arm against gravity: gradient of the gravity potential.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    g : (..., nv) ndarray of float
+        Generalized forces, in N m, N and the units of the modes; without the elastic
+        forces.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    By inverse dynamics at rest (Jain and Rodriguez 1996, eq. 45, gravity as an
+    acceleration of the base).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.gravity_forces(fa.library.pendulum(mass=2.0, com=0.3), [0.0])
+    array([5.886])
+    >>> fa.gravity_forces(fa.library.puma560(), [[0.0] * 6] * 5).shape
+    (5, 6)
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.gravity_forces(q, out)
+    except Exception as error:
+        raise explain(arm, "gravity_forces", error, out=out, q=q) from None

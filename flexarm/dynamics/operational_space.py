@@ -1,0 +1,254 @@
+"""Compliance and inertia that wrenches on nodes of an arm meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import refuse_linear
+from .._calls.arm_like import AnyArm
+from .._calls.chunks import in_chunks
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from ..errors import ArgumentError, SingularityError
+from ..kinematics.nodes import check_frame, node_of, turn_spatial
+
+Array = NDArray[np.float64]
+
+
+def node_numbers(arm: AnyArm, nodes: Any) -> list[int]:
+    """Node numbers of one node or of a list of them."""
+    given = nodes if isinstance(nodes, list) else [nodes]
+    numbers = [int(n) for each in given for n in np.ravel(node_of(arm, each))]
+    for number in numbers:
+        if not 0 <= number < arm.n_nodes:
+            raise ArgumentError(
+                f"node is {number}, expected a number from 0 to {arm.n_nodes - 1}; see "
+                "arm.node_names"
+            )
+    if not numbers:
+        raise ArgumentError("nodes is empty, expected at least one node")
+    return numbers
+
+
+def _compliance(
+    arm: AnyArm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
+) -> Array:
+    """Blocks of all pairs of nodes, those below the diagonal from those above."""
+    names, m = ("operational_space_compliance", "node_pose"), len(nodes)
+    model = arm._model if threads is ONE else threaded(arm, threads)
+    block, pose = (
+        model.quiet(name) if quiet else getattr(model, name) for name in names
+    )
+    poses = [pose(node, q) for node in nodes] if frame == "base" else []
+    result = np.empty(0)
+    for i in range(m):
+        for j in range(i, m):
+            both = block(nodes[i] * arm.n_nodes + nodes[j], q)
+            if poses:
+                both = np.swapaxes(turn_spatial(poses[i], both), -2, -1)
+                both = np.swapaxes(turn_spatial(poses[j], both), -2, -1)
+            if poses and i == j:  # symmetric bit for bit, as without the turn
+                both = 0.5 * (both + np.swapaxes(both, -2, -1))
+            if not i and not j:
+                result = np.empty((*both.shape[:-2], 6 * m, 6 * m))
+            at, across = slice(6 * i, 6 * i + 6), slice(6 * j, 6 * j + 6)
+            result[..., at, across] = both
+            result[..., across, at] = np.swapaxes(both, -2, -1)
+    return result
+
+
+def operational_space_compliance(
+    arm: AnyArm,
+    q: Any,
+    nodes: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Inverse inertia ``J M^-1 J'`` that wrenches on nodes meet, without forming M.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates; constraints are left aside.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    nodes : int, str, (body, node) or list of these, optional
+        One node, or m of them, as in `jacobian`; by default the tip.
+    frame : {"node", "base"}
+        Axes of twists and wrenches: those of each node, or of the base.
+    out : (..., 6 m, 6 m) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    compliance : (..., 6 m, 6 m) ndarray of float
+        Twist rates (rad/s^2, m/s^2) of the nodes for unit wrenches (N m, N) on them;
+        symmetric, positive semidefinite.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+    SingularityError
+        If the mass matrix of a state is not positive definite.
+
+    See Also
+    --------
+    operational_space_inertia : its inverse.
+    SpatialOperators.operational_space_compliance : the same in NumPy.
+
+    Notes
+    -----
+    ``B' Omega_psi B`` with ``Omega_psi = Psi' H' D^-1 H Psi`` (Jain and Rodriguez 1996,
+    section 9 and eqs. 53 to 56): unit wrenches walk from each node to the base through
+    free joints and modes.  Linear in the bodies for one node; each pair of several
+    nodes costs as much.
+
+    Examples
+    --------
+    A uniform rod of 1 kg on a pivot answers 1 N across its tip like 1/3 kg:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(1)
+    >>> round(float(fa.operational_space_compliance(arm, [0.3])[4, 4]), 9)
+    3.0
+    >>> fa.operational_space_compliance(arm, [[0.3]] * 5, [0, ("link1", "tip")]).shape
+    (5, 12, 12)
+    """
+    refuse_linear(arm, "compliances by recursion")
+    check_frame(frame)
+    numbers = node_numbers(arm, nodes)
+    try:
+
+        def compliance(q: Any) -> Any:
+            return _compliance(arm, q, numbers, frame, False, threads)
+
+        return in_chunks(arm, compliance, (q,), (1,), out)
+    except Exception as error:
+
+        def again() -> Any:
+            return _compliance(arm, q, numbers, frame, True, threads)
+
+        name = "operational_space_compliance"
+        raise explain(arm, name, error, again=again, q=q) from None
+
+
+def operational_space_inertia(
+    arm: AnyArm,
+    q: Any,
+    nodes: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Inertia that wrenches on nodes meet, ``(J M^-1 J')^-1``.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates; constraints are left aside.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    nodes : int, str, (body, node) or list of these, optional
+        One node, or m of them, as in `jacobian`; by default the tip.
+    frame : {"node", "base"}
+        Axes of twists and wrenches: those of each node, or of the base.
+    out : (..., 6 m, 6 m) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    inertia : (..., 6 m, 6 m) ndarray of float
+        Wrenches (N m, N) for unit twist rates (rad/s^2, m/s^2); symmetric, positive
+        definite.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+    SingularityError
+        If the nodes of a state cannot move in all directions, so that their Jacobian
+        loses rank: in singular poses, and always in an arm of too few freedoms.
+
+    See Also
+    --------
+    operational_space_compliance : its inverse, which always exists.
+
+    Notes
+    -----
+    O. Khatib, IEEE Journal on Robotics and Automation 3(1), 1987; the compliance by
+    Jain and Rodriguez (1996).
+
+    Examples
+    --------
+    Far from the base of a free body its inertia is its own:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> body = fa.RigidBody("box", fa.Joint(kind="free"), mass=2.0, inertia=(1, 2, 3))
+    >>> box = fa.Arm([body])
+    >>> np.round(np.diag(fa.operational_space_inertia(box, box.neutral)), 9)
+    array([1., 2., 3., 2., 2., 2.])
+    """
+    refuse_linear(arm, "compliances by recursion")
+    check_frame(frame)
+    numbers = node_numbers(arm, nodes)
+    names = ("operational_space_inertia", "operational_space_compliance")
+
+    def inertia(q: Any) -> Any:
+        return inverse_of(_compliance(arm, q, numbers, frame, False, threads), *names)
+
+    try:
+        return in_chunks(arm, inertia, (q,), (1,), out)
+    except Exception:  # a part says nothing of the whole
+        whole = operational_space_compliance(
+            arm, q, nodes, frame=frame, threads=threads
+        )
+        inverse_of(whole, *names)
+        raise
+
+
+def inverse_of(compliance: Any, name: str, inverse: str) -> Any:
+    """Inverse of symmetric compliances; refuses those of lower rank, in words."""
+    size = compliance.shape[-1]
+
+    # in units in which its diagonal is one: radians and metres do not compare
+    scale = np.sqrt(np.diagonal(compliance, axis1=-2, axis2=-1))
+    rigid = ~(scale > 0.0).all(axis=-1)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    scale = scale[..., np.newaxis] * scale[..., np.newaxis, :]
+    unit = compliance / scale
+    values, vectors = np.linalg.eigh(unit)
+    rigid |= values[..., 0] <= size * np.finfo(float).eps * values[..., -1]
+    if rigid.any():
+        raise SingularityError(_rigid(rigid, size, name, inverse))
+    root = vectors / np.sqrt(values)[..., np.newaxis, :]
+    return root @ np.swapaxes(root, -2, -1) / scale
+
+
+def _rigid(rigid: Any, size: int, name: str, inverse: str) -> str:
+    """Refusal of states with a compliance of lower rank, in words."""
+    where = "the state"
+    if rigid.ndim:
+        first = tuple(int(i) for i in np.argwhere(rigid)[0])
+        where = f"{int(rigid.sum())} of {rigid.size} states, first at index {first}"
+    return (
+        f"{name} has no finite result for {where}: the nodes cannot move in all {size} "
+        f"directions there; invert the rows and columns of {inverse} in which they can"
+    )

@@ -1,0 +1,318 @@
+"""Modes of a mesh, and the flexible body that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array
+from ..bodies.joints import Joint
+from ..bodies.models import FlexibleBody
+from ..errors import ModelError
+from .consistent import cross_rows, pair_sums
+from .eigenproblems import (
+    clamped_eigenmodes,
+    fix_signs,
+    modal_compliance,
+    stiffness_factor,
+)
+
+if TYPE_CHECKING:
+    from .mesh import FiniteElementModel
+
+Array = NDArray[np.float64]
+
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeshModes:
+    """Assumed modes of a mesh: shapes of all its degrees of freedom.
+
+    Made by the methods of `FiniteElementModel`.
+
+    Attributes
+    ----------
+    mesh : FiniteElementModel
+        The mesh.
+    shapes : (n, m) ndarray
+        Each column is a mode, a displacement of all n degrees of freedom.
+    stiffness : (m, m) ndarray
+        Modal stiffness, in N m by unit of the modes squared.
+    names : tuple of str
+        Names of the modes.
+    attachment : int or None
+        Node that no mode moves; None if the frame floats.
+    interfaces : tuple of int
+        Nodes that the modes were made for.
+    """
+
+    mesh: FiniteElementModel
+    shapes: Array
+    stiffness: Array
+    names: tuple[str, ...]
+    attachment: int | None
+    interfaces: tuple[int, ...]
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modes."""
+        return int(self.shapes.shape[1])
+
+    @property
+    def mass(self) -> Array:
+        """Modal mass, (m, m)."""
+        mass = self.shapes.T @ (self.mesh.mass @ self.shapes)
+        return np.asarray((mass + mass.T) / 2.0)
+
+    @property
+    def omega(self) -> Array:
+        """Angular frequencies of the mesh in these modes, ascending, in rad/s."""
+        return np.sqrt(1.0 / modal_compliance(self.mass, self.stiffness)[0])
+
+    @property
+    def frequency(self) -> Array:
+        """The same in Hz."""
+        return self.omega / (2.0 * np.pi)
+
+    def body(
+        self,
+        name: str,
+        joint: Joint | None = None,
+        *,
+        nodes: Sequence[str | int] = (),
+        damping_ratio: ArrayLike = 0.0,
+        origin: ArrayLike | None = None,
+    ) -> FlexibleBody:
+        r"""Flexible body with these modes and the inertia of the whole mesh.
+
+        Parameters
+        ----------
+        name : str
+            Name, unique in the arm.
+        joint : Joint, optional
+            Connection to the parent; by default a revolute joint about z.
+        nodes : sequence of str or int
+            More nodes of the mesh that the body shall have, to draw it or to join
+            other bodies to them.  Without interfaces the last of them is the tip.
+        damping_ratio : float or (m,) array_like of float
+            Damping of the natural modes in these coordinates relative to critical, in
+            the order of their frequencies.
+        origin : (3,) array_like of float, optional
+            Origin of the frame of the body in the coordinates of the mesh, in m, whose
+            axes it keeps.  By default the attachment, without one the centre of mass.
+
+        Returns
+        -------
+        body : FlexibleBody
+            With modal integrals, and massless nodes: the attachment, `nodes`, the
+            interfaces.
+
+        Raises
+        ------
+        ModelError
+            If a node is not in the mesh, if modes contain a rigid motion or move no
+            mass, or if there are more modes than a body may have.
+
+        Notes
+        -----
+        The kinetic energy is that of `flexarm.consistent_integrals`, where the
+        deflections of a turning body swing with it.  With rotations, elements do this
+        up to the error of the mesh only; the momentum that is lacking is added as a
+        translation, so that the momentum of the body is the rate of its first moment
+        (``mp1`` equals ``E``), and gravity loads the modes as it loads the mesh,
+        :math:`\Phi' M g`.  Nothing is lacking in solids.
+
+        A node without rotations gets those of a rigid motion fitted to it and the
+        nodes that elements join to it, by least squares.
+
+        Examples
+        --------
+        >>> from flexarm import finite_elements as fe
+        >>> mesh = fe.beam_mesh(
+        ...     1.0, 8, mass_per_length=2.0, bending_stiffness=3.0, axial_stiffness=1e4,
+        ...     torsional_stiffness=2.0, section_inertia=(0.01, 0, 0)
+        ... )
+        >>> modes = mesh.clamped_modes("0", 2)
+        >>> link = modes.body("link", nodes=["4", "8"], damping_ratio=0.01)
+        >>> link.n_modes, link.node_names
+        (2, ('0', '4', '8'))
+        """
+        mesh = self.mesh
+        where = mesh.centre_of_mass
+        if origin is not None:
+            where = as_array(f"origin of body {name!r}", origin, (3,))
+        elif self.attachment is not None:
+            where = mesh.coordinates[self.attachment]
+        ends = [] if self.attachment is None else [self.attachment]
+        inner = [j for j in map(mesh.node_index, nodes) if j not in self.interfaces]
+        listed = list(dict.fromkeys([*ends, *inner, *self.interfaces])) or [0]
+        integrals, _ = pair_sums(
+            mesh.mass,
+            mesh.coordinates - where,
+            self.shapes,
+            mesh.first_dof,
+            mesh.node_turns,
+            follow_centre=True,
+        )
+        motion = np.array([self._node_shapes(j) for j in listed])
+        return FlexibleBody(
+            name,
+            Joint() if joint is None else joint,
+            node_position=mesh.coordinates[listed] - where,
+            node_mass=np.zeros(len(listed)),
+            node_translation=motion[:, 0],
+            node_rotation=motion[:, 1],
+            stiffness=self.stiffness,
+            damping=self._damping(name, damping_ratio),
+            node_names=tuple(mesh.node_names[j] for j in listed),
+            mode_names=self.names,
+            integrals=replace(integrals, mp1=integrals.E),
+        )
+
+    def _node_shapes(self, node: int) -> Array:
+        """Translation and rotation of a node in each mode, (2, 3, m)."""
+        mesh = self.mesh
+        first = int(mesh.first_dof[node])
+        move = self.shapes[first : first + 3]
+        if mesh.node_turns[node]:
+            return np.stack([move, self.shapes[first + 3 : first + 6]])
+        rows = mesh.stiffness[:, [first, first + 1, first + 2]].tocoo().row
+        near = np.unique(np.searchsorted(mesh.first_dof, rows, side="right") - 1)
+        points = mesh.coordinates[near]
+        lever = cross_rows(points - points.mean(axis=0)).reshape(-1, 3)
+        drift = self.shapes[mesh.first_dof[near][:, np.newaxis] + np.arange(3)]
+        drift = (drift - drift.mean(axis=0)).reshape(-1, self.n_modes)
+        return np.stack([move, np.linalg.lstsq(lever, drift, rcond=1e-9)[0]])
+
+    def _damping(self, name: str, ratio: ArrayLike) -> Array:
+        zeta = np.asarray(ratio, dtype=np.float64)
+        what = f"damping_ratio of body {name!r}"
+        zeta = as_array(what, np.broadcast_to(zeta, (self.n_modes,)), (self.n_modes,))
+        if (zeta < 0.0).any():
+            raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
+        if not zeta.any():
+            return np.zeros((self.n_modes, self.n_modes))
+        compliance, vectors = modal_compliance(self.mass, self.stiffness)
+        # unit stiffness: K V are the rows of the inverse
+        dual = self.stiffness @ vectors
+        return np.asarray(dual * (2.0 * zeta * np.sqrt(compliance)) @ dual.T)
+
+    def __repr__(self) -> str:
+        at = "in free space"
+        if self.attachment is not None:
+            at = f"clamped at node {self.mesh.node_names[self.attachment]!r}"
+        if not self.n_modes:
+            return f"<MeshModes: no modes {at}>"
+        f = np.sqrt(np.diag(self.stiffness) / np.diag(self.mass)) / (2.0 * np.pi)
+        return (
+            f"<MeshModes: {self.n_modes} modes of {self.mesh.n_nodes} nodes {at}, "
+            f"{f.min():.4g} to {f.max():.4g} Hz>"
+        )
+
+
+def craig_bampton(
+    mesh: FiniteElementModel,
+    attachment: int,
+    interfaces: list[int],
+    free: NDArray[np.intp],
+    n_modes: int,
+    orthogonalize: bool,
+) -> MeshModes:
+    """Constraint modes and fixed-interface modes; see `FiniteElementModel`."""
+    first = mesh.first_dof[interfaces].astype(np.intp)
+    held = (first[:, np.newaxis] + np.arange(6)).ravel()
+    inner = np.setdiff1d(free, held)
+    rows = mesh.stiffness[inner]
+    K, coupling = rows[:, inner], rows[:, held]
+    M = mesh.mass[inner][:, inner]
+    what = f"clamped at node {mesh.node_names[attachment]!r} and at its interfaces"
+    factor = stiffness_factor(K, what) if len(inner) else None
+
+    n_held = len(held)
+    shapes = np.zeros((mesh.n_dof, n_held))
+    shapes[held] = np.eye(n_held)
+    condensed = mesh.stiffness[held][:, held].toarray()
+    omega2, vectors = np.zeros(0), np.zeros((len(inner), 0))
+    if factor is not None:
+        if n_held:
+            shapes[inner] = -factor.solve(coupling.toarray())
+            condensed = condensed + coupling.T @ shapes[inner]
+        omega2, vectors = clamped_eigenmodes(K, M, factor, n_modes)
+    elif n_modes:
+        raise ModelError(
+            f"n_modes is {n_modes}, but the mesh has no nodes besides the interfaces, "
+            "expected 0"
+        )
+    normal = np.zeros((mesh.n_dof, len(omega2)))
+    normal[inner] = vectors
+
+    stiffness = np.zeros((n_held + len(omega2),) * 2)
+    stiffness[:n_held, :n_held] = (condensed + condensed.T) / 2.0
+    stiffness[n_held:, n_held:] = np.diag(omega2)
+    names = [f"{mesh.node_names[j]} {axis}" for j in interfaces for axis in AXES]
+    names += [f"fixed {j + 1}" for j in range(len(omega2))]
+    modes = MeshModes(
+        mesh,
+        np.hstack([shapes, normal]),
+        stiffness,
+        tuple(names),
+        attachment,
+        tuple(interfaces),
+    )
+    return _orthogonal(modes) if orthogonalize else modes
+
+
+def _orthogonal(modes: MeshModes) -> MeshModes:
+    """Return the natural modes in the space of given ones, with unit modal mass."""
+    compliance, vectors = modal_compliance(modes.mass, modes.stiffness)
+    if len(compliance) and not compliance[-1] > 1e-14 * compliance[0]:
+        raise ModelError(
+            "some Craig-Bampton modes move no mass, expected a mass for every motion "
+            "of the interfaces; give the mesh rotary inertia there"
+        )
+    shapes = fix_signs(modes.shapes @ (vectors / np.sqrt(compliance)))
+    names = tuple(f"mode {j + 1}" for j in range(modes.n_modes))
+    return replace(
+        modes, shapes=shapes, stiffness=np.diag(1.0 / compliance), names=names
+    )
+
+
+def user_modes(
+    mesh: FiniteElementModel,
+    shapes: Any,
+    attachment: int | None,
+    names: tuple[str, ...],
+) -> MeshModes:
+    """Check shapes that a user gives; see `FiniteElementModel.modes`."""
+    n = mesh.n_dof
+    given = np.array(as_array("shapes of the modes", shapes, (n, None)))
+    names = names or tuple(f"mode {j + 1}" for j in range(given.shape[1]))
+    if len(names) != given.shape[1]:
+        raise ModelError(
+            f"there are {given.shape[1]} modes and {len(names)} mode names, expected "
+            "one name each"
+        )
+    if attachment is not None:
+        clamped = given[mesh.dofs(attachment)]
+        moved = np.abs(clamped).max(axis=0) / np.abs(given).max(axis=0).clip(1e-300)
+        worst = int(np.argmax(moved)) if moved.size else -1
+        if worst >= 0 and moved[worst] > 1e-9:
+            raise ModelError(
+                f"mode {names[worst]!r} moves the clamped node "
+                f"{mesh.node_names[attachment]!r} by "
+                f"{np.abs(clamped[:, worst]).max():.3g}, expected zero; subtract the "
+                "rigid motion of that node, or leave the attachment out"
+            )
+        given[mesh.dofs(attachment)] = 0.0
+    stiffness = given.T @ (mesh.stiffness @ given)
+    # that of a rigid motion is rounding, of either sign
+    size = np.abs(given).T @ (abs(mesh.stiffness) @ np.abs(given))
+    stiffness[np.abs(stiffness) < 1e-15 * size] = 0.0
+    return MeshModes(
+        mesh, given, (stiffness + stiffness.T) / 2.0, names, attachment, ()
+    )

@@ -1,0 +1,213 @@
+"""Modal integrals with a mass matrix that couples the nodes, as finite elements give.
+
+The sums over nodes of appendix C.1 of Jain and Rodriguez become sums over pairs of
+nodes, and these are products with the mass matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array
+from .._support.sparse import as_matrix
+from ..bodies.integrals import RIGID_TOLERANCE, ModalIntegrals
+from ..errors import ModelError
+
+Array = NDArray[np.float64]
+
+TINY = 1e-300  # in place of a zero that is divided by
+
+
+def consistent_integrals(
+    mass: Any,
+    position: ArrayLike,
+    translation: ArrayLike,
+    rotation: ArrayLike | None = None,
+) -> ModalIntegrals:
+    r"""Modal integrals of nodes that a mass matrix couples.
+
+    With the undeformed positions :math:`l_0`, the kinetic energy is
+
+    .. math:: T = \tfrac12 \sum_{ij} y_i' M_{ij} y_j, \qquad y_i =
+       (v + \omega \times (l_{0i} + \gamma_i \eta) + \gamma_i \dot\eta;\;
+       \omega + \lambda_i \dot\eta).
+
+    Parameters
+    ----------
+    mass : (6 N, 6 N) or (3 N, 3 N) array_like of float, or sparse
+        Mass matrix in kg, kg m and kg m^2: three translations, then three rotations of
+        rotations if `rotation` is None.
+    position : (N, 3) array_like of float
+        Undeformed positions, in m.
+    translation, rotation : (N, 3, n) array_like of float
+        Mode shapes :math:`\gamma` and :math:`\lambda` at the nodes, in m and rad.
+
+    Returns
+    -------
+    integrals : ModalIntegrals
+        The coefficients of T, without approximation.
+
+    Raises
+    ------
+    ModelError
+        If shapes do not fit, or if T is not of the form (B2): a translation must carry
+        the momentum of one mass along itself.
+
+    See Also
+    --------
+    nodal_integrals : for nodes without coupling, which is a block-diagonal `mass`.
+    finite_elements : meshes and their modes.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), eqs. (21)-(23), app. C.1.
+
+    Examples
+    --------
+    A rod of two nodes on the x axis with the consistent mass matrix of linear
+    elements.  Its inertia about the first node is m L^2 / 3:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> M = np.kron([[2.0, 1.0], [1.0, 2.0]], np.eye(3)) / 6.0  # 1 kg
+    >>> shape = np.zeros((2, 3, 1))
+    >>> shape[1, 1] = 1.0  # the second node moves along y
+    >>> c = fa.consistent_integrals(M, [[0, 0, 0], [1, 0, 0]], shape)
+    >>> print(c.J0.round(6).diagonal(), c.E[:, 0], c.F0[:, 0].round(6), c.G.round(6))
+    [0.       0.333333 0.333333] [0.  0.5 0. ] [0.       0.       0.333333] [[0.333333]]
+    """
+    l0 = as_array("position of the nodes", position, (None, 3))
+    gamma = as_array("translation of the modes", translation, (len(l0), 3, None))
+    N, _, n = gamma.shape
+    per_node, parts = 3, [gamma]
+    if rotation is not None:
+        per_node = 6
+        parts.append(as_array("rotation of the modes", rotation, gamma.shape))
+    M = as_matrix("mass matrix", mass, per_node * N)
+    shapes = np.concatenate(parts, axis=1).reshape(per_node * N, n)
+    first = per_node * np.arange(N)
+    turns = np.full(N, rotation is not None)
+    integrals, off = pair_sums(M, l0, shapes, first, turns)
+    if off > RIGID_TOLERANCE:
+        raise ModelError(
+            "the mass matrix gives a rigid translation a momentum that is not that of "
+            f"one mass along it (off by {off:.1e}), expected rigid-body consistency; "
+            "check the order of the degrees of freedom"
+        )
+    return integrals
+
+
+def cross_rows(points: Array) -> Array:
+    """Rows ``omega -> omega x point`` for all points, (N, 3, 3)."""
+    return np.asarray(-np.cross(points[:, np.newaxis, :], np.eye(3), axisc=-2))
+
+
+def rigid_columns(
+    points: Array, first: NDArray[np.intp], turns: NDArray[np.bool_], size: int
+) -> Array:
+    """Rigid motions of all degrees of freedom, on (omega; v), (size, 6).
+
+    Parameters
+    ----------
+    points : (N, 3) ndarray
+        Positions of the nodes.
+    first : (N,) ndarray of int
+        Where the three translations of each node stand; rotations follow.
+    turns : (N,) ndarray of bool
+        Which nodes have rotations.
+    size : int
+        Number of degrees of freedom.
+    """
+    Z = np.zeros((size, 6))
+    rows = first[:, np.newaxis] + np.arange(3)
+    Z[rows, :3] = cross_rows(points)
+    Z[rows, 3:] = np.eye(3)
+    Z[rows[turns] + 3, :3] = np.eye(3)
+    return Z
+
+
+def _misfit(
+    weights: Array, m: float, levers: Array, points: Array, moves: Array
+) -> float:
+    """What (B2) cannot hold: masses that differ along the axes, levers not skew."""
+    unequal = np.abs(weights - m * np.eye(3)).max() / max(abs(m), TINY)
+    symmetric = np.abs(levers + levers.swapaxes(1, 2)).max(axis=(1, 2)) / 2.0
+    largest = np.abs(levers).max(axis=(1, 2))
+    largest[0] += abs(m) * np.abs(points).max()
+    largest[1:] += abs(m) * np.abs(moves).max(axis=(0, 1))
+    return float(max(unequal, (symmetric / np.maximum(largest, TINY)).max()))
+
+
+def _follow_centre(mass: Any, translation: Array, shapes: Array, swing: Array) -> None:
+    """Add a translation to each swinging column that corrects its momentum, in place.
+
+    It makes the momentum of a deflected body that turns ``omega x E eta``, mass times
+    velocity of its centre.  T stays a square, so its mass matrix stays definite.
+    """
+    momentum = mass @ translation
+    m = np.trace(translation.T @ momentum) / 3.0
+    E = momentum.T @ shapes
+    for s in range(shapes.shape[1]):
+        lacking = cross_rows(E[:, s][np.newaxis])[0] - momentum.T @ swing[:, s]
+        swing[:, s] += translation @ (lacking / m)
+
+
+def pair_sums(
+    mass: Any,
+    points: Array,
+    shapes: Array,
+    first: NDArray[np.intp],
+    turns: NDArray[np.bool_],
+    follow_centre: bool = False,
+) -> tuple[ModalIntegrals, float]:
+    """Integrals from products with the mass matrix, and how far T is from (B2).
+
+    The velocities are ``X (etad; omega; v; omega eta_1; omega eta_2; ...)`` with
+    constant columns X, so that ``X' M X`` holds all integrals.  With `follow_centre`
+    the swinging columns ``omega eta_s`` get the momentum of the centre of mass.
+    """
+    n = shapes.shape[1]
+    rows = first[:, np.newaxis] + np.arange(3)
+    swing = np.zeros((len(shapes), n, 3))
+    for s in range(n):
+        swing[rows, s] = cross_rows(shapes[rows, s])
+    rigid = rigid_columns(points, first, turns, len(shapes))
+    if follow_centre:
+        _follow_centre(mass, rigid[:, 3:], shapes, swing)
+    X = np.hstack([shapes, rigid, swing.reshape(len(shapes), 3 * n)])
+    gram = X.T @ (mass @ X)
+    gram = (gram + gram.T) / 2.0
+
+    rates, turn, move = slice(0, n), slice(n, n + 3), slice(n + 3, n + 6)
+    D = gram[n + 6 :].reshape(n, 3, len(gram))  # rows of omega eta_s
+    first_order = D[:, :, turn]
+    second_order = D[:, :, n + 6 :].reshape(n, 3, n, 3).swapaxes(1, 2)
+    levers = np.concatenate([gram[np.newaxis, turn, move], D[:, :, move]])
+    moments = np.stack(
+        [
+            levers[:, 2, 1] - levers[:, 1, 2],
+            levers[:, 0, 2] - levers[:, 2, 0],
+            levers[:, 1, 0] - levers[:, 0, 1],
+        ],
+        axis=1,
+    )
+    m = float(np.trace(gram[move, move])) / 3.0
+
+    return (
+        ModalIntegrals(
+            m=m,
+            mp0=moments[0] / 2.0,
+            mp1=moments[1:].T / 2.0,
+            E=gram[move, rates],
+            F0=gram[turn, rates],
+            F1=D[:, :, rates].transpose(1, 2, 0),
+            G=gram[rates, rates],
+            J0=gram[turn, turn],
+            J1s=first_order + first_order.swapaxes(1, 2),
+            J2s=second_order + second_order.transpose(0, 1, 3, 2),
+        ),
+        _misfit(gram[move, move], m, levers, points, shapes[rows]),
+    )

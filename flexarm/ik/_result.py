@@ -1,0 +1,67 @@
+"""Joint positions that were found, and how many targets they reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ConvergenceError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class InverseKinematics:
+    """Positions that reach target poses, or come nearest to them.
+
+    Attributes
+    ----------
+    q : (..., nq) ndarray of float
+        Best positions that were found.
+    residual : (..., 6) ndarray of float
+        Screw from the node to its target in the axes of the node: rotation vector in
+        rad, then the linear part in m.  Zero rotation where orientation is free.
+    success : (...) ndarray of bool
+        Whether the weighted residual is within the tolerance.
+    iterations : (...) ndarray of int
+        How often the residual was computed, over all starts.
+    message : str
+        How many targets are reached, and which is the first that is not.
+    """
+
+    q: Array
+    residual: Array
+    success: Any
+    iterations: Any
+    message: str
+
+    def check(self) -> InverseKinematics:
+        """Return itself if all targets are reached.
+
+        Raises
+        ------
+        ConvergenceError
+            If some are not; ``error.result`` is this object.
+        """
+        if np.all(self.success):
+            return self
+        error = ConvergenceError(
+            f"inverse_kinematics: {self.message}; give other starts, more restarts or "
+            "wider limits, or weigh fewer directions"
+        )
+        error.result = self  # type: ignore[attr-defined]
+        raise error
+
+
+def message(reached: Any) -> str:
+    """How many targets are reached, in words."""
+    if reached.ndim == 0:
+        return f"the target is {'' if reached else 'not '}reached"
+    count, missed = reached.size, int(reached.size - reached.sum())
+    if not missed:
+        return "all targets are reached"
+    index = tuple(int(i) for i in np.argwhere(~reached)[0])
+    return f"{missed} of {count} targets are not reached, the first at index {index}"

@@ -1,0 +1,448 @@
+"""Inverse kinematics: joint positions that bring a node to target poses, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import any_of, positive_number, real_array
+from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.threads import ONE, threads_of
+from .._support.options import explained
+from ..errors import ArgumentError, FlexarmError, NotFiniteError
+from ..kinematics.nodes import check_frame
+from ..model.locking import motor_positions
+from ..model.motors import rigid_couplings
+from ._result import InverseKinematics, message
+from ._stacks import inverse_kinematics_of_stack
+from .targets import (
+    ALIKE,
+    batch_of,
+    generator,
+    limits_of,
+    one_node,
+    place_weights,
+    targets_of,
+    weights_of,
+)
+
+Array = NDArray[np.float64]
+
+# fa_ik_status of fa_kernels.h
+_SOLVED, _NOT_FINITE = 0, 3
+_DAMPING = 0.01  # of the first step, in units of the squared error
+# cosines of error and columns below which a least error is one: for a run that starts
+# elsewhere if it fails, and for the last one
+_LOOSE, _TIGHT = 1e-3, 1e-10
+_ROTATION = 1e-6  # the LIE_TOLERANCE of the kernels
+
+
+@explained
+def inverse_kinematics(
+    arm: AnyArm,
+    target: Any,
+    q0: Any = None,
+    *,
+    node: Any = None,
+    limits: Any = "joint",
+    weights: Sequence[float] = ALIKE,
+    length: float = 1.0,
+    deflection: bool = False,
+    wrench: Any = None,
+    frame: str = "node",
+    tolerance: float = 1e-10,
+    max_iterations: int = 100,
+    restarts: int = 10,
+    rng: Any = None,
+    threads: int = ONE,
+) -> InverseKinematics:
+    r"""Joint positions that bring a node to target poses.
+
+    Minimizes :math:`|W e|^2/2` with the screw :math:`e = \log(T^{-1} T_{target})` in
+    the axes of the node by Levenberg-Marquardt steps, whose errors square from step to
+    step near a target that can be reached.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm without constraints but those of rigid gears; or a stack of such arms, each
+        of which is computed alone, whose axes broadcast with those of `target`.
+    target : (..., 4, 4) or (..., 3) array_like of float
+        Poses of the node in the base frame, or its positions in m with any orientation.
+    q0 : (..., nq) array_like of float, optional
+        Where to start, moved within the limits; by default ``arm.neutral``.  Modes and
+        joints that do not move the node stay as they are here.  The leading axes of
+        `target` and `q0` broadcast.
+    node : int, str or (body, node), optional
+        Number or name of the node; by default the tip.
+    limits : "joint", None or (2, nq) array_like of float
+        Least and largest positions in rad or m, infinite where there is none: those
+        of the joints, no limits, or these.  Quaternions, free bodies and modes have
+        none.
+    weights : (6,) array_like of float
+        Of the components of the residual, angular first; zero for directions that do
+        not matter.
+    length : float
+        Distance in m that weighs as much as one rad.
+    deflection : bool
+        Let the modes take their static equilibrium under gravity and `wrench` in place
+        of the values in `q0`.
+    wrench : (..., 6) array_like of float, optional
+        Moment in N m and force in N that act on the node, with `deflection`.
+    frame : {"node", "base"}
+        Axes of the wrench.
+    tolerance : float
+        Of the weighted residual, in rad or lengths; with `deflection` also of the
+        motion in rad or m by which the nodes still miss their equilibrium.
+    max_iterations : int
+        Most evaluations from one start.
+    restarts : int
+        How often targets that are not reached are tried again from random postures;
+        last of all the best answer is refined.  With 0 there is one run from `q0`
+        whose steps only decrease the error.
+    rng : numpy.random.Generator or int, optional
+        Of these postures, or its seed; by default always the same, so that results
+        repeat.  All targets see the same postures: no result depends on the batch.
+    threads : int
+        Most threads on which the targets of a large batch are computed at once.
+
+    Returns
+    -------
+    result : InverseKinematics
+        Positions, residuals and flags.  Targets that cannot be reached raise nothing:
+        they have the best positions found, a least of the residual within the limits,
+        and ``success`` is False.
+
+    Raises
+    ------
+    ArgumentError
+        If a shape does not fit, a target is no pose, limits are in the wrong order, or
+        modes without stiffness have no equilibrium.
+    NotFiniteError
+        If a target or a start is NaN or infinite; ``error.result`` holds the rest.
+
+    See Also
+    --------
+    node_pose : the inverse.
+    jacobian : of the same node.
+
+    Notes
+    -----
+    Motors of flexible joints follow at ``N q_joint``, their shafts without load.
+
+    Damping as by T. Sugihara, IEEE Trans. Robotics 27(5), 2011, in proportion to the
+    squared error, by a factor after H. B. Nielsen (K. Madsen et al., Methods for
+    Non-Linear Least Squares Problems, 2004).  While restarts are left, steps are taken
+    even if they increase the error, which leads past ridges and reaches more targets in
+    fewer steps; the last run takes no such step.  Joints at a limit are held while the
+    step leads outward.  A stretched arm whose target lies on its line is a saddle of
+    the error: from there only restarts lead on.  Joints that turn without limits end
+    within half a turn of the start; random postures have them within half a turn of
+    zero, slides without limits and free bodies within 1 m of the start.  The kernel is
+    ``csrc/kernels/inverse_kinematics.c``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.iiwa14()
+    >>> target = fa.tip_pose(arm, [0.3, -0.5, 0.2, 1.2, -0.4, 0.9, 0.1])
+    >>> found = fa.inverse_kinematics(arm, target)
+    >>> bool(found.success), np.allclose(fa.tip_pose(arm, found.q), target)
+    (True, True)
+
+    A thousand positions in one call, the first out of reach:
+
+    >>> points = np.random.default_rng(0).uniform(-0.4, 0.4, (1000, 3)) + [0, 0, 0.5]
+    >>> points[0] = 5.0, 0.0, 0.36
+    >>> found = fa.inverse_kinematics(arm, points)
+    >>> found.q.shape, int(found.success.sum())
+    ((1000, 7), 999)
+    """
+    one = any_of(arm)
+    if one is not arm:
+        return inverse_kinematics_of_stack(
+            inverse_kinematics,
+            cast(StackLike, arm),
+            target,
+            q0,
+            wrench,
+            generator(rng),
+            node=node,
+            limits=limits,
+            weights=weights,
+            length=length,
+            deflection=deflection,
+            frame=frame,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            restarts=restarts,
+            threads=threads,
+        )
+    job = _Job(one, node, weights, length, tolerance, max_iterations)
+    job.threads = threads_of(threads)
+    T, place_only = targets_of(target)
+    start = one.neutral if q0 is None else real_array("q0", q0)
+    given = {"q0": start}
+    if wrench is not None:
+        given["wrench"] = real_array("wrench", wrench)
+    alone = T.ndim == 2 and start.shape == (one.nq,) and wrench is None
+    batch = () if alone else batch_of(one, T.shape[:-2], given)
+    if place_only:
+        job.weights = place_weights(job.weights)
+    job.place_only = not any(job.weights[:3])
+    job.limits = limits_of(one, limits)
+    check_frame(frame)
+    if deflection or wrench is not None:
+        job.deflect(deflection, given.get("wrench"), frame, batch)
+    if not (isinstance(restarts, int | np.integer) and restarts >= 0):
+        raise ArgumentError(f"restarts is {restarts!r}, expected a number, 0 or more")
+    rng = generator(rng)
+    if alone:
+        T, q = np.ascontiguousarray(T), start.copy()
+    else:
+        T = np.ascontiguousarray(np.broadcast_to(T, (*batch, 4, 4)))
+        q = np.array(np.broadcast_to(start, (*batch, one.nq)), order="C")
+    found = _drive(job, T, q, start, int(restarts), rng)
+    _unwind(job, start, q)
+    q = motor_positions(one, q)
+    return _result(job, batch, T, q, found)
+
+
+class _Job:
+    """What all runs of the kernel share."""
+
+    def __init__(
+        self,
+        arm: ArmLike,
+        node: Any,
+        weights: Any,
+        length: float,
+        tolerance: float,
+        max_iterations: int,
+    ) -> None:
+        self.arm = arm
+        self.node = one_node(arm, node)
+        self.weights = weights_of(weights, length)
+        self.tolerance = positive_number("tolerance", tolerance)
+        whole = isinstance(max_iterations, int | np.integer)
+        if not (whole and 1 <= max_iterations < 2**31):
+            raise ArgumentError(
+                f"max_iterations is {max_iterations!r}, expected a whole number, 1 or "
+                "more"
+            )
+        if len(arm.constraints) > len(rigid_couplings(arm)):
+            raise ArgumentError(
+                "the arm has constraints, inverse_kinematics moves the joints of a "
+                "tree; expected an arm without them: arm.replace(constraints=())"
+            )
+        self.max_iterations = int(max_iterations)
+        self.place_only = self.deflected = self.in_base = False
+        self.threads = 1
+        self.limits: Array | None = None
+        self.wrench: Array | None = None
+
+    def deflect(
+        self, deflection: bool, wrench: Any, frame: str, batch: tuple[int, ...]
+    ) -> None:
+        """Let the modes follow; check that they can."""
+        arm = self.arm
+        if not deflection:
+            raise ArgumentError(
+                "a wrench is given, but without deflection=True nothing follows it"
+            )
+        modes = slice(arm.motor_slice.stop, None)
+        K = arm.stiffness_matrix[modes, modes]
+        try:
+            np.linalg.cholesky(K)
+        except np.linalg.LinAlgError:
+            raise ArgumentError(
+                "the stiffness of the modes is not positive definite, so they have no "
+                "static equilibrium; expected clamped modes, or deflection=False"
+            ) from None
+        self.deflected, self.in_base = len(K) > 0, frame == "base"
+        if wrench is not None and self.deflected:
+            shared = wrench.size == 6
+            rows = wrench.reshape(6) if shared else np.broadcast_to(wrench, (*batch, 6))
+            self.wrench = np.ascontiguousarray(rows).reshape(-1, 6)
+
+    def run(
+        self, T: Array, q: Array, last: bool, at: Any = None
+    ) -> tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]]:
+        """Improve `q` in place; residual, its weighted norm, status, evaluations.
+
+        The last run ends at a least error, others look for a way past it.
+        """
+        count = T.size // 16
+        residual, cost = np.empty((count, 6)), np.empty(count)
+        status, used = np.empty(count, np.int32), np.empty(count, np.int32)
+        wrench = self.wrench
+        if wrench is not None and at is not None and len(wrench) > 1:
+            wrench = wrench[at]
+        self.arm._model.inverse_kinematics(
+            T,
+            q,
+            residual,
+            cost,
+            status,
+            used,
+            self.limits,
+            wrench,
+            self.weights,
+            self.node,
+            self.place_only,
+            self.deflected,
+            self.in_base,
+            self.tolerance,
+            _TIGHT if last else _LOOSE,
+            _DAMPING,
+            self.max_iterations,
+            last,
+            self.threads,
+        )
+        return residual, cost, status, used
+
+
+def _drive(
+    job: _Job, T: Array, q: Array, start: Array, restarts: int, rng: Any
+) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
+    """Run, start again where that failed, refine what fails for good; `q` in place."""
+    residual, cost, status, used = job.run(T, q, not restarts)
+    failed = status.nonzero()[0]
+    failed = failed[status[failed] != _NOT_FINITE]
+    if not restarts or not len(failed):
+        return residual, status, used
+    T, flat = T.reshape(-1, 4, 4), q.reshape(len(cost), -1)
+    # not where the first run ended: its modes may be far from any equilibrium
+    start = np.broadcast_to(start, q.shape).reshape(flat.shape)
+    rng = np.random.default_rng(0) if rng is None else rng
+    for run in range(restarts + 1):
+        last = run == restarts
+        tried = flat[failed] if last else _posture(job, start[failed], rng)
+        found = job.run(T[failed], tried, last, failed)
+        used[failed] += found[3]
+        # the last run starts at the best and is nearer to a least error, even if
+        # rounding hides how much
+        better = (found[1] <= cost[failed]) | (last & np.isfinite(found[1]))
+        at = failed[better]
+        flat[at], residual[at] = tried[better], found[0][better]
+        cost[at], status[at] = found[1][better], found[2][better]
+        failed = failed[status[failed] != _SOLVED]
+        if not len(failed):
+            break
+    return residual, status, used
+
+
+def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
+    """One random posture of the joints that move the node, seen from each start."""
+    arm = job.arm
+    branch = _branch(arm, job.node)
+    q: Array = start.copy()
+    none = (np.full(arm.nq, -np.inf), np.full(arm.nq, np.inf))
+    low, high = none if job.limits is None else job.limits
+    for k, body in enumerate(arm.bodies):
+        at = arm.body_joint_slice(k, positions=True)
+        n = at.stop - at.start
+        draw = rng.uniform(-1.0, 1.0, n)
+        e = rng.normal(size=4) if body.joint.has_pose else None
+        if k not in branch:
+            continue
+        if e is not None:
+            q[:, at.start : at.start + 4] = e / np.linalg.norm(e)
+            q[:, at.start + 4 : at.stop] += draw[4:]
+            continue
+        turns = body.joint.screws[:3].any(axis=0)
+        for i, j in enumerate(range(at.start, at.stop)):
+            a, b = low[j], high[j]
+            if np.isfinite(a) and np.isfinite(b):
+                q[:, j] = a + 0.5 * (draw[i] + 1.0) * (b - a)
+            else:
+                free = np.pi * draw[i] if turns[i] else q[:, j] + draw[i]
+                q[:, j] = np.clip(free, a, b)
+    return q
+
+
+def _branch(arm: ArmLike, node: int) -> list[int]:
+    """Bodies from the one of a node to the base."""
+    k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
+    branch = []
+    while k >= 0:
+        branch.append(k)
+        k = arm._parents[k]
+    return branch
+
+
+def _unwind(job: _Job, start: Array, q: Array) -> None:
+    """Take whole turns out of joints without limits: the same pose, a shorter way."""
+    with np.errstate(invalid="ignore"):  # infinite starts are refused later
+        away = q - start
+    if not (abs(away) > np.pi).any():
+        return
+    free = job.arm._turning.copy()
+    if job.limits is not None:
+        free &= ~np.isfinite(job.limits).any(axis=0)
+    turns = np.where(free & np.isfinite(away), np.round(away / (2.0 * np.pi)), 0.0)
+    q -= 2.0 * np.pi * turns
+
+
+def _result(
+    job: _Job,
+    batch: tuple[int, ...],
+    T: Array,
+    q: Array,
+    found: tuple[Array, NDArray[np.int32], NDArray[np.int32]],
+) -> InverseKinematics:
+    """In the shape of the user; refuses what is no number or no pose."""
+    residual, status, used = found
+    reached: Any = (status == _SOLVED).reshape(batch)
+    result = InverseKinematics(
+        q,
+        residual.reshape(*batch, 6),
+        reached if batch else bool(reached),
+        used.reshape(batch) if batch else int(used[0]),
+        message(reached),
+    )
+    if (status == _NOT_FINITE).any():
+        raise _refusal(job, batch, T, status.reshape(batch), result)
+    return result
+
+
+def _refusal(
+    job: _Job, batch: tuple[int, ...], T: Array, status: Any, result: Any
+) -> FlexarmError:
+    """Second look at targets that the kernel refused."""
+    bad = status == _NOT_FINITE
+    R = T[..., :3, :3]
+    fine: Any = np.isfinite(T).all(axis=(-2, -1))
+    off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
+    row = np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
+    det = np.linalg.det(np.where(fine[..., None, None], R, 0.0))
+    wrong: Any = fine & ((off > _ROTATION) | (row > _ROTATION) | (det < 0.0))
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        where = f"target{list(at) if at else ''}"
+        if row[at] > _ROTATION:
+            told = f"has the last row {T[at][3]}, expected (0, 0, 0, 1)"
+        elif off[at] > _ROTATION:
+            told = (
+                f"is no pose: R'R differs from the identity by {off[at]:.1e}, expected "
+                f"below {_ROTATION:.0e}; orthonormalize it"
+            )
+        else:
+            told = "has a reflection (determinant -1), expected a right-handed frame"
+        return ArgumentError(f"{where} {told}")
+    count = int(bad.sum())
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    where = f" for {count} of {bad.size} targets, first at index {index}" * bool(batch)
+    lost = ", or the modes find no equilibrium under the load" * job.deflected
+    return NotFiniteError(
+        f"inverse_kinematics has no finite result{where}: the target, its start or its "
+        "wrench is NaN, infinite or so large that squares overflow, or a quaternion is "
+        f"zero{lost}, expected finite numbers; error.result holds the rest",
+        result=result,
+        index=index,
+        count=count,
+    )

@@ -1,0 +1,230 @@
+"""The four forms of a twist and the conversions between them, on arrays of columns.
+
+A conversion turns the angular part between the axes of the body and those of the base,
+and takes the linear part over the velocity of the frame's origin in base axes, of which
+the other linear parts are one rotation or one lever away (A. Mueller, Multibody System
+Dynamics 43, 2018, eqs. 47, 54, 55, 58).  No 6 x 6 matrix is formed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm, common_batch, real_array
+from .._calls.arm_like import ArmLike
+from .._support.options import did_you_mean
+from ..bodies.maps import cross_matrix
+from ..bodies.maps import transpose as _t
+from ..errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+FORMS = ("body", "spatial", "hybrid", "mixed")
+_ANGULAR_IN_BASE = ("spatial", "hybrid")
+
+
+class Columns(NamedTuple):
+    """Angular and linear parts of n twists of a frame, (..., 3, n) each."""
+
+    w: Array
+    v: Array
+
+
+class Moving(NamedTuple):
+    """Motion of a frame in the base: all that rates of conversions need."""
+
+    W: Array  # (..., 3, 3) cross matrix of its angular velocity
+    speed: Array  # (..., 3, 3) cross matrix of the velocity of its origin
+
+
+def convert_columns(x: Columns, pose: Array, source: str, target: str) -> Columns:
+    """Columns in another form."""
+    return _convert(x, None, None, pose, source, target)[0]
+
+
+def convert_rates_of_columns(
+    x: Columns, rate: Columns, moving: Moving, pose: Array, source: str, target: str
+) -> Columns:
+    """Time derivatives of columns `x` in another form."""
+    found = _convert(x, rate, moving, pose, source, target)[1]
+    assert found is not None
+    return found
+
+
+def _turn(
+    R: Array, x: Array, rate: Array | None, moving: Moving | None
+) -> tuple[Array, Array | None]:
+    """From the axes of the body to those of the base: y = R x, ydot = R xdot + W y."""
+    y = R @ x
+    if rate is None or moving is None:
+        return y, None
+    return y, R @ rate + moving.W @ y
+
+
+def _turn_back(
+    R: Array, y: Array, rate: Array | None, moving: Moving | None
+) -> tuple[Array, Array | None]:
+    """The way back: x = R' y, xdot = R' (ydot - W y)."""
+    x = _t(R) @ y
+    if rate is None or moving is None:
+        return x, None
+    return x, _t(R) @ (rate - moving.W @ y)
+
+
+def _convert(
+    x: Columns,
+    rate: Columns | None,
+    moving: Moving | None,
+    pose: Array,
+    source: str,
+    target: str,
+) -> tuple[Columns, Columns | None]:
+    if source == target:
+        return x, rate
+    R, lever = pose[..., :3, :3], pose[..., :3, 3]
+    w, v = x
+    wdot, vdot = rate or (None, None)
+
+    # angular velocity in the axes of the target, and in those of the base for levers
+    in_base = w, wdot
+    if source not in _ANGULAR_IN_BASE and (
+        target in _ANGULAR_IN_BASE or "spatial" in (source, target)
+    ):
+        in_base = _turn(R, w, wdot, moving)
+    turned = in_base if target in _ANGULAR_IN_BASE else (w, wdot)
+    if source in _ANGULAR_IN_BASE and target not in _ANGULAR_IN_BASE:
+        turned = _turn_back(R, w, wdot, moving)
+
+    # velocity of the origin of the frame in base axes, and from there to the target
+    shift = cross_matrix(lever) if "spatial" in (source, target) else np.zeros((3, 3))
+    if source == "body":
+        v, vdot = _turn(R, v, vdot, moving)
+    elif source == "spatial":
+        v, vdot = _move(v, vdot, -shift, in_base, moving, -1.0)
+    if target == "body":
+        v, vdot = _turn_back(R, v, vdot, moving)
+    elif target == "spatial":
+        v, vdot = _move(v, vdot, shift, in_base, moving, 1.0)
+    rates = None if turned[1] is None or vdot is None else Columns(turned[1], vdot)
+    return Columns(turned[0], v), rates
+
+
+def _move(
+    v: Array,
+    vdot: Array | None,
+    shift: Array,
+    angular: tuple[Array, Array | None],
+    moving: Moving | None,
+    sign: float,
+) -> tuple[Array, Array | None]:
+    """To another reference point: v + r x w, r of the given sign."""
+    w, wdot = angular
+    if vdot is None or wdot is None or moving is None:
+        return v + shift @ w, None
+    return v + shift @ w, vdot + shift @ wdot + sign * (moving.speed @ w)
+
+
+# arrays of users
+
+
+def check_form(name: str, form: Any) -> None:
+    """Refuse what is no form of a twist, with the nearest name."""
+    if not isinstance(form, str) or form not in FORMS:
+        raise ArgumentError(
+            f"{name} is {form!r}, expected one of {', '.join(map(repr, FORMS))}"
+            f"{did_you_mean(form, FORMS)}"
+        )
+
+
+def refuse_cut_models(arm: ArmLike, what: str) -> None:
+    """Refuse arms whose Jacobians are not those of their poses."""
+    check_arm(arm)
+    if arm.fidelity != "full" and arm.nv > arm.motor_slice.stop:
+        raise ArgumentError(
+            f"{what} need Jacobians that are derivatives of the poses, the arm has "
+            f"fidelity {arm.fidelity!r}; expected form 'body', or fidelity 'full'"
+        )
+
+
+def check_twists(name: str, V: Any, columns: bool) -> Array:
+    """Twists as a float array whose last axis, or last but one, has length 6."""
+    array: Array = real_array(name, V)
+    axis = -2 if columns else -1
+    if array.ndim < -axis or array.shape[axis] != 6:
+        wanted = "(..., 6, n), twists in columns" if columns else "(..., 6)"
+        hint = ""
+        if not columns and array.ndim > 1 and array.shape[-2] == 6:
+            hint = "; pass columns=True for Jacobians"
+        raise ArgumentError(f"{name} has shape {array.shape}, expected {wanted}{hint}")
+    return array.astype(np.float64, copy=False)
+
+
+def check_poses(name: str, poses: Any) -> Array:
+    """Homogeneous matrices of rotations and positions, (..., 4, 4)."""
+    array: Array = real_array(name, poses)
+    if array.ndim < 2 or array.shape[-2:] != (4, 4):
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected (..., 4, 4) homogeneous matrices"
+        )
+    x, y, z = (array[..., :3, i] for i in range(3))
+    with np.errstate(all="ignore"):
+        last_row = np.abs(array[..., 3, :] - (0.0, 0.0, 0.0, 1.0))
+        off = np.abs(_t(array[..., :3, :3]) @ array[..., :3, :3] - np.eye(3))
+        volume = (cross_matrix(x) @ y[..., np.newaxis])[..., 0] * z
+        # reductions of everything at once: NumPy is slow on short axes
+        if (
+            max(last_row.max(initial=0.0), off.max(initial=0.0)) < 1e-9
+            and volume.sum(axis=-1).min(initial=1.0) > 0.0
+            and np.isfinite(array[..., :3, 3]).all()
+        ):
+            return array
+    _refuse_pose(name, array, last_row.max(axis=-1), off.max(axis=(-2, -1)))
+    return array
+
+
+def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
+    """Say which matrix is no pose, and why."""
+    finite = np.asarray(np.isfinite(array).all((-2, -1)))
+    fine = finite & (last_row < 1e-9) & (off < 1e-9)
+    R = np.where(fine[..., np.newaxis, np.newaxis], array[..., :3, :3], 0.0)
+    bad = np.argwhere(~fine | ~(np.linalg.det(R) > 0.0))
+    at = tuple(int(i) for i in bad[0])
+    where = f"{name}[{', '.join(map(str, at))}]" if at else name
+    what = (
+        "entries that are not finite"
+        if not finite[at]
+        else f"the last row {array[at][3].tolist()}, expected [0, 0, 0, 1]"
+        if not last_row[at] < 1e-9
+        else f"an R'R that differs from the identity by {off[at]:.1e}, expected "
+        "below 1e-9; orthonormalize it"
+        if not off[at] < 1e-9
+        else "a reflection, expected a right-handed frame"
+    )
+    raise ArgumentError(f"{where} is no pose: it has {what}")
+
+
+def check_leading(**shapes: tuple[int, ...]) -> None:
+    """Refuse leading axes that do not broadcast."""
+    common_batch(shapes)
+
+
+def split(V: Array, columns: bool) -> Columns:
+    """Angular and linear parts as columns."""
+    X = V if columns else V[..., np.newaxis]
+    return Columns(X[..., :3, :], X[..., 3:, :])
+
+
+def join(x: Columns, columns: bool) -> Array:
+    """The way back from `split`, a new array."""
+    w, v = np.broadcast_arrays(*x)
+    whole = np.concatenate([w, v], axis=-2)
+    return whole if columns else whole[..., 0]
+
+
+def motion_of(twist: Columns, pose: Array, form: str) -> Moving:
+    """Motion of a frame by its twist, one column, in any form."""
+    w, v = convert_columns(twist, pose, form, "hybrid")
+    return Moving(cross_matrix(w[..., 0]), cross_matrix(v[..., 0]))

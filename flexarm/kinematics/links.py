@@ -1,0 +1,319 @@
+"""Twists, their rates and Jacobians of all bodies of an arm at once.
+
+Those of one body stand in a row of the result: ``[..., arm.body_index(name), :]`` of
+twists, ``[..., arm.body_index(name), :, :]`` of Jacobians.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._calls.arguments import any_of
+from .._calls.arm_like import AnyArm
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from .forms import check_form, refuse_cut_models
+
+
+def _kernel(arm: AnyArm, name: str, form: str) -> str:
+    """Name of the gufunc of a form."""
+    check_form("form", form)
+    if form == "body":
+        return name
+    refuse_cut_models(any_of(arm), f"{form} twists")
+    return f"{name}_{form}"
+
+
+def link_velocities(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Twists of the frames of all bodies, body-fixed or in another form.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
+    out : (..., B, 6) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    V : (..., B, 6) ndarray of float
+        Angular velocity in rad/s, then velocity of the origin of the frame in m/s, both
+        in the axes of the body unless another form is asked for.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, there is no such form, or the form is not
+        ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    link_accelerations, link_jacobians : its time derivative, its Jacobians.
+    node_velocity : twist of a node.
+    Arm.body_index : place of a body along the axis of length B.
+    flexarm.twists : the four forms, conversions between them.
+
+    Notes
+    -----
+    A. Mueller, Multibody System Dynamics 43 (2018), eq. 14, with the modes of the
+    parent in each step (Jain and Rodriguez 1996, eqs. 5-10).  In an arm of other than
+    full fidelity it is the product of `link_jacobians` and `qd`, as for nodes.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.link_velocities(arm, [0.0, 0.0], [1.0, 1.0])
+    array([[0., 0., 1., 0., 0., 0.],
+           [0., 0., 2., 0., 1., 0.]])
+    >>> fa.link_velocities(arm, [[0.0, 0.0]] * 10, [1.0, 1.0]).shape
+    (10, 2, 6)
+
+    One body alone:
+
+    >>> fa.link_velocities(arm, [0.0, 0.0], [1.0, 1.0])[arm.body_index("link2")]
+    array([0., 0., 2., 0., 1., 0.])
+    """
+    name = _kernel(arm, "link_velocities", form)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, qd, out)
+    except Exception as error:
+        raise explain(arm, name, error, out=out, q=q, qd=qd) from None
+
+
+def link_accelerations(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Time derivatives, entry by entry, of the twists of all bodies.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and accelerations.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
+    out : (..., B, 6) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    A : (..., B, 6) ndarray of float
+        Rates of the six entries of `link_velocities`, in rad/s^2 and m/s^2, without
+        gravity.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, there is no such form, or the form is not
+        ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    node_acceleration : acceleration of a node as a point.
+    flexarm.twists.convert_rates : of given twists, into another form.
+
+    Notes
+    -----
+    The angular part is the angular acceleration.  The linear part of the body form is
+    not the acceleration of the origin of the frame, which turns with the body: that is
+    ``A[3:] + cross(V[:3], V[3:])`` with the twist V, the value of `node_acceleration`
+    for a node that does not move in its body, and the linear part of the hybrid form in
+    base axes.  (R. Featherstone, Rigid Body Dynamics
+    Algorithms, 2008, sec. 2.11.)
+
+    In every fidelity this is the rate of `link_velocities`, ``J qdd + dJ/dt qd``.
+    `node_acceleration` is of full fidelity in a linear arm, and in a ruthless one it
+    leaves out what the patent leaves out; there the relation above does not hold.
+
+    Examples
+    --------
+    A body that turns at 3 rad/s, its frame 1 m from the pivot: its velocity has the
+    constant entries (0, 3, 0), its acceleration is 9 m/s^2 towards the pivot.
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> q, qd, qdd = [0.0, 0.0], [3.0, 0.0], [0.0, 0.0]
+    >>> A = fa.link_accelerations(arm, q, qd, qdd)[1]
+    >>> V = fa.link_velocities(arm, q, qd)[1]
+    >>> A + 0.0
+    array([0., 0., 0., 0., 0., 0.])
+    >>> A[3:] + np.cross(V[:3], V[3:])
+    array([-9.,  0.,  0.])
+    """
+    name = _kernel(arm, "link_accelerations", form)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, qd, qdd, out)
+    except Exception as error:
+        raise explain(arm, name, error, out=out, q=q, qd=qd, qdd=qdd) from None
+
+
+def link_jacobians(
+    arm: AnyArm, q: Any, *, form: str = "body", out: Any = None, threads: int = ONE
+) -> Any:
+    """Jacobians of all bodies: their twists are ``J @ qd``.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
+    out : (..., B, 6, nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    J : (..., B, 6, nv) ndarray of float
+        Rows: angular velocity, then velocity of the origin of the frame, in the axes of
+        the body unless another form is asked for.  Columns of coordinates that are not
+        inboard of a body are zero, those of its own modes too unless it floats.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, there is no such form, or the form
+        is not ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    link_jacobian_rates : its time derivative.
+    jacobian : of a node.
+    flexarm.twists.factors : all of them as a product of sparse factors.
+
+    Notes
+    -----
+    A. Mueller, Multibody System Dynamics 43 (2018), eqs. 16-19, for joints of any kind
+    and bodies with modes; eqs. 28, 40 and 50 in the other forms.  A spatial column is
+    the same for all bodies that it moves; on flexible arms that of a mode is so for all
+    bodies outboard of one node.  In a linear arm the Jacobian is cut after the first
+    order in modal coordinates, in a ruthless one it does not know them, as for nodes.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.link_jacobians(arm, [0.0, 0.0])[:, 4]  # velocity along y of both frames
+    array([[0., 0.],
+           [1., 0.]])
+    >>> J = fa.link_jacobians(arm, [[0.0, 0.0]] * 10)
+    >>> J.shape, J[..., arm.body_index("link2"), :, :].shape
+    ((10, 2, 6, 2), (10, 6, 2))
+    """
+    name = _kernel(arm, "link_jacobians", form)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, out)
+    except Exception as error:
+        raise explain(arm, name, error, out=out, q=q) from None
+
+
+def link_jacobian_rates(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Time derivatives of the Jacobians of all bodies.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    form : {"body", "spatial", "hybrid", "mixed"}
+        Point and axes of the twists, see `flexarm.twists`.
+    out : (..., B, 6, nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    Jd : (..., B, 6, nv) ndarray of float
+        Rates of the entries of `link_jacobians` along `qd`, in 1/s or m/s.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, there is no such form, or the form is not
+        ``"body"`` and the arm has modes and is not of full fidelity.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    link_accelerations : ``J @ qdd + Jd @ qd``, without these matrices.
+
+    Notes
+    -----
+    The rate of a column is its spatial cross product with the twist of the body
+    relative to what carries the column, ``d/dt Ad(C)^-1 X = (Ad(C)^-1 X) x V_rel``, and
+    the bending of modes (A. Mueller, Multibody System Dynamics 43, 2018, eq. 19).
+
+    Examples
+    --------
+    The second frame, 1 m out, sees the axis of the first joint swing to its side:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.link_jacobian_rates(arm, [0.0, 0.0], [0.0, 1.0])[1, :, 0]
+    array([0., 0., 0., 1., 0., 0.])
+    """
+    name = _kernel(arm, "link_jacobian_rates", form)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return getattr(model, name)(q, qd, out)
+    except Exception as error:
+        raise explain(arm, name, error, out=out, q=q, qd=qd) from None

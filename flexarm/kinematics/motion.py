@@ -1,0 +1,189 @@
+"""Accelerations of nodes, momentum and centre of mass of an arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._calls.arm_like import AnyArm
+from .._calls.chunks import in_chunks
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from .nodes import _quiet_pose, check_frame, node_of, turn_spatial
+
+
+def node_acceleration(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Acceleration of a node, as a point and as a rotating frame.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and accelerations.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes of the result: those of the node or of the base.
+    out : (..., 6) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    a : (..., 6) ndarray of float
+        Rate of the angular velocity in rad/s^2, then acceleration of the node's origin
+        in m/s^2, both seen from the base, without gravity.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 24-28.  The linear part is the acceleration of a
+    point, what an accelerometer measures but for gravity.
+
+    Examples
+    --------
+    A tip 2 m from the pivot at 3 rad/s: 18 m/s^2 towards the pivot.
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_acceleration(arm, [0.0, 0.0], [3.0, 0.0], [0.0, 0.0])
+    array([  0.,   0.,   0., -18.,   0.,   0.])
+    """
+    check_frame(frame)
+    index = node_of(arm, node)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        if frame == "node":
+            return model.node_acceleration(index, q, qd, qdd, out)
+
+        def turned(index: Any, q: Any, qd: Any, qdd: Any) -> Any:
+            a = model.node_acceleration(index, q, qd, qdd)
+            return turn_spatial(model.node_pose(index, q), a, -1)
+
+        return in_chunks(arm, turned, (index, q, qd, qdd), (0, 1, 1, 1), out)
+    except Exception as error:
+
+        def again() -> Any:
+            a = arm._model.quiet("node_acceleration")(index, q, qd, qdd)
+            return turn_spatial(_quiet_pose(arm, index, q), a, -1)
+
+        own = {"out": out} if frame == "node" else {"again": again}
+        raise explain(
+            arm, "node_acceleration", error, extra=(index,), **own, q=q, qd=qd, qdd=qdd
+        ) from None
+
+
+def momentum(
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """Momentum of the arm about the origin of the base, in base axes.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    out : (..., 6) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    h : (..., 6) ndarray of float
+        Angular momentum in kg m^2/s, then linear momentum in kg m/s.  Both stay what
+        they are when the base is free and no force acts from outside.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    The rigid rows of M_m V_m (Jain and Rodriguez 1996, eqs. 21-23), summed over the
+    bodies.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> fa.momentum(arm, [0.0], [3.0])  # 2 kg at 1.5 m/s, half a metre away
+    array([ 0. , -1.5,  0. ,  0. ,  0. ,  3. ])
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.momentum(q, qd, out)
+    except Exception as error:
+        raise explain(arm, "momentum", error, out=out, q=q, qd=qd) from None
+
+
+def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+    """Centre of mass of the arm in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., 3) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    x : (..., 3) ndarray of float
+        Position in m.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    From the first moments mp of the deformed bodies (Jain and Rodriguez 1996, C.1).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)  # equal, uniform links
+    >>> fa.center_of_mass(arm, [0.0, 0.0])
+    array([1., 0., 0.])
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.center_of_mass(q, out)
+    except Exception as error:
+        raise explain(arm, "center_of_mass", error, out=out, q=q) from None

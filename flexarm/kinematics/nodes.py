@@ -1,0 +1,513 @@
+"""Poses, velocities, Jacobians and wrenches of bodies and nodes of an arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._calls.arguments import any_of, real_array
+from .._calls.arm_like import AnyArm
+from .._calls.chunks import in_chunks
+from .._calls.explain import explain
+from .._calls.threads import ONE, threaded
+from ..errors import ArgumentError, ModelError
+
+_FRAMES = ("node", "base")
+
+
+def node_of(arm: AnyArm, node: Any) -> Any:
+    """Node numbers from None (the tip), a number, (body, node) or an array."""
+    try:
+        if node is None:
+            return arm.tip_node
+        if type(node) is int and 0 <= node < arm.n_nodes:
+            return node
+    except AttributeError:
+        any_of(arm)  # refuses what is no arm
+        raise
+    if isinstance(node, str):
+        if node in arm.node_names:
+            return arm.node_names.index(node)
+        raise ArgumentError(
+            f"node is {node!r}, expected a number, a pair (body, node) or a name such "
+            f"as {arm.node_names[-1]!r}; see arm.node_names"
+        )
+    try:
+        if isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], str):
+            return arm.node(*node)
+        index = np.asarray(node)
+        if index.dtype.kind not in "iu" and index.size:
+            raise TypeError
+    except ModelError as refusal:
+        raise ArgumentError(str(refusal)) from None
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"node is {node!r}, expected a number, a pair (body, node) or a name"
+        ) from None
+    return index.astype(np.int64, copy=False)
+
+
+def check_frame(frame: str) -> None:
+    """Refuse an unknown frame."""
+    if frame not in _FRAMES:
+        raise ArgumentError(
+            f"frame is {frame!r}, expected one of {', '.join(map(repr, _FRAMES))}"
+        )
+
+
+def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+    """Pose of the frame of every body in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` coordinates and ``B`` bodies.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., B, 4, 4) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    poses : (..., B, 4, 4) ndarray of float
+        Homogeneous matrices, positions in m.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    De Luca and Siciliano (1991), eqs. 1-3, with exact rotations and in space.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.link_poses(arm, [0.0, 0.0])[1, :3, 3]
+    array([1., 0., 0.])
+    >>> fa.link_poses(arm, [[0.0, 0.0]] * 10).shape
+    (10, 2, 4, 4)
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.link_poses(q, out)
+    except Exception as error:
+        raise explain(arm, "link_poses", error, out=out, q=q) from None
+
+
+def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+    """Pose of every node, deformed, in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` coordinates and ``N`` nodes, see ``arm.node_names``.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., N, 4, 4) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    poses : (..., N, 4, 4) ndarray of float
+        Homogeneous matrices; a node turns with the slope of the modes.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), section 3, node positions l0 + gamma eta and rotations
+    exp(lambda eta).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_poses(arm, [0.0, 0.0])[-1, :3, 3]
+    array([2., 0., 0.])
+    >>> fa.node_poses(arm, [[0.0, 0.0]] * 10).shape == (10, arm.n_nodes, 4, 4)
+    True
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.node_poses(q, out)
+    except Exception as error:
+        raise explain(arm, "node_poses", error, out=out, q=q) from None
+
+
+def node_pose(
+    arm: AnyArm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """Pose of chosen nodes in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+        Numbers broadcast against the leading axes of `q`.
+    out : (..., 4, 4) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    pose : (..., 4, 4) ndarray of float
+        Homogeneous matrix.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length or there is no such node.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), section 3, eqs. 5-10.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_pose(arm, [0.0, 0.0], ("link1", "tip"))[:3, 3]
+    array([1., 0., 0.])
+    >>> fa.node_pose(arm, [[0.0, 0.0]] * 10).shape
+    (10, 4, 4)
+    """
+    index = node_of(arm, node)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.node_pose(index, q, out)
+    except Exception as error:
+        raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
+
+
+def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+    """Pose of the tip (``arm.tip``) in the base frame.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    out : (..., 4, 4) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    pose : (..., 4, 4) ndarray of float
+        Homogeneous matrix.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    node_pose : the same for any node.
+
+    Notes
+    -----
+    De Luca and Siciliano (1991), eq. 2, r_(n+1), with exact rotations and in space.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.tip_pose(arm, [0.0, 0.0])[:3, 3]
+    array([2., 0., 0.])
+    >>> fa.tip_pose(arm, [[0.0, 0.0]] * 10).shape
+    (10, 4, 4)
+    """
+    return node_pose(arm, q, None, out=out, threads=threads)
+
+
+def jacobian(
+    arm: AnyArm,
+    q: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Jacobian of a node: its twist is ``J @ qd``.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes in which the twist of the node's origin is given: its own (body-fixed
+        twist) or those of the base (hybrid twist).
+    out : (..., 6, nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    J : (..., 6, nv) ndarray of float
+        Rows: angular velocity, then linear velocity of the node.
+
+    Raises
+    ------
+    ArgumentError
+        If the last axis of `q` has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    node_velocity, wrench_forces : products with the Jacobian and its transpose.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 5-10, with the exact rate of the node's rotation.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.jacobian(arm, [0.0, 0.0])[4]  # velocity along y
+    array([2., 1.])
+    >>> fa.jacobian(arm, [[0.0, 0.0]] * 10).shape
+    (10, 6, 2)
+    """
+    check_frame(frame)
+    index = node_of(arm, node)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        if frame == "node":
+            return model.jacobian(index, q, out)
+
+        def turned(index: Any, q: Any) -> Any:
+            return turn_spatial(model.node_pose(index, q), model.jacobian(index, q))
+
+        return in_chunks(arm, turned, (index, q), (0, 1), out)
+    except Exception as error:
+
+        def again() -> Any:
+            return turn_spatial(
+                _quiet_pose(arm, index, q), arm._model.quiet("jacobian")(index, q)
+            )
+
+        own = {"out": out} if frame == "node" else {"again": again}
+        raise explain(arm, "jacobian", error, extra=(index,), **own, q=q) from None
+
+
+def node_velocity(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Twist of a node, without forming its Jacobian.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd : (..., nv) array_like of float
+        Time derivatives of `q`.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes of the result: those of the node or of the base.
+    out : (..., 6) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    V : (..., 6) ndarray of float
+        Angular velocity in rad/s, then linear velocity of the node in m/s.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 5-10.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.node_velocity(arm, [0.0, 0.0], [1.0, 0.0])
+    array([0., 0., 1., 0., 2., 0.])
+    >>> fa.node_velocity(arm, [[0.0, 0.0]] * 10, [1.0, 0.0]).shape
+    (10, 6)
+    """
+    check_frame(frame)
+    index = node_of(arm, node)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        if frame == "node":
+            return model.node_velocity(index, q, qd, out)
+
+        def turned(index: Any, q: Any, qd: Any) -> Any:
+            V = model.node_velocity(index, q, qd)
+            return turn_spatial(model.node_pose(index, q), V, -1)
+
+        return in_chunks(arm, turned, (index, q, qd), (0, 1, 1), out)
+    except Exception as error:
+
+        def again() -> Any:
+            V = arm._model.quiet("node_velocity")(index, q, qd)
+            return turn_spatial(_quiet_pose(arm, index, q), V, -1)
+
+        own = {"out": out} if frame == "node" else {"again": again}
+        raise explain(
+            arm, "node_velocity", error, extra=(index,), **own, q=q, qd=qd
+        ) from None
+
+
+def wrench_forces(
+    arm: AnyArm,
+    q: Any,
+    wrench: Any,
+    node: Any = None,
+    *,
+    frame: str = "node",
+    out: Any = None,
+    threads: int = ONE,
+) -> Any:
+    """Generalized forces of an external wrench that acts on a node, J' f.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nv`` coordinates.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    wrench : (..., 6) array_like of float
+        Moment about the node in N m, then force in N.
+    node : int, str, (body, node) or (...) array_like of int, optional
+        Number or name of the node, see ``arm.node_names``; by default the tip.
+    frame : {"node", "base"}
+        Axes of the wrench: those of the node or of the base.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    tau : (..., nv) ndarray of float
+        Forces on joints and modes, to be added to the last argument of
+        `forward_dynamics` (with all ``nv`` entries).
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or there is no such node or frame.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    Jain and Rodriguez (1996), eqs. 29-37: an external force enters as
+    ``col(Pi', phi) f``.
+
+    Examples
+    --------
+    1 N upwards at the tip of a level arm of 2 m:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.wrench_forces(arm, [0.0, 0.0], [0, 0, 0, 0, 1.0, 0], frame="base")
+    array([2., 1.])
+    >>> fa.wrench_forces(arm, [[0.0, 0.0]] * 10, [0, 0, 0, 0, 1.0, 0]).shape
+    (10, 2)
+    """
+    check_frame(frame)
+    index = node_of(arm, node)
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        if frame == "node":
+            return model.wrench_forces(index, q, wrench, out)
+
+        def turned(index: Any, q: Any, wrench: Any) -> Any:
+            own = _turn_back(model.node_pose(index, q), wrench)
+            return model.wrench_forces(index, q, own)
+
+        return in_chunks(arm, turned, (index, q, wrench), (0, 1, 1), out)
+    except Exception as error:
+
+        def again() -> Any:
+            turned = _turn_back(_quiet_pose(arm, index, q), wrench)
+            return arm._model.quiet("wrench_forces")(index, q, turned)
+
+        own = {"out": out} if frame == "node" else {"again": again}
+        raise explain(
+            arm, "wrench_forces", error, extra=(index,), **own, q=q, wrench=wrench
+        ) from None
+
+
+def _quiet_pose(arm: AnyArm, index: Any, q: Any) -> Any:
+    return arm._model.quiet("node_pose")(index, q)
+
+
+def turn_spatial(pose: Any, spatial: Any, axis: int = -2) -> Any:
+    """Both halves of spatial vectors along `axis`, turned by the rotation of a pose."""
+    R = pose[..., :3, :3]
+    if axis == -1:
+        return turn_spatial(pose, spatial[..., np.newaxis])[..., 0]
+    return np.concatenate([R @ spatial[..., :3, :], R @ spatial[..., 3:, :]], axis=-2)
+
+
+def _turn_back(pose: Any, wrench: Any) -> Any:
+    """The wrench in base axes, in those of the node."""
+    given = real_array("wrench", wrench)
+    if given.ndim == 0 or given.shape[-1] != 6:
+        raise ValueError("last axis of a wrench is not 6")
+    with np.errstate(invalid="ignore"):  # infinite entries are refused later
+        return turn_spatial(np.swapaxes(pose, -1, -2), given, -1)

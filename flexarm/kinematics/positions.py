@@ -1,0 +1,240 @@
+"""Positions as points of a manifold: steps along velocities, differences, rates.
+
+Arms whose joints have quaternions have more positions than velocities (``nq > nv``);
+these functions lead from one to the other.  For all other arms they are sums.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, se3
+from .._calls.arguments import any_of, real_array
+from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.explain import check_out, explain, leading, not_finite
+from .._calls.groups import by_arm
+from .._calls.threads import ONE, threaded
+
+if TYPE_CHECKING:
+    from ..bodies.joints import Joint
+
+Array = NDArray[np.float64]
+
+
+def integrate(
+    arm: AnyArm, q: Any, dq: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    r"""Positions after a unit of time at constant velocities.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` positions and ``nv`` velocities.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    dq : (..., nv) array_like of float
+        Velocities times their duration: ``qd * dt``.
+    out : (..., nq) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    moved : (..., nq) ndarray of float
+        Poses times the exponential of their twist, quaternions of unit length; sums of
+        all other coordinates.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    See Also
+    --------
+    difference : the inverse.
+    position_rates : time derivative of the positions.
+
+    Notes
+    -----
+    The exponential map of SE(3) (A. Mueller, Multibody System Dynamics 43, 2018).
+
+    Examples
+    --------
+    A quarter turn of a free body about its z axis, while it moves along its x axis:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.Arm([fa.RigidBody("box", fa.Joint("free"), mass=1, inertia=(1, 1, 1))])
+    >>> fa.integrate(arm, arm.neutral, [0, 0, np.pi / 2, np.pi / 2, 0, 0]).round(3)
+    array([0.707, 0.   , 0.   , 0.707, 1.   , 1.   , 0.   ])
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.integrate(q, dq, out)
+    except Exception as error:
+        raise explain(arm, "integrate", error, out=out, q=q, dq=dq) from None
+
+
+def position_rates(
+    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+) -> Any:
+    """Time derivative of the positions at given velocities.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` positions and ``nv`` velocities.
+    q : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    qd : (..., nv) array_like of float
+        Velocities.
+    out : (..., nq) ndarray of float, optional
+        Where to store the result.
+    threads : int
+        Most threads on which a large batch is computed at once; more than one pays from
+        some 100 us of work on.
+
+    Returns
+    -------
+    rates : (..., nq) ndarray of float
+        Velocities where they are rates, half the product of quaternion and angular
+        velocity, and linear velocities in the axes of the joint.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a result is NaN or infinite; the message counts such states.
+
+    Notes
+    -----
+    J. Stuelpnagel, SIAM Review 6(4), 1964.  The length of a quaternion does not change.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1, inertia=(1, 1, 1))
+    >>> fa.position_rates(fa.Arm([ball]), [1, 0, 0, 0], [2, 4, 6])
+    array([0., 1., 2., 3.])
+    """
+    try:
+        model = arm._model if threads is ONE else threaded(arm, threads)
+        return model.position_rates(q, qd, out)
+    except Exception as error:
+        raise explain(arm, "position_rates", error, out=out, q=q, qd=qd) from None
+
+
+# poses of finite positions; where numbers overflow the result is NaN
+_inverse, _compose, _log = (
+    _core.quiet_map(f"se3_{name}") for name in ("inverse", "compose", "log")
+)
+
+
+def _pose(q: Array) -> Any:
+    position = q[:, 4:] if q.shape[1] > 4 else np.zeros(3)
+    return se3.pose(se3.rotation_from_quaternion(q[:, :4]), position)
+
+
+def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
+    """Velocities that lead from a pose to another in a unit of time."""
+    twist = _log(_compose(_inverse(_pose(q0)), _pose(q1)))
+    S = joint.screws
+    return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
+
+
+def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
+    """Velocities that lead from one position to another in a unit of time.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        Arm with ``nq`` positions and ``nv`` velocities.
+    q0, q1 : (..., nq) array_like of float
+        Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
+    out : (..., nv) ndarray of float, optional
+        Where to store the result.
+
+    Returns
+    -------
+    dq : (..., nv) ndarray of float
+        ``integrate(arm, q0, dq)`` is `q1`, the short way round.  Where the joint of a
+        given subspace cannot reach `q1` so, the nearest in the sense of least squares.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length.
+    NotFiniteError
+        If a position is not finite or a quaternion is zero.
+
+    See Also
+    --------
+    integrate : the inverse.
+
+    Notes
+    -----
+    The logarithm of SE(3) (A. Mueller, Multibody System Dynamics 43, 2018).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> fa.difference(arm, [0.1, 0.2], [0.4, 0.0]).round(3)
+    array([ 0.3, -0.2])
+    """
+    any_of(arm)  # refuses what is no arm
+    arrays = {"q0": real_array("q0", q0), "q1": real_array("q1", q1)}
+    batch = leading(arm, arrays, ())
+    if out is not None:
+        check_out(out, batch, (arm.nv,))
+    result = dq = quiet_difference(arm, *arrays.values())
+    if out is not None:
+        np.copyto(out, dq, casting="same_kind")
+        result = out
+    if not np.isfinite(dq).all():
+        raise not_finite(any_of(arm), "difference", arrays, (arm.nv,), lambda: dq, None)
+    return result
+
+
+def quiet_difference(arm: AnyArm, q0: Array, q1: Array) -> Array:
+    """`difference` that leaves NaN where a position is none, and does not raise."""
+    if isinstance(arm, StackLike):
+        arms = arm.arms
+
+        def one(i: int, given: list[Any]) -> Array:
+            return quiet_difference(arms[i], *given)
+
+        return by_arm(arm.index, one, [q0, q1], [1, 1], (arm.nv,))
+    if arm.nq == arm.nv:
+        return np.asarray(q1 - q0)
+    a, b = np.broadcast_arrays(q0, q1)
+    dq = np.full((*a.shape[:-1], arm.nv), np.nan)
+    fine = np.isfinite(a).all(-1) & np.isfinite(b).all(-1)
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            at = arm.body_joint_slice(k, positions=True).start
+            fine &= a[..., at : at + 4].any(-1) & b[..., at : at + 4].any(-1)
+    dq[fine] = _difference(arm, a[fine], b[fine])
+    return dq
+
+
+def _difference(arm: ArmLike, a: Array, b: Array) -> Array:
+    """Difference of finite positions, (n, nq) to (n, nv)."""
+    result = np.empty((len(a), arm.nv))
+    for k, body in enumerate(arm.bodies):
+        p, v = arm.body_joint_slice(k, positions=True), arm.body_joint_slice(k)
+        if body.joint.has_pose and len(a):
+            result[:, v] = _pose_difference(body.joint, a[:, p], b[:, p])
+        elif not body.joint.has_pose:
+            result[:, v] = b[:, p] - a[:, p]
+    rest = slice(arm.motor_slice.start, None)  # motors and modes
+    result[:, rest] = (b - a)[:, arm.motor_position_slice.start :]
+    return result

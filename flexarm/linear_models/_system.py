@@ -1,0 +1,173 @@
+"""Matrices and signals of linear models, many at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._calls.arguments import check_finite, positive_number, real_array
+from .._support.printing import Printed
+from ..errors import ArgumentError
+from ._names import indices
+
+# functions of a model that give one return the class that they take
+Model = TypeVar("Model", bound="LinearSystem")
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem(Printed):
+    """Checked matrices and named signals, of which `StateSpace` is made."""
+
+    A: Any
+    B: Any
+    C: Any
+    D: Any = None
+    states: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    dt: float | None = None
+    q: Any = None
+    qd: Any = None
+    tau: Any = None
+    y: Any = None
+    drift: Any = None
+
+    def __post_init__(self) -> None:
+        A, B, C = (real_array(name, getattr(self, name)) for name in "ABC")
+        for name, matrix in zip("ABC", (A, B, C), strict=True):
+            if matrix.ndim < 2:
+                raise ArgumentError(
+                    f"{name} has shape {matrix.shape}, expected a matrix, with leading "
+                    "axes for many"
+                )
+        n, m, p = A.shape[-1], B.shape[-1], C.shape[-2]
+        D = np.zeros((p, m)) if self.D is None else real_array("D", self.D)
+        cores = {"A": (n, n), "B": (n, m), "C": (p, n), "D": (p, m)}
+        for (name, core), matrix in zip(cores.items(), (A, B, C, D), strict=True):
+            if matrix.shape[-2:] != core:
+                raise ArgumentError(
+                    f"{name} has shape {matrix.shape}, expected (..., {core[0]}, "
+                    f"{core[1]}) beside A (..., {n}, {n}), {m} inputs and {p} outputs"
+                )
+            check_finite(name, matrix, 2)
+        try:
+            batch = np.broadcast_shapes(*(x.shape[:-2] for x in (A, B, C, D)))
+        except ValueError:
+            raise ArgumentError(
+                "leading axes of A, B, C, D do not broadcast: "
+                f"{', '.join(str(x.shape[:-2]) for x in (A, B, C, D))}"
+            ) from None
+        for (name, core), matrix in zip(cores.items(), (A, B, C, D), strict=True):
+            object.__setattr__(self, name, np.broadcast_to(matrix, (*batch, *core)))
+        for name, letter, size in (
+            ("states", "x", n),
+            ("inputs", "u", m),
+            ("outputs", "y", p),
+        ):
+            object.__setattr__(
+                self, name, _names(name, getattr(self, name), letter, size)
+            )
+        if self.dt is not None:
+            object.__setattr__(self, "dt", positive_number("dt", self.dt))
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return int(self.A.shape[-1])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading axes: how many models."""
+        return tuple(self.A.shape[:-2])
+
+    def replace(self: Model, **changes: Any) -> Model:
+        """Return a copy with the named fields changed.
+
+        Parameters
+        ----------
+        **changes : Any
+            Fields by name, as the constructor takes them.
+
+        Returns
+        -------
+        model : StateSpace
+            The copy; checked like a new one.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> ss = fa.linearize(fa.library.pendulum(), [0.0])
+        >>> ss.replace(A=2.0 * ss.A).A.shape
+        (2, 2)
+        """
+        return dataclasses.replace(self, **changes)
+
+    def __getitem__(self: Model, index: Any) -> Model:
+        """One model, or some, by an index into the leading axes."""
+        if not self.batch:
+            raise ArgumentError("the model is a single one, expected no index")
+        index = index if isinstance(index, tuple) else (index,)
+        if len(index) > len(self.batch):
+            raise ArgumentError(
+                f"index has {len(index)} entries, the models have the leading axes "
+                f"{self.batch}"
+            )
+        changes = {}
+        for name in ("A", "B", "C", "D", "q", "qd", "tau", "y", "drift"):
+            value = getattr(self, name)
+            changes[name] = None if value is None else value[index]
+        return self.replace(**changes)
+
+    def select(self: Model, inputs: Any = None, outputs: Any = None) -> Model:
+        """Return the model of some inputs and outputs, by names or numbers.
+
+        Parameters
+        ----------
+        inputs, outputs : str, int or sequence of these, optional
+            Which, in this order; by default all.
+
+        Returns
+        -------
+        model : StateSpace
+            With the same states.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(2)
+        >>> ss = fa.linearize(arm, [0.1, 0.2], outputs=["joints", "tip xy"])
+        >>> ss.select("link2 force", ["tip y", "link1"]).outputs
+        ('tip y', 'link1')
+        """
+        i = indices("inputs", slice(None) if inputs is None else inputs, self.inputs)
+        o = indices(
+            "outputs", slice(None) if outputs is None else outputs, self.outputs
+        )
+        return self.replace(
+            B=self.B[..., i],
+            C=self.C[..., o, :],
+            D=self.D[..., o, :][..., i],
+            inputs=tuple(self.inputs[k] for k in i),
+            outputs=tuple(self.outputs[k] for k in o),
+            y=None if self.y is None else self.y[..., o],
+        )
+
+
+def _names(what: str, given: Any, letter: str, size: int) -> tuple[str, ...]:
+    """Unique names, as many as signals."""
+    if isinstance(given, str):
+        given = (given,)
+    names = tuple(given) if given else tuple(f"{letter}{i}" for i in range(size))
+    if len(names) != size or not all(isinstance(name, str) for name in names):
+        raise ArgumentError(f"{what} is {given!r}, expected {size} names")
+    twice: Sequence[str] = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise ArgumentError(
+            f"{what} has {twice[0]!r} twice, expected different names; leave one out "
+            "or rename it by replace()"
+        )
+    return names

@@ -1,0 +1,337 @@
+"""Loads along flexible links: what their sections transmit, strains and stresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arm_like import ArmLike
+from ..bodies.maps import cross_matrix, rotation
+from ..bodies.profile import BeamProfile
+from ..bodies.sections import Section
+from ..errors import ArgumentError, ModelError
+from ..model.loops import Loop
+from ._link_wrenches import Wrenches
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinkLoads:
+    r"""Loads at the cuts of one link, in the axes of its deformed sections.
+
+    What the part beyond a cut exerts on the part before it: a positive axial force is
+    tension, and a moment turns as the right hand does about its axis, so that
+
+    .. math:: M_x = GJ\,\theta', \qquad M_y = -EI_y\,w'', \qquad M_z = EI_z\,v''.
+
+    Attributes
+    ----------
+    name : str
+        Name of the link.
+    at : (S,) ndarray
+        Distances of the cuts from the base along the line, in m.
+    force : (..., S, 3) ndarray
+        Axial force and shear along y and z, in N.
+    moment : (..., S, 3) ndarray
+        Torsion and bending moments about y and z, in N m.
+    strain : (..., S, 4) ndarray
+        Stretch, rate of twist in 1/m, curvatures :math:`v''` and :math:`w''` in 1/m,
+        by the modes of the link.
+    strain_moment : (..., S, 3) ndarray
+        The moments that belong to these strains, in N m.
+    profile : BeamProfile
+        The link as a beam.
+    """
+
+    name: str
+    at: Array
+    force: Array
+    moment: Array
+    strain: Array
+    strain_moment: Array
+    profile: BeamProfile
+
+    @property
+    def axial(self) -> Array:
+        """Axial force, (..., S), tension positive, in N."""
+        return self.force[..., 0]
+
+    @property
+    def torsion(self) -> Array:
+        """Torsion moment, (..., S), in N m."""
+        return self.moment[..., 0]
+
+    def stress(self, *, by_strain: bool = False) -> Array:
+        """Largest normal stress by size in each section.
+
+        Parameters
+        ----------
+        by_strain : bool
+            Of the moments that belong to the strains of the modes, without axial force,
+            in place of those in balance.
+
+        Returns
+        -------
+        stress : (..., S) ndarray
+            In Pa.
+
+        Raises
+        ------
+        ModelError
+            If the sections have no outermost fibres.
+
+        See Also
+        --------
+        flexarm.beams.Section.normal_stress : of one section.
+
+        Examples
+        --------
+        A tube of 1 m under its own weight, in MPa at its root, beside the formula of a
+        cantilever, M = mu g L^2/2:
+
+        >>> import flexarm as fa
+        >>> tube = fa.beams.Section.tube(0.02, 0.001, fa.beams.ALUMINIUM)
+        >>> link = fa.beams.finite_element_link(
+        ...     "link", length=1.0, sections=tube, motions="bending y"
+        ... )
+        >>> arm = fa.Arm([link], gravity=(0, -9.81, 0))
+        >>> loads = fa.link_loads(arm, [0.0] * 9, [0.0] * 9, [0.0] * 9)["link"]
+        >>> moment = tube.mass_per_length * 9.81 / 2.0
+        >>> print((1e-6 * loads.stress()[0]).round(3))
+        2.927
+        >>> print((1e-6 * tube.normal_stress(0.0, 0.0, moment)).round(3))
+        2.927
+        """
+        axial = self.force[..., 0] * (not by_strain)
+        moment = self.strain_moment if by_strain else self.moment
+        return np.stack(
+            [
+                section.normal_stress(
+                    axial[..., j], moment[..., j, 1], moment[..., j, 2]
+                )
+                for j, section in enumerate(self._sections())
+            ],
+            axis=-1,
+        )
+
+    def shear_stress(self, *, by_strain: bool = False) -> Array:
+        """Largest shear stress by size of torsion in each section.
+
+        Parameters
+        ----------
+        by_strain : bool
+            Of the torsion that belongs to the strains of the modes.
+
+        Returns
+        -------
+        stress : (..., S) ndarray
+            In Pa; that of shear forces is left out.
+
+        Raises
+        ------
+        ModelError
+            If the sections have no torsion modulus.
+
+        See Also
+        --------
+        flexarm.beams.Section.shear_stress : of one section.
+
+        Examples
+        --------
+        A round bar of 1 m and 20 mm, twisted at its end by 10 N m, in MPa at its root,
+        16 M / (pi d^3):
+
+        >>> import flexarm as fa
+        >>> bar = fa.beams.Section.round(0.02, fa.beams.STEEL)
+        >>> link = fa.beams.finite_element_link(
+        ...     "link", length=1.0, sections=bar, motions="torsion"
+        ... )
+        >>> arm = fa.Arm([link], gravity=(0, 0, 0))
+        >>> rest = fa.equilibrium(arm, [0.0] * arm.nq, wrench=[10, 0, 0, 0, 0, 0])
+        >>> still = [0.0] * arm.nv
+        >>> loads = fa.link_loads(arm, rest.q, still, still, wrench=[10, 0, 0, 0, 0, 0])
+        >>> print((1e-6 * loads["link"].shear_stress()[0]).round(3))
+        6.366
+        """
+        torsion = (self.strain_moment if by_strain else self.moment)[..., 0]
+        return np.stack(
+            [
+                section.shear_stress(torsion[..., j])
+                for j, section in enumerate(self._sections())
+            ],
+            axis=-1,
+        )
+
+    def _sections(self) -> tuple[Section, ...]:
+        sections = self.profile.sections
+        if sections is None:
+            raise ModelError(
+                f"link {self.name!r} has no sections, which stresses need, expected a "
+                "link of flexarm.beams.finite_element_link"
+            )
+        return sections
+
+
+def link_loads(
+    arm: ArmLike,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    wrench: Any = None,
+    node: Any = None,
+    frame: str = "node",
+) -> dict[str, LinkLoads]:
+    r"""Axial force, shear, torsion and bending moments along the links of an arm.
+
+    Forces and moments at a cut balance all that is beyond it: inertia and weight of the
+    rest of the link, what hangs on it, and a wrench from outside.  That is exact in any
+    state of motion, however coarse the modes are.  Beside them stand the moments that
+    belong to the strains of the modes.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nv`` coordinates, of full fidelity.
+    q : (..., nq) array_like of float
+        Positions: rad (revolute), m (prismatic), modal coordinates.
+    qd, qdd : (..., nv) array_like of float
+        Velocities and accelerations, such as those of `forward_dynamics`.  Leading axes
+        broadcast.
+    wrench : (..., 6) array_like of float, optional
+        Moment in N m, then force in N, that acts on a node from outside.
+    node : int, str or (body, node), optional
+        Number or name of the node on which it acts; by default the tip.
+    frame : {"node", "base"}
+        Axes of the wrench, as in `wrench_forces`.
+
+    Returns
+    -------
+    loads : dict of str to LinkLoads
+        For each link that is a beam, by its name: those of `beams.flexible_link` and
+        `beams.finite_element_link`.
+
+    Raises
+    ------
+    ArgumentError
+        If a last axis has the wrong length, or if the arm has loops or is not of full
+        fidelity.
+    NotFiniteError
+        If an argument or a result is not finite.
+
+    See Also
+    --------
+    inverse_dynamics : at a joint the moment about its axis.
+    plotting.link_loads : draws them.
+
+    Notes
+    -----
+    The loads at the base are those of the joint: the moment about its axis is minus
+    its torque (less that on a hub), as the joint acts on the link from the other side.
+    Motors and their housings belong to the link that carries them.
+
+    Strains of few modes miss the jumps of shear that joints and payloads bring, and
+    moments by strains converge more slowly than deflections; how far the two are apart
+    says how good the modes are.  They agree in a link of elements at rest under loads
+    at its nodes.
+
+    References
+    ----------
+    .. [1] L. Meirovitch, *Fundamentals of Vibrations*, McGraw-Hill, 2001, section 7.2
+       (loads by modes); R. L. Bisplinghoff, H. Ashley, R. L. Halfman,
+       *Aeroelasticity*, Addison-Wesley, 1955, section 10-6 (by modes or by forces).
+
+    Examples
+    --------
+    A level link of 2 kg/m and 1 m at rest, as stiff as not to sag: at the base 2 g in
+    shear, and half of that in bending:
+
+    >>> import flexarm as fa
+    >>> link = fa.beams.finite_element_link(
+    ...     "link", length=1.0, sections=fa.beams.Section.from_stiffness(2.0, 1e6),
+    ...     motions="bending y"
+    ... )
+    >>> arm = fa.Arm([link], gravity=(0, -9.81, 0))
+    >>> loads = fa.link_loads(arm, [0.0] * 9, [0.0] * 9, [0.0] * 9)["link"]
+    >>> print(loads.at[0], loads.force[0].round(6), loads.moment[0].round(6))
+    0.0 [  0.   -19.62   0.  ] [ 0.    0.   -9.81]
+    """
+    check_arm(arm)
+    _refuse(arm)
+    given = [real_array(*item) for item in (("q", q), ("qd", qd), ("qdd", qdd))]
+    for what, value, size in zip(
+        ("q", "qd", "qdd"), given, (arm.nq, arm.nv, arm.nv), strict=True
+    ):
+        if value.ndim == 0 or value.shape[-1] != size:
+            raise ArgumentError(
+                f"{what} has shape {value.shape}, expected (..., {size})"
+            )
+        check_finite(what, value)
+    try:
+        np.broadcast_shapes(*(value.shape[:-1] for value in given))
+    except ValueError:
+        raise ArgumentError(
+            "leading axes do not broadcast: q {}, qd {}, qdd {}, expected equal "
+            "lengths or 1".format(*(value.shape[:-1] for value in given))
+        ) from None
+    if any(body.joint.drive is not None for body in arm.bodies):
+        from ..model.expansion import expanded
+
+        arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
+    wrenches = Wrenches(arm, *given)
+    if wrench is not None:
+        wrenches.add_external(wrench, node, frame)
+    result = {}
+    for number, body in enumerate(arm.bodies):
+        profile = body.beam
+        if profile is not None:
+            result[body.name] = _loads_of(wrenches, number, profile)
+    return result
+
+
+def _refuse(arm: ArmLike) -> None:
+    if arm.fidelity != "full":
+        raise ArgumentError(
+            f"the arm has the fidelity {arm.fidelity!r}, expected 'full', since forces "
+            "of the others do not balance; use replace(fidelity='full')"
+        )
+    loops = [item for item in arm.constraints if isinstance(item, Loop)]
+    if loops:
+        raise ArgumentError(
+            f"the arm has {len(loops)} loops, whose forces act on its links, "
+            "expected a tree; give what they transmit as a wrench"
+        )
+
+
+def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoads:
+    """Loads of one link: moment and force at each cut from those about its frame."""
+    body = wrenches.arm.bodies[number]
+    eta = wrenches.modes(number)[0]
+    forces, moments = [], []
+    for j, node in enumerate(profile.node):
+        about_frame = wrenches.beyond(number, profile, j)
+        place = wrenches.place(number, int(node))
+        R = rotation(eta @ body.node_rotation[node].T)[0] @ profile.axes[j]
+        force = -about_frame[..., 3:]
+        moment = -about_frame[..., :3]
+        moment = moment - (cross_matrix(place) @ force[..., np.newaxis])[..., 0]
+        forces.append(np.einsum("...ij,...i->...j", R, force))
+        moments.append(np.einsum("...ij,...i->...j", R, moment))
+    strain = np.einsum("sam,...m->...sa", profile.strain, eta)
+    bend = strain * profile.stiffness
+    loads = LinkLoads(
+        name=body.name,
+        at=profile.at,
+        force=np.stack(forces, axis=-2),
+        moment=np.stack(moments, axis=-2),
+        strain=strain,
+        strain_moment=np.stack([bend[..., 1], -bend[..., 3], bend[..., 2]], axis=-1),
+        profile=profile,
+    )
+    check_finite("force of the links", loads.force, 2)
+    return loads

@@ -1,0 +1,264 @@
+"""Wrenches of inertia, weight and outer loads of bodies and parts of them, in NumPy.
+
+Rigid rows of (B5) for arrays of states, axes of the body, about its frame.  They are
+linear in the masses, so the part of a link beyond a cut has those of its own integrals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import real_array
+from .._calls.arm_like import ArmLike
+from ..bodies.foreshortening import driven_shapes
+from ..bodies.integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from ..bodies.maps import cross_matrix, node_place
+from ..bodies.profile import BeamProfile
+from ..errors import ArgumentError
+from ..kinematics.links import link_accelerations, link_velocities
+from ..kinematics.nodes import check_frame, link_poses, node_of, node_pose
+
+if TYPE_CHECKING:
+    from ..bodies.body import Body
+
+Array = NDArray[np.float64]
+Motion = tuple[Array, Array, Array]
+
+
+def _cross(x: Array, y: Array) -> Array:
+    return np.asarray((cross_matrix(x) @ y[..., np.newaxis])[..., 0])
+
+
+def body_wrench(
+    c: ModalIntegrals, motion: Motion, twist: Array, rate: Array, gravity: Array
+) -> Array:
+    """Moment and force that keep a body in motion against its weight, (..., 6).
+
+    Parameters
+    ----------
+    c : ModalIntegrals
+        Of the body or of a part of it, with n modes.
+    motion : tuple of (..., n) ndarray
+        Modal coordinates, rates and accelerations.
+    twist, rate : (..., 6) ndarray
+        Twist of the frame in its own axes, and the rates of its entries.
+    gravity : (..., 3) ndarray
+        In the axes of the frame.
+    """
+    eta, etad, etadd = motion
+    omega, v = twist[..., :3], twist[..., 3:]
+    turn, move = rate[..., :3], rate[..., 3:] - gravity
+    mp = c.mp0 + eta @ c.mp1.T
+    J_r = c.J1s + np.tensordot(eta, c.J2s, axes=(-1, 1))
+    J = c.J0 + 0.5 * np.einsum("...rij,...r->...ij", c.J1s + J_r, eta)
+    F = c.F0 + np.tensordot(eta, c.F1, axes=(-1, 2))
+
+    def on(matrix: Array, x: Array) -> Array:
+        return np.asarray((matrix @ x[..., np.newaxis])[..., 0])
+
+    P = c.m * v - _cross(mp, omega) + etad @ c.E.T
+    h = on(J, omega) + _cross(mp, v) + on(F, etad)
+    mp_rate = etad @ c.mp1.T
+    J_rate = np.einsum("...rij,...r->...ij", J_r, etad)
+    F_rate = np.einsum("irs,...r,...s->...i", c.F1, etad, etad, optimize=True)
+
+    force = c.m * move - _cross(mp, turn) + etadd @ c.E.T
+    force = force + _cross(omega, mp_rate) + _cross(omega, P)
+    moment = on(J, turn) + _cross(mp, move) + on(F, etadd) + F_rate + on(J_rate, omega)
+    moment = moment + _cross(mp_rate, v) + _cross(omega, h) + _cross(v, P)
+    moment = moment + _cross(gravity, eta @ (c.E - c.mp1).T)  # (B4)
+    return np.concatenate(np.broadcast_arrays(moment, force), axis=-1)
+
+
+def _one_node(arm: ArmLike, node: Any) -> int:
+    index = np.asarray(node_of(arm, node))
+    if index.ndim:
+        raise ArgumentError(
+            f"node has shape {index.shape}, expected one node for all states"
+        )
+    if not -arm.n_nodes <= index < arm.n_nodes:
+        raise ArgumentError(f"node is {index}, expected a number below {arm.n_nodes}")
+    return int(index) % arm.n_nodes
+
+
+def _with_driven(second: Array, motion: Motion) -> Motion:
+    """Coordinates, rates and accelerations of the modes and the shapes they drive."""
+    eta, etad, etadd = motion
+    slope = np.einsum("krs,...s->...kr", second, eta)
+    zeta = 0.5 * np.einsum("...kr,...r->...k", slope, eta)
+    zetad = np.einsum("...kr,...r->...k", slope, etad)
+    zetadd = np.einsum("...kr,...r->...k", slope, etadd)
+    zetadd = zetadd + np.einsum("krs,...r,...s->...k", second, etad, etad)
+    pairs = ((eta, zeta), (etad, zetad), (etadd, zetadd))
+    first, rate, change = (np.concatenate(pair, axis=-1) for pair in pairs)
+    return first, rate, change
+
+
+def whole(body: Body, motion: Motion) -> tuple[ModalIntegrals, Motion]:
+    """Integrals of a body, and the motion of its modes and what they drive."""
+    c = modal_integrals(body)
+    if c.driven is None:
+        return c, motion
+    return c.driven.integrals, _with_driven(c.driven.second, motion)
+
+
+class Parts:
+    """A link of which parts are taken: its masses, and the shapes that modes drive.
+
+    Parameters
+    ----------
+    body : FlexibleBody
+        Link with n modes.
+    profile : BeamProfile
+        Its cuts.
+    """
+
+    def __init__(self, body: Body, profile: BeamProfile) -> None:
+        self._body, self._profile = body, profile
+        carried = profile.carried
+        if carried is None:
+            carried = (body.node_mass, body.node_com, body.node_inertia)
+        self._carried, n = carried, body.n_modes
+        shapes, self._second = np.zeros((body.n_nodes, 3, 0)), np.zeros((0, n, n))
+        if body.node_foreshortening is not None:
+            mass, com, _ = carried
+            place = body.node_position + com
+            shapes, self._second = driven_shapes(mass, place, body.node_foreshortening)
+        still = np.zeros_like(shapes)
+        self._rotation = np.concatenate([body.node_rotation, still], axis=2)
+        self._translation = np.concatenate([body.node_translation, shapes], axis=2)
+
+    def beyond(self, cut: int, motion: Motion) -> tuple[ModalIntegrals, Motion]:
+        """Integrals of what is beyond a cut, and the motion as in `whole`."""
+        mass, com, inertia = self._carried
+        left = self._profile.mass_beyond[cut]
+        c = nodal_integrals(
+            left * mass,
+            com,
+            left[:, np.newaxis, np.newaxis] * inertia,
+            self._body.node_position,
+            self._rotation,
+            self._translation,
+        )
+        return c, _with_driven(self._second, motion)
+
+
+class Wrenches:
+    """Motion of all bodies of an arm in many states, and wrenches about their frames.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm.
+    q, qd, qdd : (..., n) ndarray
+        Positions, velocities, accelerations; leading axes broadcast.
+    """
+
+    def __init__(self, arm: ArmLike, q: Array, qd: Array, qdd: Array) -> None:
+        self.arm = arm
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in (q, qd, qdd)))
+        self.q, self.qd, self.qdd = (
+            np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, qd, qdd)
+        )
+        self.pose = link_poses(arm, self.q)
+        self.twist = link_velocities(arm, self.q, self.qd)
+        self.rate = link_accelerations(arm, self.q, self.qd, self.qdd)
+        gravity = np.asarray(arm.gravity, dtype=np.float64)
+        self.gravity = np.einsum("...ji,j->...i", self.pose[..., :3, :3], gravity)
+        # outer loads as (body, node, wrench about the origin of the base)
+        self._outer: list[tuple[int, int, Array]] = []
+        self._subtree: list[Array] = []
+        self._parts: dict[int, Parts] = {}
+
+    def modes(self, number: int) -> Motion:
+        """Coordinates, rates and accelerations of the modes of a body."""
+        at = self.arm.mode_slice(number)
+        q_at = self.arm.mode_slice(number, positions=True)
+        return self.q[..., q_at], self.qd[..., at], self.qdd[..., at]
+
+    def place(self, number: int, node: int) -> Array:
+        """Place of a node of the deformed body in its frame."""
+        return node_place(self.arm.bodies[number], node, self.modes(number)[0])
+
+    def add_external(self, wrench: Any, node: Any, frame: str) -> None:
+        """Add a wrench on a node; see `flexarm.wrench_forces`."""
+        check_frame(frame)
+        given = real_array("wrench", wrench)
+        if given.ndim == 0 or given.shape[-1] != 6:
+            raise ArgumentError(f"wrench has shape {given.shape}, expected (..., 6)")
+        index = _one_node(self.arm, node)
+        T = node_pose(self.arm, self.q, index)
+        if frame == "node":
+            R = T[..., :3, :3]
+            parts = [
+                (R @ given[..., at, None])[..., 0] for at in (slice(3), slice(3, 6))
+            ]
+            given = np.concatenate(parts, axis=-1)
+        moment = given[..., :3] + _cross(T[..., :3, 3], given[..., 3:])
+        body = int(np.searchsorted(self.arm._node_offset, index, side="right")) - 1
+        own = index - self.arm._node_offset[body]
+        force = np.broadcast_to(given[..., 3:], moment.shape)
+        self._outer.append((body, own, np.concatenate([moment, force], axis=-1)))
+        self._subtree = []
+
+    def to_base(self, number: int, wrench: Array) -> Array:
+        """Wrench about a frame, in its axes, as one about the base in its axes."""
+        R, x = self.pose[..., number, :3, :3], self.pose[..., number, :3, 3]
+        force = (R @ wrench[..., 3:, None])[..., 0]
+        moment = (R @ wrench[..., :3, None])[..., 0] + _cross(x, force)
+        return np.concatenate([moment, force], axis=-1)
+
+    def to_frame(self, number: int, wrench: Array) -> Array:
+        """Inverse of `to_base`."""
+        R, x = self.pose[..., number, :3, :3], self.pose[..., number, :3, 3]
+        moment = wrench[..., :3] - _cross(x, wrench[..., 3:])
+        back = np.swapaxes(R, -1, -2)
+        parts = [back @ moment[..., None], back @ wrench[..., 3:, None]]
+        return np.concatenate([part[..., 0] for part in parts], axis=-1)
+
+    def own(self, number: int, c: ModalIntegrals, motion: Motion) -> Array:
+        """Wrench of a body or a part of it alone, about its frame."""
+        return body_wrench(
+            c,
+            motion,
+            self.twist[..., number, :],
+            self.rate[..., number, :],
+            self.gravity[..., number, :],
+        )
+
+    def subtree(self) -> list[Array]:
+        """Wrench that holds each body and all that hangs on it, about the base."""
+        if not self._subtree:
+            arm = self.arm
+            totals = []
+            for number, body in enumerate(arm.bodies):
+                c, motion = whole(body, self.modes(number))
+                totals.append(self.to_base(number, self.own(number, c, motion)))
+            for body_number, _, wrench in self._outer:
+                totals[body_number] = totals[body_number] - wrench
+            for number in reversed(range(len(arm.bodies))):
+                parent = arm._parents[number]
+                if parent >= 0:
+                    totals[parent] = totals[parent] + totals[number]
+            self._subtree = totals
+        return self._subtree
+
+    def beyond(self, number: int, profile: BeamProfile, cut: int) -> Array:
+        """Wrench that holds all beyond a cut of a link, about its frame."""
+        body = self.arm.bodies[number]
+        if number not in self._parts:
+            self._parts[number] = Parts(body, profile)
+        c, motion = self._parts[number].beyond(cut, self.modes(number))
+        hung = np.zeros((*self.q.shape[:-1], 6))
+        for child, other in enumerate(self.arm.bodies):
+            if self.arm._parents[child] == number:
+                node = body.node_index(other.joint.node)
+                if profile.beyond[cut, node]:
+                    hung = hung + self.subtree()[child]
+        for body_number, node, wrench in self._outer:
+            if body_number == number and profile.beyond[cut, node]:
+                hung = hung - wrench
+        return self.own(number, c, motion) + self.to_frame(number, hung)

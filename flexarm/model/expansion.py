@@ -1,0 +1,114 @@
+"""Motors of flexible joints as bodies of the tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import AnArm
+
+Array = NDArray[np.float64]
+
+
+def expanded(arm: AnArm) -> AnArm:
+    """The arm with its motors as bodies, and without forces inside joints.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+
+    Returns
+    -------
+    plain : Arm
+        Rotors ``"body_motor"`` and stators ``"body_stator"`` follow the bodies; the
+        coordinates are those of `arm`, in the same order.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, rotor_inertia=0.1, stator_mass=2.0)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> plain = fa.reference.motors.expanded(fa.Arm([rod]))
+    >>> [body.name for body in plain.bodies]
+    ['rod', 'rod_stator', 'rod_motor']
+    """
+    from ..bodies.joints import Joint
+    from ..bodies.models import RigidBody
+
+    none = {"drive": None, "stiffness": 0.0, "rest": 0.0, "stops": None}
+    none |= {"coulomb_friction": None}
+    names = [body.name for body in arm.bodies]
+    bodies: list[Any] = []
+    still: list[RigidBody] = []
+    rotors: list[RigidBody] = []
+    for k, body in enumerate(arm.bodies):
+        joint, p = body.joint, arm._parents[k]
+        parent = "ground" if p < 0 else names[p]
+        bodies.append(body.replace(joint=joint.replace(parent=parent, **none)))
+        if joint.drive is None:
+            continue
+        d, (axis, point, turns) = joint.drive, motor_axis(joint)
+        place = {
+            "parent": parent,
+            "node": joint.node,
+            "position": joint.position + joint.rotation @ point,
+            "rotation": joint.rotation,
+        }
+        fixed = RigidBody(
+            f"{body.name}_stator", Joint("fixed", **place), mass=d.stator_mass
+        )
+        fixed._set(inertia=stator_inertia(d, axis))
+        if d.stator_mass or fixed.inertia.any():
+            still.append(fixed)
+        kind = ("revolute" if turns else "prismatic") if d.is_free else "fixed"
+        moves = Joint(kind, axis=axis, damping=d.motor_damping * d.is_free, **place)
+        mass = d.rotor_mass if turns else d.rotor_inertia
+        held = axis * (d.locked if not (turns or d.is_free) else 0.0)
+        rotor = RigidBody(f"{body.name}_motor", moves, mass=mass, com=held)
+        if turns:
+            rotor._set(inertia=rotor_inertia(d, axis))
+        (rotors if d.is_free else still).append(rotor)
+    plain: AnArm = arm.replace(
+        bodies=[*bodies, *still, *rotors],
+        tip=arm.tip,
+        constraints=[_renamed(c) for c in arm.constraints],
+        check_units=False,
+    )
+    return plain
+
+
+def _renamed(constraint: Any) -> Any:
+    """A constraint in which motors have the names of their bodies."""
+    from .loops import Coupling
+
+    if not isinstance(constraint, Coupling):
+        return constraint
+    pairs = {
+        key.removesuffix(".motor") + "_motor" * key.endswith(".motor"): value
+        for key, value in constraint.coefficients
+    }
+    return Coupling(pairs, constraint.constant, constraint.name)
+
+
+def motor_axis(joint: Any) -> tuple[Array, Array, bool]:
+    """Axis, a point on it, and whether the motor turns."""
+    turn, slide = joint.screws[:3, 0], joint.screws[3:, 0]
+    if turn.any():
+        return turn, np.cross(turn, slide), True
+    return slide, np.zeros(3), joint.drive.rotary
+
+
+def rotor_inertia(drive: Any, axis: Array) -> Array:
+    """Inertia of the rotor about a point on its axis, (3, 3)."""
+    about = np.outer(axis, axis)
+    across = drive.rotor_transverse_inertia * (np.eye(3) - about)
+    return np.asarray(drive.rotor_inertia * about + across)
+
+
+def stator_inertia(drive: Any, axis: Array) -> Array:
+    """Inertia of the stator, (3, 3)."""
+    inertia = np.asarray(drive.stator_inertia)
+    return inertia if inertia.ndim else inertia * np.outer(axis, axis)

@@ -1,0 +1,190 @@
+"""An arm as a C header, for programs that link the ``fa_*`` library alone."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm
+from .._calls.arm_like import ArmLike
+from ..errors import ArgumentError
+from .packing import pack
+
+_KEYWORDS = """auto break case char const continue default do double else enum extern
+float for goto if inline int long register restrict return short signed sizeof static
+struct switch typedef union unsigned void volatile while"""
+_WIDTH = 86  # of 88: the end of a line in a macro takes two
+
+
+def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -> None:
+    """Write an arm as a C header, for a controller that has no Python.
+
+    The header holds what `Arm.pack` returns as constants and a
+    ``static const fa_description`` of them, from which ``fa_model_build`` makes the
+    same model in C; every number is written such that C reads the same bits.
+    ``csrc/examples/real_time_loop.c`` is a program around one.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of any kind.
+    file : str or path
+        Where to write the header; what is there is replaced.
+    name : str
+        Name of the description in C: an identifier that begins neither with an
+        underscore, as names of the compiler do, nor with ``fa_``, as those of the
+        library do.  Its capitals begin the sizes: ``ARM_NQ`` positions, ``ARM_NV``
+        velocities, ``ARM_N_ACTUATORS``, ``ARM_N_NODES``, ``ARM_TIP_NODE``, and
+        ``ARM_Q``, the initializer of neutral positions.
+
+    Raises
+    ------
+    ArgumentError
+        If `arm` is no arm, or `name` is not a name in C.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    Arm.pack : the same arrays in Python.
+
+    Notes
+    -----
+    The layout of the arrays is that of ``csrc/fa_model.h`` of this version of the
+    package: compile both together.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     header = pathlib.Path(directory, "de_luca.h")
+    ...     arm.export_c(header, name="de_luca")
+    ...     text = header.read_text()
+    >>> "static const fa_description de_luca = {" in text
+    True
+    >>> "DE_LUCA_NV = 6" in text
+    True
+    """
+    check_arm(arm)
+    valid = isinstance(name, str) and re.fullmatch(r"(?!fa_)[A-Za-z]\w*", name, re.A)
+    if not valid or name in _KEYWORDS.split():
+        raise ArgumentError(
+            f"name is {name!r}, expected a name of a variable in C, such as 'arm'; "
+            "those with '_' or 'fa_' in front belong to the compiler and the library"
+        )
+    Path(file).write_text(_header(arm, name), encoding="ascii")
+
+
+def _number(value: Any) -> str:
+    """A number that C reads as the same bits."""
+    if isinstance(value, (int, np.integer)):
+        return str(value)
+    if np.isfinite(value):
+        return repr(float(value))
+    return "NAN" if np.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+
+
+def _filled(words: Iterable[str], indent: str = "    ") -> list[str]:
+    """Words behind commas, in lines."""
+    lines, line = [], indent
+    for word in words:
+        if len(line) + len(word) + 2 > _WIDTH:
+            lines.append(line.rstrip())
+            line = indent
+        line += f"{word}, "
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def _array(name: str, array: NDArray[Any]) -> list[str]:
+    """Definition of an array; C has none that are empty."""
+    if not array.size:
+        return []
+    kind = "int" if array.dtype.kind == "i" else "double"
+    numbers = _filled(_number(x) for x in array.ravel())
+    return [f"static const {kind} {name}[{array.size}] = {{", *numbers, "};", ""]
+
+
+def _comment(label: str, names: Iterable[str]) -> list[str]:
+    """Names of coordinates; nothing in them may end the comment."""
+    lines = _filled((n.replace("*/", "* /") for n in names), " *     ")
+    plain = [x.encode("ascii", "backslashreplace").decode() for x in lines]
+    return [f" * {label}", *plain] if lines else []
+
+
+def _description(arm: ArmLike, name: str) -> list[str]:
+    """Definitions of the arrays of an arm and of the description of them."""
+    packed = pack(arm)
+    arrays = {key: np.asarray(value) for key, value in packed._asdict().items()}
+    constants = arrays.pop("constants")
+    arrays["gravity"] = constants[:3]
+    counts = {
+        "n_bodies": len(packed.topology),
+        "nodes_size": packed.nodes.size,
+        "modal_size": packed.modal.size,
+        "n_loops": len(packed.loops),
+        "n_couplings": len(packed.couplings),
+        "couplings_size": packed.couplings.size,
+        "n_passive": len(packed.passive),
+    }
+    fields = [f"    .{key} = {value}," for key, value in counts.items()]
+    fields += [f"    .{key} = {name}_{key}," for key, a in arrays.items() if a.size]
+    fields += [
+        f"    .stabilization = {_number(constants[3])},",
+        f"    .fidelity = FA_{arm.fidelity.upper()},",
+    ]
+    return [
+        *(line for key, a in arrays.items() for line in _array(f"{name}_{key}", a)),
+        f"static const fa_description {name} = {{",
+        *fields,
+        "};",
+    ]
+
+
+def _header(arm: ArmLike, name: str) -> str:
+    upper = name.upper()
+    sizes = {
+        "NQ": arm.nq,
+        "NV": arm.nv,
+        "N_ACTUATORS": arm.nu,
+        "N_NODES": arm.n_nodes,
+        "TIP_NODE": arm.tip_node,
+    }
+    guard = f"FLEXARM_{upper}_H"
+    return "\n".join(
+        [
+            "/*",
+            f" * An arm of {len(arm.bodies)} bodies; written by flexarm.export_c.",
+            " *",
+            *_comment("Velocities, with their forces:", arm.coordinate_names),
+            " */",
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
+            '#include "fa_model.h"',
+            "",
+            "#include <math.h>",
+            "",
+            "enum {",
+            *(f"    {upper}_{key} = {value}," for key, value in sizes.items()),
+            "};",
+            "",
+            "/* initializer of neutral positions */",
+            f"#define {upper}_Q \\",
+            "    { \\",
+            *(f"{line} \\" for line in _filled(map(_number, arm.neutral), " " * 8)),
+            "    }",
+            "",
+            *_description(arm, name),
+            "",
+            "#endif",
+            "",
+        ]
+    )

@@ -1,0 +1,200 @@
+"""Motors of flexible joints: locked, freed, and where they stand at rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm, common_batch, real_array
+from .._calls.arm_like import AnArm, ArmLike
+from .._support.checks import as_numbers
+from ..errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+
+def _driven(arm: ArmLike, what: str, bodies: Any) -> list[int]:
+    """Bodies whose joints have drives: all, or those that are named."""
+    check_arm(arm)
+    if isinstance(bodies, str):
+        bodies = [bodies]
+    if bodies is None:
+        return [k for k, b in enumerate(arm.bodies) if b.joint.drive is not None]
+    chosen = [arm.body_index(b) for b in bodies]
+    for k in chosen:
+        if arm.bodies[k].joint.drive is None:
+            raise ArgumentError(
+                f"the joint of body {arm.bodies[k].name!r} has no drive to {what}, "
+                "expected bodies whose joints have one"
+            )
+    return chosen
+
+
+def _with_locked(arm: AnArm, locked: dict[int, float | None]) -> AnArm:
+    """The arm with other motors locked (a position) or free (None)."""
+    bodies = list(arm.bodies)
+    for k, where in locked.items():
+        joint = bodies[k].joint
+        drive = joint.drive.replace(locked=where)
+        bodies[k] = bodies[k].replace(joint=joint.replace(drive=drive))
+    result: AnArm = arm.replace(bodies=bodies)
+    return result
+
+
+def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
+    """The arm with its brakes on: motors are held, joints hang on their springs.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with drives.
+    q_motor : float or (n,) array_like of float
+        Where the motors are held, one position for all or one for each, in the order
+        of `bodies`, in rad or m.
+    bodies : sequence of str or int, optional
+        Whose motors; all that are there by default.
+
+    Returns
+    -------
+    arm : Arm
+        New arm without coordinates for these motors; rotors move with their carriers.
+
+    Raises
+    ------
+    ArgumentError
+        If a joint has no drive, a body is named twice, or the sizes do not fit.
+    ModelError
+        If a position is no finite number, or a gear is rigid.
+
+    See Also
+    --------
+    free_motors : the inverse.
+
+    Notes
+    -----
+    Frequencies of a robot with its brakes on are those that a hammer test finds.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> arm = fa.lock_motors(fa.Arm([rod]), 50.0)
+    >>> arm.coordinate_names, arm.bodies[0].joint.drive.locked
+    (('rod',), 50.0)
+    """
+    chosen = _driven(arm, "lock", bodies)
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError("bodies names a body twice, expected each motor once")
+    where = as_numbers("q_motor", q_motor)
+    if where.ndim > 1 or (where.ndim == 1 and len(where) != len(chosen)):
+        raise ArgumentError(
+            f"q_motor has shape {where.shape}, expected one number or "
+            f"({len(chosen)},), one for each motor"
+        )
+    values = np.broadcast_to(where, (len(chosen),))
+    return _with_locked(arm, {k: float(x) for k, x in zip(chosen, values, strict=True)})
+
+
+def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
+    """The arm with its brakes off: all motors, or some, turn.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with drives.
+    bodies : sequence of str or int, optional
+        Whose motors; all by default.
+
+    Returns
+    -------
+    arm : Arm
+        New arm in which these motors have coordinates.
+
+    Raises
+    ------
+    ArgumentError
+        If a joint has no drive.
+    ModelError
+        If a rotor has no inertia.
+
+    See Also
+    --------
+    lock_motors : the inverse.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4, locked=0.0)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> fa.free_motors(fa.Arm([rod])).coordinate_names
+    ('rod', 'rod.motor')
+    """
+    return _with_locked(arm, dict.fromkeys(_driven(arm, "free", bodies)))
+
+
+def motor_positions(arm: ArmLike, q: Any, load: Any = 0.0) -> Array:
+    """Positions with the motors where their shafts carry given loads.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with ``nq`` positions.
+    q : (..., nq) array_like of float
+        Positions, in rad, m, modal units, quaternions; those of motors do not count.
+    load : float or (..., nu) array_like of float
+        Force on each joint that its shaft carries, in N m or N; by default none.
+
+    Returns
+    -------
+    q : (..., nq) ndarray of float
+        The same with ``q_motor = N (q_joint + load / K)``, all other entries as given.
+
+    Raises
+    ------
+    ArgumentError
+        If sizes do not fit.
+
+    See Also
+    --------
+    equilibrium, inverse_statics : where gravity and wrenches are the load.
+
+    Notes
+    -----
+    From the force of the shaft, ``K (q_joint - q_motor / N) = -load``.  A start at rest
+    without such loads oscillates.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4)
+    >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
+    >>> fa.motor_positions(fa.Arm([rod]), [0.5, 0.0], [10.0])
+    array([ 0.5, 50.1])
+    """
+    check_arm(arm)
+    positions, loads = real_array("q", q), real_array("load", load)
+    if positions.ndim == 0 or positions.shape[-1] != arm.nq:
+        raise ArgumentError(
+            f"q has shape {positions.shape}, expected a last axis of {arm.nq} "
+            "positions; see arm.position_names"
+        )
+    if loads.ndim and loads.shape[-1] != arm.nu:
+        raise ArgumentError(
+            f"load has shape {loads.shape}, expected a last axis of {arm.nu}, one "
+            "force for each joint"
+        )
+    batch = common_batch({"q": positions.shape[:-1], "load": loads.shape[:-1]})
+    result = np.array(np.broadcast_to(positions, (*batch, arm.nq)), dtype=np.float64)
+    loads = np.broadcast_to(loads, (*batch, arm.nu))
+    motor = arm.motor_position_slice.start
+    for k, body in enumerate(arm.bodies):
+        drive = body.joint.drive
+        if drive is not None and drive.is_free:
+            twist = loads[..., arm.body_joint_slice(k).start] / drive.stiffness
+            at = arm.body_joint_slice(k, positions=True).start
+            result[..., motor] = drive.gear_ratio * (result[..., at] + twist)
+            motor += 1
+    return result

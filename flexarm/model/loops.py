@@ -1,0 +1,277 @@
+"""Closed loops and couplings of joints: what a tree of bodies must also satisfy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import ArmLike
+from .._support.checks import as_array, check_rotation
+from .._support.description import Description
+from .._support.options import did_you_mean
+from ..errors import ModelError
+
+Array = NDArray[np.float64]
+
+DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")  # the order of the bits in fa_model.h
+
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    "fixed": DIRECTIONS,
+    "revolute": ("rx", "ry", "x", "y", "z"),
+    "prismatic": ("rx", "ry", "rz", "x", "y"),
+    "cylindrical": ("rx", "ry", "x", "y"),
+    "universal": ("rz", "x", "y", "z"),
+    "planar": ("rx", "ry", "z"),
+    "spherical": ("x", "y", "z"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Loop(Description):
+    """Connection of two nodes that closes a loop.
+
+    Parameters
+    ----------
+    first : (str, str or int)
+        Body and node that carry the first frame.
+    second : (str, str or int) or "ground"
+        Body and node that carry the second frame.
+    kind : str, optional
+        What the connection lets the frames do, by default nothing: ``"fixed"``,
+        ``"revolute"`` (about the z axes), ``"prismatic"``, ``"cylindrical"`` (along z),
+        ``"universal"`` (y of the first stays perpendicular to x of the second),
+        ``"planar"`` (x and y, turning about z), ``"spherical"``.
+    directions : sequence of str, optional
+        In place of `kind`: what is locked, of ``"rx"``, ``"ry"``, ``"rz"`` (rotations)
+        and ``"x"``, ``"y"``, ``"z"`` (translations), in the axes of the first frame.
+    position, rotation : (3,), (3, 3) array_like of float
+        Frame on the first node: origin in m, and axes, in those of the node.
+    position2, rotation2 : (3,), (3, 3) array_like of float
+        The same on the second node, or in the base frame, origin in m.
+    name : str, optional
+        Name in `Arm.constraint_names`.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.Loop(("rod", "tip"), "ground", "revolute", position2=(1, 0, 0)).locked
+    ('rx', 'ry', 'x', 'y', 'z')
+    """
+
+    first: Any
+    second: Any = "ground"
+    kind: str | None = None
+    directions: Any = None
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = field(default_factory=lambda: np.eye(3))
+    position2: Any = (0.0, 0.0, 0.0)
+    rotation2: Any = field(default_factory=lambda: np.eye(3))
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind is not None and self.kind not in _KINDS:
+            raise ModelError(
+                f"kind of the loop is {self.kind!r}, expected one of "
+                f"{', '.join(map(repr, _KINDS))}"
+                f"{did_you_mean(self.kind, _KINDS)}"
+            )
+        if self.directions is not None:
+            if self.kind is not None:
+                raise ModelError(
+                    f"the loop has the kind {self.kind!r} and directions, expected one "
+                    "of the two"
+                )
+            single = self.directions in DIRECTIONS
+            given = (self.directions,) if single else tuple(self.directions)
+            if not given or any(d not in DIRECTIONS for d in given):
+                raise ModelError(
+                    f"directions of the loop are {given}, expected some of "
+                    f"{', '.join(map(repr, DIRECTIONS))}"
+                )
+            self._set(directions=tuple(d for d in DIRECTIONS if d in given))
+        for name in ("first", "second"):
+            end = getattr(self, name)
+            if name == "second" and end == "ground":
+                continue
+            if not isinstance(end, list | tuple) or len(end) != 2:
+                raise ModelError(
+                    f"{name} end of the loop is {end!r}, expected a pair (body, node)"
+                    + (" or 'ground'" if name == "second" else "")
+                )
+            self._set(**{name: tuple(end)})
+        for name in ("position", "position2"):
+            value = as_array(f"{name} of the loop", getattr(self, name), (3,))
+            self._set(**{name: value})
+        for name in ("rotation", "rotation2"):
+            value = as_array(f"{name} of the loop", getattr(self, name), (3, 3))
+            check_rotation(f"{name} of the loop", value)
+            self._set(**{name: value})
+        if not self.name:
+            ends = ["ground" if e == "ground" else e[0] for e in self._ends]
+            self._set(name="-".join(ends))
+
+    @property
+    def _ends(self) -> tuple[Any, Any]:
+        return self.first, self.second
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """Directions that are locked, rotations first."""
+        if self.directions is not None:
+            return tuple(self.directions)
+        return _KINDS[self.kind or "fixed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Description):
+    """Linear relation of joint coordinates: gears, belts, differentials.
+
+    Parameters
+    ----------
+    coefficients : mapping of str to float
+        Coefficient of each joint or motor coordinate, by its name in
+        `Arm.coordinate_names`; not of spherical, free or subspace joints, whose
+        positions are no numbers to add.
+    constant : float
+        The sum of coefficients times coordinates.
+    name : str, optional
+        Name in `Arm.constraint_names`.
+
+    Examples
+    --------
+    A second joint that turns back by half the angle of the first:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2)
+    >>> geared = arm.replace(constraints=[fa.Coupling({"link1": 0.5, "link2": 1.0})])
+    >>> geared.constraint_names
+    ('link1-link2',)
+    """
+
+    coefficients: Any
+    constant: float = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping | tuple) or not self.coefficients:
+            raise ModelError(
+                f"coefficients of the coupling are {self.coefficients!r}, expected a "
+                "mapping of coordinate names to numbers"
+            )
+        pairs = tuple(
+            (str(key), float(as_array(f"coefficient of {key!r}", value, ())))
+            for key, value in dict(self.coefficients).items()
+        )
+        if not any(value for _, value in pairs):
+            raise ModelError(
+                "coefficients of the coupling are all zero, expected at least one other"
+            )
+        constant = float(as_array("constant of the coupling", self.constant, ()))
+        name = self.name or "-".join(key for key, _ in pairs)
+        self._set(coefficients=pairs, constant=constant, name=name)
+
+
+def check_constraints(arm: ArmLike) -> None:
+    """Refuse what the arm does not have or what cannot be constrained."""
+    names: list[str] = []
+    for constraint in arm.constraints:
+        if isinstance(constraint, Coupling):
+            _coupling_row(arm, constraint)
+        elif isinstance(constraint, Loop):
+            _check_loop(arm, constraint)
+        else:
+            raise ModelError(
+                f"a constraint of the arm is {type(constraint).__name__}, expected "
+                "flexarm.Loop or flexarm.Coupling"
+            )
+        if constraint.name in names:
+            raise ModelError(
+                f"two constraints are named {constraint.name!r}, expected unique "
+                "names; give one of them a name"
+            )
+        names.append(constraint.name)
+
+
+def _path(arm: ArmLike, end: Any) -> list[int]:
+    """Bodies from one end of a loop to the ground."""
+    path = [] if end == "ground" else [arm.body_index(end[0])]
+    while path and arm._parents[path[-1]] >= 0:
+        path.append(arm._parents[path[-1]])
+    return path
+
+
+def _check_loop(arm: ArmLike, loop: Loop) -> None:
+    if arm.fidelity != "full":
+        raise ModelError(
+            f"loop {loop.name!r} closes an arm of {arm.fidelity} fidelity, in which "
+            "deformation does not move nodes exactly; take fidelity='full'"
+        )
+    for end in loop._ends:
+        if end != "ground":
+            arm.node(*end)
+    first, second = (_path(arm, end) for end in loop._ends)
+    common = set(first) & set(second)
+    apart = [k for k in first + second if k not in common]
+    moves = any(arm.bodies[k].joint.n_dof + arm.bodies[k].n_modes for k in apart)
+    inside = [arm.bodies[arm.body_index(e[0])] for e in loop._ends if e != "ground"]
+    bends = any(body.n_modes for body in inside)
+    if not moves and not bends:
+        raise ModelError(
+            f"nothing can move between the two ends of loop {loop.name!r}, expected a "
+            "joint or a mode between them; leave the loop out"
+        )
+
+
+def _coupling_row(arm: ArmLike, coupling: Coupling) -> Array:
+    """Coefficients of the velocities of joints and motors, then the constant."""
+    joints = arm.motor_slice.stop  # and motors
+    row = np.zeros(joints + 1)
+    names = arm.coordinate_names[:joints]
+    plain = [
+        not body.joint.has_pose for body in arm.bodies for _ in range(body.joint.n_dof)
+    ] + [True] * (joints - arm.nu)
+    for key, value in coupling.coefficients:
+        if key not in names or not plain[names.index(key)]:
+            fitting = [n for n, fits in zip(names, plain, strict=True) if fits]
+            raise ModelError(
+                f"coupling {coupling.name!r} names the coordinate {key!r}, expected "
+                f"one of {', '.join(map(repr, fitting)) or 'none: no joint has any'}"
+            )
+        row[names.index(key)] = value
+    row[-1] = coupling.constant
+    return row
+
+
+def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
+    """Loops, their frames and couplings in the layout of ``fa_model.h``."""
+    loops, frames, couplings = [], [], []
+    for constraint in arm.constraints:
+        if isinstance(constraint, Coupling):
+            couplings.append(_coupling_row(arm, constraint))
+            continue
+        nodes = [-1 if e == "ground" else arm.node(*e) for e in constraint._ends]
+        bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
+        loops.append((*nodes, bits))
+        frames.append(
+            [
+                [*constraint.position, *constraint.rotation.ravel()],
+                [*constraint.position2, *constraint.rotation2.ravel()],
+            ]
+        )
+    return (
+        np.array(loops, dtype=np.intc).reshape(-1, 3),
+        np.array(frames, dtype=np.float64).reshape(-1, 2, 12),
+        np.array(couplings, dtype=np.float64).reshape(-1, arm.motor_slice.stop + 1),
+    )
+
+
+def constraint_names(arm: ArmLike) -> tuple[str, ...]:
+    """Name of each row: loop and direction, then the couplings."""
+    loops = [c for c in arm.constraints if isinstance(c, Loop)]
+    rows = [f"{loop.name}.{direction}" for loop in loops for direction in loop.locked]
+    return (*rows, *(c.name for c in arm.constraints if isinstance(c, Coupling)))

@@ -1,0 +1,285 @@
+"""Motors of flexible joints for the C model: bodies that the user does not number.
+
+Stators, and rotors that a brake holds, are fixed on the carrier; where that is a rigid
+body they are added to its inertia, which is the same.  Rotors that turn are bodies on
+joints of one freedom, the last ones of the arm.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import ArmLike
+from ..bodies.drives import Drive
+from ..bodies.joints import Joint, on_axis
+from ..bodies.models import RigidBody
+from .loops import Coupling
+
+Array = NDArray[np.float64]
+
+# the order of fa_passive_kind
+SPRING, FRICTION, STOP = range(3)
+
+
+class Mount(NamedTuple):
+    """Where the motor of a joint sits: on the body `carrier` (-1: the ground)."""
+
+    driven: int  # body whose joint it is
+    carrier: int
+    drive: Drive
+    joint: Joint
+    axis: Array  # (3,) of the motor, in the joint frame
+    point: Array  # (3,) on it, in the joint frame
+    turns: bool
+
+
+def mounts(arm: ArmLike) -> list[Mount]:
+    """The motors of all joints that have a drive, in their order."""
+    result = []
+    for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
+        joint = body.joint
+        if joint.drive is not None:
+            point, screw = on_axis(joint.screws[:, 0])
+            turns = bool(screw[:3].any())
+            axis = screw[:3] if turns else screw[3:]
+            turns = turns or joint.drive.rotary
+            result.append(Mount(k, parent, joint.drive, joint, axis, point, turns))
+    return result
+
+
+def free_mounts(arm: ArmLike) -> list[Mount]:
+    """Those whose motors have a coordinate."""
+    return [m for m in mounts(arm) if m.drive.is_free]
+
+
+def _axial(mount: Mount, about: float, across: float) -> Array:
+    """Inertia of a body that is round about the axis of the motor, (3, 3)."""
+    outer = np.outer(mount.axis, mount.axis)
+    return np.asarray(about * outer + across * (np.eye(3) - outer))
+
+
+class Lump(NamedTuple):
+    """Mass, place and inertia about it of what is fixed, in the joint frame."""
+
+    mass: float
+    place: Array
+    inertia: Array
+
+
+def rotor(mount: Mount) -> Lump:
+    """The rotor, at the origin of its own frame on the axis."""
+    d = mount.drive
+    if not mount.turns:
+        return Lump(d.rotor_inertia, np.zeros(3), np.zeros((3, 3)))
+    inertia = _axial(mount, d.rotor_inertia, d.rotor_transverse_inertia)
+    return Lump(d.rotor_mass, np.zeros(3), inertia)
+
+
+def fixed_lumps(mount: Mount) -> list[Lump]:
+    """What of the motor does not move on its carrier."""
+    d, result = mount.drive, []
+    inertia = np.asarray(d.stator_inertia)
+    if inertia.ndim == 0:
+        inertia = _axial(mount, float(inertia), 0.0)
+    if d.stator_mass or inertia.any():
+        result.append(Lump(d.stator_mass, mount.point, inertia))
+    if not d.is_free:
+        held = rotor(mount)
+        away = 0.0 if mount.turns else float(d.locked)
+        if held.mass or held.inertia.any():
+            place = mount.point + away * mount.axis
+            result.append(Lump(held.mass, place, held.inertia))
+    return result
+
+
+def moments_at(lump: Lump, R: Array, x: Array) -> Array:
+    """Mass, first moment and inertia about the origin, (10,), at the pose R, x."""
+    p = x + R @ lump.place
+    J = R @ lump.inertia @ R.T
+    J = J + lump.mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
+    return np.concatenate([[lump.mass], lump.mass * p, J.ravel()[[0, 1, 2, 4, 5, 8]]])
+
+
+def merged(arm: ArmLike, body: int) -> Array | None:
+    """Mass, first moment and inertia of a rigid body with all that is fixed on it."""
+    carrier = arm.bodies[body]
+    if not isinstance(carrier, RigidBody):
+        return None
+    extra = [
+        moments_at(
+            lump,
+            m.joint.rotation,
+            carrier.node_position[carrier.node_index(m.joint.node)] + m.joint.position,
+        )
+        for m in mounts(arm)
+        if m.carrier == body
+        for lump in fixed_lumps(m)
+    ]
+    if not extra:
+        return None
+    own = Lump(carrier.mass, carrier.com, carrier.inertia)
+    return np.asarray(sum(extra, moments_at(own, np.eye(3), np.zeros(3))))
+
+
+class Hidden(NamedTuple):
+    """A body of the C model on the node of a carrier, without nodes."""
+
+    mount: Mount
+    kind: str  # fixed, revolute or prismatic
+    offset: Array  # of its frame in the joint frame
+    moments: Array  # (10,) in its own frame
+    damping: float
+
+
+def hidden_bodies(arm: ArmLike) -> list[Hidden]:
+    """What is fixed on bodies that bend or on the ground, then the rotors."""
+    still: list[Hidden] = []
+    moving: list[Hidden] = []
+    eye, zero = np.eye(3), np.zeros(3)
+    for m in mounts(arm):
+        lumps = fixed_lumps(m)
+        carrier = arm.bodies[m.carrier] if m.carrier >= 0 else None
+        if lumps and not isinstance(carrier, RigidBody):
+            moments = np.asarray(sum(moments_at(x, eye, zero) for x in lumps))
+            still.append(Hidden(m, "fixed", zero, moments, 0.0))
+        if m.drive.is_free:
+            kind = "revolute" if m.turns else "prismatic"
+            moments = moments_at(rotor(m), eye, zero)
+            moving.append(Hidden(m, kind, m.point, moments, m.drive.motor_damping))
+    return still + moving
+
+
+class JointForce(NamedTuple):
+    """A force inside a joint, on q_joint - ratio q_motor; H1 to H3 of the C code."""
+
+    kind: int
+    body: int  # whose joint or motor it is
+    on_motor: bool  # it acts on the motor alone
+    ratio: float  # zero: on the joint alone
+    parameters: tuple[float, ...]
+
+
+def joint_forces(arm: ArmLike) -> list[JointForce]:
+    """Springs, dry friction and stops of all joints and motors."""
+    result = []
+    for k, body in enumerate(arm.bodies):
+        joint, drive = body.joint, body.joint.drive
+        if joint.stiffness:
+            spring = (joint.stiffness, joint.rest, 0.0)
+            result.append(JointForce(SPRING, k, False, 0.0, spring))
+        if drive is not None and not drive.is_rigid:
+            ratio, held = 1.0 / drive.gear_ratio, 0.0
+            if not drive.is_free:
+                ratio, held = 0.0, drive.locked / drive.gear_ratio
+            spring = (drive.stiffness, held, drive.damping)
+            result.append(JointForce(SPRING, k, False, ratio, spring))
+        dry = [(joint.coulomb_friction, False)]
+        if drive is not None and drive.is_free:
+            dry.append((drive.motor_friction, True))
+        for friction, on_motor in dry:
+            if friction is not None and friction.force > 0.0:
+                pair = (friction.force, friction.smoothing_velocity)
+                result.append(JointForce(FRICTION, k, on_motor, 0.0, pair))
+        if joint.stops is not None:
+            stops = joint.stops
+            for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):
+                if np.isfinite(bound):
+                    stop = (bound, side, stops.stiffness, stops.damping)
+                    result.append(JointForce(STOP, k, False, 0.0, stop))
+    return result
+
+
+def force_rows(
+    arm: ArmLike, joint_at: dict[int, int], rotor_at: dict[int, int]
+) -> Array:
+    """The forces as rows of ``fa_model.h``, by places of bodies in the C model."""
+    rows = np.zeros((0, 8))
+    for force in joint_forces(arm):
+        at = rotor_at[force.body] if force.on_motor else joint_at[force.body]
+        motor = rotor_at[force.body] if force.ratio else -1
+        row = np.zeros(8)
+        row[:4] = force.kind, at, motor, force.ratio
+        row[4 : 4 + len(force.parameters)] = force.parameters
+        rows = np.vstack([rows, row])
+    return rows
+
+
+def rigid_couplings(arm: ArmLike) -> list[Coupling]:
+    """What rigid gears demand: q_joint - q_motor / N = 0."""
+    names = [body.name for body in arm.bodies]
+    return [
+        Coupling(
+            {
+                names[m.driven]: 1.0,
+                f"{names[m.driven]}.motor": -1.0 / m.drive.gear_ratio,
+            },
+            name=f"{names[m.driven]}.gear",
+        )
+        for m in free_mounts(arm)
+        if m.drive.is_rigid
+    ]
+
+
+def _is_gear(constraint: Any) -> bool:
+    """Whether `rigid_couplings` made it, for a body that may be gone or renamed."""
+    if not isinstance(constraint, Coupling):
+        return False
+    name = constraint.name.removesuffix(".gear")
+    keys = tuple(key for key, _ in constraint.coefficients)
+    return constraint.name == f"{name}.gear" and keys == (name, f"{name}.motor")
+
+
+def with_gears(arm: ArmLike) -> tuple[Any, ...]:
+    """The constraints of an arm, with those of its rigid gears.
+
+    Those of the drives that an arm had before it was changed are not among them.
+    """
+    own = [c for c in arm.constraints if not _is_gear(c)]
+    return (*own, *rigid_couplings(arm))
+
+
+def carried(joint: Joint) -> tuple[float, float]:
+    """Mass, and size of the inertia, that a carrier has of the motor of a joint."""
+    d = joint.drive
+    if d is None:
+        return 0.0, 0.0
+    still = float(np.abs(np.asarray(d.stator_inertia)).sum())
+    held = 0.0 if d.is_free else d.rotor_inertia
+    return d.stator_mass + d.rotor_mass, still + held + d.rotor_transverse_inertia
+
+
+def told(arm: ArmLike) -> list[str]:
+    """One line for each drive, for tables."""
+    lines = []
+    for m in mounts(arm):
+        d, name = m.drive, arm.bodies[m.driven].name
+        angle, mass = ("rad", "kg m^2") if m.turns else ("m", "kg")
+        unit = "N m/rad" if m.joint.screws[:3].any() else "N/m"
+        shaft = "rigid" if d.is_rigid else f"{d.stiffness:g} {unit}"
+        motor = f"drive {name}: {shaft}, gear {d.gear_ratio:g}, rotor "
+        motor += f"{d.rotor_inertia:g} {mass}"
+        held = "" if d.is_free else f", locked at {d.locked:g} {angle}"
+        lines.append(motor + held)
+    return lines
+
+
+def add_linear_forces(arm: ArmLike, which: str, matrix: Array) -> None:
+    """Add stiffness or damping of springs of joints and drives to (nv, nv)."""
+    motor_at = {
+        m.driven: arm.motor_slice.start + i for i, m in enumerate(free_mounts(arm))
+    }
+    for force in joint_forces(arm):
+        if force.kind != SPRING:
+            continue
+        direction = np.zeros(arm.nv)
+        direction[arm.body_joint_slice(force.body)] = 1.0
+        if force.ratio:
+            direction[motor_at[force.body]] = -force.ratio
+        value = force.parameters[0 if which == "stiffness" else 2]
+        matrix += value * np.outer(direction, direction)
+    if which == "damping":
+        for m in free_mounts(arm):
+            matrix[motor_at[m.driven], motor_at[m.driven]] += m.drive.motor_damping

@@ -1,0 +1,210 @@
+"""An arm as plain arrays, in the layout that ``fa_model.h`` reads.
+
+The C model knows joints of one screw and poses.  A joint that is a product of several
+screws becomes a chain: massless bodies without nodes carry all screws but the last.  A
+body that floats gets such a carrier for its joint, and hangs on it by its own node.  A
+screw whose axis passes beside the frame moves a carrier on the axis, and what follows
+sits fixed on that.  Motors of flexible joints are bodies without nodes, after all
+others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import ArmLike
+from ..bodies.integrals import DrivenShapes, modal_integrals
+from ..bodies.joints import Joint, on_axis
+from .loops import pack_constraints
+from .motors import Hidden, force_rows, hidden_bodies, merged
+
+if TYPE_CHECKING:
+    from ..bodies.body import Body
+
+Array = NDArray[np.float64]
+
+# the order of fa_joint
+_KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose", "floating")
+_MOST_DOF = 6
+
+FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
+
+
+class Packed(NamedTuple):
+    """The arrays; bodies include those that a joint of several screws puts between."""
+
+    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, nodes
+    # foreshortened or not, driven shapes, for a rotor 1 + the body that it drives
+    topology: NDArray[np.intc]  # (n, 10)
+    joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
+    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
+    modal: Array  # per body: stiffness, damping, given integrals, driven shapes
+    constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
+    loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
+    frames: Array  # (l, 2, 12): position, rotation
+    couplings: Array  # (c, joints and motors + 1): coefficients, constant
+    passive: Array  # (p, 8): kind, body, rotor or -1, ratio, parameters (4)
+
+
+def _kind(joint: Joint, screw: Array) -> str:
+    """Kind of the C model for a pose, or for one screw of a product."""
+    if joint.has_pose:
+        return "spherical" if joint.kind == "spherical" else "pose"
+    if not screw.any():
+        return "fixed"
+    if not screw[:3].any():
+        return "prismatic"
+    return "helical" if screw[3:].any() else "revolute"
+
+
+def _row(axis: Array) -> Array:
+    """Constants of one link without offset, turn and friction."""
+    row = np.zeros(15 + _MOST_DOF + 6 * _MOST_DOF)
+    row[:3] = axis
+    row[6:15] = np.eye(3).ravel()
+    return row
+
+
+def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
+    """Kind, freedom and constants of each link of the chain that a joint becomes."""
+    S, d, z = joint.screws, joint.friction, np.array([0.0, 0.0, 1.0])
+    rows, beside = [], np.zeros(3)
+    for i in range(1 if joint.has_pose else joint.n_dof):
+        if joint.has_pose:
+            screws, damping, axis, offset = S, d, z, np.zeros(3)
+        else:
+            point, screw = on_axis(S[:, i])
+            screws, damping = screw[:, np.newaxis], d[i : i + 1]
+            axis = screw[:3] if screw[:3].any() else screw[3:]
+            # from the point on the axis of the screw before to that on this one
+            beside, offset = point, point - beside
+        row = _row(axis)
+        row[3:6] = offset
+        row[15 : 15 + len(damping)] = damping
+        row[21 : 21 + screws.size] = screws.T.ravel()
+        rows.append((_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
+    # the frame beside the last axis; a body that floats, after any joint
+    for _ in range((not rows) + bool(floats or beside.any())):
+        row = _row(z)
+        row[3:6] = 0.0 - beside
+        rows.append((_KINDS.index("fixed"), 0, row))
+    first = rows[0][2]
+    first[3:6] = joint.position + joint.rotation @ first[3:6]
+    first[6:15] = joint.rotation.ravel()
+    return rows
+
+
+def _node_rows(body: Body, massless: bool) -> Array:
+    inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    own = 0.0 if massless else 1.0
+    kappa = body.node_foreshortening
+    return np.hstack(
+        [
+            own * body.node_mass[:, np.newaxis],
+            own * body.node_com,
+            own * inertia,
+            body.node_position,
+            body.node_translation.reshape(body.n_nodes, -1),
+            body.node_rotation.reshape(body.n_nodes, -1),
+            *([] if kappa is None else [kappa.reshape(body.n_nodes, -1)]),
+        ]
+    ).ravel()
+
+
+def _driven(body: Body) -> DrivenShapes | None:
+    """Driven shapes of a body that has foreshortening or integrals with some."""
+    if body.integrals is None and body.node_foreshortening is None:
+        return None
+    return modal_integrals(body).driven
+
+
+def _hidden_row(hidden: Hidden) -> Array:
+    """Constants of the joint of what belongs to a motor."""
+    joint = hidden.mount.joint
+    row = _row(hidden.mount.axis)
+    row[3:6] = joint.position + joint.rotation @ hidden.offset
+    row[6:15] = joint.rotation.ravel()
+    row[15] = hidden.damping
+    return row
+
+
+def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
+    """Body of the C model, and node, on which a part of a motor sits."""
+    p = hidden.mount.carrier
+    if p < 0:
+        return -1, -1
+    node = arm.bodies[p].node_index(hidden.mount.joint.node)
+    return place[p], arm._node_offset[p] + node
+
+
+def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
+    """Return an arm as the plain arrays from which its C model is built.
+
+    With `integrals` all bodies have modal integrals and no mass on nodes: inertia then
+    is a linear function of the arrays.
+    """
+    topology: list[tuple[int, ...]] = []
+    joints, nodes, modal = [], [], []
+    place: list[int] = []  # of each body among those of the C model
+    joint_at: dict[int, int] = {}  # of the carrier that has its joint
+    for body, p in zip(arm.bodies, arm._parents, strict=True):
+        joint = body.joint
+        parent, node = -1, -1
+        if p >= 0:
+            parent = place[p]
+            node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
+        own = body.attachment_node
+        rows = joint_rows(joint, own is not None)
+        joint_at[len(place)] = len(topology)
+        moments, own_integrals = merged(arm, len(place)), None
+        if integrals and moments is None:
+            own_integrals = modal_integrals(body)
+            moments = own_integrals.pack()
+        shapes = _driven(body) if own_integrals is None else own_integrals.driven
+        for i, (kind, n_dof, row) in enumerate(rows):
+            last = i == len(rows) - 1
+            n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
+            if last and own is not None:
+                kind, node = (
+                    _KINDS.index("floating"),
+                    arm._node_offset[len(place)] + own,
+                )
+            given = last and (body.integrals is not None or moments is not None)
+            bends = last and body.node_foreshortening is not None
+            count = 0 if shapes is None or not last else len(shapes.second)
+            flags = (given, bends, count, 0)
+            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
+            joints.append(row)
+            parent, node = len(topology) - 1, -1
+        place.append(parent)
+        nodes.append(_node_rows(body, integrals))
+        modal += [body.stiffness.ravel(), body.damping.ravel()]
+        if body.integrals is not None:
+            modal.append(body.integrals.pack())
+        elif moments is not None:
+            modal.append(moments)
+        if shapes is not None:
+            modal.append(shapes.pack())
+    rotor_at: dict[int, int] = {}
+    for hidden in hidden_bodies(arm):
+        driven = hidden.mount.driven
+        turns = hidden.kind != "fixed"
+        if turns:
+            rotor_at[driven] = len(topology)
+        drives = 1 + joint_at[driven] if turns else 0
+        at = _carrier(arm, hidden, place)
+        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, 0, drives))
+        joints.append(_hidden_row(hidden))
+        modal.append(hidden.moments)
+    return Packed(
+        np.array(topology, dtype=np.intc),
+        np.array(joints, dtype=np.float64),
+        np.concatenate(nodes),
+        np.concatenate(modal),
+        np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
+        *pack_constraints(arm),
+        force_rows(arm, joint_at, rotor_at),
+    )

@@ -1,0 +1,100 @@
+"""The tree of bodies of an arm: which hangs on which, and that what moves has mass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._support.checks import MAX_BODIES
+from ..bodies.body import GROUND, Body
+from ..bodies.models import FlexibleBody, RigidBody
+from ..errors import ModelError
+from . import motors
+
+
+def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    """Index of the parent of each body, -1 for the ground; refuses what is no tree."""
+    if not bodies:
+        raise ModelError("the arm has no bodies, expected at least one")
+    if len(bodies) > MAX_BODIES:
+        raise ModelError(
+            f"the arm has {len(bodies)} bodies, expected at most {MAX_BODIES}"
+        )
+    for body in bodies:
+        if not isinstance(body, RigidBody | FlexibleBody):
+            raise ModelError(
+                f"a body of the arm is {type(body).__name__}, expected RigidBody or "
+                "FlexibleBody"
+            )
+    names = [body.name for body in bodies]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ModelError(f"two bodies are named {name!r}, expected unique names")
+    parents = []
+    for i, body in enumerate(bodies):
+        parent = body.joint.parent
+        if parent is None:
+            parent = names[i - 1] if i else GROUND
+        if parent != GROUND and parent not in names:
+            raise ModelError(
+                f"body {body.name!r} hangs on {parent!r}, expected {GROUND!r} or "
+                f"one of {', '.join(names)}"
+            )
+        parents.append(-1 if parent == GROUND else names.index(parent))
+    _check_order(names, parents)
+    return tuple(parents)
+
+
+def _check_order(names: list[str], parents: list[int]) -> None:
+    reached = [False] * len(names)  # the ground is reached from here
+    for i in range(len(names)):
+        path = [i]
+        seen = {i}
+        while parents[path[-1]] >= 0 and not reached[path[-1]]:
+            path.append(parents[path[-1]])
+            if path[-1] in seen:
+                loop = path[path.index(path[-1]) :]
+                raise ModelError(
+                    "the bodies form a cycle, "
+                    + " -> ".join(names[k] for k in loop)
+                    + f", expected trees that stand on {GROUND!r}"
+                )
+            seen.add(path[-1])
+        for k in path:
+            reached[k] = True
+    for i, parent in enumerate(parents):
+        if parent > i:
+            raise ModelError(
+                f"body {names[i]!r} is listed before its parent {names[parent]!r}, "
+                "expected the order from base to tip"
+            )
+
+
+def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
+    """Refuse a joint that moves nothing, and an arm in which nothing moves."""
+    mass = [body.total_mass for body in bodies]
+    given = [body.integrals for body in bodies]
+    inertia = [
+        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        for body, c in zip(bodies, given, strict=True)
+    ]
+    for body, p in zip(bodies, parents, strict=True):
+        if p >= 0:
+            own = motors.carried(body.joint)
+            mass[p], inertia[p] = mass[p] + own[0], inertia[p] + own[1]
+    for i in reversed(range(len(bodies))):
+        if parents[i] >= 0:
+            mass[parents[i]] += mass[i]
+            inertia[parents[i]] += inertia[i]
+    for body, m, J in zip(bodies, mass, inertia, strict=True):
+        turns = bool(body.joint.screws[:3].any(axis=0).all())
+        if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
+            raise ModelError(
+                f"body {body.name!r} and all that hangs on it is massless, so its "
+                f"{body.joint.kind} joint has no equation of motion; give it a mass"
+                + (" or an inertia" if turns else "")
+            )
+    if not any(body.joint.n_dof + body.n_modes for body in bodies):
+        raise ModelError(
+            "all joints of the arm are fixed and no body has modes, expected at least "
+            "one coordinate; make a joint revolute or prismatic"
+        )

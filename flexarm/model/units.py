@@ -1,0 +1,48 @@
+"""Sizes that look like mm or g."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import ArmLike
+from ..errors import ModelError
+
+Array = NDArray[np.float64]
+
+
+def check_units_of_arm(arm: ArmLike) -> None:
+    """Refuse sizes that are off by a factor of 1000 where this can be seen."""
+    meant = "; pass check_units=False if it is meant"
+    g = float(np.linalg.norm(arm.gravity))
+    if g > 500.0:
+        raise ModelError(
+            f"gravity is {g:g} m/s^2, expected SI units, 9.81 on Earth{meant}"
+        )
+    for body in arm.bodies:
+        centres = body.node_position + body.node_com
+        inertia = float(np.abs(body.node_inertia).max())
+        if body.integrals is not None:
+            centres = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
+            inertia = float(np.abs(body.integrals.J0).max())
+        points = np.vstack([body.node_position, centres, [body.joint.position]])
+        reach = float(np.abs(points).max())
+        if reach > 200.0:
+            raise ModelError(
+                f"body {body.name!r} has a point {reach:g} m from its frame, expected "
+                f"metres, it looks like millimetres{meant}"
+            )
+        mass = float(body.total_mass)
+        size = max(reach, float(np.abs(body.node_com).max()))
+        if mass > 0.0 and size > 0.0 and inertia > mass * (50.0 * size) ** 2:
+            raise ModelError(
+                f"body {body.name!r} has an inertia of {inertia:g} kg m^2 with "
+                f"{mass:g} kg within {size:g} m, a radius of gyration of "
+                f"{np.sqrt(inertia / mass):.3g} m; expected kg and metres{meant}"
+            )
+        f = body.frequencies()
+        if len(f) and f[0] > 1e6:
+            raise ModelError(
+                f"body {body.name!r} has a lowest frequency of {f[0]:.3g} Hz, expected "
+                f"SI units in its stiffness and mass{meant}"
+            )

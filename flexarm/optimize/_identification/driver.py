@@ -1,0 +1,376 @@
+"""Parameters of an arm from its measured motion, with confidence intervals."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._calls.arguments import (
+    check_choice,
+    check_numbers,
+    count_of,
+    positive_number,
+    real_array,
+)
+from ...errors import ArgumentError, ConvergenceWarning
+from .._arms import Arms
+from .equation_error import EquationError
+from .fit import Fit, Problem, fit
+from .identified import identified
+from .prediction import OutputError
+from .records import Record, read_records, standard_deviations
+from .result import Identification
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+_METHODS = ("output error", "inverse dynamics")
+_ROUGH = 1e-3  # tolerance of stages before the last one
+_INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
+
+
+def identify(
+    make_arm: Callable[[Array], Arm],
+    p0: Any,
+    measured: Record | Sequence[Record],
+    *,
+    names: Sequence[str] | None = None,
+    bounds: Any = None,
+    sigma: Any = None,
+    outputs: Any = "joint positions",
+    method: str = "output error",
+    estimate_state: bool | str | Sequence[str] = False,
+    stages: Sequence[float] = (1.0,),
+    scale: Any = None,
+    interpolation: str = "linear",
+    integrator: str = "rk4",
+    max_step: float | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 200,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+) -> Identification:
+    r"""Parameters of an arm from measured motion, with confidence intervals.
+
+    .. math:: \min_p \sum_{i,j} \Bigl(\frac{y_j(t_i) - h_j(q, \dot q, \ddot q; p)}
+        {\sigma_j}\Bigr)^2, \qquad \operatorname{cov} p = (J^T J)^{-1}
+
+    Parameters
+    ----------
+    make_arm : callable
+        ``make_arm(p)`` returns the arm of parameters (k,): payload, bending stiffness,
+        damping, friction, stiffness of joints, lengths, anything that is smooth.  It is
+        called ten times for each parameter in each step of the search: what does not
+        change, such as modes of links, is better made before.
+    p0 : (k,) array_like of float
+        Where the search starts, in any units.
+    measured : Record or list of Record
+        Recorded runs; of several all are explained by the same parameters.
+    names : sequence of str, optional
+        Names of the parameters, ``"p[0]"`` and so on by default.
+    bounds : sequence of k pairs, optional
+        Lower and upper bounds, None where there is none.
+    sigma : (m,) array_like of float, or float, optional
+        Standard deviations of the noise of the signals, in their units.  If it is not
+        known they are estimated, and weigh the signals.
+    outputs : str, Output or list
+        What was measured, the columns of ``Record.y``; see `flexarm.outputs`.  All of
+        them but small rotations, which have no value of their own.
+    method : {"output error", "inverse dynamics"}
+        Compare the motion of a simulation with the measured one, or the forces that the
+        measured motion needs with those that acted: a rough guess for rigid arms whose
+        joint positions were measured, without simulation, to start the other one.
+    estimate_state : bool, str or sequence of str
+        Whether initial states are unknown, too, one for each record: all, or those with
+        these names out of ``arm.coordinate_names`` and, with ``" rate"``, their rates.
+        Those of the records are where their estimation starts.
+    stages : sequence of float
+        Parts of the records that are explained one after the other.  Vibration that is
+        out of phase has many minima; the first periods have fewer: ``(0.1, 0.3, 1.0)``.
+    scale : (k,) array_like of float, optional
+        Typical sizes of the parameters, by default those of `p0`, one where it is zero.
+    interpolation : {"linear", "hold"}
+        Of forces between samples, as in `simulate`.
+    integrator : {"rk4", "newmark", "linear-acceleration", "generalized-alpha"}
+        Method of `simulate`.
+    max_step : float, optional
+        Its longest step in s; by default one from sample to sample.
+    tolerance : float
+        Last relative change of the parameters.
+    max_iterations : int
+        Most motions of the search.
+    time_limit : float, optional
+        Most seconds of the search.
+    progress : bool, optional
+        Progress bar (tqdm); by default for searches of more than two seconds.
+
+    Returns
+    -------
+    result : Identification
+        Estimates, intervals, residuals; ``print`` shows a table, and in sentences what
+        the data do not determine and what speaks against the model.  A search that
+        stops early, by Ctrl-C, too, warns and returns the best that it had.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has the wrong shape or value, records do not fit the arm or have
+        fewer samples than there are unknowns.
+    NotFiniteError
+        If the motion with the parameters `p0` diverges; one that diverges later is
+        stepped back from.
+    ModelError
+        If there is no arm with the parameters `p0`.
+
+    See Also
+    --------
+    simulated_record : records with noise, to find out beforehand what could be seen.
+    identify_base_parameters : all that forces of a rigid arm depend on.
+    flexarm.trajectory_sensitivities : the derivatives.
+    flexarm.plotting.identification : measured and predicted signals, residuals.
+
+    Notes
+    -----
+    Output error [1]_: with white noise on the signals and none on the forces these are
+    the most likely parameters, and their covariance comes down to the bound of Cramer
+    and Rao.  Derivatives are exact for the numbers that the integrator computes, by
+    `trajectory_sensitivities` forward, with those of signals and of a static
+    equilibrium at the start; steps are those of Levenberg and Marquardt, projected into
+    the bounds [2]_.  Noise that is not known is the scatter of the residuals,
+    iterated with the weights.  Its errors show in the last digit or two: quantiles are
+    those of Student's t.
+
+    What does not hold: intervals are those of the model made linear, too narrow where
+    the noise is strong, and of coloured noise or a wrong model they say nothing, which
+    `Identification.whiteness` shows.  Dry friction is differentiated through its
+    smoothing (`CoulombFriction`), so that its force is found like any other parameter
+    where the arm moves; the smoothing velocity itself is seen, if at all, at the
+    reversals, and steps of the integrator have to resolve them.  An arm that sticks all
+    the time shows no friction.  Starts that are wrong by more than about half a period
+    of vibration over a record end in another minimum: use `stages`.  Accelerations are
+    those just after the samples, which matters for forces that are held.
+
+    Method "inverse dynamics" puts splines of degree five through the positions and
+    minimizes the error of the equations of motion, linear for masses, springs and
+    viscous friction.  Noise on positions, doubled by derivatives, biases it [3]_.
+
+    References
+    ----------
+    .. [1] L. Ljung, *System Identification: Theory for the User*, 2nd ed., 1999,
+       sections 7.4 and 9.4; R. Jategaonkar, *Flight Vehicle System Identification*,
+       2nd ed., 2015, chapter 4.
+    .. [2] C. Kanzow, N. Yamashita, M. Fukushima, *J. Comput. Appl. Math.* 172 (2004),
+       375-397.
+    .. [3] M. Gautier, A. Janot, P.-O. Vandanjon, "A new closed-loop output error method
+       for parameter identification of robot dynamics", *IEEE Trans. Control Syst.
+       Technol.* 21 (2013), 428-444.
+
+    Examples
+    --------
+    Mass and friction of a pendulum from 2 s of its fall, measured to 0.01 rad:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> def make_arm(p):
+    ...     rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
+    ...     joint = rod.joint.replace(damping=p[1])
+    ...     return fa.Arm([rod.replace(joint=joint)])
+    >>> t = np.linspace(0.0, 2.0, 101)
+    >>> tau = 2.0 * np.sin(5.0 * t)
+    >>> run = fa.simulate(make_arm([2.0, 0.3]), [0.3], [0.0], t, torque=tau[:, None])
+    >>> record = fa.optimize.simulated_record(run, noise=0.01, seed=3)
+    >>> found = fa.optimize.identify(make_arm, [1.0, 0.1], record, sigma=0.01)
+    >>> bool((abs(found.p - [2.0, 0.3]) < 3.0 * found.std).all()), found.success
+    (True, True)
+    >>> float(found.std[0].round(3))
+    0.007
+    """
+    started = time.perf_counter()
+    records = read_records(measured)
+    check_choice("method", method, _METHODS)
+    check_choice("integrator", integrator, _INTEGRATORS)
+    p, known_names, size, limits = _unknowns(p0, names, scale, bounds)
+    arms = Arms(make_arm)
+    problem: Any
+    if method == "inverse dynamics":
+        _refuse_unused(estimate_state, sigma)
+        problem = EquationError(arms, p, records, outputs)
+    else:
+        if max_step is not None:
+            max_step = positive_number("max_step", max_step)
+        steps = {
+            "interpolation": interpolation,
+            "method": integrator,
+            "max_step": max_step,
+        }
+        problem = OutputError(arms, p, records, outputs, estimate_state, steps)
+    samples = sum(int(np.isfinite(y).sum()) for y in problem.measured)
+    if samples <= problem.n:
+        raise ArgumentError(
+            f"measured has {samples} samples for {problem.n} unknowns, expected more "
+            "samples than unknowns"
+        )
+    noise = _first_noise(problem, sigma)
+    options = {
+        "sigma": noise,
+        "noise_is_known": sigma is not None,
+        "tolerance": positive_number("tolerance", tolerance),
+        "max_iterations": count_of("max_iterations", max_iterations),
+        "time_limit": np.inf,
+        "progress": progress,
+    }
+    if time_limit is not None:
+        options["time_limit"] = positive_number("time_limit", time_limit)
+    x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
+    size = np.concatenate([size, problem.check_start(x0)])
+    limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))
+    found = _search(problem, x0, size, limits, _parts(stages), **options)
+    searched = time.perf_counter()
+    result = identified(
+        problem,
+        found,
+        arm=arms(found.x[: len(p)]),
+        names=known_names,
+        size=size,
+        bounds=limits,
+        sigma_is_known=sigma is not None,
+        method=method,
+        times=(started, searched),
+    )
+    if not result.success:
+        warnings.warn(
+            f"{method} stopped early ({result.status}): {result.message}; the result "
+            "is the best that it had",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def _widened(bounds: Array, end: float, x0: Array) -> Array:
+    """Bounds of parameters, and none of what else is unknown."""
+    result = np.full(len(x0), end)
+    result[: len(bounds)] = bounds
+    return result
+
+
+def _first_noise(problem: Any, sigma: Any) -> Array:
+    """Noise as given, or the scatter of the signals, which is a first weight."""
+    m = len(problem.signals)
+    if sigma is not None:
+        return standard_deviations("sigma", sigma, m, least=None)
+    size = np.nanstd(np.concatenate(problem.measured), axis=0)
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _refuse_unused(estimate_state: Any, sigma: Any) -> None:
+    if estimate_state is not False:
+        raise ArgumentError(
+            "estimate_state is given for method 'inverse dynamics', which needs no "
+            "initial state; leave it out"
+        )
+    if sigma is not None:
+        raise ArgumentError(
+            "sigma is given for method 'inverse dynamics', whose residuals are forces "
+            "with an error of their own that is estimated; leave it out"
+        )
+
+
+def _unknowns(
+    p0: Any, names: Any, scale: Any, bounds: Any
+) -> tuple[Array, tuple[str, ...], Array, tuple[Array, Array]]:
+    """Start, names, sizes and bounds of the parameters."""
+    p = np.array(real_array("p0", p0))
+    if p.ndim != 1 or not len(p):
+        raise ArgumentError(f"p0 has shape {p.shape}, expected one axis of parameters")
+    check_numbers("p0", p)
+    k = len(p)
+    listed = names is None or isinstance(names, list | tuple)
+    told = tuple(names or ()) if listed else ()
+    told = told if names is not None else tuple(f"p[{i}]" for i in range(k))
+    if len(told) != k or len(set(told)) != k:
+        raise ArgumentError(
+            f"names is {names!r}, expected {k} different ones, one for each of p0"
+        )
+    size = np.where(p == 0.0, 1.0, np.abs(p))
+    if scale is not None:
+        size = np.array(real_array("scale", scale))
+        if size.shape != (k,) or not (np.isfinite(size) & (size > 0.0)).all():
+            raise ArgumentError(
+                f"scale is {np.shape(scale)} numbers, expected {k} positive sizes"
+            )
+    low, high = _read_bounds(bounds, k)
+    for name, a, x, b in zip(told, low, p, high, strict=True):
+        if not a < b or not a <= x <= b:
+            raise ArgumentError(
+                f"{name} starts at {x:g} with bounds {a:g} and {b:g}, expected a start "
+                "between two bounds, the first below the second"
+            )
+    return p, told, size, (low, high)
+
+
+def _read_bounds(bounds: Any, k: int) -> tuple[Array, Array]:
+    """Lower and upper bounds from k pairs, in which None is no bound."""
+    if bounds is None:
+        return np.full(k, -np.inf), np.full(k, np.inf)
+    try:
+        pairs = [tuple(pair) for pair in bounds]
+    except TypeError:
+        pairs = []
+    if len(pairs) != k or any(len(pair) != 2 for pair in pairs):
+        raise ArgumentError(
+            f"bounds is {bounds!r}, expected {k} pairs (lower, upper), None for no "
+            "bound"
+        )
+    ends = zip(*pairs, strict=True)
+    low, high = (
+        np.array([real_array("bounds", none if x is None else x) for x in end])
+        for end, none in zip(ends, (-np.inf, np.inf), strict=True)
+    )
+    return low, high
+
+
+def _parts(stages: Any) -> list[float]:
+    """Parts of the records that are taken one after the other."""
+    parts = [float(x) for x in np.atleast_1d(real_array("stages", stages))]
+    rises = all(a < b for a, b in pairwise(parts))
+    if not parts or not rises or not parts[0] > 0.0 or parts[-1] != 1.0:
+        raise ArgumentError(
+            f"stages is {stages!r}, expected increasing parts of the records, above 0 "
+            "and up to 1, such as (0.2, 1.0)"
+        )
+    return parts
+
+
+def _search(
+    problem: Any,
+    x0: Array,
+    size: Array,
+    bounds: tuple[Array, Array],
+    parts: list[float],
+    **options: Any,
+) -> Fit:
+    """The fit of the first parts of the records, then of all of them."""
+    found = None
+    spent = [0, 0]
+    for part in parts:
+        own: Problem = problem if part == 1.0 else problem.first(part)
+        start = x0 if found is None else found.x
+        rough = {} if part == 1.0 else {"tolerance": _ROUGH}
+        found = fit(own, start, size, bounds, **options | rough)
+        spent = [spent[0] + found.iterations, spent[1] + found.evaluations]
+        if found.status in ("time", "interrupted") and part < 1.0:
+            # statistics are those of whole records
+            found = fit(problem, found.x, size, bounds, **options | {"time_limit": 0.0})
+            break
+    assert found is not None
+    return replace(found, iterations=spent[0], evaluations=spent[1])

@@ -1,0 +1,61 @@
+"""Limits of an arm as rows in speed and acceleration along a path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._rigid import RigidLevel
+from .time_scaling import Rows, force_rows
+
+if TYPE_CHECKING:
+    from .._follow import PathMotion
+
+from ..limits import Limits
+
+Array = NDArray[np.float64]
+
+
+def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> Rows:
+    """Rows of all limits; `motion` is at `s` or, for the midpoint scheme, between."""
+    nu, n = level.n, len(s)
+    first, second = motion.first[:, :nu], motion.second[:, :nu]
+    turning = level.arm._turning[:nu]
+    none = np.zeros((n, 0))
+    parts, names, units = [(none,) * 6], [], []
+    dry: list[tuple[Array, Array, float]] = []
+    force = limits.torques(motion.q, nu)
+    if np.isfinite(force).any():
+        rubbing = level.damping(motion.first)
+        parts.append((*force_rows(level, motion), force[0], force[1], rubbing))
+        names += [f"force of {name!r}" for name in level.joint_names]
+        units += ["N m" if turn else "N" for turn in turning]
+        dry = [
+            (motion.first @ rate, strength * actuators, smoothing)
+            for rate, actuators, strength, smoothing in level.dry_friction()
+        ]
+    if np.isfinite(limits.acceleration).any():
+        zero = np.zeros((n, nu))
+        wide = np.broadcast_to(limits.acceleration[:, np.newaxis], (2, n, nu))
+        parts.append((first, second, zero, wide[0], wide[1], zero))
+        names += [f"acceleration of {name!r}" for name in level.joint_names]
+        units += ["rad/s^2" if turn else "m/s^2" for turn in turning]
+    a, b, c, lower, upper, viscous = (
+        np.hstack(column) for column in zip(*parts, strict=True)
+    )
+    wider = len(names) - nu
+    dry = [(rate, np.pad(weight, (0, wider)), v) for rate, weight, v in dry]
+    x_max = _speed_bounds(motion, first, limits)
+    told = tuple(names), tuple(units)
+    return Rows(s, a, b, c, lower, upper, x_max, viscous, dry, *told)
+
+
+def _speed_bounds(motion: PathMotion, first: Array, limits: Limits) -> Array:
+    """Largest x = sd^2 within the limits of velocities."""
+    with np.errstate(divide="ignore"):
+        allowed = np.where(first > 0.0, limits.velocity[1], -limits.velocity[0])
+        rate = np.min(allowed / np.abs(first), axis=1, initial=np.inf)
+        tip = limits.tip_speed / np.linalg.norm(motion.tip_first, axis=1)
+    return np.asarray(np.minimum(rate, tip) ** 2)

@@ -1,0 +1,120 @@
+"""Minimum time against the accuracy of a flexible arm on its path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._calls.arguments import check_numbers, real_array
+from ...errors import ArgumentError
+from .._result import OptimalMotion
+from .driver import time_optimal
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+    from .._path import Path
+
+Array = NDArray[np.float64]
+
+__all__ = ["TradeOff", "trade_off"]
+
+
+@dataclass(frozen=True, eq=False)
+class TradeOff:
+    """Shortest times by tolerances of the path.
+
+    Attributes
+    ----------
+    tolerance : (n,) ndarray of float
+        Tolerances of the tip in m.
+    duration : (n,) ndarray of float
+        Shortest durations in s; NaN where a search was no success.
+    tip_error : (n,) ndarray of float
+        Largest distances of the simulated tip from the path in m.
+    motions : tuple of OptimalMotion
+        The motions.
+    """
+
+    tolerance: Array
+    duration: Array
+    tip_error: Array
+    motions: tuple[OptimalMotion, ...]
+
+
+def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> TradeOff:
+    """Shortest times of a flexible arm along a path, for several tolerances.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm with flexible links or joints.
+    path : Path
+        Path of the tip.
+    tip_tolerances : (n,) array_like of float
+        Largest distances of the tip from the path in m.
+    **options
+        Further arguments of `time_optimal`, such as ``torque_limits``.
+
+    Returns
+    -------
+    trade_off : TradeOff
+        Durations, simulated errors and motions.
+
+    Raises
+    ------
+    ArgumentError
+        If a tolerance is not a positive number, or as by `time_optimal`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a search stops early; its duration is NaN.
+
+    See Also
+    --------
+    time_optimal : one of them.
+
+    Notes
+    -----
+    A wider tolerance contains the motions of a narrower one, so that the shortest time
+    falls with it, as far as solvers find the best of several minima.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths, trade_off
+    >>> arm = fa.library.farid_two_link()
+    >>> curve = trade_off(
+    ...     arm,
+    ...     paths.line([1.8, 0.2], [1.6, 0.7]),
+    ...     [1e-3],
+    ...     start=fa.library.poses(arm)["A"],
+    ...     torque_limits=[300.0, 120.0],
+    ...     intervals=16,
+    ... )
+    >>> curve.duration.round(2), bool(curve.tip_error[0] < 1e-3)
+    (array([0.44]), True)
+    """
+    tolerances = np.atleast_1d(real_array("tip_tolerances", tip_tolerances))
+    check_numbers("tip_tolerances", tolerances)
+    if tolerances.ndim != 1 or not len(tolerances):
+        raise ArgumentError(
+            f"tip_tolerances has shape {tolerances.shape}, expected (n,), in m"
+        )
+    for name in ("tip_tolerance", "check"):
+        if name in options:
+            raise ArgumentError(
+                f"{name} is given, expected tip_tolerances alone: each is simulated"
+            )
+    motions = tuple(
+        time_optimal(arm, path, tip_tolerance=float(x), **options) for x in tolerances
+    )
+    return TradeOff(
+        tolerances.copy(),
+        np.array([m.duration if m.success else np.nan for m in motions]),
+        np.array([m.details["tip_error"] for m in motions]),
+        motions,
+    )

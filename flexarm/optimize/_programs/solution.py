@@ -1,0 +1,143 @@
+"""What a solver of nonlinear programs found, and a watch over its steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .program import NonlinearProgram
+
+Array = NDArray[np.float64]
+
+Progress = Callable[[int, float, float], Any]
+
+
+MESSAGES = {
+    "solved": "the solver reached its tolerance",
+    "acceptable": "the solver stopped at its looser, acceptable tolerance",
+    "infeasible": "no point that meets all constraints was found near this one",
+    "iterations": "the solver used up its iterations; give it more (max_iterations)",
+    "time": "the solver used up its time; give it more (time_limit)",
+    "interrupted": "the solver was interrupted",
+    "failed": "the solver gave up",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Unknowns that a solver found, and how.
+
+    Attributes
+    ----------
+    z : (n,) ndarray of float
+        Unknowns: the solution, or where the solver stopped early the best point it had.
+    objective : float
+        What was minimized, there.
+    success : bool
+        Whether the solver reached its tolerance.
+    status, message : str
+        As in `OptimalMotion`.
+    solver : str
+        Who solved it.
+    iterations : int
+        Steps that it took.
+    violation : float
+        Largest violation of a constraint, as a fraction of its scale.
+    seconds : float
+        Time it took.
+    multipliers : (m,) ndarray of float
+        Lagrange multipliers of the constraints.
+    """
+
+    z: Array
+    objective: float
+    success: bool
+    status: str
+    message: str
+    solver: str
+    iterations: int
+    violation: float
+    seconds: float
+    multipliers: Array
+
+
+@dataclass
+class Watch:
+    """Looks at the steps of a solver: tells them, keeps the best, says when to stop."""
+
+    program: NonlinearProgram
+    tolerance: float
+    max_iterations: int
+    time_limit: float
+    progress: Progress | None
+    started: float = field(default_factory=time.perf_counter)
+    iterations: int = 0
+    stopped: str = ""
+    best: Array | None = None
+    _merit: tuple[float, float] = (np.inf, np.inf)
+
+    def step(self, iteration: int, z: Array) -> bool:
+        """Take note of a step; True if the solver has to stop."""
+        try:
+            self._note(iteration, z)
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+        return bool(self.stopped)
+
+    def _note(self, iteration: int, z: Array) -> None:
+        self.iterations = iteration
+        objective, violation = self.program.objective(z), self.program.violation(z)
+        # the least violation counts first, down to the tolerance
+        merit = (max(violation, self.tolerance), objective)
+        if merit <= self._merit or self.best is None:
+            self.best, self._merit = z.copy(), merit
+        if self.progress is not None:
+            self.progress(iteration, objective, violation)
+        if not self.stopped and self.seconds > self.time_limit:
+            self.stopped = "time"
+
+    def guarded(self, f: Callable[..., Any], *operands: Any) -> Any:
+        """Evaluate; Ctrl-C stops the solver after this step, not amid an evaluation."""
+        try:
+            return f(*operands)
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+            return f(*operands)
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self.started
+
+    def solution(
+        self, z: Array, status: str, solver: str, multipliers: Array, note: str = ""
+    ) -> Solution:
+        """Put together what was found, or the best point if it stopped early."""
+        status = self.stopped or status
+        success = status in ("solved", "acceptable")
+        if not success and self.best is not None:
+            z = self.best
+        z = np.clip(z, self.program.lower, self.program.upper)
+        message = MESSAGES[status]
+        if note and status == "failed":
+            message += f" ({note})"
+        violation = self.program.violation(z)
+        if not success and violation > self.tolerance:
+            message += f"; {self.program.worst(z)}"
+        return Solution(
+            z,
+            self.program.objective(z),
+            success,
+            status,
+            message,
+            solver,
+            self.iterations,
+            violation,
+            self.seconds,
+            multipliers,
+        )

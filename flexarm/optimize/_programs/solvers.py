@@ -1,0 +1,108 @@
+"""Solving a nonlinear program: by Ipopt if it is there, else by SciPy."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._calls.arguments import check_numbers, count_of, positive_number, real_array
+from ...errors import ArgumentError
+from .ipopt import solve_ipopt
+from .program import NonlinearProgram
+from .scipy import solve_scipy
+from .solution import Progress, Solution, Watch
+
+Array = NDArray[np.float64]
+
+
+def _printed(iteration: int, objective: float, violation: float) -> None:
+    if iteration % 10 == 0:
+        print(
+            f"iteration {iteration:4d}   objective {objective:12.6g}   "
+            f"violation {violation:9.2e}",
+            file=sys.stderr,
+        )
+
+
+def solve(
+    program: NonlinearProgram,
+    z0: Any,
+    *,
+    solver: str = "auto",
+    tolerance: float = 1e-6,
+    max_iterations: int = 300,
+    time_limit: float = 60.0,
+    progress: bool | Progress = False,
+    barrier: float | None = None,
+    options: dict[str, Any] | None = None,
+) -> Solution:
+    """Solve a nonlinear program from a start.
+
+    Parameters
+    ----------
+    program : NonlinearProgram
+        What to solve.
+    z0 : (n,) array_like of float
+        Where to start.
+    solver : {"auto", "ipopt", "scipy"}
+        Ipopt comes with the package casadi; "auto" takes it if it is there.
+    tolerance : float
+        Of constraints as a fraction of their scale, and of optimality.
+    max_iterations : int
+        Most steps.
+    time_limit : float
+        Most seconds.
+    progress : bool or callable
+        Whether each tenth step is told on the error output, or what is called after
+        each step with its number, the objective and the largest violation.
+    barrier : float, optional
+        First barrier parameter of Ipopt: a small one stays near a good start.  By
+        default Ipopt finds and adapts it.
+    options : dict, optional
+        Further ones of the solver.
+
+    Returns
+    -------
+    solution : Solution
+        Whether the solver got there or not, `success` and `status` tell.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of range.
+    ImportError
+        If Ipopt is asked for and casadi is missing.
+    """
+    z = real_array("z0", z0).copy()
+    if z.shape != (program.n,):
+        raise ArgumentError(
+            f"z0 has shape {z.shape}, expected ({program.n},), one for each unknown"
+        )
+    check_numbers("z0", z)
+    watch = Watch(
+        program,
+        positive_number("tolerance", tolerance),
+        count_of("max_iterations", max_iterations),
+        positive_number("time_limit", time_limit),
+        progress if callable(progress) else (_printed if progress else None),
+    )
+    z = np.clip(z, program.lower, program.upper)
+    name = chosen(solver)
+    if name == "ipopt":
+        return solve_ipopt(program, z, watch, barrier, options or {})
+    return solve_scipy(program, z, watch, options or {})
+
+
+def chosen(solver: str) -> str:
+    """Name of the solver to use, or a refusal in words."""
+    if solver not in ("auto", "ipopt", "scipy"):
+        raise ArgumentError(
+            f"solver is {solver!r}, expected 'auto', 'ipopt' or 'scipy'"
+        )
+    if solver == "auto":
+        return "ipopt" if find_spec("casadi") is not None else "scipy"
+    return solver

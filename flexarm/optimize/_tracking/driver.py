@@ -1,0 +1,409 @@
+"""Forces that lead the tip of a flexible arm along a trajectory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._calls.arguments import check_arm, check_choice, count_of, positive_number
+from ...errors import ArgumentError
+from ...simulation.stiffening import warn_of_stiffening
+from .._result import OptimalMotion, Verification, warned
+from .._verify import verify
+from .frequency import by_frequencies
+from .shooting_search import by_shooting
+from .stable_inversion import by_stable_inversion
+from .tip_collocation import by_collocation
+from .tip_task import Answer, TipTask, timed
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+__all__ = ["track"]
+
+_METHODS: dict[str, Callable[..., Answer]] = {
+    "shooting": by_shooting,
+    "stable inversion": by_stable_inversion,
+    "collocation": by_collocation,
+    "frequency domain": by_frequencies,
+}
+
+_OPTIONS = {
+    "shooting": (
+        "before",
+        "after",
+        "intervals",
+        "steps",
+        "weights",
+        "power",
+        "smoothing",
+        "optimizer",
+        "max_iterations",
+        "tolerance",
+        "time_limit",
+        "progress",
+    ),
+    "stable inversion": (
+        "before",
+        "after",
+        "step",
+        "max_iterations",
+        "tolerance",
+        "time_limit",
+        "progress",
+    ),
+    "collocation": (
+        "before",
+        "after",
+        "intervals",
+        "tip_tolerance",
+        "solver",
+        "max_iterations",
+        "tolerance",
+        "time_limit",
+        "progress",
+    ),
+    "frequency domain": ("before", "after", "step"),
+}
+
+_FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
+_RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
+
+
+def track(
+    arm: Arm,
+    path: Any,
+    duration: float | None = None,
+    *,
+    method: str = "shooting",
+    law: str = "cycloidal",
+    start: Any = None,
+    axes: str | None = None,
+    before: float | None = None,
+    after: float | None = None,
+    step: float | None = None,
+    intervals: int | None = None,
+    steps: int | None = None,
+    weights: tuple[float, float] | None = None,
+    power: float | None = None,
+    smoothing: float | None = None,
+    optimizer: str | None = None,
+    tip_tolerance: float | None = None,
+    solver: str | None = None,
+    max_iterations: int | None = None,
+    tolerance: float | None = None,
+    time_limit: float | None = None,
+    check: bool = True,
+    progress: bool | None = None,
+) -> OptimalMotion:
+    r"""Forces that lead the tip along a trajectory, from rest to rest.
+
+    A flexible arm has to move before its tip does and after it: forces at the base
+    reach a tip late, and first push it back.  Inverse dynamics forward in time
+    therefore grows without bound; these methods see the whole motion at once.
+
+    Parameters
+    ----------
+    arm : Arm
+        Tree of joints without quaternions, with flexible links, flexible joints, both
+        or neither.
+    path : Path, callable, (n, 3) array_like of float, or (times, places)
+        Where the tip shall be: one of `optimize.paths`, run through by `law`; a
+        function ``path(t)`` of the time from zero to `duration` that returns places
+        (..., 3) in m; samples at equal times; or samples (n, 3) and their times (n,) in
+        s.  Places of two numbers have z = 0.  It rests before and after.
+    duration : float, optional
+        Of the motion of the tip, in s; that of the times, if there are any.
+    method : {"shooting", "stable inversion", "collocation", "frequency domain"}
+        See the notes.
+    law : {"cycloidal", "quintic", "septic", "ninth_degree"}
+        How a `Path` is run through.
+    start : (nu,) or (nq,) array_like of float, optional
+        Posture in rad or m near the begin, which chooses the branch (elbow up or down).
+    axes : str, optional
+        Coordinates of the tip that shall follow, such as ``"y"``; by default all along
+        which it can move.  An arm with one actuator has one.
+    before, after : float, optional
+        Time in which the arm moves before and after its tip, as part of the duration.
+        Shooting and collocation: 0.2, c1 and c2 of the thesis.  By default the other
+        methods take them from the zeros of the arm.
+    step : float, optional
+        Of these others: between nodes, in s (a 500th of the duration).
+    intervals, steps : int, optional
+        Of shooting: intervals between the nodes of the forces in the duration (10), and
+        steps of the simulation in each of them (10).  Of collocation: intervals (40).
+    weights : (2,) array_like of float, optional
+        Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
+    power : float, optional
+        Of shooting: sums of this power of the errors are minimized, 2 (the default) or
+        more; 4 has the largest errors lower and the rest higher.
+    smoothing : float, optional
+        Of shooting: weight of second differences of the nodal forces, in m per N m
+        (0); little of it calms forces of fine nodes that the tip hardly feels.
+    optimizer : {"gauss-newton", "bfgs"}, optional
+        Of shooting: with exact derivatives, or as in the thesis with differences of the
+        sum of squares.
+    tip_tolerance : float, optional
+        Of collocation: largest error of the tip along each axis, at the nodes, in m
+        (5e-5).
+    solver : {"auto", "ipopt", "scipy"}, optional
+        Of collocation; Ipopt comes with the package casadi.
+    max_iterations : int, optional
+        Most steps of the solver (50; 500 of ``"bfgs"``; 30 of stable inversion; 200 of
+        collocation).
+    tolerance : float, optional
+        Of the last step: motion of the tip in m (1e-7) in shooting, of the coordinates
+        in rad and m (1e-9) in stable inversion.  Of collocation that of the solver
+        (1e-6).
+    time_limit : float, optional
+        Longest time of the search in s (60 in collocation, else none).
+    check : bool
+        Whether the answer is simulated by itself with finer steps.
+    progress : bool, optional
+        Progress bar (tqdm); by default for searches of more than two seconds.
+
+    Returns
+    -------
+    motion : OptimalMotion
+        Motion, forces and their verification.  ``details`` of shooting: ``"nodes"`` and
+        ``"nodal_tau"``; ``"tip_error"``, the largest ones along the axes in m;
+        ``"history"`` of the sum of squares; ``"simulations"``, their number.  Of
+        collocation ``"tip_error"`` at the nodes.  Of the other methods: ``"zeros"`` of
+        the arm at the begin (half way, in the frequency domain) in 1/s; of stable
+        inversion ``"time_constants"`` of the slowest motion before and after that of
+        the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
+        those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
+        follows in all its axes.
+
+    Raises
+    ------
+    ArgumentError
+        If the trajectory is out of reach or leads through a singular posture (when, and
+        where), an argument has the wrong shape or value, the method does not know what
+        the arm has, an option belongs to another method, or stable inversion has more
+        or less actuators than coordinates of the tip; or if the tip of a flexible arm
+        does not start from rest and end at rest.
+    ConvergenceError
+        If the motion from which a search starts diverges, or the equations of stable
+        inversion are singular.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a search stops early, or the simulated tip strays by more than a fiftieth of
+        the extent of its trajectory; the result is the best that there is.
+
+    See Also
+    --------
+    flexarm.inverse_dynamics : forces for a motion of all coordinates.
+    flexarm.control.inversion : feedback that follows joint motion.
+
+    Notes
+    -----
+    ``"shooting"`` [1]_ (section 7.3): forces linear between nodes; a simulation by
+    average acceleration from static rest; least squares of the tip errors.
+    Gauss-Newton with the exact derivatives of the simulation takes three or four steps
+    from the forces of the rigid arm, where BFGS with differences takes a hundred, each
+    with as many simulations as there are unknowns.
+
+    ``"stable inversion"`` [2]_: all coordinates and forces at all times as one boundary
+    value problem, with rest before and after; windows are found and not chosen.  As
+    many actuators as coordinates of the tip.  The tip is exact at the nodes; between
+    them forces are linear, which leaves an error of order two, a micrometre in the
+    example below.  An arm whose vibrations with its tip at rest decay or grow slowly
+    needs long windows; neutral ones go on after the motion.  The inverse does not exist
+    where the forces lose their effect on the acceleration of the tip.
+
+    ``"collocation"``: the calmest forces, of the least sum of squared changes, with
+    which the tip stays within a tolerance; by Radau points in each interval and a
+    nonlinear program.  Where exact tracking takes peaks, as at the jumps of the third
+    derivative of the cycloidal law, it does without them.
+
+    ``"frequency domain"`` [3]_: the arm linearized about its rest half way, exact for
+    small motions.
+
+    A rigid arm needs no search, its forces are those of inverse dynamics.
+
+    References
+    ----------
+    .. [1] M. Farid, *Dynamic Modeling and Optimal Control of Flexible Manipulators*,
+       PhD thesis, University of Calgary, 1997, chapter 7.
+    .. [2] S. Devasia, D. Chen, B. Paden, "Nonlinear inversion-based output tracking",
+       *IEEE Trans. Automatic Control* 41(7), 1996, 930-942.
+    .. [3] E. Bayo, "A finite-element approach to control the end-point motion of a
+       single-link flexible robot", *J. Robotic Systems* 4(1), 1987, 63-75.
+
+    Examples
+    --------
+    The two-link arm of the thesis follows a line of 0.54 m in 0.5 s to 0.27 mm, with 28
+    unknowns; finer nodes lead to some micrometres:
+
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths, track
+    >>> arm = fa.library.farid_two_link()
+    >>> line = paths.line([1.8, 0.2], [1.6, 0.7])
+    >>> elbow_up = fa.library.poses(arm)["A"]
+    >>> motion = track(arm, line, 0.5, start=elbow_up)
+    >>> print(motion.variables, (1e3 * motion.details["tip_error"]).round(3))
+    28 [0.099 0.266]
+    >>> motion = track(arm, line, 0.5, start=elbow_up, intervals=50, steps=8)
+    >>> print((1e3 * motion.verification.path_error).round(3))
+    [0.003 0.003 0.   ]
+
+    Stable inversion finds that the arm moves some hundredths of a second in advance;
+    its slowest motion with the tip at rest has a time constant of 5 ms:
+
+    >>> motion = track(arm, line, 0.5, method="stable inversion", start=elbow_up)
+    >>> print((1e3 * motion.details["time_constants"]).round(1))
+    [5.2 5.2]
+    >>> bool(motion.verification.path_error.max() < 2e-6)
+    True
+    """
+    began = time.perf_counter()
+    check_arm(arm)
+    given = {
+        "before": before,
+        "after": after,
+        "step": step,
+        "intervals": intervals,
+        "steps": steps,
+        "weights": weights,
+        "power": power,
+        "smoothing": smoothing,
+        "optimizer": optimizer,
+        "tip_tolerance": tip_tolerance,
+        "solver": solver,
+        "max_iterations": max_iterations,
+        "tolerance": tolerance,
+        "time_limit": time_limit,
+        "progress": progress,
+    }
+    options = _options(method, given)
+    task = TipTask(arm, timed(path, duration, law), start, axes)
+    ready = time.perf_counter()
+    if _is_rigid(arm):
+        method, answer = "inverse dynamics", _rigid(task)
+    elif moving := task.to.moving_ends():
+        raise ArgumentError(moving)
+    else:
+        answer = _METHODS[method](task, **options)
+    times = [began, ready, time.perf_counter()]
+    return warned(_motion(task, answer, method, check, times))
+
+
+def _motion(
+    task: TipTask, answer: Answer, method: str, check: bool, times: list[float]
+) -> OptimalMotion:
+    """The result, verified."""
+    verification = None
+    if check:
+        verification = verify(
+            task.arm,
+            answer.t,
+            answer.q[0],
+            answer.qd[0],
+            answer.tau,
+            answer.step,
+            task.to.place,
+            duration=task.to.duration,
+            axes=task.axes if not task.whole else slice(None),
+        )
+    answer = _judged(answer, verification, task)
+    warn_of_stiffening(task.arm, answer.q, answer.qd)
+    marks = np.diff([*times, time.perf_counter()]).tolist()
+    timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
+    return OptimalMotion(
+        task.arm,
+        answer.t,
+        answer.q,
+        answer.qd,
+        answer.qdd,
+        answer.tau,
+        task.to.duration,
+        answer.objective,
+        answer.status in ("solved", "acceptable"),
+        answer.status,
+        answer.message,
+        method,
+        answer.solver,
+        answer.variables,
+        answer.iterations,
+        answer.violation,
+        {**timings, "total": sum(marks)},
+        verification,
+        {**answer.details, **({"path": task.to.path} if task.whole else {})},
+    )
+
+
+def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer:
+    """Not solved, if the simulated tip is far from where it should be."""
+    if found is None or answer.status not in ("solved", "acceptable"):
+        return answer
+    off = float(np.nanmax(found.path_error))
+    if off < _FAR * task.to.extent:
+        return answer
+    told = (
+        f"{answer.message}, but the simulated tip strays by {off:.3g} m; expected "
+        "shorter steps, a longer window before the motion, or a slower or smaller one"
+    )
+    return answer._replace(status="failed", message=told)
+
+
+def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Options that a caller gave, if the method has them."""
+    check_choice("method", method, tuple(_METHODS))
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if name not in _OPTIONS[method]:
+            others = [repr(m) for m in _METHODS if name in _OPTIONS[m]]
+            raise ArgumentError(
+                f"{name} is given, which method {method!r} does not have; expected it "
+                f"with {' or '.join(others)} alone"
+            )
+    for name in ("step", "tolerance", "tip_tolerance", "time_limit", "power"):
+        if name in options:
+            options[name] = positive_number(name, options[name])
+    for name in ("intervals", "steps", "max_iterations"):
+        if name in options:
+            options[name] = count_of(name, options[name])
+    for name in ("before", "after", "smoothing"):
+        if name in options and options[name] != 0.0:
+            options[name] = positive_number(name, options[name])
+    return options
+
+
+def _is_rigid(arm: Arm) -> bool:
+    """Whether joints move all: no modes, and motors in rigid gears alone."""
+    motors = arm.motor_slice.stop - arm.nu
+    return bool(arm.nv == arm.nu + motors and motors == len(arm.constraints))
+
+
+def _rigid(task: TipTask) -> Answer:
+    """Inverse dynamics: a rigid arm needs no more."""
+    t = np.linspace(0.0, task.to.duration, _RIGID_STEPS + 1)
+    q, qd, qdd = task.rigid(t)
+    tau = task.level.inverse_dynamics(q, qd, qdd)
+    miss = float(np.abs(task.miss(t, q)).max())
+    told = "the arm is rigid, its forces are those of inverse dynamics"
+    return Answer(
+        t,
+        q,
+        qd,
+        qdd,
+        tau,
+        float(t[1]),
+        miss,
+        "solved",
+        told,
+        "closed form",
+        0,
+        0,
+        miss,
+        {},
+    )

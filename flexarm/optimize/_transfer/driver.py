@@ -1,0 +1,183 @@
+"""Optimal motions from rest to rest: least energy, effort, time, largest payload."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from ..._calls.arguments import count_of
+from .._collocation.transcription import Grid
+from .._programs.solution import Progress
+from .._programs.solvers import solve
+from .._result import OptimalMotion, warned
+from .design import Design
+from .problem import Transfer
+from .task import read_task
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+
+def trajectory(
+    arm: Arm | Design,
+    start: Any,
+    end: Any,
+    *,
+    duration: float | tuple[float, float, float] | None = None,
+    cost: str | Mapping[str, float] | None = None,
+    torque_limits: Any = None,
+    torque_rate_limits: Any = None,
+    velocity_limits: Any = None,
+    output_limits: Mapping[Any, Any] | None = None,
+    payload: str | None = None,
+    payload_limits: Any = (0.0, inf),
+    losses: Any = None,
+    intervals: int = 40,
+    scheme: str = "gauss",
+    points: int = 2,
+    solver: str = "auto",
+    tolerance: float = 1e-8,
+    max_iterations: int = 300,
+    time_limit: float = 60.0,
+    progress: bool | Progress = False,
+    check: bool = True,
+) -> OptimalMotion:
+    r"""Motion from rest to rest that costs least, with forces of the actuators.
+
+    Links and joints may be flexible: the arm is in static equilibrium at both ends, so
+    that no vibration is left.  Parameters of the arm may be unknowns of the same
+    problem.
+
+    Parameters
+    ----------
+    arm : Arm or Design
+        Tree without joints of quaternions; or one with parameters to be chosen.
+    start, end : (nu,) array_like of float or mapping
+        Positions of the joints in rad or m; or a place of the tip in m,
+        ``{"tip": (x, y, z)}``, for which joints are found, those of redundant arms as
+        it costs least.
+    duration : float, (3,) tuple of float or None
+        In s; least, first and largest for a free one; None for a free one that the
+        torque limits bound, with ``"time"`` among the costs.
+    cost : str or mapping of str to float, optional
+        What is minimized, with weights; see Notes.  By default the effort, or the
+        payload if that is sought.
+    torque_limits, torque_rate_limits : float, (nu,) or (2, nu) array_like, optional
+        Of the actuators, in N m or N (per s): of size in both directions, or least and
+        largest.
+    velocity_limits : float, (nu,) or (2, nu) array_like, optional
+        Of the joints in rad/s or m/s, at the nodes.
+    output_limits : mapping, optional
+        Limits of outputs of `linearize` that are linear in positions and velocities,
+        at the nodes, such as ``{("strain", "link1", 0.1): 0.05, "modes": 0.1}``; each a
+        number, (p,) or (2, p), as of torques.  Not beside a Design.
+    payload : {"maximize"}, optional
+        Seek the largest point mass at the tip with which the motion is possible, to be
+        weighed by ``cost["payload"]``.
+    payload_limits : (2,) array_like of float
+        Its least and largest value in kg.
+    losses : float or (nu,) array_like of float, optional
+        Copper losses of the motors in W/(N m)^2, resistance over the square of the
+        torque constant, of the forces of the actuators; for ``"energy"``.
+    intervals : int
+        Of time, between which forces are linear.
+    scheme, points : {"gauss", "radau", "trapezoid"}, int
+        Collocation: its kind and points in each interval.
+    solver : {"auto", "ipopt", "scipy"}
+        As of the other optimizations; Ipopt comes with casadi.
+    tolerance : float
+        Of the equations and of optimality, scaled.
+    max_iterations : int
+        Most steps of the solver.
+    time_limit : float
+        Most seconds.
+    progress : bool or callable
+        Whether steps are told.
+    check : bool
+        Simulate the forces by another integrator.
+
+    Returns
+    -------
+    motion : OptimalMotion
+        ``details`` has ``"costs"`` (each without its weight) and ``"limits"``; of a
+        Design or a payload sought also ``"parameters"``, (k,), of the latter
+        ``"payload"`` in kg, too; ``arm`` is that of the parameters found.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument does not fit, an end is out of reach or no equilibrium, or
+        nothing bounds a free duration.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the solver stops early; the result has its best motion and its status.  Or
+        if the forces lead elsewhere in the simulation, which is no success either.
+
+    See Also
+    --------
+    time_optimal : least time along a path.
+    track : forces for a given motion of the tip.
+
+    Notes
+    -----
+    ===============  =============================================================
+    effort           :math:`\int \sum \tau_i^2\, dt` in (N m)^2 s
+    energy           :math:`\int \sum r_i \tau_i^2 + \tau_i \dot q_i\, dt` in J:
+                     electrical, with motors that feed back what they brake
+    torque rate      :math:`\int \sum \dot\tau_i^2\, dt` in (N m)^2/s
+    time             duration in s
+    vibration        energy in J that is left in the modes at the end, about the
+                     posture with still joints; modes are then not at rest exactly
+    payload          less its mass in kg
+    design           ``Design.cost``
+    ===============  =============================================================
+
+    Direct collocation in residual form: J. T. Betts, *Practical Methods for Optimal
+    Control* (2010), chapter 4.  The answer is a local optimum near the first motion,
+    of ninth degree in time.  Forces between knots are linear, so that jumps of the
+    exact forces (bang-bang) are resolved to an interval.
+
+    Examples
+    --------
+    A mass of 1 kg on a slide, 1 m in 1 s with the least effort: the force falls from
+    6 N to -6 N, and the effort is 12 N^2 s:
+
+    >>> import flexarm as fa
+    >>> from flexarm import optimize
+    >>> slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=1.0)
+    >>> arm = fa.Arm([slide], gravity=(0, 0, 0))
+    >>> motion = optimize.trajectory(arm, [0.0], [1.0], duration=1.0, solver="scipy")
+    >>> motion.tau[[0, 20, 40], 0].round(4) + 0.0
+    array([ 6.,  0., -6.])
+    >>> round(motion.objective, 6)
+    12.0
+    """
+    began = time.perf_counter()
+    task = read_task(
+        arm,
+        start,
+        end,
+        cost,
+        losses,
+        payload,
+        payload_limits,
+        duration,
+        (torque_limits, torque_rate_limits, velocity_limits, output_limits),
+    )
+    grid = Grid(main=count_of("intervals", intervals), scheme=scheme, points=points)
+    problem = Transfer(task, grid)
+    prepared = time.perf_counter()
+    found = solve(
+        problem.program,
+        problem.z0,
+        solver=solver,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        time_limit=time_limit,
+        progress=progress,
+    )
+    return warned(problem.result(found, check, began, prepared))

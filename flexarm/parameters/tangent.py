@@ -1,0 +1,250 @@
+"""How the constants of an arm change with parameters of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arm_like import AnArm, ArmLike
+from .._core import Model
+from ..bodies.integrals import DrivenShapes, modal_integrals
+from ..errors import ArgumentError, FlexarmError, ModelError
+from ..model.packing import Packed, pack
+from ._layout import driven_places, linear_masks
+from ._regressor import Models
+
+Array = NDArray[np.float64]
+
+# a step as a part of a parameter: truncation of order ten, rounding a hundredfold
+STEP = 0.01
+
+_AHEAD = np.arange(11)
+
+
+def _weights(nodes: Array, order: int) -> Array:
+    """Weights of the first derivative at zero, exact for polynomials up to `order`."""
+    near = np.argsort(np.abs(nodes), kind="stable")[: order + 1]
+    powers = np.vander(nodes[near], increasing=True).T
+    unit = np.zeros(len(near))
+    unit[1] = 1.0
+    weights = np.zeros(len(nodes))
+    weights[near] = np.linalg.solve(powers, unit)
+    return weights
+
+
+class Rule(NamedTuple):
+    """Nodes in steps, and weights of an order and of one lower by two."""
+
+    nodes: Array
+    weights: Array
+    coarse: Array
+
+
+def _rule(nodes: NDArray[Any], order: int = 10) -> Rule:
+    nodes = nodes.astype(np.float64)
+    return Rule(nodes, _weights(nodes, order), _weights(nodes, order - 2))
+
+
+# differences on both sides, or on one where a parameter is at its bound
+RULES = (_rule(np.arange(-5, 6)), _rule(_AHEAD), _rule(-_AHEAD))
+
+# of order four over a tenth of the step, 1e-10: with four arms in place of ten
+SHORT = 0.1
+SHORT_RULES = (
+    _rule(SHORT * np.arange(-2, 3), 4),
+    _rule(SHORT * _AHEAD[:5], 4),
+    _rule(-SHORT * _AHEAD[:5], 4),
+)
+
+
+def made_arm(make_arm: Callable[[Array], AnArm], p: Array) -> AnArm:
+    """The arm of some parameters, of which the function gets a copy."""
+    arm = make_arm(np.array(p))
+    try:
+        check_arm(arm)
+    except FlexarmError:
+        raise ArgumentError(
+            f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
+        ) from None
+    return arm
+
+
+class ArmTangent:
+    """An arm and the derivatives of its forces with respect to k parameters.
+
+    Forces are linear in most constants (masses, integrals, stiffness): their change is
+    inverse dynamics with the derivatives of these constants.  The change with the rest
+    (places, axes, mode shapes, gravity) is a difference of forces, if there is any.
+    """
+
+    def __init__(
+        self,
+        make_arm: Callable[[Array], ArmLike],
+        p: Any,
+        scale: Any,
+        rules: tuple[Rule, ...] = RULES,
+    ) -> None:
+        values = real_array("p", p)
+        self.single = values.ndim == 0
+        values = np.atleast_1d(values)
+        if values.ndim != 1 or not len(values):
+            raise ArgumentError(
+                f"p has shape {values.shape}, expected one axis of parameters"
+            )
+        check_numbers("p", values)
+        self.p, self._make_arm = values, make_arm
+        self.steps = STEP * _sizes(values, scale)
+        self.arm: ArmLike = made_arm(make_arm, values)
+        self._base = pack(self.arm, integrals=True)
+        self._masks = linear_masks(self._base)
+        linear: list[Model] = []
+        moved: list[Model] = []
+        self.rules: list[tuple[Rule, bool]] = []  # and whether geometry changes
+        for j in range(len(values)):
+            rule, packs = self._packs(j, rules)
+            weights = [w / self.steps[j] for w in (rule.weights, rule.coarse)]
+            linear += [Model(*self._rate(packs, w)) for w in weights]
+            parts = [self._placed(x) for x in packs]
+            moves = not all(_same(x, self._base) for x in parts)
+            if moves:
+                moved += [Model(*x) for x in parts]
+            self.rules.append((rule, moves))
+        self._linear = Models(linear, self.arm.fidelity)
+        self._moved = Models(moved, self.arm.fidelity) if moved else None
+
+    def _packs(self, j: int, rules: tuple[Rule, ...]) -> tuple[Rule, list[Packed]]:
+        """Arrays at the nodes of the first rule for which all arms exist."""
+        refused: ModelError | None = None
+        for rule in rules:
+            try:
+                return rule, [self._pack(j, node) for node in rule.nodes]
+            except ModelError as error:
+                refused = refused or error
+        raise ModelError(
+            f"there is no arm beside parameter {j} = {self.p[j]:g}, at steps of "
+            f"{self.steps[j]:g}: {refused}; give a smaller scale"
+        )
+
+    def _pack(self, j: int, node: float) -> Packed:
+        if node == 0.0:
+            return self._base
+        p = self.p.copy()
+        p[j] += node * self.steps[j]
+        arm = made_arm(self._make_arm, p)
+        packed = pack(arm, integrals=True)
+        for name in ("topology", "loops"):
+            ours, theirs = getattr(self._base, name), getattr(packed, name)
+            if not np.array_equal(ours, theirs):
+                raise ArgumentError(
+                    f"make_arm returned arms of different structure for parameter {j} "
+                    f"= {self.p[j]:g} and {p[j]:g}, expected the same bodies, joints, "
+                    "modes, nodes and constraints"
+                )
+        if packed.passive[:, :3].tolist() != self._base.passive[:, :3].tolist():
+            raise ArgumentError(
+                f"forces inside joints come and go at parameter {j} = {self.p[j]:g}, "
+                "expected springs, friction and stops that are always there"
+            )
+        _align(self._base, packed, arm)
+        return packed
+
+    def _rate(self, packs: list[Packed], weights: Array) -> Packed:
+        """The arm whose linear constants are derivatives, at the geometry of ours."""
+        arrays = {}
+        for name, mask in self._masks.items():
+            ours = getattr(self._base, name)
+            rate = sum(
+                w * (getattr(x, name) - ours)
+                for w, x in zip(weights, packs, strict=True)
+            )
+            arrays[name] = np.where(mask, rate, ours)
+        return self._base._replace(**arrays)
+
+    def _placed(self, packed: Packed) -> Packed:
+        """Geometry of another arm with the linear constants of ours."""
+        arrays = {
+            name: np.where(mask, getattr(self._base, name), getattr(packed, name))
+            for name, mask in self._masks.items()
+        }
+        return packed._replace(**arrays)
+
+    def forces(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
+        """Derivatives of inverse dynamics, (..., nv, k), of order ten and eight."""
+        fine, coarse = self.rates("inverse_dynamics", (q, qd, qdd))
+        return np.stack(fine, axis=-1), np.stack(coarse, axis=-1)
+
+    def rates(
+        self, kernel: str, operands: tuple[Array, ...]
+    ) -> tuple[list[Array], list[Array]]:
+        """Derivatives of forces, or of products of them, parameter by parameter.
+
+        By the weights of a rule, and by those of the lower order.
+        """
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in operands))
+        linear = self._linear(kernel, batch, operands)
+        moved = None
+        if self._moved is not None:
+            moved = self._moved(kernel, batch, operands)
+        results: list[list[Array]] = []
+        for order in range(2):
+            columns, at = [], 0
+            for j, (rule, moves) in enumerate(self.rules):
+                column = linear[2 * j + order]
+                if moves and moved is not None:
+                    own = moved[at : at + len(rule.nodes)]
+                    at += len(rule.nodes)
+                    weights = rule[1 + order] / self.steps[j]
+                    here = own[int(np.flatnonzero(rule.nodes == 0.0)[0])]
+                    column = column + np.tensordot(weights, own - here, 1)
+                columns.append(column)
+            results.append(columns)
+        return results[0], results[1]
+
+
+def _align(base: Packed, packed: Packed, arm: ArmLike) -> None:
+    """Turn the driven shapes of bodies into those next to the ones of the base.
+
+    Any orthogonal mixture of them stands for the same motion, with any signs; the one
+    whose amplitudes are closest to given ones is a smooth function of parameters.
+    """
+    driven = [
+        shapes
+        for body in arm.bodies
+        if body.n_modes and (shapes := modal_integrals(body).driven) is not None
+    ]
+    for (at, p, n), shapes in zip(driven_places(base), driven, strict=True):
+        ours = base.modal[at : at + p * n * n].reshape(p, n * n)
+        if np.array_equal(ours, shapes.second.reshape(p, n * n)):
+            continue
+        left, _, right = np.linalg.svd(shapes.second.reshape(p, n * n) @ ours.T)
+        turn = np.eye(n + p)
+        turn[n:, n:] = left @ right
+        second = np.tensordot(turn[n:, n:].T, shapes.second, 1)
+        turned = DrivenShapes(second, shapes.integrals.change_basis(turn)).pack()
+        packed.modal[at : at + len(turned)] = turned
+
+
+def _same(a: Packed, b: Packed) -> bool:
+    pairs: Any = zip(a, b, strict=True)
+    return all(np.array_equal(x, y) for x, y in pairs)
+
+
+def _sizes(p: Array, scale: Any) -> Array:
+    """Typical sizes of the parameters."""
+    if scale is None:
+        return np.where(p == 0.0, 1.0, np.abs(p))
+    sizes = real_array("scale", scale)
+    try:
+        sizes = np.broadcast_to(sizes, p.shape)
+    except ValueError:
+        raise ArgumentError(
+            f"scale has shape {sizes.shape}, expected a size for each of "
+            f"{len(p)} parameters"
+        ) from None
+    if not (np.isfinite(sizes) & (sizes > 0.0)).all():
+        raise ArgumentError("scale has an entry that is not positive, expected sizes")
+    return np.array(sizes, dtype=np.float64)

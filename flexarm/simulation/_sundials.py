@@ -1,0 +1,69 @@
+"""Motion in time by CVODE of SUNDIALS, one trajectory after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._support.optional import required
+from ._scipy_methods import rate_of
+from .run import Run, progress_bar
+
+_MOST_STEPS = 10**6  # between two samples
+
+
+def run_cvode(
+    run: Run,
+    options: tuple[float, float, float, float],
+    progress: bool | None,
+) -> str:
+    """All trajectories of a run; returns why one failed, or nothing."""
+    CVODE = required(
+        "sksundae.cvode", "method 'CVODE'", package="scikit-sundae", extra="sundials"
+    ).CVODE
+    _, rtol, atol, max_step = options
+    nq, t = run.arm.nq, run.t
+    bar = progress_bar(len(run.q) * (len(t) - 1), progress, "sample")
+    note = ""
+    try:
+        for i in range(len(run.q)):
+            start = np.concatenate([run.q[i, 0], run.qd[i, 0]])
+            run.tau[i, 0] = run.torque(i, float(t[0]), start)
+            solver = CVODE(
+                _filling(rate_of(run, i)),
+                rtol=rtol,
+                atol=atol,
+                max_step=0.0 if max_step == np.inf else max_step,
+                max_num_steps=_MOST_STEPS,
+            )
+            if len(t) > 1:
+                solver.init_step(float(t[0]), start)
+            for k in range(1, len(t)):
+                # tstop: no step across a corner of the forces
+                step = solver.step(float(t[k]), tstop=float(t[k]))
+                if not step.success or not np.isfinite(step.y).all():
+                    note = note or _sentence(step.message)
+                    break
+                y = np.asarray(step.y, dtype=float).reshape(-1)
+                run.q[i, k], run.qd[i, k] = y[:nq], y[nq:]
+                run.tau[i, k] = run.torque(i, float(t[k]), y)
+                if bar is not None:
+                    bar.update(1)
+    finally:
+        if bar is not None:
+            bar.close()
+    return note
+
+
+def _filling(rate: Callable[[float, Any], Any]) -> Callable[[float, Any, Any], None]:
+    def fill(t: float, y: Any, yp: Any) -> None:
+        yp[:] = rate(t, y.copy())
+
+    return fill
+
+
+def _sentence(message: Any) -> str:
+    return "CVODE: " + re.sub(r"\s+", " ", str(message)).strip().rstrip(".")

@@ -1,0 +1,101 @@
+"""Motion in time by the methods in C, batches in lanes."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._calls.arguments import any_of
+from .run import Run, progress_bar
+from .stability import CONDITIONAL, instability
+
+NOT_CONVERGED, STEP_TOO_SHORT = 1, 2  # fa_ending
+
+
+def substeps_of(t: Any, method: str, max_step: float) -> int:
+    """Equal steps between two times."""
+    spans = np.diff(t, axis=-1)
+    if method == "Rodas4P" or max_step == inf or not spans.size:
+        return 1
+    return max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
+
+
+def run_core(
+    run: Run,
+    method: str,
+    options: tuple[float, float, float, float],
+    progress: bool | None,
+) -> None:
+    """All trajectories of a run."""
+    substeps = substeps_of(run.t, method, options[-1])
+    torque: Any = run.call if run.function is not None else None
+    if run.samples is not None:
+        torque = run.forces
+    run.counted = method == "Rodas4P"
+    run.substeps = 0 if run.counted else substeps
+    run.explain = lambda i: _reason(run, method, i)
+    if not any_of(run.arm).constraints:  # their frequencies are not those of the tree
+        run.doubt = lambda: _stability(run, method, 0)
+    if len(run.q) == 0:
+        return
+    lanes = _core.build_info()["lanes"]
+    blocks, spans = -(-len(run.q) // lanes), len(run.t) - 1
+    unit = "sample" if run.counted else "step"
+    bar = progress_bar(blocks * spans * substeps, progress, unit)
+
+    def tick(steps: int) -> None:
+        bar.update(steps - bar.n)
+
+    try:
+        run.flat._model.rollout(
+            run.q,
+            run.qd,
+            run.t,
+            method,
+            substeps,
+            torque,
+            run.hold,
+            tick if bar is not None else None,
+            run.tau,
+            run.gains,
+            options,
+            run.report,
+            run.threads,
+        )
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _reason(run: Run, method: str, i: int) -> str:
+    """Why trajectory i failed."""
+    ending, time, residual = run.report[i, 0, 2:]
+    told = _stability(run, method, i)
+    limit = f": {told}" if told else ""
+    if ending == NOT_CONVERGED:
+        return (
+            f"Newton's method did not converge in the step to t = {time:.6g} s, the "
+            f"largest residual is {residual:.2g} N m or N; try a smaller max_step or "
+            f"method='Rodas4P'{limit}"
+        )
+    if ending == STEP_TOO_SHORT:
+        return (
+            f"no step is short enough at t = {time:.6g} s, the motion or its forces "
+            "become infinite or jump there; try larger rtol and atol"
+        )
+    return f"the state became infinite, try a smaller max_step{limit}"
+
+
+def _stability(run: Run, method: str, i: int) -> str:
+    """What the stability limit says, if the step of trajectory i was above it."""
+    linear = run.arm.fidelity == "linear"  # has no derivatives
+    if method not in CONDITIONAL or linear or len(run.t) < 2:
+        return ""
+    gains = None
+    if run.gains is not None:
+        gains = tuple(gain[i % len(gain)] for gain in run.gains[1:3])
+    step = float(np.diff(run.t).max()) / run.substeps
+    return instability(run.one(i), run.q[i, 0], method, step, gains)

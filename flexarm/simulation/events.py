@@ -1,0 +1,322 @@
+"""Events of a motion: when a function of time and state passes zero.
+
+An `Event` is a function of time, positions and velocities.  `simulate` looks at its
+sign at the samples and, on cubics between them, at seven times in each interval.  Where
+it changes the method of the run integrates once more from the sample before, until the
+time of the zero is known to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arm_like import ArmLike
+from ..errors import ArgumentError
+from ..model.motors import mounts, rotor
+
+__all__ = ["Event", "Occurrence", "at_rest", "joint_reaches", "node_reaches"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A function of time and state whose zeros are wanted.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(t, q, qd)`` with times ``(...)``, positions ``(..., nq)`` and
+        velocities ``(..., nv)``, any leading axes, returns ``(...)`` real numbers.
+    direction : {0, 1, -1}
+        Zeros that count: all, those where the function rises, or where it falls.
+    terminal : bool
+        Whether it ends its trajectory: samples after it are NaN, and the run is a
+        success all the same.
+    name : str
+        What it is called in `Trajectory.events`.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has the wrong kind or value.
+
+    See Also
+    --------
+    joint_reaches, node_reaches, at_rest : events of an arm, ready made.
+
+    Examples
+    --------
+    A pendulum that falls from the horizontal, until it hangs:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=1.0, com=1.0)
+    >>> def angle(t, q, qd):
+    ...     return q[..., 0] + 1.5707963
+    >>> low = fa.Event(angle, terminal=True, name="low")
+    >>> t = [0.0, 0.3, 0.6, 0.9]
+    >>> run = fa.simulate(arm, [0.0], [0.0], t, events=[low], max_step=1e-3)
+    >>> print(f"{run.events[0].t:.5f} s, {run.events[0].qd[0]:.4f} rad/s")
+    0.59196 s, -4.4294 rad/s
+    >>> run.message
+    "ended by event 'low' at t = 0.59196 s"
+    """
+
+    function: Callable[[Any, Any, Any], Any]
+    direction: int = 0
+    terminal: bool = False
+    name: str = "event"
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ArgumentError(
+                f"function of an event is {self.function!r}, expected a function of "
+                "time, positions and velocities"
+            )
+        for what in ("terminal", "name"):
+            value, kind = getattr(self, what), {"terminal": bool, "name": str}[what]
+            if not isinstance(value, kind | np.bool_ if kind is bool else kind):
+                raise ArgumentError(
+                    f"{what} of an event is {value!r}, expected "
+                    + ("True or False" if kind is bool else "a string")
+                )
+        if not isinstance(self.direction, Real) or self.direction not in (0, 1, -1):
+            raise ArgumentError(
+                f"direction of event {self.name!r} is {self.direction!r}, expected 0, "
+                "1 (rising) or -1 (falling)"
+            )
+
+    def __call__(self, t: Any, q: Any, qd: Any) -> Any:
+        """Values at times and states, checked."""
+        with np.errstate(all="ignore"):  # samples that were not reached are NaN
+            given = self.function(t, q, qd)
+        value = real_array(f"result of event {self.name!r}", given)
+        if np.asarray(given).dtype == bool:
+            raise ArgumentError(
+                f"event {self.name!r} returned booleans, expected numbers that pass "
+                "zero, such as q[..., 0] - 0.5 in place of q[..., 0] > 0.5"
+            )
+        shape = q.shape[:-1]
+        try:
+            return np.broadcast_to(value, shape)
+        except ValueError:
+            raise ArgumentError(
+                f"event {self.name!r} returned shape {value.shape}, expected {shape}: "
+                "one number per state"
+            ) from None
+
+
+class Occurrence(NamedTuple):
+    """One zero of an event.
+
+    Attributes
+    ----------
+    name : str
+        That of the event.
+    trajectory : tuple of int
+        Index into the leading axes of the run, () for one trajectory.
+    t : float
+        Time in s.
+    q, qd : (nq,), (nv,) ndarray of float
+        State.
+    """
+
+    name: str
+    trajectory: tuple[int, ...]
+    t: float
+    q: Any
+    qd: Any
+
+
+def joint_reaches(
+    arm: ArmLike,
+    joint: int | str,
+    value: float,
+    *,
+    direction: int = 0,
+    terminal: bool = False,
+) -> Event:
+    """A joint position, or a modal coordinate, passes a value; a stop, for one.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    joint : int or str
+        Place in `q`, or a name of `Arm.position_names`.
+    value : float
+        Position in rad or m.
+    direction, terminal
+        As those of `Event`.
+
+    Returns
+    -------
+    Event
+        Named ``"joint reaches value"``.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such joint, or the value is no number.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.events.joint_reaches(fa.library.pendulum(), 0, -1.2).name
+    'rod reaches -1.2'
+    """
+    check_arm(arm)
+    names = list(arm.position_names)
+    if isinstance(joint, str):
+        if joint not in names:
+            raise ArgumentError(
+                f"joint is {joint!r}, expected one of {', '.join(map(repr, names))}"
+            )
+        at = names.index(joint)
+    elif isinstance(joint, Integral) and -len(names) <= joint < len(names):
+        at = int(joint) % len(names)
+    else:
+        raise ArgumentError(
+            f"joint is {joint!r}, expected a number below {len(names)}, its place in "
+            "q, or a name of arm.position_names"
+        )
+    level = _number("value", value)
+
+    def distance(t: Any, q: Any, qd: Any) -> Any:
+        return q[..., at] - level
+
+    return Event(distance, direction, terminal, f"{names[at]} reaches {level:g}")
+
+
+def node_reaches(
+    arm: ArmLike,
+    target: Any,
+    distance: float,
+    *,
+    node: Any = None,
+    direction: int = -1,
+    terminal: bool = False,
+) -> Event:
+    """A node comes as close to a point as a given distance.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    target : (3,) array_like of float
+        The point in m, in the base.
+    distance : float
+        Distance in m.
+    node : optional
+        Node as `Arm.node` finds it; by default the tip.
+    direction, terminal
+        As those of `Event`; by default arrivals count and departures do not.
+
+    Returns
+    -------
+    Event
+        Named ``"node reaches target"``.
+
+    Raises
+    ------
+    ArgumentError
+        If the point is no point, or the distance not positive.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(com=1.0)
+    >>> fa.events.node_reaches(arm, [0.0, 0.0, -1.0], 0.01).direction
+    -1
+    """
+    check_arm(arm)
+    point = np.array(real_array("target", target))
+    if point.shape != (3,):
+        raise ArgumentError(f"target has shape {point.shape}, expected (3,)")
+    check_numbers("target", point)
+    radius = _number("distance", distance)
+    if not radius > 0.0:
+        raise ArgumentError(f"distance is {distance!r}, expected a positive length")
+    number = arm.tip_node if node is None else node
+    pose = arm._model.quiet("node_pose")
+    pose(number, np.asarray(arm.neutral))  # refuses what is no node
+
+    def clearance(t: Any, q: Any, qd: Any) -> Any:
+        return np.linalg.norm(pose(number, q)[..., :3, 3] - point, axis=-1) - radius
+
+    where = ", ".join(f"{x:g}" for x in point)
+    return Event(clearance, direction, terminal, f"node {number} reaches ({where})")
+
+
+def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
+    """The whole arm becomes slower than a speed.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    speed : float
+        Root mean square speed of its mass in m/s: sqrt(2 T / m) with the kinetic
+        energy T, in which vibration and rotors count as well.
+    terminal : bool
+        As that of `Event`.
+
+    Returns
+    -------
+    Event
+        Named ``"at rest"``.  Where all coordinates turn at once, the arm is at rest
+        for an instant.
+
+    Raises
+    ------
+    ArgumentError
+        If the speed is not positive, or the arm has inertia but no mass.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.events.at_rest(fa.library.pendulum(), 1e-3, terminal=True).terminal
+    True
+    """
+    check_arm(arm)
+    slow = _number("speed", speed)
+    if not slow > 0.0:
+        raise ArgumentError(f"speed is {speed!r}, expected a positive speed in m/s")
+    mass = float(sum(body.total_mass for body in arm.bodies))
+    mass += sum(rotor(m).mass + m.drive.stator_mass for m in mounts(arm))
+    if not mass > 0.0:
+        raise ArgumentError(
+            "the arm has inertia but no mass, so that it has no mean speed; expected "
+            "fa.Event of its velocities"
+        )
+    kinetic = arm._model.quiet("kinetic_energy")
+
+    def excess(t: Any, q: Any, qd: Any) -> Any:
+        return np.sqrt(2.0 * kinetic(q, qd) / mass) - slow
+
+    return Event(excess, -1, terminal, "at rest")
+
+
+def check_events(arm: ArmLike, events: Any) -> tuple[Event, ...]:
+    """Events of a call of `simulate`, as a tuple."""
+    given = (events,) if isinstance(events, Event) else events
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"events is {events!r}, expected a list of fa.Event")
+    wanted = tuple(given)
+    for event in wanted:
+        if not isinstance(event, Event):
+            raise ArgumentError(
+                f"events has {event!r}, expected fa.Event; fa.Event(function) makes one"
+            )
+    return wanted
+
+
+def _number(name: str, value: Any) -> float:
+    number = float(value) if isinstance(value, Real) else np.nan
+    if not np.isfinite(number):
+        raise ArgumentError(f"{name} is {value!r}, expected a finite number")
+    return number

@@ -1,0 +1,433 @@
+"""What one call of `simulate` holds: checked arguments, arrays, the result."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import any_of, check_numbers, common_batch, real_array
+from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.chunks import all_finite
+from .._calls.explain import expected
+from .._calls.groups import groups
+from .._support.optional import required
+from .._support.progress import LateBar
+from ..errors import ArgumentError
+from .joint_feedback import JointFeedback
+from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from .events import Occurrence
+
+Array = NDArray[np.float64]
+
+MAX_STEPS = 2**31 - 1  # between two samples, an int in C
+_WILD = 1e6  # rad/s, m/s: what a run with an unstable step does not recover from
+_FEW = 64  # coordinates whose eigenvalues cost less than most runs
+_ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
+
+
+def check_step(max_step: Any, t: Array) -> None:
+    """Refuse a largest step that is not a positive time, or too small for C."""
+    if max_step is None:
+        return
+    step = float(max_step) if isinstance(max_step, Real) else np.nan
+    if not step > 0.0:
+        raise ArgumentError(f"max_step is {max_step!r}, expected a positive time in s")
+    longest = float(np.diff(t).max(initial=0.0))
+    if longest > MAX_STEPS * step:
+        raise ArgumentError(
+            f"max_step is {step:g} s with {longest:g} s between two times, expected at "
+            f"most {MAX_STEPS:.0e} steps; take longer ones"
+        )
+
+
+def check_accuracy(rtol: float, atol: float, spectral_radius: float) -> None:
+    """Refuse tolerances and a damping of fast modes that no method has."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(value, Real) or not 0.0 < value < np.inf:
+            raise ArgumentError(
+                f"{name} is {value!r}, expected a small positive number"
+            )
+    if not isinstance(spectral_radius, Real) or not 0.0 <= spectral_radius <= 1.0:
+        raise ArgumentError(
+            f"spectral_radius is {spectral_radius!r}, expected a number from 0 (most "
+            "damping of fast modes) to 1 (none)"
+        )
+
+
+def times(t: Any) -> Array:
+    """Increasing times of samples, or refuse in words."""
+    array = np.array(real_array("t", t))
+    if array.ndim != 1 or len(array) == 0:
+        raise ArgumentError(
+            f"t has shape {array.shape}, expected one axis with at least one time in "
+            "s, such as numpy.linspace(0.0, 1.0, 1001)"
+        )
+    if not np.isfinite(array).all():
+        raise ArgumentError("t has an entry that is not finite, expected times in s")
+    falls = np.flatnonzero(np.diff(array) <= 0.0)
+    if len(falls):
+        k = int(falls[0])
+        raise ArgumentError(
+            f"t does not increase: t[{k + 1}] = {array[k + 1]:g} comes after "
+            f"t[{k}] = {array[k]:g}, expected increasing times of all samples, such as "
+            "numpy.linspace(0.0, 1.0, 1001)"
+        )
+    return array
+
+
+def state(arm: AnyArm, name: str, value: Any) -> Array:
+    """Finite states of the right length, a copy, or refuse in words."""
+    array = np.array(real_array(name, value))
+    ((size, counted),) = expected(arm, name).items()
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected a last axis of {counted}"
+        )
+    check_numbers(name, array)
+    return array
+
+
+def _constant_hint(array: Array, sizes: tuple[int, ...]) -> str:
+    """What to do about a torque without times."""
+    if array.ndim == 1 and len(array) in sizes:
+        return "; numpy.tile(torque, (len(t), 1)) is a constant one"
+    return ""
+
+
+def check_torque(function: Any) -> None:
+    """Refuse a torque function that does not take a time and a state."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # written in C
+    try:
+        signature.bind(0.0, None, None)
+    except TypeError:
+        raise ArgumentError(
+            f"torque is a function of ({', '.join(signature.parameters)}), expected "
+            "one of the time and the state of the batch, torque(t, q, qd)"
+        ) from None
+
+
+class Run:
+    """Arrays of one call of `simulate`: batch axes flattened, NaN until reached.
+
+    Those of the result are made when they are first used: Ctrl-C while a large one is
+    filled is then one during the run, which has a result.
+    """
+
+    def __init__(
+        self, arm: AnyArm, q0: Array, qd0: Array, t: Array, torque: Any
+    ) -> None:
+        self.arm, self.t, self.hold = arm, t, False
+        self.threads = 1  # most of them in C
+        self.substeps = 0  # of a fixed step, 0: not one
+        self.counted = False  # whether `report` has the steps
+        self.explain: Callable[[int], str] | None = None  # why a trajectory failed
+        self.doubt: Callable[[], str] | None = None  # of runs that reach the end
+        self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
+        self.integrate: Callable[[Run], str]  # another one by the same method
+        self.q0, self.qd0 = q0, qd0
+        self.widths = {arm.nu, arm.nv}  # of what the torque function may return
+        shapes = {"q0": q0.shape[:-1], "qd0": qd0.shape[:-1]}
+        self.samples = None
+        self.feedback: JointFeedback | None = None
+        self.function = torque if callable(torque) else None
+        self.n_tau, name = arm.nu, "torque"
+        if isinstance(torque, JointFeedback):
+            self.feedback = torque = torque.fit(any_of(arm), len(t))
+            core = 2 if torque.coupled else 1
+            shapes |= {"kp": torque.kp.shape[:-core], "kd": torque.kd.shape[:-core]}
+            shapes["reference"] = torque.reference.shape[:-2]
+            if torque.reference_rates is not None:
+                shapes["reference_rates"] = torque.reference_rates.shape[:-2]
+            torque, name = torque.feedforward, "feedforward"
+            if torque is None:
+                torque = np.zeros((len(t), arm.nu))
+        if torque is not None and self.function is None:
+            self.samples = self._check_samples(torque)
+            shapes[name] = self.samples.shape[:-2]
+            self.n_tau = self.samples.shape[-1]
+        self.stack = None if any_of(arm) is arm else cast(StackLike, arm)
+        if self.stack is not None:
+            shapes["stack"] = self.stack.shape
+        self.batch = common_batch(shapes)
+
+    @cached_property
+    def flat(self) -> Any:
+        """What the flattened arrays belong to: an arm for all, or one for each."""
+        return self.arm if self.stack is None else self.stack._flat(self.batch)
+
+    def one(self, i: int) -> ArmLike:
+        """Arm of trajectory i, counted in flattened arrays."""
+        return cast(ArmLike, self.arm if self.stack is None else self.flat[i])
+
+    def arms(self) -> Iterator[tuple[ArmLike, Any]]:
+        """Each arm, and its places in flattened arrays."""
+        if self.stack is None:
+            yield self.one(0), slice(None)
+            return
+        for number, at in groups(self.flat.index):
+            yield self.stack.arms[number], at
+
+    @cached_property
+    def q(self) -> Array:
+        """Positions at all times, the first ones set."""
+        return self._started(self.q0)
+
+    @cached_property
+    def qd(self) -> Array:
+        """Velocities at all times, the first ones set."""
+        return self._started(self.qd0)
+
+    @cached_property
+    def tau(self) -> Array:
+        """Forces at all times, NaN until they are known."""
+        return self._unreached(self.n_tau)
+
+    @cached_property
+    def report(self) -> Array:
+        """What the time loop in C tells of each trajectory."""
+        return np.zeros((len(self.q), 1, 5))
+
+    def _unreached(self, size: int) -> Array:
+        count = int(np.prod(self.batch, dtype=int))
+        return np.full((count, len(self.t), size), np.nan)
+
+    def _started(self, first: Array) -> Array:
+        size = first.shape[-1]
+        array = self._unreached(size)
+        full = np.broadcast_to(first, (*self.batch, size))
+        array[:, 0] = full.reshape(len(array), size)
+        return array
+
+    def _check_samples(self, torque: Any) -> Array:
+        arm, n = self.arm, len(self.t)
+        array: Array = real_array("torque", torque)
+        if (
+            array.ndim < 2
+            or array.shape[-2] != n
+            or array.shape[-1] not in (arm.nu, arm.nv)
+        ):
+            raise ArgumentError(
+                f"torque has shape {array.shape}, expected (..., {n}, {arm.nu}): one "
+                f"row per time, one column per joint (or {arm.nv} for all coordinates)"
+                + _constant_hint(array, (arm.nu, arm.nv))
+            )
+        if not all_finite(array, 1).all():
+            raise ArgumentError("torque has samples that are not finite")
+        return array
+
+    def start(self) -> None:
+        """One call of the torque function, to learn the width of what it returns."""
+        if self.function is not None and len(self.q):
+            check_torque(self.function)
+            tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
+            self.n_tau = tau.shape[-1]
+            self.widths = {self.n_tau}
+
+    def call(self, t: float, q: Array, qd: Array) -> Array:
+        """The user's torque function on the batch in the user's shape."""
+        assert self.function is not None
+        given = self.function(
+            t,
+            q.reshape(*self.batch, self.arm.nq).copy(),
+            qd.reshape(*self.batch, self.arm.nv).copy(),
+        )
+        tau = real_array(f"result of the torque function at t = {t:g}", given)
+        try:
+            if tau.ndim == 0 or tau.shape[-1] not in self.widths:
+                raise ValueError
+            if tau.shape[:-1] != self.batch:
+                tau = np.broadcast_to(tau, (*self.batch, tau.shape[-1]))
+        except ValueError:
+            wanted = " or ".join(str((*self.batch, w)) for w in sorted(self.widths))
+            raise ArgumentError(
+                f"torque function returned shape {tau.shape} at t = {t:g}, expected "
+                f"{wanted}"
+            ) from None
+        flat = np.ascontiguousarray(tau.reshape(len(self.q), tau.shape[-1]))
+        if not np.isfinite(flat).all():
+            self._check_finite(t, q, qd, flat)
+        return flat
+
+    def _check_finite(self, t: float, q: Array, qd: Array, tau: Array) -> None:
+        """Blame the torque function, but not for a state that diverges."""
+        ordinary = (abs(q) < _ORDINARY).all(-1) & (abs(qd) < _ORDINARY).all(-1)
+        bad = np.flatnonzero(ordinary & ~np.isfinite(tau).all(-1))
+        if len(bad):
+            index = tuple(int(i) for i in np.unravel_index(bad[0], self.batch or (1,)))
+            which = f" for trajectory {index}" if self.batch else ""
+            raise ArgumentError(
+                f"torque function returned {tau[bad[0]]} at t = {t:g}{which}, expected "
+                "finite forces"
+            )
+
+    def rows(self, x: Array, core: int) -> Array:
+        """An array of one or all trajectories, the first axis, and `core` others."""
+        shape = x.shape[x.ndim - core :]
+        if all(n == 1 for n in x.shape[: x.ndim - core]):
+            return np.ascontiguousarray(x.reshape(1, *shape))
+        full = np.broadcast_to(x, (*self.batch, *shape))
+        return np.ascontiguousarray(full.reshape(len(self.q), *shape))
+
+    @cached_property
+    def forces(self) -> Array:
+        """Samples of the forces for the time loop, of one or all trajectories."""
+        assert self.samples is not None
+        return self.rows(self.samples, 2)
+
+    @cached_property
+    def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
+        """The feedback for the time loop in C."""
+        law = self.feedback
+        if law is None:
+            return None
+        core = 2 if law.coupled else 1
+        rates = law.reference_rates
+        return (
+            not law.coupled,
+            self.rows(law.kp, core),
+            self.rows(law.kd, core),
+            self.rows(law.reference, 2),
+            None if rates is None else self.rows(rates, 2),
+        )
+
+    def torque(self, index: int, t: float, y: Array) -> Array:
+        """Force on one trajectory at any time and state, for the SciPy solvers."""
+        nq, nu = self.arm.nq, self.arm.nu
+        if self.function is not None:
+            return np.asarray(self.call(t, y[np.newaxis, :nq], y[np.newaxis, nq:])[0])
+        if self.samples is None:
+            return np.zeros(nu)
+        tau = self.sampled(self.forces, index, t)
+        law = self.gains
+        if law is not None:
+            diagonal, kp, kd, reference, rates = law
+            acting = self.arm.actuator_indices  # no poses: places in q as well
+            error = self.sampled(reference, index, t) - y[acting]
+            rate = -y[nq + acting]
+            if rates is not None:
+                rate = rate + self.sampled(rates, index, t)
+            kp, kd = kp[index % len(kp)], kd[index % len(kd)]
+            tau = tau + (kp * error + kd * rate if diagonal else kp @ error + kd @ rate)
+        return tau
+
+    def sampled(self, rows: Array, index: int, t: float) -> Array:
+        """Samples of one trajectory at any time, for the SciPy solvers."""
+        x = rows[index % len(rows)]
+        k = int(
+            np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 1)
+        )
+        if self.hold or k == len(self.t) - 1:
+            return np.asarray(x[k])
+        part = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
+        return np.asarray(x[k] + part * (x[k + 1] - x[k]))
+
+    def result(
+        self, method: str, note: str, events: tuple[Occurrence, ...] = ()
+    ) -> Trajectory:
+        """What was computed, with a sentence about how it ended."""
+        while True:
+            try:
+                return self._finished(method, note, events)
+            except KeyboardInterrupt:  # nothing is left to stop, but much to lose
+                note = note or "interrupted"
+
+    def _doubted(self) -> tuple[bool, str]:
+        """Whether a run that reached its end is one, and what is to be said of it."""
+        if self.doubt is None or not len(self.q):
+            return True, ""
+        ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
+        largest = max(map(max, ends))
+        wild = bool(largest >= _WILD)
+        told = self.doubt() if wild or self.arm.nv <= _FEW else ""
+        if not told:
+            return True, ""
+        return not wild, ", but " + "its motion grew without bound: " * wild + told
+
+    def _finished(
+        self, method: str, note: str, events: tuple[Occurrence, ...]
+    ) -> Trajectory:
+        reached = all_finite(self.q, 1) & all_finite(self.qd, 1)
+        if not reached.all():
+            for array in (self.q, self.qd, self.tau):
+                array[~reached] = np.nan
+        failed = np.asarray(~reached.all(axis=1))
+        failed[[i for _, _, i in self.ended]] = False
+        success = not failed.any()
+        message = self._ending()
+        if not success:
+            counts = reached[failed].argmin(axis=1)
+            k, first = int(counts.min()), int(np.flatnonzero(failed)[counts.argmin()])
+            until = f"t = {self.t[max(k - 1, 0)]:g} s of {self.t[-1]:g} s"
+            why = note or (self.explain(first) if self.explain else "")
+            message = (
+                f"{why or 'the state became infinite, try a smaller max_step'}: "
+                f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
+                f"the first ends at {until}"
+            )
+        if success:
+            success, doubt = self._doubted()
+            message += doubt
+        steps, rejected = self._counts(reached)
+
+        def shaped(x: Array) -> Array:
+            return x.reshape(*self.batch, *x.shape[1:])
+
+        return Trajectory(
+            self.arm,
+            self.t,
+            shaped(self.q),
+            shaped(self.qd),
+            shaped(self.tau),
+            method,
+            success,
+            message,
+            steps,
+            rejected,
+            events,
+        )
+
+    def _ending(self) -> str:
+        """How a run ends where nothing failed."""
+        if not self.ended:
+            return "reached the last time"
+        name, t, _ = min(self.ended, key=lambda x: x[1])
+        if len(self.q) == 1:
+            return f"ended by event {name!r} at t = {t:g} s"
+        many = f"{len(self.ended)} of {len(self.q)} trajectories"
+        return f"{many} ended by events, the first by {name!r} at t = {t:g} s"
+
+    def _counts(self, reached: Any) -> tuple[Any, Any]:
+        """Steps and rejected ones of each trajectory, or None."""
+        if self.counted:
+            steps, rejected = self.report[:, 0, :2].astype(int).T
+        elif self.substeps:
+            steps = self.substeps * np.maximum(reached.sum(axis=1) - 1, 0)
+            rejected = np.zeros_like(steps)
+        else:
+            return None, None
+        return steps.reshape(self.batch), rejected.reshape(self.batch)
+
+
+def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
+    """A tqdm bar that appears after two seconds, or None."""
+    if progress is False:
+        return None
+    try:
+        tqdm = required("tqdm.auto", "progress", extra="plot").tqdm
+    except ImportError:
+        if progress:
+            raise
+        return None
+    options = {"total": total, "unit": unit, "leave": False}
+    return tqdm(**options) if progress else LateBar(tqdm, **options)

@@ -1,0 +1,88 @@
+"""Longest stable step of the conditionally stable methods, and how it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import ArmLike
+
+Array = NDArray[np.float64]
+
+CONDITIONAL = ("rk4", "linear-acceleration")
+
+
+def linearized(arm: ArmLike, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
+    """Mass, damping and stiffness of an arm at rest, with the gains of a feedback."""
+    rest = np.zeros(arm.nv)
+    quiet = arm._model.quiet
+    K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
+    if gains is not None:
+        at = arm.actuator_indices
+        for matrix, gain in zip((K, D), gains, strict=True):
+            matrix[np.ix_(at, at)] += gain if np.ndim(gain) == 2 else np.diag(gain)
+    return np.asarray(quiet("mass_matrix")(q)), D, K
+
+
+def _growth(z: Any) -> Any:
+    return abs(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0))))
+
+
+def _ray(rate: complex) -> float:
+    """Longest step of Runge-Kutta for one eigenvalue, infinite if it grows itself."""
+    if rate == 0.0 or rate.real > 1e-9 * abs(rate):
+        return np.inf
+    direction = rate / abs(rate)
+    sizes = np.linspace(0.0, 3.0, 3001)[1:]
+    grows = _growth(sizes * direction) > 1.0 + 1e-9
+    return float(sizes[grows.argmax()] / abs(rate)) if grows.any() else np.inf
+
+
+def stable_step(
+    arm: ArmLike, q: Any, method: str, gains: Any = None, step: float | None = None
+) -> tuple[float, complex]:
+    """Longest stable step in s, and the eigenvalue in 1/s that sets it.
+
+    Infinite without a search where the `step` of a run is stable anyway.
+
+    Of the arm linearized at a state: 2 sqrt(3) / omega without damping for linear
+    acceleration, the stability region of Runge-Kutta.
+    """
+    M, D, K = linearized(arm, q, gains)
+    n = len(M)
+    if method == "rk4":
+        A = np.zeros((2 * n, 2 * n))
+        A[:n, n:] = np.eye(n)
+        A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
+        rates = np.linalg.eigvals(A)
+        stable = rates.real <= 1e-9 * abs(rates)  # an undamped one has either sign
+        if step is not None and not (_growth(step * rates[stable]) > 1.0 + 1e-9).any():
+            return np.inf, 0j
+        limits = np.array([_ray(complex(rate)) for rate in rates])
+        k = int(limits.argmin())
+        return float(limits[k]), complex(rates[k])
+    omega = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))
+    return (2.0 * np.sqrt(3.0) / omega if omega else np.inf), 1j * omega
+
+
+def instability(
+    arm: ArmLike, q: Any, method: str, step: float, gains: Any = None
+) -> str:
+    """Return a sentence if a step is above the stability limit, or nothing."""
+    try:
+        limit, rate = stable_step(arm, q, method, gains, step)
+    except np.linalg.LinAlgError:
+        return ""
+    if not step > limit:
+        return ""
+    fastest = f"mode of {abs(rate) / (2.0 * np.pi):.4g} Hz"
+    if abs(rate.imag) < 0.1 * abs(rate):
+        fastest = f"decay of {abs(rate):.3g} per s, by damping"
+    shown = 10.0 ** (np.floor(np.log10(limit)) - 1.0)  # two digits, rounded down
+    return (
+        f"the step of {1e3 * step:.3g} ms is above the stability limit of "
+        f"{1e3 * limit:.3g} ms for the fastest {fastest}; take "
+        f"max_step={np.floor(limit / shown) * shown:.2g} or method='Rodas4P'"
+    )

@@ -1,0 +1,150 @@
+"""The result of a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import any_of
+from .._calls.arm_like import ArmLike
+from .._calls.chunks import in_chunks
+from .._support.printing import Printed, Sheet, Table
+
+if TYPE_CHECKING:
+    from .events import Occurrence
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory(Printed):
+    """Motion of an arm, or of a batch of them, on a grid of times.
+
+    Samples that a run did not reach are NaN; `success` and `message` tell.
+
+    Attributes
+    ----------
+    arm : Arm or ArmStack
+        The arm, or the arms.
+    t : (n,) ndarray of float
+        Times in s.
+    q, qd : (..., n, nq), (..., n, nv) ndarray of float
+        Positions and velocities.
+    tau : (..., n, nu or nv) ndarray of float
+        Forces that acted, in N m or N.
+    method : str
+        Integrator.
+    success : bool
+        Whether every trajectory reached the last time.
+    message : str
+        What happened.
+    steps, rejected : (...) ndarray of int
+        Steps of each trajectory, and steps that error control took back; of SciPy's
+        solvers they are not known and None.
+    events : tuple of Occurrence
+        What happened of the `events` that were asked for, in the order of time.
+    """
+
+    arm: Any  # Arm or ArmStack
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    method: str = "rk4"
+    success: bool = True
+    message: str = "reached the last time"
+    steps: Any = None
+    rejected: Any = None
+    events: tuple[Occurrence, ...] = ()
+
+    @property
+    def completed(self) -> Any:
+        """(...) number of samples that each trajectory reached."""
+        return np.isfinite(self.q).all(-1).argmin(-1) + (
+            self.q.shape[-2] * np.isfinite(self.q).all((-1, -2))
+        )
+
+    @property
+    def kinetic(self) -> Array:
+        """(..., n) kinetic energy in J."""
+        return np.asarray(self._quiet("kinetic_energy", self.q, self.qd))
+
+    @property
+    def potential(self) -> Array:
+        """(..., n) potential energy in J."""
+        return np.asarray(self._quiet("potential_energy", self.q))
+
+    @property
+    def energy(self) -> Array:
+        """(..., n) total energy in J."""
+
+        def total(q: Array, qd: Array) -> Any:
+            V = self._quiet("potential_energy", q)
+            return V + self._quiet("kinetic_energy", q, qd)
+
+        return np.asarray(in_chunks(self.arm, total, (self.q, self.qd), (1, 1)))
+
+    @property
+    def tip(self) -> Array:
+        """(..., n, 3) position of the tip in m."""
+
+        def place(q: Array) -> Any:
+            return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
+
+        return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
+
+    def _quiet(self, kernel: str, *operands: Any) -> Any:
+        one = any_of(self.arm) is self.arm
+        arm = self.arm if one else self.arm[..., np.newaxis]
+        return arm._model.quiet(kernel)(*operands)
+
+    def _sheet(self) -> Sheet:
+        return _trajectory_sheet(self)
+
+    def __repr__(self) -> str:
+        batch = " x ".join(map(str, self.q.shape[:-2]))
+        many = f"{batch} trajectories" if batch else "one trajectory"
+        name = any_of(self.arm).name
+        return (
+            f"<Trajectory of {name!r}: {many}, {len(self.t)} times from {self.t[0]:g} "
+            f"to {self.t[-1]:g} s, {self.method}; {self.message}>"
+        )
+
+
+MAX_COLUMNS = 40  # coordinates of a table
+
+
+def position_units(arm: ArmLike) -> list[str]:
+    """Unit of each position; empty for quaternions and modes, which have their own."""
+    units = [""] * arm.nq
+    motor = arm.motor_position_slice.start
+    for k, body in enumerate(arm.bodies):
+        if body.joint.has_pose:
+            continue
+        at = arm.body_joint_slice(k, positions=True)
+        for i, screw in zip(range(at.start, at.stop), body.joint.screws.T, strict=True):
+            units[i] = "rad" if screw[:3].any() else "m"
+        if body.joint.drive is not None and body.joint.drive.is_free:
+            units[motor] = units[at.start]
+            motor += 1
+    return units
+
+
+def _trajectory_sheet(traj: Trajectory) -> Sheet:
+    """What print and a notebook show of a motion; of many of them only the head."""
+    arm = traj.arm
+    if traj.q.ndim != 2 or arm.nq > MAX_COLUMNS:
+        return Sheet((repr(traj),))
+    q = traj.q[: int(traj.completed)]
+    if not len(q):
+        return Sheet((repr(traj),))
+    rows = [("coordinate", "first", "last", "least", "largest", "unit")]
+    columns = np.stack([q[0], q[-1], q.min(axis=0), q.max(axis=0)], axis=1) + 0.0
+    for name, values, unit in zip(
+        arm.position_names, columns, position_units(arm), strict=True
+    ):
+        rows.append((name, *(f"{x:.5g}" for x in values), unit))
+    return Sheet((repr(traj), Table(rows)))

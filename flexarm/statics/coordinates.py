@@ -1,0 +1,199 @@
+"""Which coordinates are held, which are free, and how far their units move nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arm_like import ArmLike
+from .._calls.explain import leading
+from ..constraints import constraint_jacobian
+from ..errors import ArgumentError, ModelError
+from ..model.loops import Coupling
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Freedom:
+    """Velocities that are free, and what couplings leave of them."""
+
+    mask: Mask  # (nv,)
+    basis: Array | None  # (free, n), orthonormal, where couplings tie free ones
+
+    @property
+    def n(self) -> int:
+        """Number of independent motions."""
+        return int(self.mask.sum()) if self.basis is None else self.basis.shape[1]
+
+    def columns(self, J: Any) -> Array:
+        """Columns (..., m, n) of a matrix (..., m, nv)."""
+        free = J[..., self.mask]
+        return np.asarray(free if self.basis is None else free @ self.basis)
+
+    def block(self, matrix: Any) -> Array:
+        """Rows and columns (..., n, n) of a matrix (..., nv, nv)."""
+        free = self.columns(matrix)[..., self.mask, :]
+        return np.asarray(free if self.basis is None else self.basis.T @ free)
+
+    def spread(self, vectors: Any) -> Any:
+        """Vectors (..., n, k) as velocities (..., nv, k)."""
+        moved = vectors if self.basis is None else self.basis @ vectors
+        shape = (*moved.shape[:-2], len(self.mask), moved.shape[-1])
+        result = np.zeros(shape, moved.dtype)
+        result[..., self.mask, :] = moved
+        return result
+
+
+def read_arm(arm: ArmLike, what: str) -> None:
+    """Refuse what is no arm, or one with loops."""
+    check_arm(arm)
+    loops = [c.name for c in arm.constraints if not isinstance(c, Coupling)]
+    if loops:
+        raise ArgumentError(
+            f"the arm has loops ({', '.join(loops)}), {what} is that of a tree with "
+            "couplings at most; expected an arm without them: arm.replace(constraints="
+            "())"
+        )
+
+
+def couplings(arm: ArmLike) -> Array:
+    """Rows (m, nv) of the couplings of an arm, rigid gears among them."""
+    if not arm.constraints:
+        return np.zeros((0, arm.nv))
+    return np.asarray(constraint_jacobian(arm, arm.neutral))
+
+
+def freedom(arm: ArmLike, held: Mask) -> Freedom:
+    """What can move while some coordinates are held."""
+    from scipy.linalg import null_space
+
+    rows = couplings(arm)[:, ~held]
+    rows = rows[rows.any(axis=1)]
+    return Freedom(~held, null_space(rows) if len(rows) else None)
+
+
+def read_positions(arm: ArmLike, q: Any, name: str = "q") -> Array:
+    """Finite positions (..., nq)."""
+    array: Array = real_array(name, q)
+    leading(arm, {name: array}, ())
+    check_finite(name, array)
+    return array
+
+
+def held_coordinates(arm: ArmLike, held: Any) -> Mask:
+    """Mask (nv,) of the velocities that an argument `held` names."""
+    mask = np.zeros(arm.nv, dtype=bool)
+    if held is None:
+        return mask
+    if isinstance(held, str) and held in ("joints", "motors"):
+        mask[arm.joint_slice] = True
+        mask[arm.motor_slice] = True
+        if held == "motors":
+            mask[[m.joint for m in motors(arm)]] = False
+        return mask
+    names = [held] if isinstance(held, str) else held
+    if isinstance(names, slice):
+        mask[names] = True
+        return mask
+    try:
+        items = list(names)
+    except TypeError:
+        items = [names]
+    if items and all(isinstance(x, str) for x in items):
+        return _named(arm, items, mask)
+    index = np.asarray(items if items else np.zeros(0, int))
+    if index.dtype == bool and index.shape == mask.shape:
+        return np.array(index, dtype=bool)
+    whole = index.dtype.kind in "iu" and index.ndim == 1
+    if not whole or not ((-arm.nv <= index) & (index < arm.nv)).all():
+        raise ArgumentError(
+            f"held is {held!r}, expected None, 'joints', 'motors', names out of "
+            f"arm.coordinate_names, numbers below {arm.nv} or a mask of {arm.nv}"
+        )
+    mask[index] = True
+    return mask
+
+
+def _named(arm: ArmLike, names: list[str], mask: Mask) -> Mask:
+    known = arm.coordinate_names
+    for name in names:
+        if name in known:
+            mask[known.index(name)] = True
+            continue
+        try:  # the name of a body stands for its joint
+            mask[arm.body_joint_slice(name)] = True
+        except ModelError:
+            raise ArgumentError(
+                f"held names {name!r}, expected 'joints', 'motors' or names out of "
+                f"arm.coordinate_names, such as {known[0]!r}"
+            ) from None
+    return mask
+
+
+class Motor(NamedTuple):
+    """A joint with a flexible drive, by its velocity and its position."""
+
+    joint: int
+    joint_position: int
+    motor: int  # velocity of the motor, -1 if a brake holds it
+    motor_position: int
+    ratio: float
+    locked: float
+
+
+def motors(arm: ArmLike) -> list[Motor]:
+    """Joints with drives, in their order."""
+    result = []
+    at, place = arm.motor_slice.start, arm.motor_position_slice.start
+    for k, body in enumerate(arm.bodies):
+        drive = body.joint.drive
+        if drive is None:
+            continue
+        joint = arm.body_joint_slice(k).start
+        position = arm.body_joint_slice(k, positions=True).start
+        if drive.is_free:
+            result.append(Motor(joint, position, at, place, drive.gear_ratio, np.nan))
+            at, place = at + 1, place + 1
+        else:
+            ends = (drive.gear_ratio, drive.locked)
+            result.append(Motor(joint, position, -1, -1, *ends))
+    return result
+
+
+def geared(arm: ArmLike, q: Array) -> Array:
+    """Positions with the motors that can turn where the gears alone have them."""
+    turning = [m for m in motors(arm) if m.motor >= 0]
+    if not turning:
+        return q
+    result = np.array(q)
+    for m in turning:
+        result[..., m.motor_position] = m.ratio * result[..., m.joint_position]
+    return result
+
+
+def driven(arm: ArmLike) -> list[int]:
+    """Velocities of joints with a motor that can turn."""
+    return [m.joint for m in motors(arm) if m.motor >= 0]
+
+
+def motion_sizes(arm: ArmLike) -> Array:
+    """Largest motion of a node in rad or m for a unit of each velocity, (nv,).
+
+    Of a motor the motion of its joint.
+    """
+    size = np.ones(arm.nv)
+    for m in motors(arm):
+        if m.motor >= 0:
+            size[m.motor] = 1.0 / abs(m.ratio)
+    for k, body in enumerate(arm.bodies):
+        if body.n_modes:
+            both = np.concatenate([body.node_translation, body.node_rotation], axis=1)
+            most = np.abs(both).max(axis=(0, 1))
+            size[arm.mode_slice(k)] = np.where(most > 0.0, most, 1.0)
+    return size

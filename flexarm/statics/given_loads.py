@@ -1,0 +1,212 @@
+r"""Wrenches on nodes: their generalized forces and the exact derivatives of these.
+
+A wrench w = (m; f) on a node with the Jacobian J (base axes) has the generalized forces
+J' w.  Along the velocity directions, in base axes,
+
+    d_j (J' w)_i = w . d_j J_i + (omega_j x m) . omega_i + (omega_j x f) . v_i
+
+the last two terms for a wrench that follows the node only.  Of the derivatives of J the
+symmetric part is polarized from accelerations at constant velocity coordinates,
+
+    w . (d_j J_i + d_i J_j) = w . [a(e_i + e_j) - a(e_i) - a(e_j)],  a(u) = Jdot(u) u
+
+and the antisymmetric part is that of any rotation (equation of Maurer and Cartan),
+
+    d_j omega_i - d_i omega_j = omega_j x omega_i,  d_j v_i - d_i v_j = 0,
+
+to which velocities that are no rates of coordinates (joints with quaternions) add the
+columns of their Lie brackets.  Nothing is differenced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_finite, real_array
+from .._calls.arm_like import ArmLike
+from .._calls.explain import leading
+from ..dynamics.operational_space import node_numbers
+from ..errors import ArgumentError
+from ..kinematics.motion import node_acceleration
+from ..kinematics.nodes import (
+    check_frame,
+    jacobian,
+    node_pose,
+    turn_spatial,
+    wrench_forces,
+)
+from ..se3 import bracket
+
+Array = NDArray[np.float64]
+
+_CHUNK = 1 << 20  # most accelerations at a time
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Wrenches (..., m, 6) on m nodes, in axes of the base or of each node."""
+
+    nodes: tuple[int, ...]
+    wrench: Array
+    frame: str
+
+    def at(self, states: Any) -> Loads:
+        """The loads of some states of a flat batch."""
+        if self.wrench.ndim < 3:
+            return self
+        return Loads(self.nodes, self.wrench[states], self.frame)
+
+    def flat(self, batch: tuple[int, ...]) -> Loads:
+        """The loads of a batch as rows (n, m, 6), or one row for all."""
+        if self.wrench.ndim < 3:
+            return self
+        full = np.broadcast_to(self.wrench, (*batch, *self.wrench.shape[-2:]))
+        return Loads(self.nodes, full.reshape(-1, *full.shape[-2:]), self.frame)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading axes."""
+        return self.wrench.shape[:-2]
+
+    @property
+    def conservative(self) -> bool:
+        """Whether they have a potential: forces in fixed directions, no moments."""
+        return self.frame == "base" and not self.wrench[..., :3].any()
+
+    def forces(self, arm: ArmLike, q: Array) -> Any:
+        """Generalized forces J' w of all of them, (..., nv)."""
+        total: Any = 0.0
+        for i, node in enumerate(self.nodes):
+            w = self.wrench[..., i, :]
+            total = total + wrench_forces(arm, q, w, node, frame=self.frame)
+        return total
+
+    def tangent(self, arm: ArmLike, q: Array) -> Any:
+        """Derivatives of these forces along the velocity directions, (..., nv, nv)."""
+        total: Any = 0.0
+        for i, node in enumerate(self.nodes):
+            total = total + _tangent(arm, q, node, self.wrench[..., i, :], self.frame)
+        return total
+
+
+def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None:
+    """Loads from the arguments of a function, or None."""
+    check_frame(frame)
+    if wrench is None:
+        if node is not None:
+            raise ArgumentError(
+                "a node is given, but no wrench that acts on it; expected both or none"
+            )
+        return None
+    if arm.fidelity != "full":
+        raise ArgumentError(
+            f"a wrench acts on an arm of {arm.fidelity} fidelity, whose stiffness "
+            "under wrenches is not computed; expected one of fidelity 'full'"
+        )
+    several = isinstance(node, list)
+    nodes = node_numbers(arm, node)
+    if not several and len(nodes) > 1:
+        raise ArgumentError(
+            f"node is {node!r}, expected one node or a list of nodes, with one wrench "
+            "for each"
+        )
+    array = real_array("wrench", wrench)
+    leading(arm, {"wrench": array}, ())
+    if several and array.shape[-2:-1] != (len(nodes),):
+        raise ArgumentError(
+            f"wrench has shape {array.shape} and node is a list of {len(nodes)}, "
+            f"expected (..., {len(nodes)}, 6)"
+        )
+    array = array if several else array[..., np.newaxis, :]
+    check_finite("wrench", array, 2)
+    return Loads(tuple(nodes), array, frame)
+
+
+def _tangent(arm: ArmLike, q: Array, node: int, wrench: Array, frame: str) -> Any:
+    """Derivatives of J' w of one node."""
+    J = jacobian(arm, q, node, frame="base")
+    if frame == "node":
+        wrench = turn_spatial(node_pose(arm, q, node), wrench, -1)
+    wrench = np.broadcast_to(wrench, (*J.shape[:-2], 6))
+    turn, move = np.swapaxes(J[..., :3, :], -1, -2), np.swapaxes(J[..., 3:, :], -1, -2)
+    moving = np.flatnonzero(_moving(arm, node))
+    m = wrench[..., np.newaxis, :3]
+    across = np.cross(m, turn)  # m x omega_j
+    result = _symmetric(arm, q, node, wrench, moving)
+    result += 0.5 * turn @ np.swapaxes(across, -1, -2)
+    result += 0.5 * _brackets(arm, (wrench[..., np.newaxis, :] @ J)[..., 0, :], moving)
+    if frame == "node":
+        result -= turn @ np.swapaxes(across, -1, -2)
+        pull = np.cross(turn, wrench[..., np.newaxis, 3:])  # omega_j x f
+        result += move @ np.swapaxes(pull, -1, -2)
+    return result
+
+
+def _moving(arm: ArmLike, node: int) -> NDArray[np.bool_]:
+    """Velocities that can move a node."""
+    result = np.zeros(arm.nv, dtype=bool)
+    k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
+    while k >= 0:
+        result[arm.body_joint_slice(k)] = result[arm.mode_slice(k)] = True
+        k = arm._parents[k]
+    return result
+
+
+def _symmetric(
+    arm: ArmLike, q: Array, node: int, wrench: Array, moving: NDArray[np.intp]
+) -> Array:
+    """Half of w . (d_j J_i + d_i J_j)."""
+    n, nv = len(moving), arm.nv
+    first, second = np.triu_indices(n)
+    unit = np.eye(nv)[moving]
+    # e_i on the diagonal of the pairs, e_i + e_j beside it
+    pairs = unit[first] + np.where(first == second, 0.0, 1.0)[:, None] * unit[second]
+    batch = wrench.shape[:-1]
+    states = np.broadcast_to(q, (*batch, arm.nq)).reshape(-1, arm.nq)
+    rows = wrench.reshape(-1, 6)
+    values = np.empty((len(states), len(pairs)))
+    step = max(1, _CHUNK // max(len(pairs), 1))
+    for at in range(0, len(states), step):
+        part = slice(at, at + step)
+        a = node_acceleration(
+            arm, states[part, None], pairs, np.zeros(nv), node, frame="base"
+        )
+        values[part] = (a @ rows[part, :, None])[..., 0]
+    own = values[:, first == second]
+    values -= np.where(first == second, 0.0, own[:, first] + own[:, second])
+    values[:, first != second] *= 0.5
+    result = np.zeros((len(states), nv, nv))
+    result[:, moving[first], moving[second]] = values
+    result[:, moving[second], moving[first]] = values
+    return result.reshape(*batch, nv, nv)
+
+
+def _brackets(arm: ArmLike, forces: Array, moving: NDArray[np.intp]) -> Array:
+    """Forces along the Lie bracket [X_j, X_i] of velocities i, j of joints with poses.
+
+    The fields are T S_i, so that the bracket is that of the twists S_j and S_i.
+    """
+    result = np.zeros((*forces.shape, arm.nv))
+    for k, body in enumerate(arm.bodies):
+        at = arm.body_joint_slice(k)
+        if not body.joint.has_pose or at.start not in moving:
+            continue
+        S = body.joint.screws.T
+        twists = bracket(S[np.newaxis, :, :], S[:, np.newaxis, :])  # [i, j]
+        c, *_ = np.linalg.lstsq(S.T, twists.reshape(-1, 6).T, rcond=None)
+        if (
+            np.abs(S.T @ c - twists.reshape(-1, 6).T).max()
+            > 1e-9 * np.abs(S).max() ** 2
+        ):
+            raise ArgumentError(
+                f"the joint of body {body.name!r} is not holonomic: its twists are no "
+                "Lie algebra, and the stiffness of a wrench beyond it is not computed; "
+                "expected a joint of another kind, or no wrench"
+            )
+        c = c.T.reshape(len(S), len(S), len(S))
+        result[..., at, at] = np.einsum("...c,ijc->...ij", forces[..., at], c)
+    return result
