@@ -1,5 +1,16 @@
 """Kinematics and dynamics of flexible and rigid robot arms, in batches, from C kernels.
 
+Conventions of all functions, which their docstrings do not repeat:
+
+* Units are SI and radians; spatial vectors are [angular; linear].
+* The last axes of an array belong to one state, the leading axes of all arguments
+  broadcast.  Arguments are never changed.
+* ``out`` is an array for the result, which may be one of the arguments.
+* ``threads`` is a largest number: a second thread pays from some 100 us of work on.
+* A wrong shape, type or name raises `ArgumentError` before any work.  A result that is
+  NaN or infinite raises `NotFiniteError`, which counts such states, names the argument
+  that is to blame, and has all other results as its attribute ``result``.
+
 >>> import flexarm as fa
 >>> arm = fa.library.de_luca_siciliano()
 >>> fa.forward_dynamics(arm, [0.0] * 6, [0.0] * 6, [0.1, 0.0]).shape

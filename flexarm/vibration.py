@@ -233,8 +233,6 @@ def natural_frequencies(
     ------
     ArgumentError
         If a shape does not fit, or the arm has loops.
-    NotFiniteError
-        If an argument is NaN or infinite.
 
     See Also
     --------
@@ -303,8 +301,6 @@ def vibration_modes(
     ------
     ArgumentError
         If a shape does not fit, or the arm has loops.
-    NotFiniteError
-        If an argument is NaN or infinite.
 
     See Also
     --------
@@ -385,8 +381,6 @@ def complex_modes(
     ------
     ArgumentError
         If a shape does not fit, or the arm has loops.
-    NotFiniteError
-        If an argument is NaN or infinite.
 
     Notes
     -----

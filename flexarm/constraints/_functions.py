@@ -38,8 +38,7 @@ def constraint_violation(
     out : (..., m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -50,8 +49,6 @@ def constraint_violation(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length or the arm has no constraints.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -92,8 +89,7 @@ def constraint_jacobian(
     out : (..., m, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -104,8 +100,6 @@ def constraint_jacobian(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length or the arm has no constraints.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -146,8 +140,7 @@ def constraint_forces(
     out : (..., m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -159,8 +152,6 @@ def constraint_forces(
     ------
     ArgumentError
         If a last axis has the wrong length or the arm has no constraints.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

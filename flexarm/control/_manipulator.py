@@ -99,11 +99,6 @@ class ManipulatorController:
     stored : list of tuple
         Times and forces that are still to be sent.
 
-    Raises
-    ------
-    ArgumentError
-        If an argument has the wrong shape or value.
-
     See Also
     --------
     SimulatedPlant : something to control.

@@ -144,11 +144,6 @@ class SimulatedPlant:
         Longest step of the integrator (Runge-Kutta of order four) in s.  By default
         one step from call to call.
 
-    Raises
-    ------
-    ArgumentError
-        If an argument has the wrong shape or value.
-
     Notes
     -----
     ``plant(t, command)`` moves the arm to the time `t` under the command, held since

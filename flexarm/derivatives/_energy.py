@@ -50,20 +50,12 @@ def energy_derivatives(
     out : (..., 2, nv) ndarray of float, optional
         Where to store both gradients; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     gradients : EnergyDerivatives
         ``dq`` and ``dqd``, (..., nv) each.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

@@ -60,8 +60,7 @@ def forward_dynamics_derivatives(
     out : (..., 3, nv, nv) ndarray of float, optional
         Where to store all derivatives; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -72,8 +71,6 @@ def forward_dynamics_derivatives(
 
     Raises
     ------
-    ArgumentError
-        If a last axis has the wrong length.
     ModelError
         If the arm has constraints.
     NotFiniteError

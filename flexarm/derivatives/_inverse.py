@@ -54,8 +54,7 @@ def inverse_dynamics_derivatives(
     out : (..., 2, nv, nv) ndarray of float, optional
         Where to store both derivatives; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -63,13 +62,6 @@ def inverse_dynamics_derivatives(
         ``dq`` and ``dqd``, (..., nv, nv) each; a row for each force, a column for each
         coordinate, as in the mass matrix, which is the derivative with respect to
         `qdd`.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

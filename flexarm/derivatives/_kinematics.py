@@ -35,8 +35,7 @@ def jacobian_derivatives(
     out : (..., 6, nv, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -48,8 +47,6 @@ def jacobian_derivatives(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length, or there is no such node.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

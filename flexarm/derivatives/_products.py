@@ -75,20 +75,12 @@ def inverse_dynamics_jvp(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     dtau : (..., nv) ndarray of float
         Change of `inverse_dynamics`.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -157,20 +149,12 @@ def inverse_dynamics_vjp(
     out : (..., 3, nv) ndarray of float, optional
         Where to store all three; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     gradients : InverseDynamicsGradients
         ``dq``, ``dqd`` and ``dqdd``, (..., nv) each.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -246,8 +230,7 @@ def forward_dynamics_jvp(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -256,12 +239,8 @@ def forward_dynamics_jvp(
 
     Raises
     ------
-    ArgumentError
-        If a last axis has the wrong length.
     ModelError
         If the arm has constraints.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -332,8 +311,7 @@ def forward_dynamics_vjp(
     out : (..., 3, nv) ndarray of float, optional
         Where to store all three; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -343,12 +321,8 @@ def forward_dynamics_vjp(
 
     Raises
     ------
-    ArgumentError
-        If a last axis has the wrong length.
     ModelError
         If the arm has constraints.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

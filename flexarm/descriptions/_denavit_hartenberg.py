@@ -209,13 +209,6 @@ class DenavitHartenberg(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
-
-        Raises
-        ------
-        ArgumentError
-            If `q` has the wrong shape.
-        NotFiniteError
-            If a coordinate is not finite.
         """
         T, result = self.base, []
         for i, x in enumerate(self._coordinates(q)):

@@ -191,13 +191,6 @@ class JointFrames(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
-
-        Raises
-        ------
-        ArgumentError
-            If `q` has the wrong shape.
-        NotFiniteError
-            If a coordinate is not finite.
         """
         C: list[Array] = []
         offsets = self._coordinates(self.offsets)
@@ -391,13 +384,6 @@ class BodyScrews(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
-
-        Raises
-        ------
-        ArgumentError
-            If `q` has the wrong shape.
-        NotFiniteError
-            If a coordinate is not finite.
         """
         C: list[Array] = []
         for i, x in enumerate(self._coordinates(q)):
@@ -570,13 +556,6 @@ class SpatialScrews(JointTree):
         -------
         C : (..., n_bodies, 4, 4) ndarray of float
             Translations in m.
-
-        Raises
-        ------
-        ArgumentError
-            If `q` has the wrong shape.
-        NotFiniteError
-            If a coordinate is not finite.
         """
         E: list[Array] = []
         for i, x in enumerate(self._coordinates(q)):

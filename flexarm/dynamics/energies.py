@@ -26,20 +26,12 @@ def kinetic_energy(
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     T : (...) ndarray of float
         Energy of motion of all nodes, in J.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Examples
     --------
@@ -73,20 +65,12 @@ def potential_energy(
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     V : (...) ndarray of float
         Gravity potential plus elastic energy eta' K eta / 2.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -131,20 +115,12 @@ def dissipated_power(
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     P : (...) ndarray of float
         Zero or more; the energy of the arm changes by ``qd . tau - P``.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -184,20 +160,12 @@ def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE)
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     E : (...) ndarray of float
         In J; constant in a motion without forces, friction and damping.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

@@ -40,8 +40,7 @@ def inverse_dynamics(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -49,13 +48,6 @@ def inverse_dynamics(
         Joint forces in N m (revolute) or N (prismatic), then the modal residual: the
         forces that would have to act on the modes.  A motion that the actuators alone
         can produce has a modal residual of zero.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -125,8 +117,7 @@ def forward_dynamics(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -137,8 +128,6 @@ def forward_dynamics(
     ------
     ArgumentError
         If a last axis has the wrong length or the method is unknown.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -203,20 +192,12 @@ def bias_forces(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     C : (..., nv) ndarray of float
         Generalized forces, in N m, N and the units of the modes.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -251,21 +232,13 @@ def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     g : (..., nv) ndarray of float
         Generalized forces, in N m, N and the units of the modes; without the elastic
         forces.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----

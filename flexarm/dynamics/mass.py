@@ -28,21 +28,13 @@ def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> 
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     M : (..., nv, nv) ndarray of float
         Symmetric positive definite matrix, both triangles, in kg m^2 (revolute), kg
         (prismatic) and the units of the modes.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Examples
     --------
@@ -77,21 +69,13 @@ def mass_matrix_inverse(
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     M_inverse : (..., nv, nv) ndarray of float
         Symmetric positive definite matrix, both triangles: accelerations for unit
         forces.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -133,20 +117,12 @@ def apply_mass_matrix(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     y : (..., nv) ndarray of float
         ``mass_matrix(arm, q) @ x``, such as forces or momenta.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -184,20 +160,12 @@ def apply_mass_matrix_inverse(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     y : (..., nv) ndarray of float
         The solution of ``mass_matrix(arm, q) @ y = x``, such as accelerations.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -234,21 +202,13 @@ def log_det_mass_matrix(
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     log_det : (...) ndarray of float
         Sum of the logarithms of the articulated inertias of all modes and joints, of
         the numbers of kg m^2, kg and the units of the modes.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -326,8 +286,7 @@ def innovations_factors(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -337,10 +296,6 @@ def innovations_factors(
 
     Raises
     ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
     SingularityError
         If the mass matrix of a state is not positive definite.
 
@@ -388,8 +343,7 @@ def mass_matrix_inverse_blocks(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -399,10 +353,6 @@ def mass_matrix_inverse_blocks(
 
     Raises
     ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
     SingularityError
         If the mass matrix of a state is not positive definite.
 

@@ -84,8 +84,7 @@ def operational_space_compliance(
     out : (..., 6 m, 6 m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -97,8 +96,6 @@ def operational_space_compliance(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length, or there is no such node or frame.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
     SingularityError
         If the mass matrix of a state is not positive definite.
 
@@ -167,8 +164,7 @@ def operational_space_inertia(
     out : (..., 6 m, 6 m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -180,8 +176,6 @@ def operational_space_inertia(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length, or there is no such node or frame.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
     SingularityError
         If the nodes of a state cannot move in all directions, so that their Jacobian
         loses rank: in singular poses, and always in an arm of too few freedoms.

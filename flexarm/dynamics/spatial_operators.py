@@ -393,8 +393,6 @@ def operators(arm: ArmLike, q: Any) -> SpatialOperators:
     ------
     ArgumentError
         If the last axis of `q` has the wrong length, or the arm is of linear fidelity.
-    NotFiniteError
-        If a state is not finite; the message counts such states.
     SingularityError
         If the mass matrix of a state is singular; the message names the body.
 

@@ -48,8 +48,7 @@ def link_velocities(
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -62,8 +61,6 @@ def link_velocities(
     ArgumentError
         If a last axis has the wrong length, there is no such form, or the form is not
         ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -126,8 +123,7 @@ def link_accelerations(
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -140,8 +136,6 @@ def link_accelerations(
     ArgumentError
         If a last axis has the wrong length, there is no such form, or the form is not
         ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -201,8 +195,7 @@ def link_jacobians(
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -216,8 +209,6 @@ def link_jacobians(
     ArgumentError
         If the last axis of `q` has the wrong length, there is no such form, or the form
         is not ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -276,8 +267,7 @@ def link_jacobian_rates(
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -289,8 +279,6 @@ def link_jacobian_rates(
     ArgumentError
         If a last axis has the wrong length, there is no such form, or the form is not
         ``"body"`` and the arm has modes and is not of full fidelity.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------

@@ -39,8 +39,7 @@ def node_acceleration(
     out : (..., 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -52,8 +51,6 @@ def node_acceleration(
     ------
     ArgumentError
         If a last axis has the wrong length, or there is no such node or frame.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -109,21 +106,13 @@ def momentum(
     out : (..., 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     h : (..., 6) ndarray of float
         Angular momentum in kg m^2/s, then linear momentum in kg m/s.  Both stay what
         they are when the base is free and no force acts from outside.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -156,20 +145,12 @@ def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     out : (..., 3) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     x : (..., 3) ndarray of float
         Position in m.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----

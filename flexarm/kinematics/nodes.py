@@ -68,20 +68,12 @@ def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     out : (..., B, 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     poses : (..., B, 4, 4) ndarray of float
         Homogeneous matrices, positions in m.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -115,20 +107,12 @@ def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     out : (..., N, 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     poses : (..., N, 4, 4) ndarray of float
         Homogeneous matrices; a node turns with the slope of the modes.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -168,8 +152,7 @@ def node_pose(
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -180,8 +163,6 @@ def node_pose(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length or there is no such node.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -216,20 +197,12 @@ def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     pose : (..., 4, 4) ndarray of float
         Homogeneous matrix.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -276,8 +249,7 @@ def jacobian(
     out : (..., 6, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -288,8 +260,6 @@ def jacobian(
     ------
     ArgumentError
         If the last axis of `q` has the wrong length, or there is no such node or frame.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -357,8 +327,7 @@ def node_velocity(
     out : (..., 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -369,8 +338,6 @@ def node_velocity(
     ------
     ArgumentError
         If a last axis has the wrong length, or there is no such node or frame.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -436,8 +403,7 @@ def wrench_forces(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
@@ -449,8 +415,6 @@ def wrench_forces(
     ------
     ArgumentError
         If a last axis has the wrong length, or there is no such node or frame.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----

@@ -40,21 +40,13 @@ def integrate(
     out : (..., nq) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     moved : (..., nq) ndarray of float
         Poses times the exponential of their twist, quaternions of unit length; sums of
         all other coordinates.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -98,21 +90,13 @@ def position_rates(
     out : (..., nq) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once; more than one pays from
-        some 100 us of work on.
+        Most threads on which a large batch is computed.
 
     Returns
     -------
     rates : (..., nq) ndarray of float
         Velocities where they are rates, half the product of quaternion and angular
         velocity, and linear velocities in the axes of the joint.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     Notes
     -----
@@ -170,8 +154,6 @@ def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a last axis has the wrong length.
     NotFiniteError
         If a position is not finite or a quaternion is zero.
 

@@ -301,8 +301,6 @@ def inertial_regressor(
     ------
     ArgumentError
         If a last axis has the wrong length, or there are no such parameters.
-    NotFiniteError
-        If a result is NaN or infinite; the message counts such states.
 
     See Also
     --------
@@ -384,8 +382,6 @@ def energy_regressor(
     ------
     ArgumentError
         If a last axis has the wrong length, or there are no such parameters.
-    NotFiniteError
-        If a result is NaN or infinite.
 
     See Also
     --------

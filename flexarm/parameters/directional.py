@@ -97,8 +97,6 @@ def parameter_derivatives(
         have derivatives of accelerations.
     ModelError
         If `make_arm` refuses parameters on both sides of p.
-    NotFiniteError
-        If a result is NaN or infinite.
 
     See Also
     --------

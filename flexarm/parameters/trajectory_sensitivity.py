@@ -113,11 +113,6 @@ class TrajectorySensitivities:
         change : TrajectoryChange
             To first order, at each sample.
 
-        Raises
-        ------
-        ArgumentError
-            If a shape does not fit.
-
         Examples
         --------
         A mass of 1 kg on a spring of 4 N/m, started 1 mm further out, ends cos(2) mm
@@ -156,11 +151,6 @@ class TrajectorySensitivities:
         gradient : TrajectoryGradient
             By all that the trajectory depends on, in one sweep from its end; what the
             function itself has of forces and parameters is to be added.
-
-        Raises
-        ------
-        ArgumentError
-            If a shape does not fit.
         """
         B, n, nv, m, k = self._sizes
         parts = [self._given("q", q, (n, nv)), self._given("qd", qd, (n, nv))]

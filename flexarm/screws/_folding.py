@@ -40,11 +40,6 @@ def lower_wedge(vector: Any) -> Array:
     matrix : (..., 6, 6) ndarray of float
         ``[[r~, 0], [d~, r~]]``, eqs. 10 and 38.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     See Also
     --------
     upper_wedge : for products with folded quantities.
@@ -71,11 +66,6 @@ def upper_wedge(vector: Any) -> Array:
     -------
     matrix : (..., 6, 6) ndarray of float
         ``[[r~, d~], [0, r~]]``, eq. 100.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     Notes
     -----
@@ -107,11 +97,6 @@ def fold_mass(matrix: Any) -> Array:
     folded : (..., 6, 6) ndarray of float
         ``[[M, M], [M, 0]]``, eqs. 99 and 107: ``a' folded b`` is a' M b cut after the
         first order, at eps = 1.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     Examples
     --------

@@ -32,11 +32,6 @@ def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
     screw : (..., 2, 6) ndarray of float
         The pair.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     Examples
     --------
     >>> import flexarm as fa
@@ -64,8 +59,6 @@ def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If an axis is zero or not finite.
 
@@ -118,11 +111,6 @@ def shift_screw(p: Any, screw: Any) -> Array:
     moved : (..., 2, 6) ndarray of float
         ``(a; m + p x a)`` of ``(a; m)``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     See Also
     --------
     turn_screw : other axes.
@@ -163,8 +151,6 @@ def turn_screw(X: Any, screw: Any) -> Array:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
     NotFiniteError
         If `X` is no dual rotation to 1e-6.
 
@@ -209,11 +195,6 @@ def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
     -------
     rate : (..., 2, 6) ndarray of float
         ``(omega x a; -v x a + omega x m)`` with ``v = omega x p - p_rate``.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------
@@ -336,11 +317,6 @@ def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
         In the axes of the root, referred to the section: `turn_screw` first, with the
         elastic rotation, to move them on.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     Notes
     -----
     A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 67-70, 95.
@@ -371,11 +347,6 @@ def power(twist: Any, wrench: Any) -> Any:
     -------
     power : (...) ndarray of float
         ``t_1.w_1 + t_1.w_2 + t_2.w_1``, in W.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     Notes
     -----

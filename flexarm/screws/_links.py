@@ -38,8 +38,6 @@ def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
     NotFiniteError
         If a matrix is not a rotation to 1e-6.
 
@@ -84,8 +82,6 @@ def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
     NotFiniteError
         If a matrix is not a pose to 1e-6.
 
@@ -125,11 +121,6 @@ def elastic_pose(angle: Any, displacement: Any, position: Any) -> Array:
     -------
     T : (..., 2, 4, 4) ndarray of float
         ``[[I, r], [0, 1]]`` and ``[[theta~, d], [0, 0]]``.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------
@@ -175,8 +166,6 @@ def link_pose(angle: Any, displacement: Any, position: Any, joint: Any) -> Array
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
     NotFiniteError
         If `joint` is not a pose to 1e-6.
 
@@ -226,8 +215,6 @@ def rotation_velocity(X: Any, X_rate: Any) -> Array:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
     NotFiniteError
         If `X` is no dual rotation, or `X_rate` is not tangent to them.
 
@@ -268,8 +255,6 @@ def pose_velocity(T: Any, T_rate: Any) -> Array:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
     NotFiniteError
         If `T` is no dual pose, or `T_rate` is not tangent to them.
 

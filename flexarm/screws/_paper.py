@@ -33,11 +33,6 @@ def paper_twist(twist: Any) -> Array:
     vector : (..., 12) ndarray of float
         [real angular; dual angular; real linear; dual linear], eq. 56.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     See Also
     --------
     twist_from_paper : the inverse.
@@ -66,11 +61,6 @@ def twist_from_paper(vector: Any) -> Array:
     -------
     twist : (..., 2, 6) ndarray of float
         Pair of parts.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------
@@ -101,11 +91,6 @@ def paper_wrench(wrench: Any) -> Array:
     vector : (..., 12) ndarray of float
         [real force; dual force; real moment; dual moment], eqs. 80 to 83.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     See Also
     --------
     wrench_from_paper : the inverse.
@@ -132,11 +117,6 @@ def wrench_from_paper(vector: Any) -> Array:
     -------
     wrench : (..., 2, 6) ndarray of float
         Pair of parts, each [moment; force].
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------
@@ -165,11 +145,6 @@ def paper_rotation_matrix(X: Any) -> Array:
     matrix : (..., 6, 6) ndarray of float
         ``[[A, 0], [theta~ A, A]]``, eqs. 8 and 31; also its adjoint matrix, eq. 12.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     Examples
     --------
     >>> import numpy as np
@@ -194,11 +169,6 @@ def paper_pose_matrix(T: Any) -> Array:
     -------
     matrix : (..., 7, 7) ndarray of float
         ``[[A, 0, r], [theta~ A, A, d], [0, 0, 1]]``, eqs. 14 and 50.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------
@@ -280,11 +250,6 @@ def paper_shift_matrix(p: Any) -> Array:
     matrix : (..., 12, 12) ndarray of float
         ``[[I, 0], [[p]^, I]]``, eq. 61.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
-
     See Also
     --------
     shift_screw : the same for pairs.
@@ -311,11 +276,6 @@ def paper_turn_matrix(X: Any) -> Array:
     -------
     matrix : (..., 12, 12) ndarray of float
         ``diag([X], [X])``, eq. 63.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------
@@ -346,11 +306,6 @@ def paper_adjoint_matrix(T: Any) -> Array:
     matrix : (..., 12, 12) ndarray of float
         ``[[X, 0], [[v]^ X, X]]``, eqs. 19 and 66, of the 6 x 6 rotation X and the dual
         position v.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit, or a number is not finite.
 
     See Also
     --------

@@ -27,8 +27,6 @@ def compose(S: Any, T: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -75,8 +73,6 @@ def inverse(T: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -120,13 +116,6 @@ def exp(X: Any, *, out: Any = None) -> Any:
         ``[exp(X), delta^ exp(X)]`` with ``delta = J U`` and the left Jacobian J of
         SE(3) at X.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     log : the inverse, up to a half turn.
@@ -168,8 +157,6 @@ def log(T: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -215,8 +202,6 @@ def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -269,8 +254,6 @@ def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -316,8 +299,6 @@ def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -366,8 +347,6 @@ def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
         times it, or a number not finite; the message says which.
@@ -411,13 +390,6 @@ def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     c : (..., 2, 6) ndarray of float
         ``(a_1 x b_1, a_1 x b_2 + a_2 x b_1)`` with the bracket of twists.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     screw_rate : rates of lines and screws by it.
@@ -457,13 +429,6 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
         Dual matrix ``[J, DJ[U]]`` with the left Jacobian J of SE(3) at X: times the
         rate of the dual twist it is the dual velocity in the fixed frame.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     left_jacobian_inverse
@@ -501,13 +466,6 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     -------
     J : (..., 2, 6, 6) ndarray of float
         Dual matrix, the inverse of `left_jacobian`.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------

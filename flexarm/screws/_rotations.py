@@ -27,8 +27,6 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a rotation to 1e-6, the dual part not skew times it, or
         a number not finite; the message says which.
@@ -74,8 +72,6 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a rotation to 1e-6, the dual part not skew times it, or
         a number not finite; the message says which.
@@ -123,8 +119,6 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a rotation to 1e-6, the dual part not skew times it, or
         a number not finite; the message says which.
@@ -169,13 +163,6 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     c : (..., 2, 3) ndarray of float
         ``(a_1 x b_1, a_1 x b_2 + a_2 x b_1)``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     bracket : of dual twists.
@@ -211,13 +198,6 @@ def rotation_exp(W: Any, *, out: Any = None) -> Any:
     -------
     X : (..., 2, 3, 3) ndarray of float
         ``[R, (J w)~ R]`` with the rotation R of u and its left Jacobian J.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -259,8 +239,6 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the real part is not a rotation to 1e-6, the dual part not skew times it, or
         a number not finite; the message says which.
@@ -303,13 +281,6 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
         Dual matrix ``[J, DJ[w]]``: times the rate of `W` it is the dual angular
         velocity in fixed axes.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     rotation_left_jacobian_inverse
@@ -349,13 +320,6 @@ def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
     -------
     J : (..., 2, 3, 3) ndarray of float
         Dual matrix, the inverse of `rotation_left_jacobian`.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------

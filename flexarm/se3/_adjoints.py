@@ -26,8 +26,6 @@ def adjoint(C: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -71,8 +69,6 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -116,8 +112,6 @@ def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -159,8 +153,6 @@ def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -201,8 +193,6 @@ def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -248,8 +238,6 @@ def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -285,13 +273,6 @@ def ad(X: Any, *, out: Any = None) -> Any:
     -------
     ad : (..., 6, 6) ndarray of float
         ``[[w~, 0], [v~, w~]]``, with ``ad(X) @ Y = bracket(X, Y)``.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -330,13 +311,6 @@ def bracket(X: Any, Y: Any, *, out: Any = None) -> Any:
     -------
     Z : (..., 6) ndarray of float
         ``(w_x x w_y; w_x x v_y + v_x x w_y)``.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------

@@ -24,13 +24,6 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
         ``J`` with ``d/dt exp(X) = hat(J Xdot) exp(X)``: `J` times the rate of `X` is
         the twist in the fixed frame.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     left_jacobian_inverse : its inverse.
@@ -70,13 +63,6 @@ def right_jacobian(X: Any, *, out: Any = None) -> Any:
     J : (..., 6, 6) ndarray of float
         ``J`` with ``d/dt exp(X) = exp(X) hat(J Xdot)``: `J` times the rate of `X` is
         the twist in the moving frame.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -118,13 +104,6 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     J : (..., 6, 6) ndarray of float
         Rates of `X` from the twist in the fixed frame.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     left_jacobian : its inverse.
@@ -162,13 +141,6 @@ def right_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     -------
     J : (..., 6, 6) ndarray of float
         Rates of `X` from the twist in the moving frame.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -209,13 +181,6 @@ def left_jacobian_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
     -------
     D : (..., 6, 6) ndarray of float
         ``d/ds left_jacobian(X + s U)`` at ``s = 0``.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -263,13 +228,6 @@ def right_jacobian_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
     D : (..., 6, 6) ndarray of float
         ``d/ds right_jacobian(X + s U)`` at ``s = 0``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     right_jacobian : what is differentiated.
@@ -316,13 +274,6 @@ def left_jacobian_inverse_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
     D : (..., 6, 6) ndarray of float
         ``d/ds left_jacobian_inverse(X + s U)`` at ``s = 0``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     left_jacobian_inverse : what is differentiated.
@@ -366,13 +317,6 @@ def right_jacobian_inverse_derivative(X: Any, U: Any, *, out: Any = None) -> Any
     -------
     D : (..., 6, 6) ndarray of float
         ``d/ds right_jacobian_inverse(X + s U)`` at ``s = 0``.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------

@@ -23,13 +23,6 @@ def hat(X: Any, *, out: Any = None) -> Any:
     matrix : (..., 4, 4) ndarray of float
         ``[[w~, v], [0, 0]]``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     vee : the inverse.
@@ -66,8 +59,6 @@ def vee(S: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If the upper left block is not skew-symmetric to 1e-6 of its size or 1e-9, the
         last row not zero to 1e-9, or a number not finite.
@@ -102,13 +93,6 @@ def exp(X: Any, *, out: Any = None) -> Any:
     -------
     C : (..., 4, 4) ndarray of float
         The pose that the twist leads to in a unit of time: a screw motion.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -157,8 +141,6 @@ def log(C: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -205,8 +187,6 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a rotation to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -251,8 +231,6 @@ def inverse(C: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -293,8 +271,6 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -338,8 +314,6 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -384,13 +358,6 @@ def cayley(X: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) ndarray of float
         ``(I - X^/2)^-1 (I + X^/2)`` with the matrix ``X^`` of `hat`.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     cayley_inverse : the inverse.
@@ -432,8 +399,6 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a pose to 1e-6 or turns by exactly a half turn, which has no
         such twist, or a number not finite.
@@ -476,8 +441,6 @@ def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If an axis is zero or a number not finite, but the pitch.
 

@@ -26,8 +26,6 @@ def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a rotation to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -69,8 +67,6 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a quaternion has the length zero or is not finite.
 
@@ -113,13 +109,6 @@ def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
     pq : (..., 4) ndarray of float
         The product; its rotation is that of `p` times that of `q`.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     quaternion_inverse
@@ -157,8 +146,6 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a quaternion has the length zero or is not finite.
 
@@ -192,13 +179,6 @@ def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
     -------
     q : (..., 4) ndarray of float
         ``(cos |phi|/2, sin(|phi|/2) phi/|phi|)``; w is negative beyond a half turn.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -239,8 +219,6 @@ def quaternion_log(q: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a quaternion has the length zero or is not finite.
 

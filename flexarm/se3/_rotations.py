@@ -23,13 +23,6 @@ def so3_hat(phi: Any, *, out: Any = None) -> Any:
     matrix : (..., 3, 3) ndarray of float
         The matrix ``phi~`` with ``phi~ x = cross(phi, x)``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     so3_vee : the inverse.
@@ -65,8 +58,6 @@ def so3_vee(S: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If ``S + S'`` is not zero to 1e-6 of the size of `S` or 1e-9, or a number not
         finite.
@@ -101,13 +92,6 @@ def so3_exp(phi: Any, *, out: Any = None) -> Any:
     -------
     R : (..., 3, 3) ndarray of float
         The rotation about `phi` by its length.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -152,8 +136,6 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a rotation to 1e-6, or a number not finite; the message says
         which and how far off.
@@ -195,13 +177,6 @@ def so3_left_jacobian(phi: Any, *, out: Any = None) -> Any:
         ``J`` with ``d/dt exp(phi~) = (J phi_dot)~ exp(phi~)``: `J` times the rate of
         the vector is the angular velocity in fixed axes.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     so3_left_jacobian_inverse : its inverse.
@@ -239,13 +214,6 @@ def so3_left_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
     -------
     J : (..., 3, 3) ndarray of float
         Rates of the vector from the angular velocity in fixed axes.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -289,13 +257,6 @@ def so3_right_jacobian(phi: Any, *, out: Any = None) -> Any:
         ``J`` with ``d/dt exp(phi~) = exp(phi~) (J phi_dot)~``: `J` times the rate of
         the vector is the angular velocity in the turned axes.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     so3_right_jacobian_inverse : its inverse.
@@ -332,13 +293,6 @@ def so3_right_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
     -------
     J : (..., 3, 3) ndarray of float
         Rates of the vector from the angular velocity in the turned axes.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
 
     See Also
     --------
@@ -381,13 +335,6 @@ def so3_cayley(phi: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) ndarray of float
         ``(I - phi~/2)^-1 (I + phi~/2)``.
 
-    Raises
-    ------
-    ArgumentError
-        If a shape or a type does not fit.
-    NotFiniteError
-        If numbers are NaN or infinite, or overflow; the message counts them.
-
     See Also
     --------
     so3_cayley_inverse : the inverse.
@@ -428,8 +375,6 @@ def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
 
     Raises
     ------
-    ArgumentError
-        If a shape or a type does not fit.
     NotFiniteError
         If a matrix is not a rotation to 1e-6 or exactly a half turn, which has no such
         vector, or a number not finite.

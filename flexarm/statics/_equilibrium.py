@@ -179,8 +179,6 @@ def equilibrium(
     ------
     ArgumentError
         If a shape does not fit, or the arm has loops.
-    NotFiniteError
-        If an argument is NaN or infinite.
 
     See Also
     --------

@@ -191,8 +191,6 @@ def workspace_map(
     ------
     ArgumentError
         If a shape does not fit, or the arm has loops.
-    NotFiniteError
-        If an argument is NaN or infinite.
 
     See Also
     --------

@@ -307,8 +307,6 @@ def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     ArgumentError
         If the last axis of `q` has the wrong length, there is no such form, or the arm
         has modes and is not of full fidelity.
-    NotFiniteError
-        If a state is not finite; the message counts such states.
 
     See Also
     --------
@@ -383,8 +381,6 @@ def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
     ArgumentError
         If the last axis of `q` has the wrong length, or the arm has modes and is not of
         full fidelity.
-    NotFiniteError
-        If a state is not finite; the message counts such states.
 
     See Also
     --------
