@@ -4,7 +4,7 @@
 #ifndef TEST_ARM_H
 #define TEST_ARM_H
 
-#include "fa_kernels.h"
+#include "calls/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>

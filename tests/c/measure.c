@@ -21,7 +21,7 @@
 #define _POSIX_C_SOURCE 199309L
 #include "peak.h"
 
-#include "fa_kernels.h"
+#include "calls/kernels.h"
 
 #include <math.h>
 #include <stdio.h>

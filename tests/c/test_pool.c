@@ -1,7 +1,7 @@
 /* test_pool.c -- items over threads: each once, slots apart, stops, forks, many callers */
 #define _POSIX_C_SOURCE 200809L
-#include "fa_pool.h"
-#include "fa_kernels.h"
+#include "library/pool.h"
+#include "calls/kernels.h"
 
 #include "arm.h"
 #include "check.h"
