@@ -169,7 +169,7 @@ def _header(arm: Arm, name: str) -> str:
             f"#ifndef {guard}",
             f"#define {guard}",
             "",
-            '#include "model/model.h"',
+            '#include "model/description.h"',
             "",
             "#include <math.h>",
             "",

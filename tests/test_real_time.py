@@ -26,7 +26,9 @@ import flexarm as fa
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = ("dense", "model", "calls", "library", "units")
-SOURCES = sorted(path for room in LIBRARY for path in (ROOT / "csrc" / room).glob("*.c"))
+SOURCES = sorted(
+    path for room in LIBRARY for path in (ROOT / "csrc" / room).glob("*.c")
+)
 EXAMPLES = ROOT / "csrc" / "examples"
 FLAGS = (ROOT / "csrc" / "compile_flags.txt").read_text().split()
 

@@ -10,6 +10,9 @@
 #define FA_STACK_LANES_H
 
 #include "calls/kernels.h"
+#include "model/layout.h"
+#include "model/stacks.h"
+#include "model/straight_bodies.h"
 
 #define FA_STACK_LANES
 #include "lanes/lane.h"
@@ -41,7 +44,7 @@ static inline int fa_model_inside_one(const fa_model_one *model, int i,
 #include "model/layout.h"
 
 /*
- * kernels/batch/stack.c copies what stands before the constants of a struct, whole numbers and
+ * stack.c copies what stands before the constants of a struct, whole numbers and
  * flags, as one piece, and its constants as another (fa_model_inside).
  */
 #define STACK_STARTS_AT(type, first)                                                   \

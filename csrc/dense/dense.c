@@ -6,9 +6,9 @@
  */
 #include "dense/dense.h"
 
-#include <math.h>
-
 #include "dense/blas.h"
+
+#include <math.h>
 
 void fa_dense_solve(int n, int n_rhs, double *a, double *b)
 {

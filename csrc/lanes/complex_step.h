@@ -1,7 +1,7 @@
 /*
  * complex_step.h -- one state and its derivative along a direction, in place of lanes
  *
- * Stands in for lanes/lane.h and lanes/lane_math.h: with fa_real a complex number, a kernel at
+ * Stands in for lane.h and lane_math.h: with fa_real a complex number, a kernel at
  * x + i h dx returns f(x) + i h f'(x) dx, where h is so small that its square is lost.
  * No cancellation: the derivative is as good as the function (complex step).
  *

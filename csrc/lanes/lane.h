@@ -12,6 +12,10 @@
 #ifndef FA_LANE_H
 #define FA_LANE_H
 
+#ifndef FA_LANES /* no unit of an instruction set: a file that is checked alone */
+#include "lanes/base.h"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

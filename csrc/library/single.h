@@ -1,7 +1,7 @@
 /*
  * single.h -- one state of one arm, for control loops in C
  *
- * The kernels of calls/kernels.h take batches through strides; these take the arrays of one
+ * The kernels of kernels.h take batches through strides; these take the arrays of one
  * state. Nothing here allocates, locks or prints, and the time of a call does not depend
  * on the state, so that they may run in a real-time loop:
  *
@@ -22,6 +22,9 @@
 #define FA_SINGLE_H
 
 #include "calls/kernels.h"
+#include "library/tables.h"
+#include "model/layout.h"
+#include "model/model.h" /* a program needs this header alone */
 
 typedef struct {
     const fa_model *model;

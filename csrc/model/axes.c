@@ -6,13 +6,15 @@
  *             R_f = rot_z(a) rot_x(alpha) rot_z(delta),  0 <= alpha <= pi
  * and the parent's axes, turned by a, leave R = rot_x(alpha) rot_z(delta + q) for its
  * first child (V1). Zeros and ones stay exact, so that planar arms keep their zeros.
- * Beams lie along x wherever their joint leaves it free (model/straight_bodies.h): those with a
- * rotation among their coordinates keep the axes in which it is told.
+ * Beams lie along x wherever their joint leaves it free (straight_bodies.h): those with
+ * a rotation among their coordinates keep the axes in which it is given.
  *
  * Source      J. Denavit, R. S. Hartenberg, J. Appl. Mech. 22, 1955.
  * Checked by  tests/test_axial_hops.py, tests/c/test_model.c.
  */
 #include "model/axes.h"
+
+#include "model/kinds.h"
 #include "model/turn.h"
 
 #include <math.h>

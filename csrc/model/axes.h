@@ -4,7 +4,8 @@
 #ifndef FA_AXES_H
 #define FA_AXES_H
 
-#include "model/model.h"
+#include "model/description.h"
+#include "model/layout.h"
 
 /*
  * Internal axes of all bodies and the frames of their joints in these.

@@ -9,6 +9,7 @@
  * Checked by  tests/test_foreshortening.py: the same body in turned axes.
  */
 #include "model/driven_shapes.h"
+
 #include "model/turn.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef FA_DRIVEN_H
 #define FA_DRIVEN_H
 
-#include "model/model.h"
+#include "model/layout.h"
 
 /* numbers that describe p shapes of a body with n modes: the arrays from K to Jkl */
 size_t fa_driven_size(int n, int p);

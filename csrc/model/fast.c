@@ -5,6 +5,8 @@
  */
 #include "model/fast.h"
 
+#include "model/kinds.h"
+
 #include <float.h>
 #include <math.h>
 

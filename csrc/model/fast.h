@@ -12,7 +12,7 @@
 #ifndef FA_FAST_H
 #define FA_FAST_H
 
-#include "model/model.h"
+#include "model/layout.h"
 
 /* least number of modes for which this is faster; measured, see csrc/README.md */
 enum { FA_FAST_MODES = 12 };

@@ -1,13 +1,15 @@
 /*
  * layout.h -- the structs of a model, whose constants are numbers or lanes
  *
- * Part of model/model.h, where fa_constant is a double. The kernels of stacks include it
- * once more under other names, with fa_constant one number per lane (calls/stack_lanes.h).
+ * Part of model.h, where fa_constant is a double. The kernels of stacks include it
+ * once more under other names, with fa_constant one number per lane (stack_lanes.h).
  * In a body, loop, force and model all whole numbers and flags stand first, up to the
- * first constant: calls/stack_lanes.h copies them as one piece, and lists the constants.
+ * first constant: stack_lanes.h copies them as one piece, and lists the constants.
  */
 #ifndef FA_LAYOUT_H
 #define FA_LAYOUT_H
+
+#include "model/kinds.h"
 
 #include <stddef.h>
 

@@ -16,7 +16,9 @@
  *                 J2(r,s)= -sum m gamma_r~ gamma_s~, symmetrized
  * Checked by  tests/test_modal.py: kinetic energy of the nodes, the NumPy twin.
  */
-#include "model/model.h"
+#include "model/modal.h"
+
+#include "model/kinds.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,13 @@
  *
  * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
  */
+#include "model/model.h"
+
+#include "model/axes.h"
 #include "model/driven_shapes.h"
 #include "model/fast.h"
-#include "model/axes.h"
+#include "model/kinds.h"
+#include "model/modal.h"
 #include "model/motors.h"
 #include "model/straight_bodies.h"
 #include "model/turn.h"

@@ -6,6 +6,8 @@
  */
 #include "model/motors.h"
 
+#include "model/kinds.h"
+
 #include <math.h>
 #include <string.h>
 

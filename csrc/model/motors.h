@@ -4,7 +4,8 @@
 #ifndef FA_MOTORS_H
 #define FA_MOTORS_H
 
-#include "model/model.h"
+#include "model/description.h"
+#include "model/layout.h"
 
 /* checks the rotors, the last bodies, of one freedom as the joints that they drive, and
  * counts motors and actuators; all bodies have their places */

@@ -4,7 +4,10 @@
  * Checked by  tests/c/test_stack.c, tests/test_stacks.py.
  */
 #include "model/stacks.h"
+
 #include "model/fast.h"
+#include "model/kinds.h"
+#include "model/model.h"
 #include "model/straight_bodies.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * The stack keeps one model, from whose constants all lanes start, and, arm by arm, the
  * numbers that are not the same in all of them. A kernel of a stack spreads the model
  * over lanes once per call; for each block of lanes it then gathers those numbers of the
- * arms in it, and nothing if the arms are those of the block before (kernels/batch/stack.c).
+ * arms in it, and nothing if the arms are those of the block before (stack.c).
  *
  * Structure   what a model knows of its constants, such as which are zero, has to be the
  *             same in all arms; else all are built as if nothing were known.
@@ -20,7 +20,8 @@
 #ifndef FA_STACK_H
 #define FA_STACK_H
 
-#include "model/model.h"
+#include "model/description.h"
+#include "model/layout.h"
 
 enum {
     FA_STACK_PAD = 8,  /* the most lanes that there are */

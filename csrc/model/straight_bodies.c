@@ -12,6 +12,8 @@
  */
 #include "model/straight_bodies.h"
 
+#include "model/kinds.h"
+
 #include <math.h>
 #include <string.h>
 

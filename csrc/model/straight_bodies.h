@@ -1,5 +1,5 @@
 /*
- * straight_bodies.h -- straight bodies: modes that bend across one axis, or twist about it
+ * straight_bodies.h -- modes that bend across one axis, or twist about it
  *
  * What almost all beams are. With internal axes a (along), b and c (the next two, in
  * cyclic order) every mode moves nodes along b and turns them about c, or moves them
@@ -13,7 +13,7 @@
 #ifndef FA_STRAIGHT_H
 #define FA_STRAIGHT_H
 
-#include "model/model.h"
+#include "model/layout.h"
 
 /* constants of the body: first moment along a; inertia aa, ab, ac, bb, bc, cc; w and E
  * of the driven shapes along a; then those of modes along b, along c, of twisting ones */

@@ -14,7 +14,13 @@
  *          ones are left to NumPy.
  * Aliases  out= may be an input: a state is read before its result is written.
  */
-#include "python/py_loops.h"
+#include "python/py_call.h"
+#include "python/py_bound.h"
+#include "python/py_isa.h"
+#include "python/py_numpy.h"
+
+#include "calls/kernels.h"
+#include "library/tables.h"
 
 #include <fenv.h>
 
@@ -109,7 +115,7 @@ static int call_kernel(const loop_bound *b, const int64_t *index,
         feclearexcept(FE_ALL_EXCEPT);
     }
     if (bad.count && !b->quiet) {
-        py_loop_report(b, bad, 1);
+        py_bound_report(b, bad, 1);
         return -1;
     }
     return 0;
@@ -193,7 +199,7 @@ void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready)
         *shape = (loop_shape){.n_dims = (int)strlen(letters), .size = 1};
         for (int d = 0; d < shape->n_dims; d++) {
             shape->takes_tau = letters[d] == 'T';
-            shape->dims[d] = py_loop_dim(b->model, letters[d]);
+            shape->dims[d] = py_bound_dim(b->model, letters[d]);
             shape->size *= (int)shape->dims[d];
         }
         sizes[i] = shape->size;

@@ -1,12 +1,14 @@
 /*
  * py_ik.c -- inverse kinematics with NumPy arrays
  */
-#include "python/py_flexarm.h"
+#include "python/py_ik.h"
+#include "python/py_isa.h"
+#include "python/py_numpy.h"
+#include "python/py_threads.h"
 
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#define NO_IMPORT_ARRAY
-#include <numpy/ndarrayobject.h>
+#include "calls/targets.h"
+#include "library/tables.h"
+#include "model/layout.h"
 
 enum { IK_ALIGN = 64, IK_STACK = 24 * 1024 };
 

@@ -1,11 +1,23 @@
 /*
  * py_loops.c -- kernels as NumPy generalized ufuncs, bound to a model or to none
  *
- * One table row per kernel or map (calls/maps.h) and one loop for all rows. Core sizes are
+ * One table row per kernel or map (maps.h) and one loop for all rows. Core sizes are
  * frozen numbers, "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows
  * output sizes. The loop honours every stride and leaves the batch to fa_kernels.
  */
 #include "python/py_loops.h"
+#include "python/py_base.h"
+#include "python/py_bound.h"
+#include "python/py_call.h"
+#include "python/py_isa.h"
+#include "python/py_numpy.h"
+#include "python/py_threads.h"
+
+#include "calls/kernels.h"
+#include "calls/maps.h"
+#include "library/tables.h"
+#include "model/layout.h"
+#include "model/stacks.h"
 
 #include <fenv.h>
 #include <stdio.h>
@@ -96,62 +108,10 @@ size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel)
     for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
         sizes[i] = 1;
         for (const char *d = operands[i]; *d; d++) {
-            sizes[i] *= py_loop_dim(model, *d);
+            sizes[i] *= py_bound_dim(model, *d);
         }
     }
     return py_kernels(SIZE_MAX)->work_size(model, kernel, sizes);
-}
-
-int py_loop_dim(const fa_model *model, char letter)
-{
-    switch (letter) {
-    case 'Q':
-        return model->nq;
-    case 'V':
-    case 'T':
-        return model->nv;
-    case 'B':
-        return model->n_links;
-    case 'C':
-        return model->n_constraints;
-    case 'N':
-        return model->n_nodes;
-    default:
-        return letter - '0';
-    }
-}
-
-/*
- * Raises with the GIL held, whatever the caller holds. A batch may come in pieces; where
- * an earlier piece has raised, its exception stays.
- */
-void py_loop_raise(const char *class_name, const char *message)
-{
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    if (!PyErr_Occurred()) {
-        PyObject *module = PyImport_ImportModule("flexarm.errors");
-        PyObject *class = module ? PyObject_GetAttrString(module, class_name) : NULL;
-        if (class) {
-            PyErr_SetString(class, message);
-        }
-        Py_XDECREF(class);
-        Py_XDECREF(module);
-    }
-    PyGILState_Release(gil);
-}
-
-void py_loop_report(const loop_bound *b, fa_failures bad, size_t count)
-{
-    char text[200];
-
-    if (!bad.count || b->quiet) {
-        return;
-    }
-    snprintf(text, sizeof text,
-             "%s: %zu of %zu states gave a result that is NaN or infinite, the first "
-             "at position %zu",
-             b->row.name, bad.count, count, bad.first);
-    py_loop_raise("NotFiniteError", text);
 }
 
 /* doubles of one operand */
@@ -160,7 +120,7 @@ static int loop_size(const loop_bound *b, const char *letters, const npy_intp *d
     int size = 1;
     for (int d = 0; letters[d]; d++) {
         size *= letters[d] == 'T' ? (int)dims[1 + b->torque_dim]
-                                  : py_loop_dim(b->model, letters[d]);
+                                  : py_bound_dim(b->model, letters[d]);
     }
     return size;
 }
@@ -246,7 +206,7 @@ static int loop_check_torque(const loop_bound *b, const npy_intp *dims)
              "last axis of tau has length %zd, expected %d (one force per joint) or %d "
              "(all coordinates)",
              (ssize_t)n, m->n_actuators, m->nv);
-    py_loop_raise("ArgumentError", text);
+    py_raise("ArgumentError", text);
     return -1;
 }
 
@@ -262,7 +222,7 @@ static int loop_check_numbers(const char *index, ptrdiff_t stride, npy_intp coun
             snprintf(text, sizeof text,
                      "%s is %lld, expected a number from 0 to %lld; see %s", what,
                      (long long)number, (long long)end - 1, see);
-            py_loop_raise("ArgumentError", text);
+            py_raise("ArgumentError", text);
             return -1;
         }
     }
@@ -299,28 +259,6 @@ static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
                      : kernels->map_work_size(b->map));
 }
 
-fa_failures py_loop_batch(const loop_bound *b, const fa_kernels *kernels, size_t first,
-                          size_t count, const loop_index *index,
-                          const fa_operand *operands, void *work)
-{
-    const ptrdiff_t at = (ptrdiff_t)first;
-    const char *nodes = index->nodes ? index->nodes + at * index->nodes_stride : NULL;
-    fa_operand part[FA_MOST_OPERANDS];
-
-    for (int i = 0; i <= b->n_in; i++) {
-        part[i] = operands[i];
-        part[i].data += at * part[i].stride;
-    }
-    if (b->stack) {
-        return kernels->stack_batch(
-            b->stack, b->kernel, count, index->arms + at * index->arms_stride,
-            index->arms_stride, nodes, index->nodes_stride, part, work);
-    }
-    return b->model ? kernels->batch(b->model, b->kernel, count, nodes,
-                                     index->nodes_stride, part, work)
-                    : kernels->map(b->map, count, part, work);
-}
-
 /* the batch in chunks, with a look for Ctrl-C between two of them */
 static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp count,
                         const loop_index *index, const fa_operand *operands, void *work)
@@ -329,17 +267,17 @@ static void loop_chunks(const loop_bound *b, const fa_kernels *kernels, npy_intp
 
     for (npy_intp at = 0; at < count; at += LOOP_CHUNK) {
         const npy_intp states = count - at < LOOP_CHUNK ? count - at : LOOP_CHUNK;
-        if (py_loop_interrupted(states)) {
+        if (py_interrupted(states)) {
             return;
         }
-        const fa_failures more = py_loop_batch(b, kernels, (size_t)at, (size_t)states,
-                                               index, operands, work);
+        const fa_failures more = py_bound_batch(b, kernels, (size_t)at, (size_t)states,
+                                                index, operands, work);
         if (more.count) {
             bad.first = bad.count ? bad.first : (size_t)at + more.first;
             bad.count += more.count;
         }
     }
-    py_loop_report(b, bad, (size_t)count);
+    py_bound_report(b, bad, (size_t)count);
 }
 
 static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
@@ -378,7 +316,7 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     if (total > LOOP_STACK) {
         heap = PyMem_RawMalloc(total + LOOP_ALIGN);
         if (!heap) {
-            py_loop_raise("FlexarmError", "no memory for the scratch of a batch");
+            py_raise("FlexarmError", "no memory for the scratch of a batch");
             return;
         }
         scratch = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
@@ -419,7 +357,7 @@ static int loop_signature(const loop_row *row, int n_in, const fa_model *model,
                                            : ",(");
         for (int d = 0; letters[d]; d++) {
             const int torque = letters[d] == 'T';
-            const int length = torque ? -1 : py_loop_dim(model, letters[d]);
+            const int length = torque ? -1 : py_bound_dim(model, letters[d]);
             int k = 0;
             while (k < n_seen && seen[k] != length) {
                 k++;
@@ -456,7 +394,7 @@ static PyObject *loop_make(const loop_bound *like, PyObject *capsule, const char
     for (int i = 0; i <= like->n_in; i++) {
         int size = 1;
         for (const char *d = row->operands[i]; *d; d++) {
-            size *= *d == 'T' ? 1 : py_loop_dim(like->model, *d);
+            size *= *d == 'T' ? 1 : py_bound_dim(like->model, *d);
         }
         largest = size > largest ? size : largest;
     }
@@ -557,5 +495,5 @@ PyObject *py_make_map(fa_map map, int quiet)
 int py_loops_import(void)
 {
     import_umath1(-1);
-    return py_threads_import();
+    return 0;
 }

@@ -1,7 +1,10 @@
 /*
  * py_maps.c -- maps of rotations, poses and screws as attributes of flexarm._core
  */
-#include "python/py_flexarm.h"
+#include "python/py_maps.h"
+#include "python/py_loops.h"
+
+#include "calls/maps.h"
 
 #include <stdio.h>
 #include <string.h>

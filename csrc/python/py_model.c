@@ -3,27 +3,26 @@
  *
  * Built from the arrays of Arm.pack(), pickled by them, immutable.
  */
-#include "python/py_flexarm.h"
+#include "python/py_model.h"
+#include "python/py_base.h"
+#include "python/py_ik.h"
+#include "python/py_loops.h"
+#include "python/py_numpy.h"
+#include "python/py_rollout.h"
 
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#define NO_IMPORT_ARRAY
-#include <numpy/ndarrayobject.h>
+#include "calls/kernels.h"
+#include "model/description.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/model.h"
 
 #include <structmember.h>
-
-static const char MODEL_CAPSULE[] = "flexarm.fa_model";
 
 typedef struct {
     PyObject_HEAD PyObject *capsule;
     PyObject *arrays; /* tuple of the arrays, for pickling */
     PyObject *gufuncs[FA_N_KERNELS];
 } model_object;
-
-fa_model *py_model_of(PyObject *capsule)
-{
-    return PyCapsule_GetPointer(capsule, MODEL_CAPSULE);
-}
 
 static void model_capsule_free(PyObject *capsule)
 {
@@ -148,7 +147,7 @@ static PyObject *model_build(PyObject *arrays)
     if (status != FA_OK) {
         return py_model_refuse(status);
     }
-    PyObject *capsule = PyCapsule_New(model, MODEL_CAPSULE, model_capsule_free);
+    PyObject *capsule = PyCapsule_New(model, PY_MODEL_CAPSULE, model_capsule_free);
     if (!capsule) {
         fa_model_free(model);
     }

@@ -1,74 +1,38 @@
 /*
  * py_module.c -- the extension module flexarm._core
  */
-#include "python/py_flexarm.h"
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#include <numpy/ndarrayobject.h>
+#define PY_IMPORTS_NUMPY
+#include "python/py_base.h"
+#include "python/py_isa.h"
+#include "python/py_loops.h"
+#include "python/py_maps.h"
+#include "python/py_model.h"
+#include "python/py_numpy.h"
+#include "python/py_stack.h"
+#include "python/py_time_scaling.h"
 
 #include "dense/blas.h"
+#include "library/tables.h"
+#include "model/description.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/modal.h"
 
 #define MODULE_TEXT(x) #x
 #define MODULE_STRING(x) MODULE_TEXT(x)
-
-static PyObject *module_available(void)
-{
-    static const char *const all[] = {"avx512", "avx2", "base"};
-    PyObject *list = PyList_New(0);
-
-    for (size_t i = 0; list && i < sizeof all / sizeof *all; i++) {
-        PyObject *name = fa_kernels_named(all[i]) ? PyUnicode_FromString(all[i]) : NULL;
-        if (name && PyList_Append(list, name) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(name);
-    }
-    return list;
-}
-
-/* set once at import, by FLEXARM_ISA or the machine */
-static const fa_kernels *module_kernels, *module_kernels_for_few;
-
-static const fa_kernels *module_choose(void)
-{
-    const char *wanted = getenv("FLEXARM_ISA");
-    const fa_kernels *kernels =
-        wanted && *wanted ? fa_kernels_named(wanted) : fa_kernels_best();
-
-    if (!kernels) {
-        PyObject *list = module_available();
-        if (list && PyList_GET_SIZE(list) == 0) {
-            PyErr_SetString(PyExc_ImportError,
-                            "flexarm was compiled for no instruction set that this "
-                            "machine has; build it again with FLEXARM_TARGETS unset");
-        } else if (list) {
-            PyErr_Format(PyExc_ImportError,
-                         "FLEXARM_ISA is '%s', expected one of %R on this machine, or "
-                         "nothing for the fastest",
-                         wanted, list);
-        }
-        Py_XDECREF(list);
-    }
-    return kernels;
-}
-
-const fa_kernels *py_kernels(size_t count)
-{
-    return count <= FA_FEW_STATES ? module_kernels_for_few : module_kernels;
-}
 
 static PyObject *module_build_info(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    PyObject *available = module_available();
+    const fa_kernels *kernels = py_kernels(SIZE_MAX);
+    PyObject *available = py_isa_available();
     if (!available) {
         return NULL;
     }
     return Py_BuildValue(
-        "{s:s,s:i,s:N,s:s,s:s,s:s}", "isa", module_kernels->name, "lanes",
-        module_kernels->lanes, "available", available, "compiler",
+        "{s:s,s:i,s:N,s:s,s:s,s:s}", "isa", kernels->name, "lanes", kernels->lanes,
+        "available", available, "compiler",
 #if defined(__clang__)
         "clang " MODULE_STRING(__clang_major__) "." MODULE_STRING(__clang_minor__),
 #else
@@ -145,15 +109,10 @@ static PyMethodDef module_methods[] = {
 
 static int module_exec(PyObject *module)
 {
-    const char *forced = getenv("FLEXARM_ISA");
-
-    module_kernels = module_choose();
-    if (!module_kernels || PyArray_ImportNumPyAPI() < 0 || py_loops_import() < 0) {
+    if (py_isa_choose() < 0 || PyArray_ImportNumPyAPI() < 0 || py_loops_import() < 0 ||
+        py_interrupts_import() < 0) {
         return -1;
     }
-    /* a set that is forced runs alone */
-    module_kernels_for_few =
-        forced && *forced ? module_kernels : fa_kernels_for_few(module_kernels);
     if (py_add_maps(module) < 0 || py_add_model_type(module) < 0) {
         return -1;
     }

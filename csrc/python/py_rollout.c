@@ -1,12 +1,17 @@
 /*
  * py_rollout.c -- the C time loop with NumPy arrays and Python torque functions
  */
-#include "python/py_flexarm.h"
+#include "python/py_rollout.h"
+#include "python/py_base.h"
+#include "python/py_isa.h"
+#include "python/py_numpy.h"
+#include "python/py_threads.h"
 
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#define NO_IMPORT_ARRAY
-#include <numpy/ndarrayobject.h>
+#include "calls/time_loop.h"
+#include "library/tables.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/stacks.h"
 
 enum { ROLLOUT_ALIGN = 64 };
 

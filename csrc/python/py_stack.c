@@ -2,10 +2,19 @@
  * py_stack.c -- the Python type Stack: arms of one topology in C
  *
  * Built from Models, pickled by them, immutable. Its gufuncs are made when asked for;
- * their first operand is the number of the arm. Ownership is that of python/py_flexarm.h, with
+ * their first operand is the number of the arm. Ownership is that of py_base.h, with
  * the fa_stack in place of the fa_model.
  */
-#include "python/py_flexarm.h"
+#include "python/py_stack.h"
+#include "python/py_isa.h"
+#include "python/py_loops.h"
+#include "python/py_model.h"
+#include "python/py_rollout.h"
+
+#include "calls/kernels.h"
+#include "model/description.h"
+#include "model/model.h"
+#include "model/stacks.h"
 
 #include <string.h>
 

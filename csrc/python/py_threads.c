@@ -5,89 +5,22 @@
  * others know nothing of Python, and their scratch is made before they start. Whatever
  * the parts are, a state has the same bits.
  */
-#include "python/py_loops.h"
+#include "python/py_threads.h"
+#include "python/py_base.h"
+#include "python/py_bound.h"
 
+#include "calls/kernels.h"
+#include "calls/targets.h"
+#include "calls/tick.h"
+#include "calls/time_loop.h"
 #include "library/pool.h"
+#include "library/tables.h"
+#include "model/layout.h"
+#include "model/stacks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-/* Ctrl-C */
-
-/*
- * Only the main thread receives Ctrl-C, others need not look. It asks for the GIL when
- * it has computed LOOP_CHUNK states, in however many pieces and calls: where another
- * thread is busy in Python, the GIL takes 5 ms to get. All but `thread` is used by that
- * thread alone.
- */
-static struct {
-    unsigned long thread; /* set once at import */
-    npy_intp states;      /* since the last look */
-    int stopped;          /* by Ctrl-C, in this call or, left over, in an earlier one */
-} loop_main;
-
-/*
- * Nonzero if Ctrl-C was pressed, now or at an earlier piece of this call. States that
- * failed in an earlier piece stop nothing: the rest is computed.
- */
-int py_loop_interrupted(npy_intp states)
-{
-    PyObject *type, *value, *trace; /* of an earlier piece that failed */
-
-    if (PyThread_get_thread_ident() != loop_main.thread) {
-        return 0;
-    }
-    loop_main.states += states;
-    if (loop_main.states < LOOP_CHUNK && !loop_main.stopped) {
-        return 0;
-    }
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    loop_main.states = 0;
-    if (loop_main.stopped && PyErr_Occurred()) {
-        PyGILState_Release(gil);
-        return 1;
-    }
-    PyErr_Fetch(&type, &value, &trace);
-    loop_main.stopped = PyErr_CheckSignals() != 0;
-    if (loop_main.stopped) {
-        Py_XDECREF(type);
-        Py_XDECREF(value);
-        Py_XDECREF(trace);
-    } else {
-        PyErr_Restore(type, value, trace);
-    }
-    PyGILState_Release(gil);
-    return loop_main.stopped;
-}
-
-/* the thread that forked is the main one of the child */
-static void loop_in_child(void)
-{
-    loop_main.thread = PyThread_get_thread_ident();
-    loop_main.states = 0;
-    loop_main.stopped = 0;
-}
-
-int py_threads_import(void)
-{
-    if (pthread_atfork(NULL, NULL, loop_in_child) != 0) {
-        PyErr_NoMemory();
-        return -1;
-    }
-
-    PyObject *threading = PyImport_ImportModule("threading");
-    PyObject *thread =
-        threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
-    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
-    if (ident) {
-        loop_main.thread = PyLong_AsUnsignedLong(ident);
-    }
-    Py_XDECREF(ident);
-    Py_XDECREF(thread);
-    Py_XDECREF(threading);
-    return PyErr_Occurred() ? -1 : 0;
-}
 
 /* parts of a batch are multiples of the most lanes */
 enum { SPLIT_LANES = 8 };
@@ -125,9 +58,9 @@ static int split_run(const fa_split *split)
     const int ended = fa_pool_run(split);
 
     if (ended & FA_POOL_LOST) {
-        py_loop_raise("FlexarmError",
-                      "the process was forked in the middle of a call on several "
-                      "threads, of which the child has one; fork before or after it");
+        py_raise("FlexarmError",
+                 "the process was forked in the middle of a call on several "
+                 "threads, of which the child has one; fork before or after it");
     }
     return ended;
 }
@@ -149,11 +82,11 @@ static int split_states_part(void *context, int slot, size_t first, size_t count
     split_states *c = context;
     void *work = split_work(&c->scratch, slot, c->work);
 
-    if (slot == 0 && py_loop_interrupted((npy_intp)count)) {
+    if (slot == 0 && py_interrupted((npy_intp)count)) {
         return 1;
     }
     const fa_failures more =
-        py_loop_batch(c->b, c->kernels, first, count, c->index, c->operands, work);
+        py_bound_batch(c->b, c->kernels, first, count, c->index, c->operands, work);
     fa_failures *bad = c->bad + slot;
     if (more.count) {
         const size_t at = first + more.first;
@@ -189,7 +122,7 @@ void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp co
         }
     }
     if (!ended) {
-        py_loop_report(b, bad, (size_t)count);
+        py_bound_report(b, bad, (size_t)count);
     }
 }
 

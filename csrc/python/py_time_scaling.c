@@ -1,12 +1,8 @@
 /*
  * py_time_scaling.c -- the fastest motion along a path with NumPy arrays
  */
-#include "python/py_flexarm.h"
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL flexarm_ARRAY_API
-#define NO_IMPORT_ARRAY
-#include <numpy/ndarrayobject.h>
+#include "python/py_time_scaling.h"
+#include "python/py_numpy.h"
 
 #include "library/time_scaling.h"
 

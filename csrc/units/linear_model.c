@@ -16,15 +16,16 @@
 #include "kernels/derivatives/linear_model.h"
 #include "lanes/complex_step.h"
 
-/* kernels that are not called from here */
+#include "calls/call.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/kinematics/forms.h"
+#include "model/layout.h"
+
+/* some of their kernels are not called from here; gcc inlines most in this order */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "calls/call.h"
-
 #include "kernels/dynamics/inverse_dynamics.c"
-
 #include "kernels/derivatives/tangent.c"
-
 #include "kernels/derivatives/jacobian_tangents.c"
 #include "kernels/kinematics/kinematics.c"
 #include "kernels/kinematics/link_jacobians.c"

@@ -21,7 +21,8 @@
 #define _POSIX_C_SOURCE 199309L
 #include "peak.h"
 
-#include "calls/kernels.h"
+#include "library/tables.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,15 +13,10 @@
 #define FA_LANES 2
 #define FA_NAME(name) name##_counted
 #pragma GCC diagnostic ignored "-Wunused-function" /* kernels that are not counted */
-#include "calls/call.h"
-
-#include "kernels/dynamics/inverse_dynamics.c"
-
 #include "kernels/dynamics/forward_dynamics.c"
-
-#include "kernels/dynamics/fast_modes.c"
-#include "kernels/dynamics/rigid_forward.c"
+#include "kernels/dynamics/inverse_dynamics.c"
 #include "kernels/dynamics/mass_matrix.c"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

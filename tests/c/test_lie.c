@@ -4,7 +4,7 @@
  * Accuracy is checked in Python with 60 digits; here exp against log, the arctangent
  * against libm, every map in batches of any size, and failures.
  */
-#include "calls/kernels.h"
+#include "library/tables.h"
 
 #define FA_LANES 2
 #include "kernels/lie/lie.h"

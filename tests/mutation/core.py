@@ -33,7 +33,7 @@ CORE = [
         "constraints mechanisms",
     ),
     mutant(
-        C + "library/dispatch.c",
+        C + "calls/time_loop.c",
         "return method == FA_RK4 || method == FA_ROS34PW2;",
         "return method == FA_RK4;",
         "stacks are not integrated by ROS34PW2",

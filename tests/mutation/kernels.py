@@ -31,7 +31,7 @@ KERNELS = [
         "dynamics joints",
     ),
     mutant(
-        K + "batch/batch.c",
+        K + "batch/operands.h",
         "is_row &= offset[i] == offset[0] + i * (ptrdiff_t)sizeof(double);",
         "is_row = offset[i] == offset[0] + i * (ptrdiff_t)sizeof(double);",
         "only the last entry says whether numbers are contiguous",
@@ -143,7 +143,7 @@ KERNELS = [
         "fast_modes dynamics",
     ),
     mutant(
-        K + "dynamics/inverse_steps.h",
+        K + "bodies/hop.h",
         "a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];",
         "a[b->joint == FA_JOINT_REVOLUTE ? 2 : 4] += qdd[b->joint_at];",
         "a prismatic joint accelerates across its axis",
@@ -388,7 +388,7 @@ KERNELS = [
         "rodas",
     ),
     mutant(
-        K + "time/rollout.c",
+        K + "time/rollout_steps.h",
         "when.phase = start->phase + part * phase_step;",
         "when.phase = start->phase + phase_step;",
         "stages see the torque of the end of the step",

@@ -3,7 +3,16 @@
  *
  * The batch of batch.c for kernels whose operands have fixed sizes.
  */
+#ifndef FA_MAPS_C
+#define FA_MAPS_C
+
 #include "calls/call.h"
+#include "calls/kernels.h"
+#include "calls/maps.h"
+#include "kernels/batch/operands.h"
+#include "kernels/lie/dual_screws.c"
+#include "kernels/lie/lie.c"
+#include "lanes/lane.h"
 
 static void (*const map_rows[FA_N_MAPS])(const fa_call *) = {
     [FA_SO3_HAT] = lie_so3_hat,
@@ -108,3 +117,5 @@ static fa_failures map_run(fa_map map, size_t count, const fa_operand *operands,
     }
     return bad;
 }
+
+#endif

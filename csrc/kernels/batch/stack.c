@@ -11,8 +11,19 @@
  * Checked by  tests/test_stacks.py: a loop over the arms; tests/c/test_stack.c: scratch
  *             full of NaN, so that a constant that is read and not spread is seen.
  */
+#ifndef FA_STACK_C
+#define FA_STACK_C
+
+#include "calls/stack_lanes.h"
 #include "calls/call.h"
+#include "calls/kernels.h"
+#include "calls/time_loop.h"
+#include "kernels/batch/batch.c"
 #include "kernels/batch/stack.h"
+#include "kernels/time/rollout.c"
+#include "lanes/lane.h"
+#include "model/layout.h"
+#include "model/stacks.h"
 
 /* what a kernel reads: lists, as bits, and nodes on which nothing hangs */
 enum {
@@ -324,3 +335,5 @@ int FA_NAME(fa_stack_rollout)(const fa_stack *s, const fa_rollout *run, void *wo
     lanes.index_stride = sizeof *run->arms;
     return roll_run_of(lanes.model, run, &lanes.batch, rest);
 }
+
+#endif

@@ -1,13 +1,16 @@
 /*
  * stack.h -- what the kernels of stacks are called by, for each instruction set
  *
- * They are compiled apart from those of one arm (fa_isa_stack_*.c); see calls/kernels.h for
+ * They are compiled apart from those of one arm (units/stack_*.c); see tables.h for
  * what these functions do.
  */
 #ifndef FA_KERNELS_STACK_H
 #define FA_KERNELS_STACK_H
 
 #include "calls/kernels.h"
+#include "calls/time_loop.h"
+#include "lanes/lane.h"
+#include "model/stacks.h"
 
 extern int FA_NAME(fa_stack_has)(fa_kernel kernel);
 extern size_t FA_NAME(fa_stack_work_size)(const fa_stack *stack);

@@ -12,7 +12,11 @@
 #ifndef FA_AXIAL_H
 #define FA_AXIAL_H
 
-#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/lane_math.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* alpha is zero; a right angle */
 #define AXIAL_PARALLEL(kind) ((kind) == FA_HOP_PARALLEL_X || (kind) == FA_HOP_PARALLEL)

@@ -24,6 +24,10 @@
 #define FA_BODY_H
 
 #include "kernels/bodies/driven.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 FA_INLINE void body_shape(const fa_body *b, const int n, const fa_real *eta,
                           fa_shape *s)

@@ -12,7 +12,7 @@
  *             G(r,s) += N_kr G(k,s) + G(r,k) N_ks + N_kr G(k,l) N_ls,
  *             b_eta(r) += N_kr b_zeta(k), b of the accelerations K_k(r,s) etad_r etad_s
  *                                                                               (B6)
- * Shapes along one axis of a straight beam (model/driven_shapes.h) have a shorter way, with
+ * Shapes along one axis of a straight beam (driven_shapes.h) have a shorter way, with
  *             W_k = w_k + u_kr eta_r + e zeta_k:  F_k = W_k x e,
  *             J_k = 2 W_k.e - e W_k' - W_k e'
  * This is the kinetic energy of masses that do move so: positive, and kept exactly. To
@@ -25,8 +25,10 @@
 #ifndef FA_KERNELS_DRIVEN_H
 #define FA_KERNELS_DRIVEN_H
 
-#include "model/model.h"
+#include "lanes/lane.h"
 #include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* the driven shapes of a deformed body, set only if there are any */
 typedef struct {

@@ -22,6 +22,10 @@
 #define FA_FLOATING_H
 
 #include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* pose of F in the carrier, and Pi in `columns` (Lambda, then linear part) (F1, F2) */
 FA_NOINLINE void floating_pose(const fa_model *model, const fa_body *b,

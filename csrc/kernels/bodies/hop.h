@@ -27,6 +27,12 @@
 
 #include "kernels/bodies/floating.h"
 #include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/lane_math.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* from the node to the origin of a body, in the axes of the node: x_f and the way of the
  * joint (K2) */
@@ -283,6 +289,23 @@ FA_NOINLINE void hop_pose_deformed(const fa_model *model, const fa_body *b,
 {
     hop_pose_of(model, b, b->parent_modes, q, q + b->parent_eta_at, q + b->eta_at, h, t,
                 slope, shift);
+}
+
+/* the part of the joint's, or of a floating body's modes, in the acceleration (K7) */
+FA_INLINE void hop_accelerate(const fa_body *b, const fa_real *columns,
+                              const fa_real *qdd, fa_real *a)
+{
+    if (b->wide) {
+        fa_real s[6];
+        joint_motion(b, qdd + b->joint_at, s);
+        for (int i = 0; i < 6; i++) {
+            a[i] += s[i];
+        }
+    } else if (b->joint_at >= 0) {
+        a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];
+    } else if (b->joint == FA_JOINT_FLOATING) {
+        floating_accelerate(b, columns, qdd + b->mode_at, a);
+    }
 }
 
 #endif

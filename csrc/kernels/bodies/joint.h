@@ -15,7 +15,11 @@
 #ifndef FA_JOINT_H
 #define FA_JOINT_H
 
-#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/lane_math.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* rotation of a quaternion (w, x, y, z) of any length; NaN for zero */
 FA_INLINE void joint_quaternion(const fa_real *e, fa_real *R)

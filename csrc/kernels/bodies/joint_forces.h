@@ -20,7 +20,9 @@
 #ifndef FA_JOINT_FORCES_H
 #define FA_JOINT_FORCES_H
 
-#include "calls/call.h"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* joint minus motor of one force, of positions or of velocities */
 FA_INLINE fa_real jf_relative(const fa_passive *p, const fa_real *x, int joint,

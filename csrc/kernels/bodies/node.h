@@ -11,9 +11,11 @@
 #ifndef FA_NODE_H
 #define FA_NODE_H
 
+#include "lanes/lane.h"
 #include "lanes/lane_math.h"
-#include "model/model.h"
 #include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 static const fa_real node_rest[FA_MAX_MODES];
 

@@ -19,6 +19,12 @@
 
 #include "kernels/bodies/axial.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     fa_real s, c;                /* of theta, where the hop has angles */

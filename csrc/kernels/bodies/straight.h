@@ -1,8 +1,8 @@
 /*
  * straight.h -- one straight body: modal mass matrix and velocity terms (M1 to M4)
  *
- * What body.h and driven.h compute, for the bodies of model/straight_bodies.h, from the integrals
- * that are not zero. Axes a, b, c; modes of the two directions are written alike, with
+ * What body.h and driven.h compute, for the bodies of straight_bodies.h, from the
+ * integrals that are not zero. Axes a, b, c; both directions have the same formulas, with
  * o the other direction, p = +1 for modes along b, -1 along c, e = etad:
  *
  * Equations   X_r = X(r,s) eta_s, A_r = A(r,s) eta_s, U_r = u_kr zeta_k,
@@ -28,8 +28,13 @@
 #ifndef FA_KERNELS_STRAIGHT_H
 #define FA_KERNELS_STRAIGHT_H
 
-#include "model/straight_bodies.h"
 #include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/straight_bodies.h"
 
 /* how many modes there are along b, along c, twisting, how many driven shapes; the first
  * mode of each direction; the axis a of the body */

@@ -15,8 +15,15 @@
 #ifndef FA_STRAIGHT_HOP_H
 #define FA_STRAIGHT_HOP_H
 
+#include "kernels/bodies/driven.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/straight_bodies.h"
 
 /* what the way back needs of the node, beside `bent` [n]: kappa eta of each mode */
 typedef struct {

@@ -8,7 +8,17 @@
  *             an arm is that of the deformed one, for any fidelity.
  * Checked by  tests/test_forward_derivatives.py: complex step and differences of E.
  */
+#ifndef FA_ENERGY_TANGENTS_C
+#define FA_ENERGY_TANGENTS_C
+
+#include "calls/call.h"
 #include "kernels/bodies/joint_forces.h"
+#include "kernels/derivatives/linear.c"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/mass_inverse.c"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 static size_t et_work_size(const fa_model *model)
 {
@@ -69,3 +79,5 @@ static void et_energy(const fa_model *model, const fa_call *call)
         mi_apply(model, &own);
     }
 }
+
+#endif

@@ -16,7 +16,20 @@
  * Checked by  tests/test_forward_derivatives.py: complex step of the twin, Pinocchio,
  *             differences.
  */
+#ifndef FA_FORWARD_TANGENTS_C
+#define FA_FORWARD_TANGENTS_C
+
+#include "calls/call.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/derivatives/linear.c"
+#include "kernels/derivatives/rigid_tangents.c"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/mass_matrix.c"
 #include "lanes/dense_lanes.h"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* scratch */
 typedef struct {
@@ -269,3 +282,5 @@ static void ft_forward_vjp(const fa_model *model, const fa_call *call)
     ft_add(nv, -1.0, 1, w.K, lambda, call->out);
     ft_add(nv, -1.0, 1, w.C, lambda, call->out + nv);
 }
+
+#endif

@@ -16,7 +16,17 @@
  *             System Dynamics 43, 2018 (G6).
  * Checked by  tests/test_forward_derivatives.py: complex step and differences of J.
  */
+#ifndef FA_JACOBIAN_TANGENTS_C
+#define FA_JACOBIAN_TANGENTS_C
+
+#include "calls/call.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     const fa_model *model;
@@ -240,3 +250,5 @@ static void jt_run(const fa_model *model, const fa_call *call)
         b = model->bodies + b->parent;
     }
 }
+
+#endif

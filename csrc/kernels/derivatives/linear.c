@@ -1,14 +1,24 @@
 /*
  * linear.c -- everything that an arm of linear fidelity computes, state by state
  *
- *             tau = M qdd + C with M, C and Jacobians of kernels/derivatives/linear_model.h; qdd, M^-1 by LAPACK
- *             with a symmetric factor, for M may be indefinite; log det M is then NaN.
+ *             tau = M qdd + C with M, C and Jacobians of linear_model.h; qdd, M^-1 by
+ *             LAPACK with a symmetric factor: M may be indefinite, log det M is then NaN.
  * Source      S. Cibicik, O. Egeland, IEEE Trans. Robotics 37, 2021, eq. 112.
  * Checked by  tests/test_linear_model.py
  */
-#include "dense/dense.h"
-#include "kernels/derivatives/linear_model.h"
+#ifndef FA_LINEAR_C
+#define FA_LINEAR_C
+
 #include "calls/call.h"
+#include "dense/dense.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/derivatives/linear_model.h"
+#include "kernels/derivatives/rigid_tangents.c"
+#include "kernels/derivatives/tangent.c"
+#include "kernels/kinematics/kinematics.c"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* doubles of one state */
 typedef struct {
@@ -409,3 +419,5 @@ static void li_jacobian_tangents(const fa_model *model, const fa_call *call)
         li_write(dJ, size, lane, call->out);
     }
 }
+
+#endif

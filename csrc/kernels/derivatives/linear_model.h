@@ -10,7 +10,7 @@
 #ifndef FA_LINEAR_H
 #define FA_LINEAR_H
 
-#include "model/model.h"
+#include "model/layout.h"
 
 /* doubles of scratch of the functions below */
 size_t fa_linear_work_size(const fa_model *model);

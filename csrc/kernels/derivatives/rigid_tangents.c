@@ -14,9 +14,19 @@
  * Source      as tangent.c; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, G4.
  * Checked by  tests/test_derivatives.py, tests/test_forward_derivatives.py.
  */
+#ifndef FA_RIGID_TANGENTS_C
+#define FA_RIGID_TANGENTS_C
+
 #include "kernels/bodies/axial.h"
-#include "lanes/dense_lanes.h"
+#include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/bodies/node.h"
 #include "kernels/derivatives/tangent_hop.h"
+#include "lanes/dense_lanes.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* a body, from the second sweep on with all that is outboard of it */
 typedef struct {
@@ -487,3 +497,5 @@ FA_NOINLINE void rt_forward(const fa_model *model, const fa_real *q, const fa_re
     rt_accelerate(model, &w, w.x);
     rt_finish(model, &w, dq, dqd);
 }
+
+#endif

@@ -25,8 +25,21 @@
  *             bodies that deform, and X6 to X11, from the equations of this directory.
  * Checked by  tests/test_derivatives.py: complex step of the twin, differences.
  */
+#ifndef FA_TANGENT_C
+#define FA_TANGENT_C
+
+#include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "kernels/bodies/node.h"
+#include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_driven.h"
+#include "kernels/derivatives/tangent_hop.h"
 #include "kernels/derivatives/tangent_ruthless.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* scratch, one part after the other, and the state */
 typedef struct {
@@ -495,3 +508,5 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
         tg_inward_plain(model, &w, &out);
     }
 }
+
+#endif

@@ -24,7 +24,15 @@
 #ifndef FA_TANGENT_BODY_H
 #define FA_TANGENT_BODY_H
 
+#include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "kernels/bodies/node.h"
 #include "kernels/derivatives/tangent_hop.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* a coordinate: its row on motions of what is inboard (zd, z, displacement), and the
  * change of force inboard of its hop by a displacement and by a rate */

@@ -17,7 +17,15 @@
 #ifndef FA_TANGENT_DRIVEN_H
 #define FA_TANGENT_DRIVEN_H
 
+#include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
 #include "kernels/derivatives/tangent_body.h"
+#include "kernels/derivatives/tangent_hop.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/layout.h"
+#include "model/modal.h"
 
 /* scratch for one body with driven shapes, of m = n + p coordinates */
 typedef struct {

@@ -23,8 +23,13 @@
 #ifndef FA_TANGENT_HOP_H
 #define FA_TANGENT_HOP_H
 
-#include "kernels/bodies/body.h"
-#include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/lane_math.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* a freedom of a hop: of the parent's modes, of the joint, or of own modes if floating */
 typedef struct {

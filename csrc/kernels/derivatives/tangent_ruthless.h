@@ -16,6 +16,11 @@
 #define FA_TANGENT_RUTHLESS_H
 
 #include "kernels/derivatives/tangent_body.h"
+#include "kernels/derivatives/tangent_hop.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* L of a full model: L z = z x v */
 FA_INLINE void tg_carried(const fa_real *v, fa_real *L)

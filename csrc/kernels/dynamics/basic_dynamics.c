@@ -12,8 +12,22 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 51 and 58.
  * Checked by  tests/test_dynamics.py, tests/test_patent_01_to_17.py (test 8).
  */
-#include "kernels/bodies/body.h"
+#ifndef FA_BASIC_DYNAMICS_C
+#define FA_BASIC_DYNAMICS_C
+
+#include "calls/call.h"
+#include "kernels/bodies/floating.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/dynamics/constraints.c"
+#include "kernels/dynamics/forward_rows.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/mass_inverse.c"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* rows of the bodies before, and their triangles; r: a second fd_work for these */
 typedef struct {
@@ -193,3 +207,5 @@ static void ba_forward_dynamics(const fa_model *model, const fa_call *call)
         cn_correct(model, call->states, q, qd, &f.w, &w, call->out);
     }
 }
+
+#endif

@@ -13,8 +13,18 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, sec. 9 and eqs. 53 to 56, 70.
  * Checked by  tests/test_innovations.py: LAPACK, the spatial operators.
  */
-#include "kernels/bodies/body.h"
+#ifndef FA_COMPLIANCE_C
+#define FA_COMPLIANCE_C
+
+#include "calls/call.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/node.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/mass_inverse.c"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* six columns through the modes of a body; Pm [n][6] becomes e_f (W1) */
 FA_INLINE void psi_rows(const int n, int at, int tri, const fd_work *w, fa_real *e,
@@ -231,3 +241,5 @@ static void cp_compliance(const fa_model *model, const fa_call *call)
         psi_mirror(call->out);
     }
 }
+
+#endif

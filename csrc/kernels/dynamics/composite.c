@@ -7,9 +7,16 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 46.
  * Checked by  tests/test_dynamics.py, tests/test_constraints.py.
  */
+#ifndef FA_COMPOSITE_C
+#define FA_COMPOSITE_C
+
+#include "calls/call.h"
 #include "dense/dense.h"
-#include "kernels/bodies/body.h"
-#include "kernels/bodies/hop.h"
+#include "kernels/dynamics/constraints.c"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/mass_matrix.c"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* a matrix and right sides of doubles, in fa_real */
 static size_t co_dense_size(const fa_model *model)
@@ -80,3 +87,5 @@ static void co_forward_dynamics(const fa_model *model, const fa_call *call)
         cn_add(model, &w, call->out);
     }
 }
+
+#endif

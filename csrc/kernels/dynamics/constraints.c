@@ -21,9 +21,21 @@
  *             Eng. 1, 1972 (L4); E. Bayo, R. Ledesma, Nonlinear Dynamics 9, 1996 (L5).
  * Checked by  tests/test_constraints.py: dense KKT systems with rows from dual numbers.
  */
+#ifndef FA_CONSTRAINTS_C
+#define FA_CONSTRAINTS_C
+
+#include "calls/call.h"
 #include "dense/dense.h"
-#include "kernels/bodies/body.h"
-#include "kernels/bodies/hop.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/mass_inverse.c"
+#include "kernels/kinematics/kinematics.c"
+#include "kernels/kinematics/motion.c"
+#include "kernels/kinematics/positions.c"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     fa_real *motion;           /* [mo_work_size] */
@@ -454,3 +466,5 @@ static void cn_step_velocities(const fa_model *model, const fa_real *q,
     memcpy(moved, qd, (size_t)model->nv * sizeof(fa_real));
     cn_add(model, &w, moved);
 }
+
+#endif

@@ -9,9 +9,19 @@
  * Source      Jain and Rodriguez, eq. 23.
  * Checked by  tests/test_dynamics.py: brute force over nodes, power balance.
  */
+#ifndef FA_ENERGY_C
+#define FA_ENERGY_C
+
+#include "calls/call.h"
 #include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
 #include "kernels/bodies/hop.h"
 #include "kernels/bodies/joint_forces.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     fa_hop hop;
@@ -127,3 +137,5 @@ static void en_potential(const fa_model *model, const fa_call *call)
     }
     call->out[0] = sum;
 }
+
+#endif

@@ -19,8 +19,16 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 63, 64, 76 to 78.
  * Checked by  tests/test_fast_modes.py: the basic form, ID(FD) = identity.
  */
-#include "kernels/bodies/body.h"
-#include "kernels/bodies/hop.h"
+#ifndef FA_FAST_MODES_C
+#define FA_FAST_MODES_C
+
+#include "kernels/bodies/node.h"
+#include "kernels/dynamics/forward_rows.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/layout.h"
 
 /* F and eps become W F and W eps; the rows of F are the first halves of those of Y */
 FA_INLINE void fast_whiten(const fa_fast *c, const int n, fa_real *Y, fa_real *eps)
@@ -205,3 +213,5 @@ FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
         x[r] *= W[r];
     }
 }
+
+#endif

@@ -25,19 +25,18 @@
  *             at the attachment; C. The order is flexible first, then the joint.
  * Checked by  tests/test_dynamics.py: ID(FD) = identity, composite path, Lagrangian.
  */
+#ifndef FA_FORWARD_DYNAMICS_C
+#define FA_FORWARD_DYNAMICS_C
+
+#include "kernels/bodies/straight.h"
+#include "kernels/dynamics/fast_modes.c"
+#include "kernels/dynamics/forward_rows.h"
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_straight.h"
-
-/* the same without factors of D_f, for bodies with many modes: fast_modes.c */
-FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
-                                const fa_real *q, const fa_real *tau, const fd_work *w,
-                                fd_body *self);
-FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
-                                 const fd_body *self, fa_real *etadd);
-
-/* the recursion of arms without modes: rigid_forward.c */
-FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *qd,
-                        const fa_real *tau, const fd_work *w, fa_real *qdd);
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/rigid_forward.c"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* outward: poses, twists, inertia and velocity force of each body */
 FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
@@ -133,3 +132,5 @@ void fd_run(const fa_model *model, const fa_real *q, const fa_real *qd,
     fd_inward_all(model, q, qd, tau, &w);
     fd_accelerate_all(model, &w, qdd);
 }
+
+#endif

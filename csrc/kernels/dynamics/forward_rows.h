@@ -11,6 +11,10 @@
 #ifndef FA_FORWARD_ROWS_H
 #define FA_FORWARD_ROWS_H
 
+#include "kernels/dynamics/forward_work.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+
 /* FA_SWITCH_MODES for the steps that gain by eight modes, too */
 #if FA_UNROLLED_MODES > 2
 #define FD_SWITCH_MODES(n, STEP)                                                       \

@@ -8,7 +8,14 @@
 #ifndef FA_FORWARD_STRAIGHT_H
 #define FA_FORWARD_STRAIGHT_H
 
+#include "kernels/bodies/node.h"
+#include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/layout.h"
 
 /* whether the node that carries a body belongs to a straight one (M5 to M7) */
 FA_INLINE int fd_on_straight(const fa_model *model, const fa_body *b)

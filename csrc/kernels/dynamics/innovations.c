@@ -17,8 +17,22 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 51 to 56 and sec. 9.
  * Checked by  tests/test_innovations.py: LAPACK, the spatial operators.
  */
-#include "kernels/bodies/body.h"
+#ifndef FA_INNOVATIONS_C
+#define FA_INNOVATIONS_C
+
+#include "calls/call.h"
+#include "kernels/bodies/floating.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/dynamics/compliance.c"
+#include "kernels/dynamics/forward_rows.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/mass_inverse.c"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     mi_work m;
@@ -408,3 +422,5 @@ static void inn_inverse_blocks(const fa_model *model, const fa_call *call)
         }
     }
 }
+
+#endif

@@ -12,7 +12,26 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 45.
  * Checked by  tests/test_dynamics.py: brute-force Lagrangian, twin, M qdd + C, Pinocchio.
  */
+#ifndef FA_INVERSE_DYNAMICS_C
+#define FA_INVERSE_DYNAMICS_C
+
+#include "calls/call.h"
+#include "kernels/bodies/axial.h"
+#include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "kernels/bodies/floating.h"
+#include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/bodies/node.h"
+#include "kernels/bodies/rigid.h"
+#include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/inverse_steps.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* K1 to K7 of one body; np modes of the parent */
 FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
@@ -45,7 +64,7 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
         }
     }
     if (what & ID_ACCELERATION) {
-        id_joint_accelerate(b, columns, qdd, w->a);
+        hop_accelerate(b, columns, qdd, w->a);
     }
     if (model->any_offset) {
         fa_real g[3];
@@ -78,7 +97,7 @@ FA_INLINE void id_outward_straight(const fa_model *model, const fa_body *b,
     straight_velocity(model, on, b, z, &w->hop, &turn, &w->node, bent, qd, p->V, 1,
                       p->a, etadd, w->V, w->a);
     if (what & ID_ACCELERATION) {
-        id_joint_accelerate(b, NULL, qdd, w->a);
+        hop_accelerate(b, NULL, qdd, w->a);
     }
     if (model->any_offset) {
         fa_rotate_t(w->g, w->hop.R, p->g);
@@ -276,3 +295,5 @@ void id_gravity_forces(const fa_model *model, const fa_call *call)
 {
     id_run(model, ID_GRAVITY_ONLY, call->in[0], NULL, NULL, call->work, call->out);
 }
+
+#endif

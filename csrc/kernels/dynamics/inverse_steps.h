@@ -7,11 +7,12 @@
 #ifndef FA_INVERSE_STEPS_H
 #define FA_INVERSE_STEPS_H
 
-#include "kernels/bodies/body.h"
-#include "kernels/bodies/hop.h"
-#include "kernels/bodies/joint_forces.h"
+#include "calls/call.h"
+#include "kernels/bodies/node.h"
 #include "kernels/bodies/rigid.h"
 #include "kernels/bodies/straight_hop.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* what acts besides gravity: velocities and elastic forces, accelerations */
 enum {
@@ -42,23 +43,6 @@ static inline size_t id_work(const fa_model *model)
         sizeof(id_rigid) > sizeof(id_body) ? sizeof(id_rigid) : sizeof(id_body);
     return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
-}
-
-/* the part of the joint's, or of a floating body's modes, in the acceleration (K7) */
-FA_INLINE void id_joint_accelerate(const fa_body *b, const fa_real *columns,
-                                   const fa_real *qdd, fa_real *a)
-{
-    if (b->wide) {
-        fa_real s[6];
-        joint_motion(b, qdd + b->joint_at, s);
-        for (int i = 0; i < 6; i++) {
-            a[i] += s[i];
-        }
-    } else if (b->joint_at >= 0) {
-        a[b->joint == FA_JOINT_REVOLUTE ? 2 : 5] += qdd[b->joint_at];
-    } else if (b->joint == FA_JOINT_FLOATING) {
-        floating_accelerate(b, columns, qdd + b->mode_at, a);
-    }
 }
 
 /* motion of each body, then the force it takes (I1) */

@@ -10,8 +10,23 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 54 to 56.
  * Checked by  tests/test_mass_inverse.py: LAPACK, the spatial operators.
  */
+#ifndef FA_MASS_INVERSE_C
+#define FA_MASS_INVERSE_C
+
+#include "calls/call.h"
 #include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "kernels/bodies/floating.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     fd_work w;
@@ -242,3 +257,5 @@ static void mi_log_det(const fa_model *model, const fa_call *call)
     }
     call->out[0] = sum;
 }
+
+#endif

@@ -17,9 +17,21 @@
  * Checked by  tests/test_dynamics.py: Lagrangian, twin; tests/test_mass_matrix.py: ID with
  *             unit accelerations, trees, bases far away.
  */
+#ifndef FA_MASS_MATRIX_C
+#define FA_MASS_MATRIX_C
+
+#include "calls/call.h"
 #include "kernels/bodies/axial.h"
 #include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "kernels/bodies/floating.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     fa_hop hop;            /* unless the hop has angles, */
@@ -540,3 +552,5 @@ static void mm_mass_matrix(const fa_model *model, const fa_call *call)
 {
     mm_run(model, call->in[0], call->work, call->out);
 }
+
+#endif

@@ -15,7 +15,18 @@
  *             motion without qdd; Jain and Rodriguez, eqs. 63, 64.
  * Checked by  tests/test_axial_hops.py, tests/test_pinocchio.py, tests/test_dynamics.py.
  */
+#ifndef FA_RIGID_FORWARD_C
+#define FA_RIGID_FORWARD_C
+
+#include "kernels/bodies/axial.h"
+#include "kernels/bodies/hop.h"
 #include "kernels/bodies/rigid.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_work.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 FA_INLINE void rf_clear(fa_inertia *P)
 {
@@ -276,3 +287,5 @@ FA_NOINLINE void rf_run(const fa_model *model, const fa_real *q, const fa_real *
         }
     }
 }
+
+#endif

@@ -27,9 +27,18 @@
  *             O. Tingleff, Methods for Non-Linear Least Squares Problems, 2004 (mu).
  * Checked by  tests/test_inverse_kinematics.py: poses, SciPy's bounded least squares.
  */
+#ifndef FA_INVERSE_KINEMATICS_C
+#define FA_INVERSE_KINEMATICS_C
+
 #include "calls/call.h"
-#include "kernels/lie/lie.h"
+#include "calls/targets.h"
 #include "kernels/inverse_kinematics/quasi_static.h"
+#include "kernels/kinematics/kinematics.c"
+#include "kernels/kinematics/positions.c"
+#include "kernels/lie/lie.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/layout.h"
 
 enum { IK_TICK = 64 }; /* evaluations of one block between two looks at Ctrl-C */
 
@@ -571,3 +580,5 @@ static int ik_run(const fa_model *model, const fa_ik *run, void *work)
     }
     return 0;
 }
+
+#endif

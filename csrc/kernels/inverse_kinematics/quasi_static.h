@@ -16,6 +16,12 @@
 #define FA_QUASI_STATIC_H
 
 #include "calls/call.h"
+#include "calls/kernels.h"
+#include "kernels/batch/batch.c"
+#include "kernels/kinematics/kinematics.c"
+#include "kernels/kinematics/positions.c"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 enum { QS_STEPS = 3 };
 

@@ -10,7 +10,10 @@
 #ifndef FA_FORMS_H
 #define FA_FORMS_H
 
+#include "calls/call.h"
+#include "lanes/lane.h"
 #include "lanes/spatial.h"
+#include "model/layout.h"
 
 typedef enum { FORM_BODY, FORM_SPATIAL, FORM_HYBRID, FORM_MIXED } form_kind;
 

@@ -9,7 +9,17 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 5 to 10.
  * Checked by  tests/test_kinematics.py: complex step of the poses, Pinocchio.
  */
+#ifndef FA_KINEMATICS_C
+#define FA_KINEMATICS_C
+
+#include "calls/call.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* what the walk along a path does with the columns it meets */
 enum { KIN_COLUMNS, KIN_VELOCITY, KIN_FORCES };
@@ -288,3 +298,5 @@ static void kin_wrench_forces(const fa_model *model, const fa_call *call)
 {
     kin_walk(model, call, KIN_FORCES, NULL);
 }
+
+#endif

@@ -21,8 +21,20 @@
  * Checked by  tests/test_link_motion.py: dual numbers of the poses, complex step of the
  *             twin, recursions as printed.
  */
-#include "kernels/kinematics/forms.h"
+#ifndef FA_LINK_JACOBIANS_C
+#define FA_LINK_JACOBIANS_C
+
+#include "calls/call.h"
+#include "kernels/bodies/floating.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "kernels/kinematics/forms.h"
+#include "kernels/kinematics/kinematics.c"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* Jacobians [6][nv] of the bodies: of the links in their order, then of the carriers */
 typedef struct {
@@ -489,3 +501,5 @@ static void lj_rates(const fa_model *model, const fa_call *call, const form_kind
 
 FORM_KERNELS(lj_link_jacobians, lj_values)
 FORM_KERNELS(lj_link_jacobian_rates, lj_rates)
+
+#endif

@@ -12,9 +12,21 @@
  * Checked by  tests/test_motion.py: finite differences, the Lagrangian, momentum;
  *             tests/test_link_motion.py.
  */
+#ifndef FA_MOTION_C
+#define FA_MOTION_C
+
+#include "calls/call.h"
 #include "kernels/bodies/body.h"
-#include "kernels/kinematics/forms.h"
+#include "kernels/bodies/driven.h"
 #include "kernels/bodies/hop.h"
+#include "kernels/bodies/node.h"
+#include "kernels/kinematics/forms.h"
+#include "kernels/kinematics/kinematics.c"
+#include "kernels/kinematics/link_jacobians.c"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 typedef struct {
     fa_hop hop;
@@ -79,7 +91,7 @@ FA_INLINE void mo_advance(const fa_model *model, const fa_body *b, const int rat
         self->a[i] += self->c[i];
     }
     if (qdd) {
-        id_joint_accelerate(b, slope, qdd, self->a);
+        hop_accelerate(b, slope, qdd, self->a);
     }
 }
 
@@ -311,3 +323,5 @@ static void mo_center_of_mass(const fa_model *model, const fa_call *call)
         call->out[i] /= mass;
     }
 }
+
+#endif

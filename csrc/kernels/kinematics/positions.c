@@ -14,8 +14,18 @@
  * Source      H. Munthe-Kaas, Applied Numerical Mathematics 29, 1999 (Q3).
  * Checked by  tests/test_joints.py, tests/test_simulate_joints.py.
  */
+#ifndef FA_POSITIONS_C
+#define FA_POSITIONS_C
+
 #include "calls/call.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
 #include "kernels/lie/lie.h"
+#include "lanes/lane.h"
+#include "lanes/lane_math.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
 
 /* numbers of a joint in a displacement */
 static int pos_size(const fa_body *b)
@@ -235,3 +245,5 @@ static void pos_position_rates(const fa_model *model, const fa_call *call)
         rates[i] += 0.0 * q[i]; /* a position that is no number has no rate */
     }
 }
+
+#endif

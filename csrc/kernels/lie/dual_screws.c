@@ -15,7 +15,15 @@
  *             DOI 10.1109/TRO.2020.3014519, eqs. 8-21, 128-145.
  * Checked by  tests/c/test_lie.c, tests/test_screws.py.
  */
+#ifndef FA_DUAL_SCREWS_C
+#define FA_DUAL_SCREWS_C
+
+#include "calls/call.h"
+#include "kernels/bodies/node.h"
+#include "kernels/lie/lie.c"
 #include "kernels/lie/lie.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
 
 /* real part [[R, r], [0, 1]], dual part [[B, d], [0, 0]] */
 typedef struct {
@@ -364,3 +372,5 @@ static void dual_left_jacobian_inverse(const fa_call *call)
 {
     dual_jacobians(call, 1);
 }
+
+#endif

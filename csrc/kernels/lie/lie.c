@@ -4,7 +4,15 @@
  * Each reads call->in, writes call->out, and leaves its mathematics to lie.h (E1-E7).
  * A lane whose input is no rotation, no pose or a zero vector becomes NaN.
  */
+#ifndef FA_LIE_C
+#define FA_LIE_C
+
+#include "calls/call.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
 #include "kernels/lie/lie.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
 
 /* fine lanes of y [n] stay, the others become NaN */
 FA_INLINE void lie_keep(fa_mask fine, fa_real *y, int n)
@@ -451,3 +459,5 @@ static void lie_se3_screw(const fa_call *call)
         X[i] = fa_select(sliding, none, e[i]);
     }
 }
+
+#endif

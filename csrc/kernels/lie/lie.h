@@ -25,7 +25,9 @@
 #ifndef FA_LIE_H
 #define FA_LIE_H
 
-#include "kernels/bodies/joint.h"
+#include "kernels/bodies/node.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
 
 /* A + eps B, 3 x 3 matrices by rows */
 typedef struct {

@@ -10,8 +10,13 @@
 #ifndef FA_IMPLICIT_H
 #define FA_IMPLICIT_H
 
-#include "lanes/dense_lanes.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/derivatives/linear.c"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/mass_matrix.c"
 #include "kernels/time/rollout.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* parts of O2, [nv][nv] each, at the start of the scratch; then that of the kernels */
 typedef struct {

@@ -27,7 +27,17 @@
  *             (2007), 185-202 (O3).
  * Checked by  tests/test_implicit.py: twin of the step, order, spectral radius, energy.
  */
+#ifndef FA_NEWMARK_C
+#define FA_NEWMARK_C
+
+#include "calls/time_loop.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/kinematics/positions.c"
 #include "kernels/time/implicit.h"
+#include "kernels/time/rollout.h"
+#include "lanes/dense_lanes.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 enum { NM_ITERATIONS = 20 };
 static const double NM_TOLERANCE = 1e-9, NM_RATE = 0.1;
@@ -351,3 +361,5 @@ static const roll_method nm_method = {.n_stages = 2,
                                       .stage = nm_stage,
                                       .finish = nm_finish,
                                       .repeat = nm_repeat};
+
+#endif

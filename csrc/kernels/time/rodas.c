@@ -28,7 +28,17 @@
  * Checked by  tests/test_rodas.py: conditions of order from these coefficients, a twin
  *             of the step, observed order, error and tolerance.
  */
+#ifndef FA_RODAS_C
+#define FA_RODAS_C
+
+#include "calls/time_loop.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/kinematics/positions.c"
+#include "kernels/time/implicit.h"
 #include "kernels/time/rodas_stages.h"
+#include "kernels/time/rollout.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* of the controller: safety, least and largest ratio of a step to the next one */
 static const double RODAS_SAFETY = 0.9, RODAS_LEAST = 1.0 / 6.0, RODAS_MOST = 5.0;
@@ -420,3 +430,5 @@ static int rodas_run(roll_group *g)
 
 static const roll_method rodas_method = {
     .own_size = rodas_own_size, .kernel_size = imp_kernel_size, .block_run = rodas_run};
+
+#endif

@@ -9,7 +9,13 @@
 #ifndef FA_RODAS_STAGES_H
 #define FA_RODAS_STAGES_H
 
-#include "kernels/time/implicit.h"
+#include "kernels/bodies/joint.h"
+#include "kernels/kinematics/positions.c"
+#include "kernels/lie/lie.h"
+#include "kernels/time/rollout.h"
+#include "lanes/dense_lanes.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 enum { RODAS_STAGES = 6 };
 

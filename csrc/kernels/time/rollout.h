@@ -10,7 +10,17 @@
 #ifndef FA_ROLLOUT_H
 #define FA_ROLLOUT_H
 
+#include "calls/call.h"
+#include "calls/time_loop.h"
 #include "kernels/bodies/joint_forces.h"
+#include "kernels/dynamics/constraints.c"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+
+#ifndef FA_STACK_LANES /* of one arm alone */
+#include "kernels/derivatives/linear.c"
+#endif
 
 enum { ROLL_TICK = 256 }; /* steps of one block between two looks at Ctrl-C */
 
@@ -316,9 +326,5 @@ static fa_real roll_sample_time(const roll_group *g, size_t k)
     }
     return t;
 }
-
-/* a law at samples (sampled_loop.c): scratch in fa_real, all times of one block */
-static size_t sl_size(const fa_model *model, const fa_sampled *law);
-static int sl_run(roll_group *g);
 
 #endif

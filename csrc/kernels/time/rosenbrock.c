@@ -28,9 +28,24 @@
  * Checked by  tests/test_rosenbrock.py: conditions of order from these coefficients,
  *             observed order, stiff modes, a NumPy twin of the step.
  */
+#ifndef FA_ROSENBROCK_C
+#define FA_ROSENBROCK_C
+
 #include "dense/dense.h"
-#include "lanes/dense_lanes.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/mass_matrix.c"
+#include "kernels/kinematics/positions.c"
 #include "kernels/time/rollout.h"
+#include "lanes/dense_lanes.h"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+
+#ifndef FA_STACK_LANES /* of one arm alone */
+#include "kernels/derivatives/linear.c"
+#include "kernels/derivatives/linear_model.h"
+#endif
 
 enum { ROS_STAGES = 4 };
 
@@ -393,3 +408,5 @@ static const roll_method ros_method = {.n_stages = ROS_STAGES,
                                        .kernel_size = ros_kernel_size,
                                        .stage = ros_stage,
                                        .finish = ros_finish};
+
+#endif

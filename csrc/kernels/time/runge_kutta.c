@@ -13,7 +13,14 @@
  * Checked by  tests/test_simulate.py: closed form runs, order four, equal bits with a
  *             loop over the batch.
  */
+#ifndef FA_RUNGE_KUTTA_C
+#define FA_RUNGE_KUTTA_C
+
+#include "kernels/dynamics/constraints.c"
+#include "kernels/kinematics/positions.c"
 #include "kernels/time/rollout.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* arrays of a block, each nq wide, the widest of all sizes */
 typedef struct {
@@ -121,3 +128,5 @@ static const roll_method rk4_method = {.n_stages = 4,
                                        .kernel_size = rk4_kernel_size,
                                        .stage = rk4_stage,
                                        .finish = rk4_finish};
+
+#endif

@@ -16,7 +16,15 @@
  * Checked by  tests/test_sampled_loop.py: exact solutions of linear plants, the same
  *             loop in Python.
  */
+#ifndef FA_SAMPLED_LOOP_C
+#define FA_SAMPLED_LOOP_C
+
+#include "calls/time_loop.h"
+#include "kernels/bodies/joint_forces.h"
 #include "kernels/time/rollout.h"
+#include "kernels/time/rollout_steps.h"
+#include "lanes/lane.h"
+#include "model/layout.h"
 
 /* arrays of the law of a block */
 typedef struct {
@@ -217,3 +225,5 @@ static int sl_run(roll_group *g)
         }
     }
 }
+
+#endif

@@ -1,0 +1,120 @@
+"""Graphs of files: arrows that point upward, circles; what C files include and use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+
+Graph = Mapping[str, set[str]]
+# from the bottom up: a room, and the patterns of its files
+Rooms = Sequence[tuple[str, Sequence[str]]]
+
+
+def room_of(rooms: Rooms) -> Callable[[str], str]:
+    """Return a function from a file to its room, the first one with a pattern of it."""
+
+    def room(file: str) -> str:
+        for name, patterns in rooms:
+            if any(fnmatch(file, pattern) for pattern in patterns):
+                return name
+        raise KeyError(f"{file} is in no room")
+
+    return room
+
+
+def upward(graph: Graph, room: Callable[[str], str], order: Sequence[str]) -> list[str]:
+    """Arrows from a file to one in a room above its own."""
+    level = {name: i for i, name in enumerate(order)}
+    return [
+        f"{a} ({room(a)}) -> {b} ({room(b)})"
+        for a in sorted(graph)
+        for b in sorted(graph[a])
+        if level[room(a)] < level[room(b)]
+    ]
+
+
+def between(graph: Graph, room: Callable[[str], str]) -> dict[str, set[str]]:
+    """The graph of the rooms."""
+    rooms: dict[str, set[str]] = {room(a): set() for a in graph}
+    for a, targets in graph.items():
+        rooms[room(a)] |= {room(b) for b in targets} - {room(a)}
+    return rooms
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Strongly connected components of more than one node (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(a: str) -> None:
+        number[a] = low[a] = len(number)
+        stack.append(a)
+        for b in graph.get(a, ()):
+            if b not in number:
+                visit(b)
+                low[a] = min(low[a], low[b])
+            elif b in stack:
+                low[a] = min(low[a], number[b])
+        if low[a] == number[a]:
+            at = stack.index(a)
+            component = stack[at:]
+            del stack[at:]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for a in graph:
+        if a not in number:
+            visit(a)
+    return found
+
+
+# what C files include, define and use
+
+GUARD = re.compile(r"#ifndef (\w+)\n#define \1\n")
+
+
+@cache
+def bare(path: Path) -> str:
+    """The text of a C file, on whole lines, without comments and strings."""
+    text = re.sub(r"/\*.*?\*/", " ", path.read_text(), flags=re.DOTALL)
+    text = re.sub(r'(?<!#include )"(?:[^"\\\n]|\\.)*"', '""', text)
+    return text.replace("\\\n", " ")
+
+
+def included(path: Path) -> set[str]:
+    """The files of the project that a C file includes, by their paths in csrc."""
+    return set(re.findall(r'^\s*#include "([^"]+)"', bare(path), flags=re.MULTILINE))
+
+
+def defined(path: Path) -> set[str]:
+    """Macros, types, enumerators, functions and constants that a C file declares."""
+    text = bare(path)
+    macros = set(re.findall(r"^#define (\w+)", text, flags=re.MULTILINE))
+    macros -= set(re.findall(r"^#undef (\w+)", text, flags=re.MULTILINE))
+    names = {name for name in macros if not name.endswith("_H")}
+    text = re.sub(r"^#.*", "", text, flags=re.MULTILINE)
+    for body in re.findall(r"^(?:typedef )?enum \{([^}]*)\}", text, flags=re.MULTILINE):
+        names |= set(re.findall(r"(\w+)(?=\s*(?:=[^,]*)?(?:,|$))", body.strip()))
+    names |= set(re.findall(r"^(?:typedef .*)?\} (\w+);", text, flags=re.MULTILINE))
+    typedef = r"^typedef [^({]*?(\w+)(?: __attribute__.*)?;"
+    names |= set(re.findall(typedef, text, flags=re.MULTILINE))
+    names |= set(re.findall(r"^typedef \w+ \(\*(\w+)\)", text, flags=re.MULTILINE))
+    function = r"^(?!typedef|return)[A-Za-z_][\w \n*]*?\b(\w+)\("
+    names |= set(re.findall(function, text, flags=re.MULTILINE))
+    constant = r"^(?:static |extern )?const [\w ]*?\*?(\w+)(?:\[[^;=]*)?(?: =|;)"
+    names |= set(re.findall(constant, text, flags=re.MULTILINE))
+    return names - {"FA_NAME", "_Static_assert", "__attribute__"}
+
+
+def used(path: Path) -> set[str]:
+    """Identifiers of a C file, without members and conditions of the preprocessor."""
+    text = re.sub(
+        r"^\s*#\s*(?:if|el|include|undef).*", "", bare(path), flags=re.MULTILINE
+    )
+    text = re.sub(r"\(\*\w+\)", "", text)  # members, which have no owner
+    return set(re.findall(r"(?<![.\w])(?<!->)[A-Za-z_]\w*", text))
