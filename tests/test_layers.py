@@ -105,9 +105,10 @@ def test_c_files_include_what_they_use() -> None:
         for name in layers.defined(C_FILES[file]):
             owners.setdefault(name, set()).add(file)
     missing = []
-    # a program includes library/single.h alone
     for file, path in C_FILES.items():
-        if file.startswith("examples/"):
+        # a program includes library/single.h alone; the rows of a table name what those
+        # who expand them include
+        if file.startswith("examples/") or file.endswith("_table.h"):
             continue
         direct = layers.included(path) | {file}
         if header := own_header(file):

@@ -1,7 +1,7 @@
 /*
  * py_loops.c -- kernels as NumPy generalized ufuncs, bound to a model or to none
  *
- * One table row per kernel or map (maps.h) and one loop for all rows. Core sizes are
+ * One loop for all rows of kernel_table.h and map_table.h. Core sizes are
  * frozen numbers, "(7),(7),(7)->(7)", so that NumPy itself checks shapes and knows
  * output sizes. The loop honours every stride and leaves the batch to fa_kernels.
  */
@@ -25,84 +25,9 @@
 /* offsets that a gufunc keeps ready; those of larger operands are made in each call */
 enum { LOOP_READY = 16384 };
 
-static const loop_row loop_rows[FA_N_KERNELS] = {
-    [FA_INVERSE_DYNAMICS] = {"inverse_dynamics", 0, {"Q", "V", "V", "V"}},
-    [FA_BIAS_FORCES] = {"bias_forces", 0, {"Q", "V", "V"}},
-    [FA_GRAVITY_FORCES] = {"gravity_forces", 0, {"Q", "V"}},
-    [FA_INVERSE_TANGENTS] = {"inverse_dynamics_derivatives", 0, {"Q", "V", "V", "2VV"}},
-    [FA_FORWARD_DYNAMICS] = {"forward_dynamics", 0, {"Q", "V", "T", "V"}},
-    [FA_FORWARD_BASIC] = {"forward_dynamics_basic", 0, {"Q", "V", "T", "V"}},
-    [FA_FORWARD_COMPOSITE] = {"forward_dynamics_composite", 0, {"Q", "V", "T", "V"}},
-    [FA_MASS_MATRIX] = {"mass_matrix", 0, {"Q", "VV"}},
-    [FA_MASS_INVERSE] = {"mass_matrix_inverse", 0, {"Q", "VV"}},
-    [FA_APPLY_MASS] = {"apply_mass_matrix", 0, {"Q", "V", "V"}},
-    [FA_APPLY_MASS_INVERSE] = {"apply_mass_matrix_inverse", 0, {"Q", "V", "V"}},
-    [FA_LOG_DET_MASS] = {"log_det_mass_matrix", 0, {"Q", ""}},
-    [FA_INNOVATIONS] = {"innovations_factors", 0, {"Q", "2VV"}},
-    [FA_INVERSE_BLOCKS] = {"mass_matrix_inverse_blocks", 0, {"Q", "VV"}},
-    [FA_KINETIC_ENERGY] = {"kinetic_energy", 0, {"Q", "V", ""}},
-    [FA_POTENTIAL_ENERGY] = {"potential_energy", 0, {"Q", ""}},
-    [FA_DISSIPATED_POWER] = {"dissipated_power", 0, {"Q", "V", ""}},
-    [FA_LINK_POSES] = {"link_poses", 0, {"Q", "B44"}},
-    [FA_NODE_POSES] = {"node_poses", 0, {"Q", "N44"}},
-    [FA_NODE_POSE] = {"node_pose", 1, {"Q", "44"}},
-    [FA_NODE_VELOCITY] = {"node_velocity", 1, {"Q", "V", "6"}},
-    [FA_JACOBIAN] = {"jacobian", 1, {"Q", "6V"}},
-    [FA_WRENCH_FORCES] = {"wrench_forces", 1, {"Q", "6", "V"}},
-    [FA_NODE_COMPLIANCE] = {"operational_space_compliance", 1, {"Q", "66"}},
-    [FA_NODE_ACCELERATION] = {"node_acceleration", 1, {"Q", "V", "V", "6"}},
-    [FA_MOMENTUM] = {"momentum", 0, {"Q", "V", "6"}},
-    [FA_CENTER_OF_MASS] = {"center_of_mass", 0, {"Q", "3"}},
-    [FA_INTEGRATE] = {"integrate", 0, {"Q", "V", "Q"}},
-    [FA_POSITION_RATES] = {"position_rates", 0, {"Q", "V", "Q"}},
-    [FA_LINK_VELOCITIES] = {"link_velocities", 0, {"Q", "V", "B6"}},
-    [FA_LINK_VELOCITIES_SPATIAL] = {"link_velocities_spatial", 0, {"Q", "V", "B6"}},
-    [FA_LINK_VELOCITIES_HYBRID] = {"link_velocities_hybrid", 0, {"Q", "V", "B6"}},
-    [FA_LINK_VELOCITIES_MIXED] = {"link_velocities_mixed", 0, {"Q", "V", "B6"}},
-    [FA_LINK_ACCELERATIONS] = {"link_accelerations", 0, {"Q", "V", "V", "B6"}},
-    [FA_LINK_ACCELERATIONS_SPATIAL] = {"link_accelerations_spatial",
-                                       0,
-                                       {"Q", "V", "V", "B6"}},
-    [FA_LINK_ACCELERATIONS_HYBRID] = {"link_accelerations_hybrid",
-                                      0,
-                                      {"Q", "V", "V", "B6"}},
-    [FA_LINK_ACCELERATIONS_MIXED] = {"link_accelerations_mixed",
-                                     0,
-                                     {"Q", "V", "V", "B6"}},
-    [FA_LINK_JACOBIANS] = {"link_jacobians", 0, {"Q", "B6V"}},
-    [FA_LINK_JACOBIANS_SPATIAL] = {"link_jacobians_spatial", 0, {"Q", "B6V"}},
-    [FA_LINK_JACOBIANS_HYBRID] = {"link_jacobians_hybrid", 0, {"Q", "B6V"}},
-    [FA_LINK_JACOBIANS_MIXED] = {"link_jacobians_mixed", 0, {"Q", "B6V"}},
-    [FA_LINK_JACOBIAN_RATES] = {"link_jacobian_rates", 0, {"Q", "V", "B6V"}},
-    [FA_LINK_JACOBIAN_RATES_SPATIAL] = {"link_jacobian_rates_spatial",
-                                        0,
-                                        {"Q", "V", "B6V"}},
-    [FA_LINK_JACOBIAN_RATES_HYBRID] = {"link_jacobian_rates_hybrid",
-                                       0,
-                                       {"Q", "V", "B6V"}},
-    [FA_LINK_JACOBIAN_RATES_MIXED] = {"link_jacobian_rates_mixed",
-                                      0,
-                                      {"Q", "V", "B6V"}},
-    [FA_CONSTRAINT_VIOLATION] = {"constraint_violation", 0, {"Q", "C"}},
-    [FA_CONSTRAINT_JACOBIAN] = {"constraint_jacobian", 0, {"Q", "CV"}},
-    [FA_CONSTRAINT_FORCES] = {"constraint_forces", 0, {"Q", "V", "T", "C"}},
-    [FA_FORWARD_TANGENTS] = {"forward_dynamics_derivatives", 0, {"Q", "V", "T", "3VV"}},
-    [FA_INVERSE_JVP] = {"inverse_dynamics_jvp", 0, {"Q", "V", "V", "V", "V", "V", "V"}},
-    [FA_FORWARD_JVP] = {"forward_dynamics_jvp", 0, {"Q", "V", "T", "V", "V", "T", "V"}},
-    [FA_INVERSE_VJP] = {"inverse_dynamics_vjp", 0, {"Q", "V", "V", "V", "3V"}},
-    [FA_FORWARD_VJP] = {"forward_dynamics_vjp", 0, {"Q", "V", "T", "V", "3V"}},
-    [FA_JACOBIAN_TANGENTS] = {"jacobian_derivatives", 1, {"Q", "6VV"}},
-    [FA_ENERGY_TANGENTS] = {"energy_derivatives", 0, {"Q", "V", "2V"}},
-};
-
-const char *py_kernel_name(fa_kernel kernel)
-{
-    return loop_rows[kernel].name;
-}
-
 size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel)
 {
-    const char *const *operands = loop_rows[kernel].operands;
+    const char *const *operands = fa_kernel_rows[kernel].operands;
     int sizes[FA_MOST_OPERANDS];
 
     for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
@@ -441,26 +366,20 @@ static PyObject *loop_make_kernel(const fa_model *model, const fa_stack *stack,
                                   PyObject *capsule, fa_kernel kernel, int quiet,
                                   int threads)
 {
-    const loop_row *row = loop_rows + kernel;
+    const fa_kernel_row *row = fa_kernel_rows + kernel;
     char doc[sizeof((loop_bound *)0)->doc];
+    loop_bound like = {.model = model,
+                       .stack = stack,
+                       .row = {.name = row->name, .has_index = row->node != FA_NO_NODE},
+                       .n_in = row->n_in,
+                       .kernel = kernel,
+                       .quiet = quiet,
+                       .threads = threads};
 
-    /* the four forms of a quantity stand side by side; the first has the name */
-    const int form =
-        kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
-            ? ((int)kernel - FA_LINK_VELOCITIES) % 4
-            : 0;
-    snprintf(doc, sizeof doc, "See flexarm.%s; bound to %s.",
-             kernel == FA_FORWARD_BASIC || kernel == FA_FORWARD_COMPOSITE
-                 ? "forward_dynamics"
-                 : loop_rows[(int)kernel - form].name,
+    memcpy(like.row.operands, row->operands, sizeof row->operands);
+    snprintf(doc, sizeof doc, "%s. See flexarm.%s; bound to %s.", row->doc,
+             row->function,
              stack ? "a stack, the first operand is the number of the arm" : "one arm");
-    const loop_bound like = {.model = model,
-                             .stack = stack,
-                             .row = *row,
-                             .n_in = fa_kernel_inputs(kernel),
-                             .kernel = kernel,
-                             .quiet = quiet,
-                             .threads = threads};
     return loop_make(&like, capsule, doc);
 }
 
@@ -488,7 +407,8 @@ PyObject *py_make_map(fa_map map, int quiet)
     for (int i = 0; i <= like.n_in; i++) {
         like.row.operands[i] = fa_map_rows[map].operands[i];
     }
-    snprintf(doc, sizeof doc, "See flexarm.%s.%s.", fa_map_module(map), like.row.name);
+    snprintf(doc, sizeof doc, "See flexarm.%s.%s.", fa_map_rows[map].module,
+             like.row.name);
     return loop_make(&like, NULL, doc);
 }
 

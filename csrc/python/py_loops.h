@@ -30,9 +30,6 @@ PyObject *py_make_stack_gufunc(const fa_stack *stack, PyObject *capsule,
 /* a gufunc of one map; quiet as above */
 PyObject *py_make_map(fa_map map, int quiet);
 
-/* name of a kernel in Python */
-const char *py_kernel_name(fa_kernel kernel);
-
 /* bytes of scratch that a batch of a kernel takes, however many states it has */
 size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel);
 

@@ -12,7 +12,7 @@
 /* se3_exp, screws_compose */
 static void maps_name(fa_map map, char *text, size_t size)
 {
-    snprintf(text, size, "%s_%s", fa_map_module(map), fa_map_rows[map].name);
+    snprintf(text, size, "%s_%s", fa_map_rows[map].module, fa_map_rows[map].name);
 }
 
 int py_add_maps(PyObject *module)

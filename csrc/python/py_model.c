@@ -10,6 +10,7 @@
 #include "python/py_numpy.h"
 #include "python/py_rollout.h"
 
+#include "calls/kernel_table.h"
 #include "calls/kernels.h"
 #include "model/description.h"
 #include "model/kinds.h"
@@ -219,7 +220,7 @@ static int model_kernel(PyObject *object, const char *name)
     const model_object *self = (const model_object *)object;
 
     for (int i = 0; i < FA_N_KERNELS; i++) {
-        if (strcmp(name, py_kernel_name((fa_kernel)i)) == 0 &&
+        if (strcmp(name, fa_kernel_rows[i].name) == 0 &&
             fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
             return i;
         }
@@ -288,66 +289,11 @@ static PyObject *model_inverse_kinematics(PyObject *object, PyObject *args)
     return py_inverse_kinematics(py_model_of(self->capsule), args);
 }
 
-#define MODEL_GUFUNC(name, kernel)                                                     \
-    {name, T_OBJECT_EX, offsetof(model_object, gufuncs[kernel]), READONLY, NULL}
+#define MODEL_GUFUNC(kernel, name, ...)                                                \
+    {#name, T_OBJECT_EX, offsetof(model_object, gufuncs[kernel]), READONLY, NULL},
 
 static PyMemberDef model_members[] = {
-    MODEL_GUFUNC("inverse_dynamics", FA_INVERSE_DYNAMICS),
-    MODEL_GUFUNC("bias_forces", FA_BIAS_FORCES),
-    MODEL_GUFUNC("gravity_forces", FA_GRAVITY_FORCES),
-    MODEL_GUFUNC("inverse_dynamics_derivatives", FA_INVERSE_TANGENTS),
-    MODEL_GUFUNC("forward_dynamics", FA_FORWARD_DYNAMICS),
-    MODEL_GUFUNC("forward_dynamics_basic", FA_FORWARD_BASIC),
-    MODEL_GUFUNC("forward_dynamics_composite", FA_FORWARD_COMPOSITE),
-    MODEL_GUFUNC("mass_matrix", FA_MASS_MATRIX),
-    MODEL_GUFUNC("mass_matrix_inverse", FA_MASS_INVERSE),
-    MODEL_GUFUNC("apply_mass_matrix", FA_APPLY_MASS),
-    MODEL_GUFUNC("apply_mass_matrix_inverse", FA_APPLY_MASS_INVERSE),
-    MODEL_GUFUNC("log_det_mass_matrix", FA_LOG_DET_MASS),
-    MODEL_GUFUNC("innovations_factors", FA_INNOVATIONS),
-    MODEL_GUFUNC("mass_matrix_inverse_blocks", FA_INVERSE_BLOCKS),
-    MODEL_GUFUNC("kinetic_energy", FA_KINETIC_ENERGY),
-    MODEL_GUFUNC("potential_energy", FA_POTENTIAL_ENERGY),
-    MODEL_GUFUNC("dissipated_power", FA_DISSIPATED_POWER),
-    MODEL_GUFUNC("link_poses", FA_LINK_POSES),
-    MODEL_GUFUNC("node_poses", FA_NODE_POSES),
-    MODEL_GUFUNC("node_pose", FA_NODE_POSE),
-    MODEL_GUFUNC("node_velocity", FA_NODE_VELOCITY),
-    MODEL_GUFUNC("jacobian", FA_JACOBIAN),
-    MODEL_GUFUNC("wrench_forces", FA_WRENCH_FORCES),
-    MODEL_GUFUNC("operational_space_compliance", FA_NODE_COMPLIANCE),
-    MODEL_GUFUNC("node_acceleration", FA_NODE_ACCELERATION),
-    MODEL_GUFUNC("momentum", FA_MOMENTUM),
-    MODEL_GUFUNC("center_of_mass", FA_CENTER_OF_MASS),
-    MODEL_GUFUNC("integrate", FA_INTEGRATE),
-    MODEL_GUFUNC("position_rates", FA_POSITION_RATES),
-    MODEL_GUFUNC("link_velocities", FA_LINK_VELOCITIES),
-    MODEL_GUFUNC("link_velocities_spatial", FA_LINK_VELOCITIES_SPATIAL),
-    MODEL_GUFUNC("link_velocities_hybrid", FA_LINK_VELOCITIES_HYBRID),
-    MODEL_GUFUNC("link_velocities_mixed", FA_LINK_VELOCITIES_MIXED),
-    MODEL_GUFUNC("link_accelerations", FA_LINK_ACCELERATIONS),
-    MODEL_GUFUNC("link_accelerations_spatial", FA_LINK_ACCELERATIONS_SPATIAL),
-    MODEL_GUFUNC("link_accelerations_hybrid", FA_LINK_ACCELERATIONS_HYBRID),
-    MODEL_GUFUNC("link_accelerations_mixed", FA_LINK_ACCELERATIONS_MIXED),
-    MODEL_GUFUNC("link_jacobians", FA_LINK_JACOBIANS),
-    MODEL_GUFUNC("link_jacobians_spatial", FA_LINK_JACOBIANS_SPATIAL),
-    MODEL_GUFUNC("link_jacobians_hybrid", FA_LINK_JACOBIANS_HYBRID),
-    MODEL_GUFUNC("link_jacobians_mixed", FA_LINK_JACOBIANS_MIXED),
-    MODEL_GUFUNC("link_jacobian_rates", FA_LINK_JACOBIAN_RATES),
-    MODEL_GUFUNC("link_jacobian_rates_spatial", FA_LINK_JACOBIAN_RATES_SPATIAL),
-    MODEL_GUFUNC("link_jacobian_rates_hybrid", FA_LINK_JACOBIAN_RATES_HYBRID),
-    MODEL_GUFUNC("link_jacobian_rates_mixed", FA_LINK_JACOBIAN_RATES_MIXED),
-    MODEL_GUFUNC("constraint_violation", FA_CONSTRAINT_VIOLATION),
-    MODEL_GUFUNC("constraint_jacobian", FA_CONSTRAINT_JACOBIAN),
-    MODEL_GUFUNC("constraint_forces", FA_CONSTRAINT_FORCES),
-    MODEL_GUFUNC("forward_dynamics_derivatives", FA_FORWARD_TANGENTS),
-    MODEL_GUFUNC("inverse_dynamics_jvp", FA_INVERSE_JVP),
-    MODEL_GUFUNC("forward_dynamics_jvp", FA_FORWARD_JVP),
-    MODEL_GUFUNC("inverse_dynamics_vjp", FA_INVERSE_VJP),
-    MODEL_GUFUNC("forward_dynamics_vjp", FA_FORWARD_VJP),
-    MODEL_GUFUNC("jacobian_derivatives", FA_JACOBIAN_TANGENTS),
-    MODEL_GUFUNC("energy_derivatives", FA_ENERGY_TANGENTS),
-    {NULL, 0, 0, 0, NULL},
+    FA_KERNELS(MODEL_GUFUNC){NULL, 0, 0, 0, NULL},
 };
 
 static PyMethodDef model_methods[] = {

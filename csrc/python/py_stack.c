@@ -121,7 +121,7 @@ static PyObject *stack_gufunc(PyObject *object, PyObject *args)
         return NULL;
     }
     for (int i = 0; i < FA_N_KERNELS; i++) {
-        if (strcmp(name, py_kernel_name((fa_kernel)i)) == 0 &&
+        if (strcmp(name, fa_kernel_rows[i].name) == 0 &&
             py_kernels(SIZE_MAX)->stack_has((fa_kernel)i) &&
             fa_kernel_applies(stack->model, (fa_kernel)i)) {
             return py_make_stack_gufunc(stack, self->capsule, (fa_kernel)i, quiet,

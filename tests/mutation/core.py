@@ -75,9 +75,9 @@ CORE = [
         "derivatives linear_model",
     ),
     mutant(
-        C + "calls/maps.c",
-        '{"left_jacobian_inverse_derivative"',
-        '{"left_jacobian_derivative_inverse"',
+        C + "calls/map_table.h",
+        " left_jacobian_inverse_derivative,",
+        " left_jacobian_derivative_inverse,",
         "name of a map in the table",
         "se3",
     ),

@@ -283,9 +283,9 @@ KERNELS = [
         "link_motion",
     ),
     mutant(
-        K + "batch/maps.c",
-        "= lie_se3_right_inverse_derivative,",
-        "= lie_se3_left_inverse_derivative,",
+        C + "calls/map_table.h",
+        "lie_se3_right_inverse_derivative)",
+        "lie_se3_left_inverse_derivative)",
         "left for right in the table of maps",
         "se3",
     ),
@@ -424,8 +424,8 @@ KERNELS = [
     ),
     mutant(
         K + "batch/stack.c",
-        "return m->n_constraints > 0 ? SK_MOTION | SK_BODIES : SK_MOTION;",
-        "return SK_MOTION;",
+        "(reads & FA_READS_BODIES_IF_CLOSED) && m->n_constraints > 0",
+        "(reads & FA_READS_BODIES_IF_CLOSED) && m->n_constraints < 0",
         "a stack of arms with constraints reads constants that it did not spread",
         "stacks stack_runs",
     ),

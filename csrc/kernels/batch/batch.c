@@ -9,6 +9,7 @@
 #define FA_BATCH_C
 
 #include "calls/call.h"
+#include "calls/kernel_table.h"
 #include "calls/kernels.h"
 #include "kernels/batch/operands.h"
 #include "kernels/bodies/joint_forces.h"
@@ -41,92 +42,23 @@ typedef struct {
     size_t (*work_size)(const fa_model *); /* in fa_real */
 } batch_row;
 
-static const batch_row batch_rows[FA_N_KERNELS] = {
-    [FA_INVERSE_DYNAMICS] = {id_inverse_dynamics, id_work},
-    [FA_BIAS_FORCES] = {id_bias_forces, id_work},
-    [FA_GRAVITY_FORCES] = {id_gravity_forces, id_work},
-    [FA_FORWARD_DYNAMICS] = {cn_forward_dynamics, cn_forward_work_size},
-    [FA_MASS_MATRIX] = {mm_mass_matrix, mm_work_size},
-    [FA_MASS_INVERSE] = {mi_inverse, mi_work_size},
-    [FA_APPLY_MASS] = {mi_apply, id_work},
-    [FA_APPLY_MASS_INVERSE] = {mi_apply_inverse, mi_work_size},
-    [FA_LOG_DET_MASS] = {mi_log_det, mi_work_size},
-    [FA_KINETIC_ENERGY] = {en_kinetic, en_work_size},
-    [FA_POTENTIAL_ENERGY] = {en_potential, en_work_size},
-    [FA_DISSIPATED_POWER] = {en_dissipation, en_no_work},
-    [FA_LINK_POSES] = {kin_link_poses, kin_poses_work_size},
-    [FA_NODE_POSES] = {kin_node_poses, kin_poses_work_size},
-    [FA_NODE_POSE] = {kin_node_pose, kin_node_work_size},
-    [FA_NODE_VELOCITY] = {kin_node_velocity, kin_node_work_size},
-    [FA_JACOBIAN] = {kin_jacobian, kin_node_work_size},
-    [FA_WRENCH_FORCES] = {kin_wrench_forces, kin_node_work_size},
-    [FA_NODE_ACCELERATION] = {mo_node_acceleration, mo_work_size},
-    [FA_MOMENTUM] = {mo_momentum, mo_work_size},
-    [FA_CENTER_OF_MASS] = {mo_center_of_mass, kin_poses_work_size},
-    [FA_INTEGRATE] = {pos_integrate, pos_work_size},
-    [FA_POSITION_RATES] = {pos_position_rates, pos_work_size},
-    [FA_LINK_VELOCITIES] = {mo_link_velocities, mo_work_size},
-    [FA_LINK_VELOCITIES_SPATIAL] = {mo_link_velocities_spatial, mo_work_size},
-    [FA_LINK_VELOCITIES_HYBRID] = {mo_link_velocities_hybrid, mo_work_size},
-    [FA_LINK_VELOCITIES_MIXED] = {mo_link_velocities_mixed, mo_work_size},
-    [FA_LINK_ACCELERATIONS] = {mo_link_accelerations, mo_work_size},
-    [FA_LINK_ACCELERATIONS_SPATIAL] = {mo_link_accelerations_spatial, mo_work_size},
-    [FA_LINK_ACCELERATIONS_HYBRID] = {mo_link_accelerations_hybrid, mo_work_size},
-    [FA_LINK_ACCELERATIONS_MIXED] = {mo_link_accelerations_mixed, mo_work_size},
-    [FA_LINK_JACOBIANS] = {lj_link_jacobians, lj_work_size},
-    [FA_LINK_JACOBIANS_SPATIAL] = {lj_link_jacobians_spatial, lj_work_size},
-    [FA_LINK_JACOBIANS_HYBRID] = {lj_link_jacobians_hybrid, lj_work_size},
-    [FA_LINK_JACOBIANS_MIXED] = {lj_link_jacobians_mixed, lj_work_size},
-    [FA_LINK_JACOBIAN_RATES] = {lj_link_jacobian_rates, lj_rates_work_size},
-    [FA_LINK_JACOBIAN_RATES_SPATIAL] = {lj_link_jacobian_rates_spatial,
-                                        lj_rates_work_size},
-    [FA_LINK_JACOBIAN_RATES_HYBRID] = {lj_link_jacobian_rates_hybrid,
-                                       lj_rates_work_size},
-    [FA_LINK_JACOBIAN_RATES_MIXED] = {lj_link_jacobian_rates_mixed, lj_rates_work_size},
-    [FA_CONSTRAINT_VIOLATION] = {cn_violation, cn_work_size},
-    [FA_CONSTRAINT_JACOBIAN] = {cn_jacobian, cn_work_size},
-    [FA_CONSTRAINT_FORCES] = {cn_forces, cn_forces_work_size},
-#ifndef FA_STACK_LANES /* of one arm alone */
-    [FA_INVERSE_TANGENTS] = {tg_derivatives, tg_work_size},
-    [FA_FORWARD_BASIC] = {ba_forward_dynamics, ba_work_size},
-    [FA_FORWARD_COMPOSITE] = {co_forward_dynamics, co_work_size},
-    [FA_INNOVATIONS] = {inn_factors, inn_work_size},
-    [FA_INVERSE_BLOCKS] = {inn_inverse_blocks, inn_work_size},
-    [FA_NODE_COMPLIANCE] = {cp_compliance, cp_work_size},
-    [FA_FORWARD_TANGENTS] = {ft_derivatives, ft_work_size},
-    [FA_INVERSE_JVP] = {ft_inverse_jvp, ft_work_size},
-    [FA_FORWARD_JVP] = {ft_forward_jvp, ft_work_size},
-    [FA_INVERSE_VJP] = {ft_inverse_vjp, ft_work_size},
-    [FA_FORWARD_VJP] = {ft_forward_vjp, ft_work_size},
-    [FA_JACOBIAN_TANGENTS] = {jt_run, jt_work_size},
-    [FA_ENERGY_TANGENTS] = {et_energy, et_work_size},
+#define BATCH_ROW(kernel, name, function, doc, node, arms, reads, operands, run, size, \
+                  ...)                                                                 \
+    [kernel] = {run, size},
+static const batch_row batch_rows[FA_N_KERNELS] = {FA_STACK_KERNELS(BATCH_ROW)
+#ifndef FA_STACK_LANES
+                                                       FA_ARM_KERNELS(BATCH_ROW)
 #endif
 };
+#undef BATCH_ROW
 
 #ifndef FA_STACK_LANES
 /* of arms with linear fidelity, where it makes a difference */
-static const batch_row batch_linear_rows[FA_N_KERNELS] = {
-    [FA_INVERSE_DYNAMICS] = {li_inverse_dynamics, li_work_size},
-    [FA_BIAS_FORCES] = {li_bias_forces, li_work_size},
-    [FA_GRAVITY_FORCES] = {li_gravity_forces, li_work_size},
-    [FA_FORWARD_DYNAMICS] = {li_forward_dynamics, li_work_size},
-    [FA_FORWARD_BASIC] = {li_forward_dynamics, li_work_size},
-    [FA_FORWARD_COMPOSITE] = {li_forward_dynamics, li_work_size},
-    [FA_MASS_MATRIX] = {li_mass_matrix, li_work_size},
-    [FA_MASS_INVERSE] = {li_mass_inverse, li_work_size},
-    [FA_APPLY_MASS] = {li_apply, li_work_size},
-    [FA_APPLY_MASS_INVERSE] = {li_apply_inverse, li_work_size},
-    [FA_LOG_DET_MASS] = {li_log_det, li_work_size},
-    [FA_KINETIC_ENERGY] = {li_kinetic, li_work_size},
-    [FA_NODE_VELOCITY] = {li_node_velocity, li_work_size},
-    [FA_JACOBIAN] = {li_jacobian, li_work_size},
-    [FA_WRENCH_FORCES] = {li_wrench_forces, li_work_size},
-    [FA_LINK_VELOCITIES] = {li_link_velocities, li_links_work_size},
-    [FA_LINK_ACCELERATIONS] = {li_link_accelerations, li_links_work_size},
-    [FA_LINK_JACOBIANS] = {li_link_jacobians, li_links_work_size},
-    [FA_LINK_JACOBIAN_RATES] = {li_link_jacobian_rates, li_links_work_size},
-    [FA_JACOBIAN_TANGENTS] = {li_jacobian_tangents, li_jacobian_tangents_work_size},
-};
+#define BATCH_LINEAR_ROW(kernel, name, function, doc, node, arms, reads, operands,     \
+                         run, size, linear, linear_size)                               \
+    [kernel] = {linear, linear_size},
+static const batch_row batch_linear_rows[FA_N_KERNELS] = {FA_KERNELS(BATCH_LINEAR_ROW)};
+#undef BATCH_LINEAR_ROW
 
 static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
 {

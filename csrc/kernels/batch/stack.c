@@ -25,15 +25,6 @@
 #include "model/layout.h"
 #include "model/stacks.h"
 
-/* what a kernel reads: lists, as bits, and nodes on which nothing hangs */
-enum {
-    SK_PLACES = 1 << FA_STACK_PLACES,
-    SK_MOTION = 1 << FA_STACK_MOTION,
-    SK_BODIES = 1 << FA_STACK_BODIES,
-    SK_ONE_NODE = 1 << FA_STACK_USES,
-    SK_ALL_NODES = 2 << FA_STACK_USES
-};
-
 typedef struct {
     batch_arms batch; /* first: batch.c hands this part over */
     const fa_stack *stack;
@@ -193,7 +184,7 @@ static void sk_fill(const sk_lanes *l)
             sk_find(l, list->chunks);
         }
     }
-    for (int j = 0; (l->reads & SK_ALL_NODES) && j < s->model->n_nodes; j++) {
+    for (int j = 0; (l->reads & FA_READS_ALL_NODES) && j < s->model->n_nodes; j++) {
         const fa_stack_range own = s->nodes[j].constants;
         if (own.count > 0) {
             sk_spread(own, sk_place(l, own.from));
@@ -204,33 +195,10 @@ static void sk_fill(const sk_lanes *l)
 
 static int sk_reads(const fa_model_one *m, fa_kernel kernel)
 {
-    switch (kernel) {
-    case FA_INVERSE_DYNAMICS:
-    case FA_BIAS_FORCES:
-        return SK_MOTION;
-    case FA_FORWARD_DYNAMICS:
-        return m->n_constraints > 0 ? SK_MOTION | SK_BODIES : SK_MOTION;
-    case FA_CONSTRAINT_FORCES:
-        return SK_MOTION | SK_BODIES;
-    case FA_NODE_POSES:
-        return SK_PLACES | SK_ALL_NODES;
-    case FA_NODE_POSE:
-    case FA_NODE_VELOCITY:
-    case FA_JACOBIAN:
-    case FA_WRENCH_FORCES:
-    case FA_NODE_ACCELERATION:
-        return SK_PLACES | SK_ONE_NODE;
-    case FA_LINK_POSES:
-    case FA_INTEGRATE:
-    case FA_POSITION_RATES:
-    case FA_CONSTRAINT_VIOLATION:
-    case FA_CONSTRAINT_JACOBIAN:
-        return SK_PLACES;
-    default:
-        return kernel >= FA_LINK_VELOCITIES && kernel <= FA_LINK_JACOBIAN_RATES_MIXED
-                   ? SK_PLACES
-                   : SK_BODIES;
-    }
+    const int reads = fa_kernel_rows[kernel].reads;
+    return (reads & FA_READS_BODIES_IF_CLOSED) && m->n_constraints > 0
+               ? reads | FA_READS_BODIES
+               : reads;
 }
 
 /* a model in lanes, at the start of the scratch of a call; returns what is behind it */
@@ -282,7 +250,7 @@ static void sk_take(batch_arms *batch, size_t at, const fa_call *call)
         is_new |= arm != l->arms[w];
         l->arms[w] = arm;
     }
-    const int is_other = (l->reads & SK_ONE_NODE) && call->index != l->node;
+    const int is_other = (l->reads & FA_READS_ONE_NODE) && call->index != l->node;
     if (is_other) {
         const fa_stack_node *node = s->nodes + call->index;
         l->node = call->index;
@@ -296,7 +264,8 @@ static void sk_take(batch_arms *batch, size_t at, const fa_call *call)
             sk_gather(l, s->lists[use].chunks);
         }
     }
-    for (int j = 0; is_new && (l->reads & SK_ALL_NODES) && j < s->model->n_nodes; j++) {
+    for (int j = 0; is_new && (l->reads & FA_READS_ALL_NODES) && j < s->model->n_nodes;
+         j++) {
         sk_gather(l, s->nodes[j].chunks);
     }
     if (l->node >= 0 && (is_new || is_other)) {
@@ -328,7 +297,8 @@ int FA_NAME(fa_stack_rollout)(const fa_stack *s, const fa_rollout *run, void *wo
 {
     const int rk4 = run->method == FA_RK4 && s->model->n_constraints == 0;
     sk_lanes lanes;
-    char *rest = sk_start(s, rk4 ? SK_MOTION : SK_MOTION | SK_BODIES, work, &lanes);
+    char *rest = sk_start(s, rk4 ? FA_READS_MOTION : FA_READS_MOTION | FA_READS_BODIES,
+                          work, &lanes);
 
     lanes.batch.take = sk_take;
     lanes.index = (const char *)run->arms;
