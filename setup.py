@@ -42,7 +42,8 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-SOURCES = sorted(glob("csrc/*.c"))
+# compiled one by one; what csrc/kernels holds is included by csrc/units
+SOURCES = sorted({*glob("csrc/*/*.c")} - {*glob("csrc/examples/*.c")})
 INCLUDED = sorted({*glob("csrc/**/*.*", recursive=True)} - {*SOURCES})
 # instruction sets, widest first, with macros that a compiler defines where they are
 SETS = {
@@ -134,13 +135,15 @@ def asked_sets():
 
 def set_of(source):
     """Return the instruction set of a source, or None."""
-    return next((name for name in SETS if f"_{name}" in Path(source).stem), None)
+    path = Path(source)
+    words = path.stem.split("_") if path.parent.name == "units" else []
+    return next((name for name in SETS if name in words), None)
 
 
 def flags_of(source, sets):
     """Return the flags of one source beside those of all."""
     name = Path(source).name
-    if name == "fa_dispatch.c":
+    if name == "dispatch.c":
         return [f"-DFA_WITHOUT_{isa.upper()}" for isa in SETS if isa not in sets]
     if platform.machine() != "x86_64":
         return []
@@ -149,7 +152,7 @@ def flags_of(source, sets):
         return ["-O1"]
     if (
         set_of(source) == "avx2"
-        and "_stack" in name
+        and name.startswith("stack_")
         and not asked_sets()
         and "avx512" in sets
     ):
@@ -167,11 +170,10 @@ def cores():
 
 def cost_of(source):
     """Return a number that tells which sources take longest: they start first."""
-    name = Path(source).stem
-    if "_isa_" not in name:
+    if set_of(source) is None:
         return 0
     wide = set_of(source) != "base" or platform.machine() != "x86_64"
-    return (2 if wide else 1) + 0.5 * ("_stack" not in name)
+    return (2 if wide else 1) + 0.5 * (not Path(source).name.startswith("stack_"))
 
 
 def header_flags():

@@ -19,7 +19,7 @@ class NotBuilt(Exception):
 
 
 def objects() -> list[Path]:
-    """Objects of csrc/fa_*.c that the extension in use was linked from.
+    """Objects of the C library that the extension in use was linked from.
 
     They are in ``build/``; ``FLEXARM_BUILD`` names one of several builds.
     """
@@ -34,7 +34,7 @@ def objects() -> list[Path]:
     if not lists:
         raise NotBuilt(f"{ROOT / 'build'} has no objects of the extension; {advice}")
     listed = [ROOT / line for line in lists[-1].read_text().splitlines()]
-    found = [path for path in listed if path.name.startswith("fa_")]
+    found = [path for path in listed if path.parent.name != "python"]
     for path in found:
         if not path.exists():
             raise NotBuilt(f"{path} is not there; {advice}")
@@ -47,7 +47,7 @@ def objects() -> list[Path]:
 
 def command_of(path: Path) -> str:
     """The command of the compiler for an object, without the source."""
-    return (path.parents[1] / "command.txt").read_text()
+    return (path.parents[2] / "command.txt").read_text()
 
 
 if __name__ == "__main__":

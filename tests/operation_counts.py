@@ -95,8 +95,7 @@ def build(directory: Path) -> Path:
         assembly.read_text(),
     )
     assembly.write_text(counted)
-    names = ("model", "axes", "motors", "modal", "driven", "fast", "straight")
-    rest = [*(f"csrc/fa_{name}.c" for name in names), "-lm"]
+    rest = [*map(str, sorted(ROOT.glob("csrc/model/*.c"))), "-lm"]
     subprocess.run([*command, str(assembly), *rest, "-o", str(program)], **run)
     return program
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import shlex
+import shutil
+import subprocess
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import layers
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +43,111 @@ def test_graphs_of_files() -> None:
     assert refusals({"a/x": {"a/y"}, "a/y": {"a/x"}, "b/z": {"a/x"}}, rooms, 2) == []
     with pytest.raises(KeyError, match="c/x is in no room"):
         refusals({"c/x": set()}, rooms, 2)
+
+
+# csrc/
+
+C_ROOMS: layers.Rooms = [
+    ("lanes", ["lanes/*"]),
+    ("dense", ["dense/*"]),
+    ("model", ["model/*"]),
+    ("calls", ["calls/*"]),
+    ("bodies", ["kernels/bodies/*"]),
+    ("lie", ["kernels/lie/*"]),
+    ("kinematics", ["kernels/kinematics/*"]),
+    ("dynamics", ["kernels/dynamics/*"]),
+    ("derivatives", ["kernels/derivatives/*"]),
+    ("time", ["kernels/time/*"]),
+    ("batch", ["kernels/batch/*"]),
+    ("inverse kinematics", ["kernels/inverse_kinematics/*"]),
+    ("library", ["library/*"]),
+    ("units", ["units/*"]),
+    ("python", ["python/*"]),
+    ("examples", ["examples/*"]),
+]
+
+C_FILES = {
+    path.relative_to(CSRC).as_posix(): path
+    for path in sorted(CSRC.rglob("*"))
+    if path.suffix in (".c", ".h", ".inc")
+}
+# they define names of lanes/lane.h, or of the structs of one arm, once more
+STAND_INS = ("lanes/avx2.h", "lanes/avx512.h", "lanes/base.h", "lanes/complex_step.h")
+STAND_INS += ("calls/stack_lanes.h",)
+# they begin and end the units of an instruction set
+FRAGMENTS = ["lanes/avx2.h", "lanes/avx512.h", "lanes/base.h", "lanes/end.h"]
+
+
+def is_included(file: str) -> bool:
+    """Tell whether other files may include a file."""
+    return not file.endswith(".c") or file.startswith("kernels/")
+
+
+def own_header(file: str) -> str | None:
+    """Return the header of a file that is compiled."""
+    header = Path(file).with_suffix(".h").as_posix()
+    return header if not is_included(file) and header in C_FILES else None
+
+
+def test_arrows_of_c_point_down_without_circles() -> None:
+    """A file that is compiled and its header are one."""
+    graph: dict[str, set[str]] = {}
+    for file, path in C_FILES.items():
+        name = own_header(file) or file
+        graph.setdefault(name, set()).update(layers.included(path) & set(C_FILES))
+        graph[name].discard(name)
+    assert refusals(graph, C_ROOMS, 1) == []
+
+
+def test_c_files_include_what_they_use() -> None:
+    """Directly, or in their own header."""
+    owners: dict[str, set[str]] = {}
+    for file in filter(is_included, C_FILES):
+        for name in layers.defined(C_FILES[file]):
+            owners.setdefault(name, set()).add(file)
+    missing = []
+    for file, path in C_FILES.items():
+        # a program includes library/single.h alone; the rows of a table name what those
+        # who expand them include
+        if file.startswith("examples/") or file.endswith("_table.h"):
+            continue
+        direct = layers.included(path) | {file}
+        if header := own_header(file):
+            direct |= layers.included(C_FILES[header])
+        for name in layers.used(path) - layers.defined(path):
+            known = owners.get(name, set())
+            if known and known.isdisjoint({*direct, *STAND_INS}):
+                missing.append(f"{file} uses {name} of {', '.join(sorted(known))}")
+    assert missing == []
+
+
+def test_files_that_are_included_have_guards() -> None:
+    bare = [
+        file
+        for file in filter(is_included, C_FILES)
+        if not layers.GUARD.match(layers.bare(C_FILES[file]).lstrip())
+    ]
+    assert bare == FRAGMENTS
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which(COMPILER[0]) is None, reason=f"no C compiler {COMPILER[0]}"
+)
+def test_each_c_file_compiles_alone() -> None:
+    flags = ["-std=c11", "-w", f"-I{CSRC}", "-isystem", sysconfig.get_path("include")]
+    flags += ["-isystem", np.get_include()]
+    flags += ["-DFLEXARM_NUMPY_VERSION=2", '-DFA_BLAS_NAME="none"']
+
+    def check(file: str) -> str:
+        command = [*COMPILER, *flags, "-fsyntax-only", "-x", "c", str(CSRC / file)]
+        return subprocess.run(command, capture_output=True, text=True).stderr
+
+    files = set(C_FILES) - set(FRAGMENTS)
+    files -= {"examples/real_time_loop.c"}  # includes an arm, which Python writes
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = [text for text in pool.map(check, sorted(files)) if text]
+    assert said == []
 
 
 # flexarm/

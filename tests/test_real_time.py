@@ -25,7 +25,10 @@ from numpy.typing import NDArray
 import flexarm as fa
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted((ROOT / "csrc").glob("fa_*.c"))
+LIBRARY = ("dense", "model", "calls", "library", "units")
+SOURCES = sorted(
+    path for room in LIBRARY for path in (ROOT / "csrc" / room).glob("*.c")
+)
 EXAMPLES = ROOT / "csrc" / "examples"
 FLAGS = (ROOT / "csrc" / "compile_flags.txt").read_text().split()
 
@@ -36,7 +39,7 @@ pytestmark = pytest.mark.skipif(
 
 # reads states (q, qd, tau) from a file, prints accelerations
 STATES = r"""
-#include "fa_single.h"
+#include "library/single.h"
 #include "arm.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +124,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], bool]:
         # the plain set alone, quick to compile
         directory = tmp_path_factory.mktemp("library")
         quick = ["-O0", "-DFA_UNROLLED_MODES=0", "-DFA_WITHOUT_AVX512"]
-        quick += ["-DFA_WITHOUT_AVX2", "-w"]
+        quick += ["-DFA_WITHOUT_AVX2", "-w", f"-I{ROOT / 'csrc'}"]
         for source in SOURCES:
-            if "_avx" not in source.name:
+            if "avx" not in source.name:
                 run(*COMPILER, *FLAGS, *quick, "-c", source, "-o",
                     directory / f"{source.stem}.o")  # fmt: skip
         return [*map(str, sorted(directory.glob("*.o")))], False

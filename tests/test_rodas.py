@@ -20,7 +20,7 @@ import flexarm as fa
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 
 RODAS = "Rodas4P"
-SOURCE = Path(__file__).parents[1] / "csrc/kernels/rodas_stages.h"
+SOURCE = Path(__file__).parents[1] / "csrc/kernels/time/rodas_stages.h"
 TIGHT: Any = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13}
 LOOSE: Any = {"method": RODAS, "rtol": 1e3, "atol": 1e3}  # every step is good enough
 ARM = fa.library.de_luca_siciliano()

@@ -17,7 +17,7 @@ from trees import calm_state, floating
 import flexarm as fa
 
 ROS = "ROS34PW2"
-SOURCE = Path(__file__).parents[1] / "csrc/kernels/rosenbrock.c"
+SOURCE = Path(__file__).parents[1] / "csrc/kernels/time/rosenbrock.c"
 
 
 def coefficients() -> Any:

@@ -6,7 +6,7 @@
  * (FA_FORWARD_COMPOSITE, arms of fidelity "linear", FA_ROS34PW2) gives NaN with these, as
  * for a matrix that has no factor. Link OpenBLAS instead to have it all.
  */
-#include "../fa_blas.h"
+#include "dense/blas.h"
 
 void FA_LAPACK(dposv)(const char *uplo, const int *n, const int *nrhs, double *a,
                       const int *lda, double *b, const int *ldb, int *info,

@@ -11,12 +11,12 @@
  * and is timed; then the median, the 99.9th percentile and the worst time of a step are
  * printed, by the clock and by what the processor spent on it. Nothing is allocated once
  * the loop has begun, and the pages are locked where the system lets it (ulimit -l).
- * Links the fa_* objects alone: no Python, no NumPy, no LAPACK. To build it, see the
- * Makefile beside.
+ * Links the objects of the library alone: no Python, no NumPy, no LAPACK. To build it,
+ * see the Makefile beside.
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "fa_single.h"
+#include "library/single.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -168,7 +168,7 @@ def _header(arm: ArmLike, name: str) -> str:
             f"#ifndef {guard}",
             f"#define {guard}",
             "",
-            '#include "fa_model.h"',
+            '#include "model/description.h"',
             "",
             "#include <math.h>",
             "",

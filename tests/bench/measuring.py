@@ -132,12 +132,12 @@ METHODS = ("rk4", "ros34pw2", "newmark", "linear_acc", "gen_alpha", "rodas4p")
 
 def kernel_rows() -> list[tuple[str, int]]:
     """Name and number of each kernel, as the library has them."""
-    header = (CSRC / "fa_kernels.h").read_text()
-    body = header.split("typedef enum {")[1].split("} fa_kernel;")[0]
-    order = re.findall(r"\bFA_[A-Z_]+\b", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
-    glue = "".join(path.read_text() for path in sorted(CSRC.glob("py_*.[ch]")))
-    names = re.findall(r"\[(FA_[A-Z_]+)\]\s*=\s*\{\s*\"(\w+)\"", glue)
-    return [(name, order.index(key)) for key, name in names]
+    table = (CSRC / "calls/kernel_table.h").read_text().split("FA_STACK_KERNELS(X)")[1]
+    names: list[str] = []
+    for kind, name in re.findall(r"(X\(|FA_FORMS\(X, )FA_[A-Z_]+, (\w+),", table):
+        forms = ("", "_spatial", "_hybrid", "_mixed") if kind != "X(" else ("",)
+        names += [name + form for form in forms]
+    return [(name, number) for number, name in enumerate(names)]
 
 
 def _numbers(array: object) -> str:
@@ -225,7 +225,7 @@ def objects() -> list[Path]:
 
 def compiler_of(objects: list[Path], isa: str) -> list[str]:
     """Compiler of the kernels, then the flags that change the code."""
-    kernels = next(path for path in objects if path.stem == f"fa_isa_{isa}")
+    kernels = next(path for path in objects if path.stem == isa)
     mark = re.search(
         rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", kernels.read_bytes()
     )

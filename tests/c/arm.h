@@ -4,7 +4,9 @@
 #ifndef TEST_ARM_H
 #define TEST_ARM_H
 
-#include "fa_kernels.h"
+#include "library/tables.h"
+#include "model/modal.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

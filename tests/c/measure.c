@@ -21,7 +21,8 @@
 #define _POSIX_C_SOURCE 199309L
 #include "peak.h"
 
-#include "fa_kernels.h"
+#include "library/tables.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -479,7 +480,7 @@ int main(int argc, char **argv)
         if (strcmp(word, "maps") == 0) {
             const size_t count = (size_t)read_int();
             for (int map = 0; map < FA_N_MAPS; map++) {
-                snprintf(name, sizeof name, "%s.%s", fa_map_module((fa_map)map),
+                snprintf(name, sizeof name, "%s.%s", fa_map_rows[map].module,
                          fa_map_rows[map].name);
                 run_job(new_map(map, count), "maps", name, rounds);
             }

@@ -13,15 +13,10 @@
 #define FA_LANES 2
 #define FA_NAME(name) name##_counted
 #pragma GCC diagnostic ignored "-Wunused-function" /* kernels that are not counted */
-#include "kernels/call.h"
-
-#include "kernels/inverse_dynamics.c"
-
-#include "kernels/forward_dynamics.c"
-
-#include "kernels/fast_modes.c"
-#include "kernels/rigid_forward.c"
-#include "kernels/mass_matrix.c"
+#include "kernels/dynamics/forward_dynamics.c"
+#include "kernels/dynamics/inverse_dynamics.c"
+#include "kernels/dynamics/mass_matrix.c"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

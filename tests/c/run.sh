@@ -9,7 +9,7 @@
 # valgrind  plain, under memcheck; without AVX-512, which valgrind does not know, and
 #           without tests against long double, which it computes in double
 #
-# The sanitizers compile csrc/fa_*.c for themselves. CC chooses the compiler (it may be
+# The sanitizers compile the library for themselves. CC chooses the compiler (it may be
 # "ccache gcc"), PYTHON the interpreter that has scipy-openblas32; without it the
 # system's OpenBLAS is used. Objects stay in build/c-tests/.
 set -euo pipefail
@@ -51,13 +51,13 @@ san)
     esac
     library_flags=("${flags[@]}")
     test_flags=("${flags[@]}")
-    sources=(csrc/fa_*.c)
+    sources=(csrc/{dense,model,calls,library,units}/*.c)
     ;;
 tsan)
     build=build/c-tests/tsan
     library_flags=("${flags[@]}" -g1 -O0 -fsanitize=thread)
     test_flags=("${library_flags[@]}")
-    sources=(csrc/fa_*.c)
+    sources=(csrc/{dense,model,calls,library,units}/*.c)
     ;;
 *)
     echo "run.sh: mode is '$mode', expected plain, san, tsan or valgrind" >&2
@@ -96,7 +96,12 @@ mkdir -p "$build"
 record="${compiler[*]} ${library_flags[*]} ${test_flags[*]}"
 [ "$(cat "$build/command.txt" 2>/dev/null)" = "$record" ] || rm -f "$build"/*.o
 echo "$record" >"$build/command.txt"
-object_of() { echo "$build/$(basename "$1" .c).o"; }
+object_of() { # csrc/model/axes.c -> model_axes.o, tests/c/test_axes.c -> test_axes.o
+    local name=${1#csrc/}
+    name=${name#tests/c/}
+    name=${name%.c}
+    echo "$build/${name//\//_}.o"
+}
 kernels=()
 unchecked=()
 others=()
@@ -104,13 +109,14 @@ programs=()
 for source in "${sources[@]}" "${tests[@]}"; do
     object=$(object_of "$source")
     [[ $source != csrc/* ]] || library+=("$object")
-    if [ -e "$object" ] && [ -z "$(find "$source" csrc/*.[!c]* csrc/kernels tests/c/*.h \
+    if [ -e "$object" ] && [ -z "$(find "$source" csrc/*/*.[!c]* csrc/kernels tests/c/*.h \
         -newer "$object")" ]; then
         continue
     fi
     case $source in
-    csrc/fa_isa_*)
-        if [ "$mode" = san ] && [[ $source != *_"${isas[0]}"* ]]; then
+    csrc/units/linear_model.c) others+=("$object" "$source") ;;
+    csrc/units/*)
+        if [ "$mode" = san ] && [[ $source != *"${isas[0]}"* ]]; then
             unchecked+=("$object" "$source")
         else
             kernels+=("$object" "$source")

@@ -1,6 +1,6 @@
 /* test_dense.c -- small dense systems on lanes: residuals, pivots, lanes apart */
 #define FA_LANES 2
-#include "kernels/dense_lanes.h"
+#include "lanes/dense_lanes.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* test_dispatch.c -- tables of the instruction sets */
 #include "check.h"
-#include "fa_kernels.h"
+#include "library/tables.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "arm.h"
 #include "check.h"
-#include "fa_fast.h"
+#include "model/fast.h"
 
 enum {
     MODES = FA_FAST_MODES + 1,

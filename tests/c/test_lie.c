@@ -4,10 +4,10 @@
  * Accuracy is checked in Python with 60 digits; here exp against log, the arctangent
  * against libm, every map in batches of any size, and failures.
  */
-#include "fa_kernels.h"
+#include "library/tables.h"
 
 #define FA_LANES 2
-#include "kernels/lie.h"
+#include "kernels/lie/lie.h"
 
 #include "check.h"
 

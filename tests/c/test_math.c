@@ -1,6 +1,6 @@
 /* test_math.c -- sine, cosine and Stumpff functions of the lanes against long double */
 #define FA_LANES 2
-#include "fa_math.h"
+#include "lanes/lane_math.h"
 
 #include "check.h"
 

@@ -1,7 +1,8 @@
 /* test_pool.c -- items over threads: each once, slots apart, stops, forks, many callers */
 #define _POSIX_C_SOURCE 200809L
-#include "fa_pool.h"
-#include "fa_kernels.h"
+#include "library/pool.h"
+#include "library/tables.h"
+#include "model/model.h"
 
 #include "arm.h"
 #include "check.h"

@@ -1,7 +1,7 @@
 /* test_single.c -- one state: the bits of a batch, room for work, failures */
 #include "arm.h"
 #include "check.h"
-#include "fa_single.h"
+#include "library/single.h"
 
 enum { STATES = 5, ALIGN = 64, LARGEST = ARM_NV * ARM_NV, GUARD = 0x5a };
 

@@ -1,5 +1,5 @@
 /* test_time_scaling.c -- closed forms, corners of polygons by brute force, refusals */
-#include "fa_time_scaling.h"
+#include "library/time_scaling.h"
 
 #include "check.h"
 

@@ -1,0 +1,179 @@
+/*
+ * batch.c -- a kernel on any number of states, through strides
+ *
+ * Copies FA_LANES states into lanes, calls, copies out. A block ends early where the
+ * node number changes. It is read whole before any of its results is written: an
+ * output may alias an input.
+ */
+#ifndef FA_BATCH_C
+#define FA_BATCH_C
+
+#include "calls/call.h"
+#include "calls/kernel_table.h"
+#include "calls/kernels.h"
+#include "kernels/batch/operands.h"
+#include "kernels/bodies/joint_forces.h"
+#include "kernels/dynamics/constraints.c"
+#include "kernels/dynamics/energy.c"
+#include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/mass_inverse.c"
+#include "kernels/dynamics/mass_matrix.c"
+#include "kernels/kinematics/kinematics.c"
+#include "kernels/kinematics/link_jacobians.c"
+#include "kernels/kinematics/motion.c"
+#include "kernels/kinematics/positions.c"
+#include "lanes/lane.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+
+#ifndef FA_STACK_LANES /* of one arm alone */
+#include "kernels/derivatives/energy_tangents.c"
+#include "kernels/derivatives/forward_tangents.c"
+#include "kernels/derivatives/jacobian_tangents.c"
+#include "kernels/derivatives/linear.c"
+#include "kernels/dynamics/basic_dynamics.c"
+#include "kernels/dynamics/compliance.c"
+#include "kernels/dynamics/composite.c"
+#include "kernels/dynamics/innovations.c"
+#endif
+
+typedef struct {
+    void (*run)(const fa_model *, const fa_call *);
+    size_t (*work_size)(const fa_model *); /* in fa_real */
+} batch_row;
+
+#define BATCH_ROW(kernel, name, function, doc, node, arms, reads, operands, run, size, \
+                  ...)                                                                 \
+    [kernel] = {run, size},
+static const batch_row batch_rows[FA_N_KERNELS] = {FA_STACK_KERNELS(BATCH_ROW)
+#ifndef FA_STACK_LANES
+                                                       FA_ARM_KERNELS(BATCH_ROW)
+#endif
+};
+#undef BATCH_ROW
+
+#ifndef FA_STACK_LANES
+/* of arms with linear fidelity, where it makes a difference */
+#define BATCH_LINEAR_ROW(kernel, name, function, doc, node, arms, reads, operands,     \
+                         run, size, linear, linear_size)                               \
+    [kernel] = {linear, linear_size},
+static const batch_row batch_linear_rows[FA_N_KERNELS] = {FA_KERNELS(BATCH_LINEAR_ROW)};
+#undef BATCH_LINEAR_ROW
+
+static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
+{
+    const batch_row *linear = batch_linear_rows + kernel;
+    return model->fidelity == FA_LINEAR && linear->run ? linear : batch_rows + kernel;
+}
+#else
+/* the arms of a stack are not of linear fidelity */
+static const batch_row *batch_row_of(const fa_model *model, fa_kernel kernel)
+{
+    (void)model;
+    return batch_rows + kernel;
+}
+#endif
+
+/* lanes of one operand; tau, and a change of it, are widened from those of actuators to
+ * nv entries */
+static size_t batch_width(const fa_model *model, fa_kernel kernel, int i,
+                          const int *sizes)
+{
+    const int is_tau = (i == 2 || i == 5) && i < fa_kernel_inputs(kernel);
+    const int widened = is_tau && sizes[i] < model->nv && fa_kernel_takes_tau(kernel);
+    return (size_t)(widened ? model->nv : sizes[i]);
+}
+
+FA_NOINLINE size_t batch_work_size(const fa_model *model, fa_kernel kernel,
+                                   const int *sizes)
+{
+    const int n = fa_kernel_inputs(kernel) + 1;
+    size_t total = batch_row_of(model, kernel)->work_size(model);
+
+    for (int i = 0; i < n; i++) {
+        total += batch_width(model, kernel, i, sizes);
+    }
+    return total * sizeof(fa_real);
+}
+
+static int64_t batch_index(const char *index, ptrdiff_t stride, size_t i)
+{
+    int64_t value;
+    memcpy(&value, index + (ptrdiff_t)i * stride, sizeof value);
+    return value;
+}
+
+/* block by block; arms: NULL but for stacks */
+FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
+                                   size_t count, const char *index,
+                                   ptrdiff_t index_stride, const fa_operand *operands,
+                                   void *work, batch_arms *arms)
+{
+    const int n_in = fa_kernel_inputs(kernel);
+    const int64_t n_nodes = model->n_nodes;
+    const int is_pair = fa_kernel_takes_pair(kernel);
+    const batch_row *row = batch_row_of(model, kernel);
+    const fa_operand *out = operands + n_in;
+    fa_real *lanes[FA_MOST_OPERANDS];
+    fa_failures bad = {0, 0};
+    int sizes[FA_MOST_OPERANDS], is_row[FA_MOST_OPERANDS];
+    fa_call call;
+
+    fa_real *next = work;
+    for (int i = 0; i <= n_in; i++) {
+        sizes[i] = operands[i].size;
+        is_row[i] = count > FA_LANES && batch_is_row(operands[i].offset, sizes[i]);
+    }
+    for (int i = 0; i <= n_in; i++) {
+        const size_t width = batch_width(model, kernel, i, sizes);
+        lanes[i] = next;
+        next += width;
+        fa_zero(lanes[i] + sizes[i], (int)width - sizes[i]);
+    }
+    for (int i = 0; i < FA_MOST_INPUTS; i++) {
+        call.in[i] = i < n_in ? lanes[i] : NULL;
+    }
+    call.out = lanes[n_in];
+    call.work = next;
+    call.index = call.second = 0;
+    const int widened = model->n_motors > 0 && n_in > 2 &&
+                        batch_width(model, kernel, 2, sizes) > (size_t)operands[2].size;
+
+    for (size_t at = 0, states; at < count; at += states) {
+        states = count - at < FA_LANES ? count - at : FA_LANES;
+        if (index) {
+            const int64_t first = batch_index(index, index_stride, at);
+            for (size_t w = 1; w < states; w++) {
+                states = batch_index(index, index_stride, at + w) == first ? states : w;
+            }
+            call.second = (int)(first % n_nodes);
+            call.index = is_pair ? (int)(first / n_nodes) : call.second;
+        }
+        call.states = (int)states;
+        if (arms) {
+            arms->take(arms, at, &call);
+        }
+        for (int i = 0; i < n_in; i++) {
+            batch_load(operands + i, is_row[i], at, states, lanes[i]);
+        }
+        for (int i = 2; widened && i < n_in; i += 3) {
+            jf_actuate(model, lanes[i]);
+        }
+        row->run(model, &call);
+        batch_count(call.out, out->size, at, states, &bad);
+        batch_store(out, is_row[n_in], at, states, call.out);
+    }
+    return bad;
+}
+
+#ifndef FA_STACK_LANES
+static fa_failures batch_run(const fa_model *model, fa_kernel kernel, size_t count,
+                             const char *index, ptrdiff_t index_stride,
+                             const fa_operand *operands, void *work)
+{
+    return batch_blocks(model, kernel, count, index, index_stride, operands, work,
+                        NULL);
+}
+#endif
+
+#endif

@@ -1,0 +1,464 @@
+/*
+ * straight.h -- one straight body: modal mass matrix and velocity terms (M1 to M4)
+ *
+ * What body.h and driven.h compute, for the bodies of straight_bodies.h, from the
+ * integrals that are not zero. Axes a, b, c; both directions have the same formulas, with
+ * o the other direction, p = +1 for modes along b, -1 along c, e = etad:
+ *
+ * Equations   X_r = X(r,s) eta_s, A_r = A(r,s) eta_s, U_r = u_kr zeta_k,
+ *             w_k' = w_k + zeta_k, W_k = u_kr eta_r (one for each direction)
+ *             F_r = (-p X_r; F0_r + p U_r along o),  J_r = A_r, A_r on aa and oo twice,
+ *             J1_r - U_r on a and own, -X_r on bc                               (M2)
+ *             forces depend on velocities by omega and the true acceleration of the
+ *             origin, x = v' + omega x v, alone, as masses do not feel where the
+ *             velocity v is counted from. With alpha = omega', q_k = zeta_k'':
+ *             f_k = E_k x_a + (W_kc alpha_b - W_kb alpha_c) + q_k
+ *                   - w_k' (omega_b^2 + omega_c^2) + omega_a (W_kb omega_b + W_kc omega_c)
+ *                   + 2 (u_kr e_r (c) omega_b - u_kr e_r (b) omega_c)
+ *             tau_r = (G etadd + K eta + C e)_r + E_r x_own + F0_r alpha_o
+ *                   - J1_r omega_a omega_own - X_r (p alpha_a - omega_b omega_c)
+ *                   - A_r (omega_a^2 + omega_o^2) + U_r (p alpha_o + omega_a omega_own)
+ *                   + 2 p (omega_o u_kr zetad_k - omega_a X(r,s) e_s) + N_kr f_k  (M3)
+ *             h = F_r e_r + F_k zetad_k,  d = mp1_r e_r + E_k zetad_k
+ *             n = J alpha + mp x x + h'' + J' omega + omega x (J omega + h)
+ *             f = m x + alpha x mp + d'' + omega x (omega x mp + 2 d)             (M4)
+ *             with J' the rate of J, and h'', d'' as h, d with etadd and q_k.
+ * Checked by  tests/test_straight.py: the same body without its flag; Lagrangian, twin.
+ */
+#ifndef FA_KERNELS_STRAIGHT_H
+#define FA_KERNELS_STRAIGHT_H
+
+#include "kernels/bodies/body.h"
+#include "kernels/bodies/driven.h"
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/straight_bodies.h"
+
+/* how many modes there are along b, along c, twisting, how many driven shapes; the first
+ * mode of each direction; the axis a of the body */
+typedef struct {
+    int bends[2], twists, driven, at[3], axis;
+} straight_size;
+
+/* modes of one direction in a deformed body (M2) */
+typedef struct {
+    const fa_constant *c;
+    fa_real X[FA_MAX_MODES], A[FA_MAX_MODES], U[FA_MAX_MODES];
+    fa_real N[2 * FA_MAX_MODES], W[2];
+} straight_bends;
+
+typedef struct {
+    straight_bends of[2];
+    fa_real along[2];    /* w_k' */
+    fa_real mp[3], J[6]; /* on a, b, c */
+} straight_shape;
+
+/* sum of x_s y_s */
+FA_INLINE fa_real straight_sum(const int n, const fa_constant *x, const fa_real *y)
+{
+    fa_real sum = {0};
+    FA_UNROLL
+    for (int s = 0; s < n; s++) {
+        sum += x[s] * y[s];
+    }
+    return sum;
+}
+
+/* the place of direction d among its own modes: the constants of the other one follow */
+FA_INLINE const fa_constant *straight_bend(const fa_body *b, const straight_size z,
+                                           const int d)
+{
+    return b->straight.constants + FA_STRAIGHT_MODES +
+           (d ? FA_BEND_SIZE(z.bends[0], z.bends[1]) : 0);
+}
+
+FA_INLINE const fa_constant *straight_twist(const fa_body *b, const straight_size z)
+{
+    return straight_bend(b, z, 1) + FA_BEND_SIZE(z.bends[1], z.bends[0]);
+}
+
+/* U_r of all modes (M2) */
+FA_INLINE void straight_slopes(const straight_size z, const fa_real *zeta,
+                               straight_shape *s)
+{
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        const int n = z.bends[d];
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            s->of[d].U[r] = (fa_real){0};
+            FA_UNROLL
+            for (int k = 0; k < z.driven; k++) {
+                s->of[d].U[r] += s->of[d].c[FA_BEND_U(n) + k * n + r] * zeta[k];
+            }
+        }
+    }
+}
+
+/* mass distribution of the deformed body (M2) */
+FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
+                               const fa_real *eta, straight_shape *s)
+{
+    const fa_constant *body = b->straight.constants;
+    fa_real zeta[2], across[2], slanted = {0}, stretched = {0};
+
+    fa_zero(zeta, 2);
+    for (int i = 0; i < 6; i++) {
+        s->J[i] = fa_spread(body[FA_STRAIGHT_J0 + i]);
+    }
+    s->mp[0] = fa_spread(body[FA_STRAIGHT_MP0]);
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        const int n = z.bends[d], m = z.bends[!d];
+        const fa_real *own = eta + z.at[d], *other = eta + z.at[!d];
+        straight_bends *g = s->of + d;
+        const fa_constant *c = g->c = straight_bend(b, z, d);
+
+        across[d] = s->mp[1 + d] = (fa_real){0};
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            g->A[r] = straight_sum(n, c + FA_BEND_A(n) + r * n, own);
+            g->X[r] = straight_sum(m, c + FA_BEND_X(n) + r * m, other);
+            across[d] += g->A[r] * own[r];
+            s->mp[1 + d] += c[FA_BEND_E(n) + r] * own[r];
+            s->J[1 + d] += c[FA_BEND_J1(n) + r] * own[r];
+            if (d == 0) {
+                slanted += g->X[r] * own[r];
+            }
+        }
+        FA_UNROLL
+        for (int k = 0; k < z.driven; k++) {
+            const fa_constant *K = c + FA_BEND_N(n) + k * n * n;
+            g->W[k] = straight_sum(n, c + FA_BEND_U(n) + k * n, own);
+            FA_UNROLL
+            for (int r = 0; r < n; r++) {
+                g->N[k * n + r] = straight_sum(n, K + r * n, own);
+                zeta[k] += 0.5 * g->N[k * n + r] * own[r];
+            }
+        }
+    }
+    FA_UNROLL
+    for (int k = 0; k < z.driven; k++) {
+        s->along[k] = body[FA_STRAIGHT_W + k] + zeta[k];
+        stretched += (s->along[k] + body[FA_STRAIGHT_W + k]) * zeta[k];
+        s->mp[0] += body[FA_STRAIGHT_E + k] * zeta[k];
+        s->J[1] -= s->of[0].W[k] * zeta[k];
+        s->J[2] -= s->of[1].W[k] * zeta[k];
+    }
+    straight_slopes(z, zeta, s);
+    s->J[0] += across[0] + across[1];
+    s->J[3] += across[1] + stretched;
+    s->J[4] -= slanted;
+    s->J[5] += across[0] + stretched;
+}
+
+/* how a body moves: on a, b, c, angular velocity and acceleration, acceleration of the
+ * origin; etadd and alpha have a meaning only if they are asked for */
+typedef struct {
+    const fa_real *eta, *etad, *etadd;
+    fa_real omega[3], alpha[3], x[3];
+} straight_motion;
+
+/* sums over modes and driven shapes (M4) */
+typedef struct {
+    fa_real h[3], h2[3], d[3], d2[3], J[6];
+} straight_sums;
+
+/* forces on the driven shapes; their sums (M3, M4) */
+FA_INLINE void straight_driven(const fa_body *b, const straight_size z,
+                               const straight_shape *s, const straight_motion *v,
+                               const int what, fa_real *zetad, fa_real *force,
+                               straight_sums *sum)
+{
+    const fa_real *w = v->omega;
+    const fa_real across = w[1] * w[1] + w[2] * w[2];
+
+    FA_UNROLL
+    for (int k = 0; k < z.driven; k++) {
+        const fa_constant E = b->straight.constants[FA_STRAIGHT_E + k];
+        const fa_real Wb = s->of[0].W[k], Wc = s->of[1].W[k];
+        fa_real moved[2], bend = {0};
+
+        zetad[k] = (fa_real){0};
+        FA_UNROLL
+        for (int d = 0; d < 2; d++) {
+            const int n = z.bends[d];
+            const straight_bends *g = s->of + d;
+            const fa_real *rate = v->etad + z.at[d];
+            const fa_real *second = what ? v->etadd + z.at[d] : NULL;
+            moved[d] = straight_sum(n, g->c + FA_BEND_U(n) + k * n, rate);
+            FA_UNROLL
+            for (int r = 0; r < n; r++) {
+                const fa_constant *row = g->c + FA_BEND_N(n) + (k * n + r) * n;
+                zetad[k] += g->N[k * n + r] * rate[r];
+                bend += straight_sum(n, row, rate) * rate[r];
+                if (what) {
+                    bend += g->N[k * n + r] * second[r];
+                }
+            }
+        }
+        force[k] = E * v->x[0] + bend - s->along[k] * across +
+                   w[0] * (Wb * w[1] + Wc * w[2]) +
+                   2.0 * (moved[1] * w[1] - moved[0] * w[2]);
+        if (what) {
+            force[k] += Wc * v->alpha[1] - Wb * v->alpha[2];
+        }
+        sum->h[1] += Wc * zetad[k];
+        sum->h[2] -= Wb * zetad[k];
+        sum->h2[1] += Wc * bend;
+        sum->h2[2] -= Wb * bend;
+        sum->d[0] += E * zetad[k];
+        sum->d2[0] += E * bend;
+        sum->J[1] -= Wb * zetad[k];
+        sum->J[2] -= Wc * zetad[k];
+        sum->J[3] += 2.0 * s->along[k] * zetad[k];
+        sum->J[5] += 2.0 * s->along[k] * zetad[k];
+    }
+}
+
+/* rows of the modes that bend along direction d, and their sums (M3, M4) */
+FA_INLINE void straight_rows(const straight_size z, const int d,
+                             const straight_shape *s, const straight_motion *v,
+                             const int what, const fa_real *zetad, const fa_real *force,
+                             fa_real *z_f, straight_sums *sum)
+{
+    const int n = z.bends[d], m = z.bends[!d], at = z.at[d];
+    const int own = 1 + d, o = 2 - d;
+    const double p = d ? -1.0 : 1.0;
+    const straight_bends *g = s->of + d;
+    const fa_constant *c = g->c;
+    const fa_real *w = v->omega, *eta = v->eta + at, *rate = v->etad + at;
+    const fa_real *others = v->etad + z.at[!d];
+    const fa_real fast = w[0] * w[0] + w[o] * w[o], slant = w[0] * w[own];
+    const fa_real bc = w[1] * w[2], twice_a = 2.0 * p * w[0], twice_o = 2.0 * p * w[o];
+    const fa_real turn = what ? p * v->alpha[0] - bc : -bc;
+    const fa_real lift = what ? p * v->alpha[o] + slant : slant;
+    fa_real spin = {0}, slanted = {0};
+
+    FA_UNROLL
+    for (int r = 0; r < n; r++) {
+        const fa_real J1 = fa_spread(c[FA_BEND_J1(n) + r]),
+                      E = fa_spread(c[FA_BEND_E(n) + r]);
+        const fa_real F = c[FA_BEND_F0 + r] + p * g->U[r];
+        fa_real row = E * v->x[own] - J1 * slant - g->X[r] * turn - g->A[r] * fast +
+                      g->U[r] * lift;
+        row += straight_sum(n, c + FA_BEND_K(n) + r * n, eta);
+        row += straight_sum(n, c + FA_BEND_C(n) + r * n, rate);
+        row -= twice_a * straight_sum(m, c + FA_BEND_X(n) + r * m, others);
+        FA_UNROLL
+        for (int k = 0; k < z.driven; k++) {
+            row += twice_o * (c[FA_BEND_U(n) + k * n + r] * zetad[k]);
+            row += g->N[k * n + r] * force[k];
+        }
+        if (what) {
+            const fa_real *second = v->etadd + at;
+            row += c[FA_BEND_F0 + r] * v->alpha[o];
+            row += straight_sum(n, c + FA_BEND_G(n) + r * n, second);
+            sum->h2[0] -= p * g->X[r] * second[r];
+            sum->h2[o] += F * second[r];
+            sum->d2[own] += E * second[r];
+        }
+        z_f[at + r] = row;
+        spin += g->A[r] * rate[r];
+        slanted += g->X[r] * rate[r];
+        sum->h[o] += F * rate[r];
+        sum->d[own] += E * rate[r];
+        sum->J[own] += (J1 - g->U[r]) * rate[r];
+    }
+    sum->h[0] -= p * slanted;
+    sum->J[0] += 2.0 * spin;
+    sum->J[d ? 3 : 5] += 2.0 * spin;
+    sum->J[4] -= slanted;
+}
+
+/* rows of the twisting modes, and their sums */
+FA_INLINE void straight_twists(const fa_body *b, const straight_size z,
+                               const straight_motion *v, const int what, fa_real *z_f,
+                               straight_sums *sum)
+{
+    const int n = z.twists, at = z.at[2];
+    const fa_constant *c = straight_twist(b, z);
+
+    FA_UNROLL
+    for (int r = 0; r < n; r++) {
+        fa_real row = straight_sum(n, c + FA_TWIST_K(n) + r * n, v->eta + at);
+        row += straight_sum(n, c + FA_TWIST_C(n) + r * n, v->etad + at);
+        if (what) {
+            row += straight_sum(n, c + FA_TWIST_G(n) + r * n, v->etadd + at);
+            row += c[FA_TWIST_F0 + r] * v->alpha[0];
+            sum->h2[0] += c[FA_TWIST_F0 + r] * v->etadd[at + r];
+        }
+        sum->h[0] += c[FA_TWIST_F0 + r] * v->etad[at + r];
+        z_f[at + r] = row;
+    }
+}
+
+/*
+ * Forces of a motion, K eta + C etad among them, written to z_f [n] and f [6] (M3, M4).
+ *   V, a   [6]  twist and acceleration of the body, component by component
+ *   what   0: velocity forces alone, at a = 0 and etadd = 0
+ */
+FA_INLINE void straight_force(const fa_body *b, const straight_size z,
+                              const straight_shape *s, const fa_real *eta,
+                              const fa_real *etad, const fa_real *etadd, const int what,
+                              const fa_real *V, const fa_real *a, fa_real *z_f,
+                              fa_real *f)
+{
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
+    straight_motion v;
+    straight_sums sum;
+    fa_real zetad[2], force[2], cross[3], n[3], t[3];
+
+    v.eta = eta;
+    v.etad = etad;
+    v.etadd = etadd;
+    fa_zero(&sum.h[0], 3);
+    fa_zero(&sum.h2[0], 3);
+    fa_zero(&sum.d[0], 3);
+    fa_zero(&sum.d2[0], 3);
+    fa_zero(&sum.J[0], 6);
+    fa_cross(cross, V, V + 3);
+    for (int i = 0; i < 3; i++) {
+        v.omega[i] = V[axis[i]];
+        v.x[i] = cross[axis[i]];
+        if (what) {
+            v.alpha[i] = a[axis[i]];
+            v.x[i] += a[3 + axis[i]];
+        }
+    }
+    straight_driven(b, z, s, &v, what, zetad, force, &sum);
+    straight_rows(z, 0, s, &v, what, zetad, force, z_f, &sum);
+    straight_rows(z, 1, s, &v, what, zetad, force, z_f, &sum);
+    straight_twists(b, z, &v, what, z_f, &sum);
+
+    fa_sym_mul_add(sum.h, s->J, v.omega);
+    fa_cross(n, v.omega, sum.h);
+    fa_sym_mul_add(n, sum.J, v.omega);
+    fa_cross_add(n, s->mp, v.x);
+    fa_cross(t, v.omega, s->mp);
+    for (int i = 0; i < 3; i++) {
+        t[i] += 2.0 * sum.d[i];
+    }
+    fa_cross_add(sum.d2, v.omega, t);
+    if (what) {
+        fa_sym_mul_add(n, s->J, v.alpha);
+        fa_cross_add(sum.d2, v.alpha, s->mp);
+    }
+    for (int i = 0; i < 3; i++) {
+        f[axis[i]] = n[i] + sum.h2[i];
+        f[3 + axis[i]] = b->mass * v.x[i] + sum.d2[i];
+    }
+}
+
+/* M_ff between the two directions, and all rows of the twisting modes */
+FA_INLINE void straight_inertia_rest(const fa_body *b, const straight_size z,
+                                     const straight_shape *s, const int axis,
+                                     fa_real *Y, fa_real *L)
+{
+    FA_UNROLL
+    for (int r = 0; r < z.bends[0]; r++) {
+        FA_UNROLL
+        for (int t = 0; t < z.bends[1]; t++) {
+            const int i = z.at[0] + r, j = z.at[1] + t;
+            fa_real *entry = L + (i > j ? fa_tri(i, j) : fa_tri(j, i));
+            FA_UNROLL
+            for (int k = 0; k < z.driven; k++) {
+                *entry +=
+                    s->of[0].N[k * z.bends[0] + r] * s->of[1].N[k * z.bends[1] + t];
+            }
+        }
+    }
+    FA_UNROLL
+    for (int r = 0; r < z.twists; r++) {
+        const int at = z.at[2];
+        const fa_constant *c = straight_twist(b, z);
+        fa_zero(Y + 6 * (at + r), 6);
+        Y[6 * (at + r) + axis] = fa_spread(c[FA_TWIST_F0 + r]);
+        FA_UNROLL
+        for (int t = 0; t <= r; t++) {
+            L[fa_tri(at + r, at + t)] =
+                fa_spread(c[FA_TWIST_G(z.twists) + r * z.twists + t]);
+        }
+    }
+}
+
+/* M_rr, M_fr row by row (angular; linear) [n][6] and the triangle of M_ff (B2, B6) */
+FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
+                                const straight_shape *s, fa_inertia *P, fa_real *Y,
+                                fa_real *L)
+{
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
+    const int n = z.bends[0] + z.bends[1] + z.twists;
+    const fa_real zero = {0};
+    fa_shape whole;
+
+    for (int i = 0, k = 0; i < 3; i++) {
+        whole.mp[axis[i]] = s->mp[i];
+        for (int j = i; j < 3; j++, k++) {
+            whole.J[FA_SYM[axis[i]][axis[j]]] = s->J[k];
+        }
+    }
+    body_rigid_inertia(b, &whole, P);
+    fa_zero(L, n * (n + 1) / 2);
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        const int count = z.bends[d], at = z.at[d];
+        const straight_bends *g = s->of + d;
+        FA_UNROLL
+        for (int r = 0; r < count; r++) {
+            const double p = d ? -1.0 : 1.0;
+            fa_real row[4] = {-p * g->X[r], zero, zero, zero}, *y = Y + 6 * (at + r);
+            row[2 - d] = g->c[FA_BEND_F0 + r] + p * g->U[r];
+            FA_UNROLL
+            for (int k = 0; k < z.driven; k++) {
+                row[1] += g->N[k * count + r] * s->of[1].W[k];
+                row[2] -= g->N[k * count + r] * s->of[0].W[k];
+                row[3] +=
+                    b->straight.constants[FA_STRAIGHT_E + k] * g->N[k * count + r];
+            }
+            for (int i = 0; i < 3; i++) {
+                y[axis[i]] = row[i];
+            }
+            y[3 + axis[0]] = row[3];
+            y[3 + axis[1 + d]] = fa_spread(g->c[FA_BEND_E(count) + r]);
+            y[3 + axis[2 - d]] = zero;
+            FA_UNROLL
+            for (int t = 0; t <= r; t++) {
+                L[fa_tri(at + r, at + t)] =
+                    fa_spread(g->c[FA_BEND_G(count) + r * count + t]);
+                FA_UNROLL
+                for (int k = 0; k < z.driven; k++) {
+                    L[fa_tri(at + r, at + t)] +=
+                        g->N[k * count + r] * g->N[k * count + t];
+                }
+            }
+        }
+    }
+    straight_inertia_rest(b, z, s, axis[0], Y, L);
+}
+
+/* the sizes of a kind */
+#define FA_STRAIGHT_SIZE(nb, nc, nt, p, c_first, a)                                    \
+    {{nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a}
+
+/* calls STRAIGHT_STEP(sizes) for a straight body, sizes as compile-time constants */
+#if FA_UNROLLED_MODES > 0
+#define FA_CASE_STRAIGHT(kind, ...)                                                    \
+    case kind:                                                                         \
+        STRAIGHT_STEP(((straight_size)FA_STRAIGHT_SIZE(__VA_ARGS__)));                 \
+        break;
+#define FA_SWITCH_STRAIGHT(b)                                                          \
+    switch ((b)->straight.kind) {                                                      \
+        FA_STRAIGHT_KINDS(FA_CASE_STRAIGHT)                                            \
+    default:                                                                           \
+        break;                                                                         \
+    }
+#else
+#define FA_STRAIGHT_ROW(kind, ...) [kind] = FA_STRAIGHT_SIZE(__VA_ARGS__),
+static const straight_size STRAIGHT_SIZES[] = {FA_STRAIGHT_KINDS(FA_STRAIGHT_ROW)};
+#define FA_SWITCH_STRAIGHT(b) STRAIGHT_STEP(STRAIGHT_SIZES[(b)->straight.kind]);
+#endif
+
+#endif

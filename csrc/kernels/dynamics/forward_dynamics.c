@@ -1,0 +1,136 @@
+/*
+ * forward_dynamics.c -- accelerations by the articulated-body recursion
+ *
+ * Solves      M(q) qdd = tau - C(q, qd), without forming M
+ *
+ * Recursion   P = M_m + children, D_f = P_ff, g = P_rf D_f^-1                  (A1, A2)
+ *             P_R = P_rr - g P_rf'                                             (A3)
+ *             D_R = S' P_R S, G_R = P_R S / D_R, P_R+ = P_R - G_R D_R G_R'     (A4)
+ *             z = b_m + K eta + C etad + children                              (A5)
+ *             eps_f = tau_f - z_f, nu_f = D_f^-1 eps_f                         (A6)
+ *             z_R = z_r + g eps_f + P_R c                                      (A7)
+ *             eps_R = tau_r - d qd - S' z_R, nu_R = eps_R / D_R, tau_r less H1 to H3,
+ *             z_R+ = z_R + G_R eps_R                                           (A8)
+ *             outward: qdd = nu_R - G_R' alpha+, alpha = alpha+ + S qdd + c,
+ *                      etadd = nu_f - g' alpha                                 (A9)
+ *             A wide joint is freed like modes are, with P_ff = S' P_R S and
+ *             P_rf = P_R S. A floating body first changes to the pair (etad; V_O'), F4.
+ *             g is never formed: with D_f = L D L', Y = L^-1 P_fr, e = L^-1 eps_f,
+ *                 g P_rf' = Y' D^-1 Y,  g eps_f = Y' D^-1 e,
+ *                 etadd = L'^-1 D^-1 (e - Y alpha).
+ * Frames      every 6-vector is [angular; linear] in the axes of its own body.
+ * Lanes       a pivot that is not positive makes its lane NaN.
+ * Cost        O(bodies * modes^3), no allocation.
+ * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 63 and 64, modes clamped
+ *             at the attachment; C. The order is flexible first, then the joint.
+ * Checked by  tests/test_dynamics.py: ID(FD) = identity, composite path, Lagrangian.
+ */
+#ifndef FA_FORWARD_DYNAMICS_C
+#define FA_FORWARD_DYNAMICS_C
+
+#include "kernels/bodies/straight.h"
+#include "kernels/dynamics/fast_modes.c"
+#include "kernels/dynamics/forward_rows.h"
+#include "kernels/dynamics/forward_steps.h"
+#include "kernels/dynamics/forward_straight.h"
+#include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/rigid_forward.c"
+#include "lanes/lane.h"
+#include "model/layout.h"
+
+/* outward: poses, twists, inertia and velocity force of each body */
+FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
+                              const fa_real *qd, const fd_work *w)
+{
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, w, w->body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, w, w->body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
+        }
+        if (b->straight.kind > 0) {
+#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, w, w->body + k)
+            FA_SWITCH_STRAIGHT(b)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_START(n) fd_body_start(model, b, n, q, qd, w, w->body + k)
+            FA_SWITCH_MODES(b->n_modes, FD_START)
+        }
+    }
+}
+
+/* inward: eliminate modes, then the joint, hand the rest to the parent */
+FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_real *qd,
+                             const fa_real *tau, const fd_work *w)
+{
+    for (int k = model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, w, w->body + k)
+        if (b->fast.W) {
+            fast_eliminate(model, b, q, tau + b->mode_at, w, w->body + k);
+        } else {
+            FD_SWITCH_MODES(b->n_modes, FD_MODES)
+        }
+        fd_eliminate_joint(b, qd, tau, w, w->body + k);
+        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
+            continue;
+        }
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, w, w->body + k)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_INWARD(np) fd_inward(model, b, np, w, w->body + k)
+            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
+        }
+    }
+}
+
+/* outward: accelerations */
+FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_real *qdd)
+{
+    fa_real base[6] = {{0}};
+    for (int i = 0; i < 3; i++) {
+        base[3 + i] = fa_spread(-model->gravity[i]);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (fd_on_straight(model, b)) {
+#define STRAIGHT_STEP(z) fd_accelerate_straight(model, b, z, w, w->body + k, qdd)
+            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
+#undef STRAIGHT_STEP
+        } else {
+#define FD_ACCELERATE(np) fd_accelerate(b, np, base, w, w->body + k, qdd)
+            FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
+        }
+#define FD_RATES(n) fd_accelerate_modes(b, n, w, w->body + k, qdd + b->mode_at)
+        if (b->fast.W) {
+            fast_accelerate(b, w, w->body + k, qdd + b->mode_at);
+        } else {
+            FD_SWITCH_MODES(b->n_modes, FD_RATES)
+        }
+    }
+}
+
+void fd_run(const fa_model *model, const fa_real *q, const fa_real *qd,
+            const fa_real *tau, fa_real *work, fa_real *qdd)
+{
+    const fd_work w = fd_split(model, work);
+
+    if (model->n_passive > 0) {
+        tau = fd_passive(model, q, qd, tau, &w);
+    }
+    if (model->is_rigid) {
+        rf_run(model, q, qd, tau, &w, qdd);
+        return;
+    }
+    fd_outward_all(model, q, qd, &w);
+    fd_inward_all(model, q, qd, tau, &w);
+    fd_accelerate_all(model, &w, qdd);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * kinds.h -- limits of a model, and what its parts may be
+ */
+#ifndef FA_KINDS_H
+#define FA_KINDS_H
+
+enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
+enum { FA_MAX_DRIVEN = 12 }; /* all affine fields */
+/* modes and what they drive, of one body */
+enum { FA_MAX_SHAPES = FA_MAX_MODES + FA_MAX_DRIVEN };
+
+/*
+ * What a joint lets a body do. The first three are those of the fast paths; the wide
+ * ones have a constant 6 x n_dof motion subspace S in the axes of the body:
+ *   helical    one screw along z
+ *   spherical  positions: a quaternion (w, x, y, z) of any length but zero
+ *   pose       positions: a quaternion, and the origin of the body in joint axes
+ * A floating body has no joint: its parent, a massless body without nodes, sits on one
+ * of its own nodes, which its modes move (Jain and Rodriguez, Pi^d).
+ */
+typedef enum {
+    FA_JOINT_FIXED,
+    FA_JOINT_REVOLUTE,
+    FA_JOINT_PRISMATIC,
+    FA_JOINT_HELICAL,
+    FA_JOINT_SPHERICAL,
+    FA_JOINT_POSE,
+    FA_JOINT_FLOATING
+} fa_joint;
+
+/*
+ * What is known of the hop from a rigid body to the next one on a revolute joint, when
+ * the parent's axes are turned about its own joint axis such that
+ *             R = rot_x(alpha) rot_z(delta + q),  0 <= alpha <= pi                  (V1)
+ * by the angle between the joint axes and by where the joint is: on which axis of the
+ * parent, or anywhere. GENERAL hops have R and r alone: other joints, children after
+ * the first, flexible parents.
+ */
+typedef enum {
+    FA_HOP_GENERAL,
+    FA_HOP_GROUND,     /* a revolute joint on the ground */
+    FA_HOP_PARALLEL_X, /* alpha = 0 */
+    FA_HOP_PARALLEL,
+    FA_HOP_SQUARE_O, /* alpha = pi/2: at the parent's origin */
+    FA_HOP_SQUARE_X,
+    FA_HOP_SQUARE_Y,
+    FA_HOP_SQUARE_Z,
+    FA_HOP_SQUARE,
+    FA_HOP_TWISTED /* any alpha */
+} fa_hop_kind;
+
+/*
+ * What deformation changes: everything, exactly; everything, to first order
+ * (linear_model.h); nothing: ruthless linearization (Jain and Rodriguez, eq. 75), in
+ * which mass, velocity forces and kinematics are those of undeformed bodies, and modes
+ * have inertia, stiffness, damping, and rates that move what is outboard.
+ */
+typedef enum { FA_FULL, FA_LINEAR, FA_RUTHLESS } fa_fidelity;
+
+/* a force inside of a joint (joint_forces.h); its parameters are in description.h */
+typedef enum { FA_SPRING, FA_FRICTION, FA_STOP, FA_PASSIVE_KINDS } fa_passive_kind;
+/*
+ * One locked direction of a loop with frames A (axes a_1..3) and B: along axis i, or, a
+ * rotation, up to two terms  weight a_p . b_q  that vanish (constraints.c).
+ */
+typedef struct {
+    int axis; /* of a translation, or -1 */
+    int n_terms, p[2], q[2];
+    double weight[2];
+} fa_lock;
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * motors.h -- parts of fa_model_build: motors and the forces inside of joints
+ */
+#ifndef FA_MOTORS_H
+#define FA_MOTORS_H
+
+#include "model/description.h"
+#include "model/layout.h"
+
+/* checks the rotors, the last bodies, of one freedom as the joints that they drive, and
+ * counts motors and actuators; all bodies have their places */
+fa_status fa_motors_places(const fa_description *description, fa_model *model,
+                           const fa_body *bodies);
+
+/* fills the forces [n_passive] of the model from the description */
+fa_status fa_motors_passive(const fa_description *description, fa_model *model,
+                            fa_passive *passive);
+
+#endif

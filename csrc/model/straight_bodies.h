@@ -1,0 +1,88 @@
+/*
+ * straight_bodies.h -- modes that bend across one axis, or twist about it
+ *
+ * What almost all beams are. With internal axes a (along), b and c (the next two, in
+ * cyclic order) every mode moves nodes along b and turns them about c, or moves them
+ * along c and turns them about b, or turns them about a; all masses are on the axis, and
+ * driven shapes, if there are any, are the shift and the stretch of B6. Most integrals
+ * of such a body are zero, and the others follow from these (M1): F0, J1, E, u_kr of a
+ * bending mode (one number each), A = sum m gamma_r gamma_s of modes of one direction, X
+ * the same of two modes of different directions, G, K, C by directions. Kernels:
+ * kernels/bodies/straight.h.
+ */
+#ifndef FA_STRAIGHT_H
+#define FA_STRAIGHT_H
+
+#include "model/layout.h"
+
+/* constants of the body: first moment along a; inertia aa, ab, ac, bb, bc, cc; w and E
+ * of the driven shapes along a; then those of modes along b, along c, of twisting ones */
+enum {
+    FA_STRAIGHT_MP0 = 0,
+    FA_STRAIGHT_J0 = 1,
+    FA_STRAIGHT_W = 7,
+    FA_STRAIGHT_E = 9,
+    FA_STRAIGHT_MODES = 11
+};
+
+/* constants of n modes of one direction, m of the other one */
+#define FA_BEND_F0 0           /* [n] about the other direction */
+#define FA_BEND_J1(n) (n)      /* [n] product of inertia with a */
+#define FA_BEND_E(n) (2 * (n)) /* [n] */
+#define FA_BEND_U(n) (3 * (n)) /* [2][n] of the driven shapes */
+#define FA_BEND_A(n) (5 * (n)) /* [n][n] */
+#define FA_BEND_G(n) ((5 + (n)) * (n))
+#define FA_BEND_K(n) ((5 + 2 * (n)) * (n))
+#define FA_BEND_C(n) ((5 + 3 * (n)) * (n))
+#define FA_BEND_N(n) ((5 + 4 * (n)) * (n)) /* [2][n][n] K_k of the driven shapes */
+#define FA_BEND_X(n) ((5 + 6 * (n)) * (n)) /* [n][m] */
+#define FA_BEND_SIZE(n, m) (FA_BEND_X(n) + (n) * (m))
+
+/* constants of n twisting modes */
+#define FA_TWIST_F0 0 /* [n] about a */
+#define FA_TWIST_G(n) (n)
+#define FA_TWIST_K(n) ((1 + (n)) * (n))
+#define FA_TWIST_C(n) ((1 + 2 * (n)) * (n))
+#define FA_TWIST_SIZE(n) ((1 + 3 * (n)) * (n))
+
+/* constants of a node: of each direction slope and shift [n] and kappa along a [n][n],
+ * then the slopes of twisting modes */
+#define FA_NODE_SLOPE 0
+#define FA_NODE_SHIFT(n) (n)
+#define FA_NODE_KAPPA(n) (2 * (n))
+#define FA_NODE_BEND_SIZE(n) ((2 + (n)) * (n))
+
+/*
+ * Bodies that are treated so: number of modes along b, along c, twisting, of driven
+ * shapes; whether modes along c come first; the axis a. All are compile-time constants of
+ * the kernels. Others are bodies of any kind.
+ */
+#define FA_STRAIGHT_KINDS(KIND)                                                        \
+    KIND(1, 2, 2, 0, 2, 0, 0)                                                          \
+    KIND(2, 2, 2, 0, 2, 1, 0)                                                          \
+    KIND(3, 2, 2, 0, 2, 0, 2)                                                          \
+    KIND(4, 1, 1, 0, 1, 0, 0)                                                          \
+    KIND(5, 1, 1, 0, 1, 1, 0)                                                          \
+    KIND(6, 1, 1, 0, 1, 0, 2)                                                          \
+    KIND(7, 2, 0, 0, 2, 0, 0)                                                          \
+    KIND(8, 0, 2, 0, 2, 0, 0)                                                          \
+    KIND(9, 2, 0, 0, 0, 0, 0)                                                          \
+    KIND(10, 0, 2, 0, 0, 0, 0)                                                         \
+    KIND(11, 1, 0, 0, 1, 0, 0)                                                         \
+    KIND(12, 0, 1, 0, 1, 0, 0)
+
+/* most constants that a body and one of its nodes can have, of n modes */
+size_t fa_straight_size(int n);
+size_t fa_straight_node_size(int n);
+
+/*
+ * Looks whether a body is straight, its integrals and driven shapes given, and whether
+ * its nodes move as such; b->straight and nodes[..].straight are set.
+ *
+ *   constants  [fa_straight_size + n_nodes * fa_straight_node_size] receives what is kept
+ *
+ * Zeros have to be exact. Returns the first unused constant.
+ */
+double *fa_straight_build(fa_body *b, fa_node *nodes, double *constants);
+
+#endif

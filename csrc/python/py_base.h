@@ -1,0 +1,39 @@
+/*
+ * py_base.h -- what all of the glue needs: models of gufuncs, raising, Ctrl-C
+ *
+ * Ownership   a Model holds a capsule, the capsule owns the fa_model. Each gufunc of a
+ *             Model holds the same capsule (ufunc->obj), so it may outlive the Model
+ *             and no reference cycle exists.
+ * GIL         released around every batch and every time loop; taken again to raise,
+ *             to look for Ctrl-C, and to call a Python torque function. Nothing here
+ *             needs it: what changes after import belongs to a call or to the main
+ *             thread, or, in pool.c, has a lock. Free-threaded CPython is told so.
+ */
+#ifndef PY_BASE_H
+#define PY_BASE_H
+
+#include "python/py_numpy.h"
+
+#include "model/layout.h"
+
+/* name of the capsules that own a model */
+#define PY_MODEL_CAPSULE "flexarm.fa_model"
+
+fa_model *py_model_of(PyObject *capsule);
+
+/* raises an exception of flexarm.errors with the GIL held, whatever the caller holds */
+void py_raise(const char *class_name, const char *message);
+
+/*
+ * Tells of so many states that are done in the calling thread, which may be any. Nonzero
+ * if it is the main one and Ctrl-C was pressed: KeyboardInterrupt is set then.
+ */
+int py_interrupted(npy_intp states);
+
+/* learns which thread is the main one; -1 with an exception set on failure */
+int py_interrupts_import(void);
+
+/* states between two looks for Ctrl-C */
+enum { LOOP_CHUNK = 8192 };
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * py_call.h -- a gufunc called with one state, without the iterator of NumPy
+ */
+#ifndef PY_CALL_H
+#define PY_CALL_H
+
+#include "python/py_bound.h"
+
+/*
+ * Gives a gufunc the quick way for calls with one state.
+ *   n_ready  entries of b->contiguous
+ */
+void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready);
+
+#endif

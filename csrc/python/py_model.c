@@ -1,0 +1,345 @@
+/*
+ * py_model.c -- the Python type Model: one arm in C with its gufuncs
+ *
+ * Built from the arrays of Arm.pack(), pickled by them, immutable.
+ */
+#include "python/py_model.h"
+#include "python/py_base.h"
+#include "python/py_ik.h"
+#include "python/py_loops.h"
+#include "python/py_numpy.h"
+#include "python/py_rollout.h"
+
+#include "calls/kernel_table.h"
+#include "calls/kernels.h"
+#include "model/description.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+#include "model/model.h"
+
+#include <structmember.h>
+
+typedef struct {
+    PyObject_HEAD PyObject *capsule;
+    PyObject *arrays; /* tuple of the arrays, for pickling */
+    PyObject *gufuncs[FA_N_KERNELS];
+} model_object;
+
+static void model_capsule_free(PyObject *capsule)
+{
+    fa_model_free(py_model_of(capsule));
+}
+
+static const char *model_refusal(fa_status status)
+{
+    switch (status) {
+    case FA_BAD_TOPOLOGY:
+        return "a body comes before its parent or hangs on a node that is not its "
+               "parent's";
+    case FA_BAD_JOINT:
+        return "a joint kind is unknown";
+    case FA_TOO_MANY_MODES:
+        return "a body has more modes than supported";
+    case FA_BAD_SIZE:
+        return "an array has another length than the topology says";
+    case FA_BAD_LOOP:
+        return "a loop closes at a node that the arm does not have";
+    case FA_NOT_FINITE:
+        return "a node has a number that is not finite";
+    default:
+        return "the model cannot be built";
+    }
+}
+
+enum { MODEL_ARRAYS = 9 };
+
+/* the arrays as contiguous read-only copies, in a new tuple */
+static PyObject *model_arrays(PyObject *args)
+{
+    static const int types[MODEL_ARRAYS] = {NPY_INT,    NPY_DOUBLE, NPY_DOUBLE,
+                                            NPY_DOUBLE, NPY_DOUBLE, NPY_INT,
+                                            NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+    static const int ndims[MODEL_ARRAYS] = {2, 2, 1, 1, 1, 2, 3, 2, 2};
+    PyObject *given[MODEL_ARRAYS], *tuple;
+
+    if (!PyArg_ParseTuple(args, "OOOOOOOOO:Model", given, given + 1, given + 2,
+                          given + 3, given + 4, given + 5, given + 6, given + 7,
+                          given + 8)) {
+        return NULL;
+    }
+    tuple = PyTuple_New(MODEL_ARRAYS);
+    for (int i = 0; tuple && i < MODEL_ARRAYS; i++) {
+        PyObject *array = PyArray_FROMANY(given[i], types[i], ndims[i], ndims[i],
+                                          NPY_ARRAY_IN_ARRAY | NPY_ARRAY_ENSURECOPY);
+        if (!array) {
+            Py_CLEAR(tuple);
+            break;
+        }
+        PyArray_CLEARFLAGS((PyArrayObject *)array, NPY_ARRAY_WRITEABLE);
+        PyTuple_SET_ITEM(tuple, i, array);
+    }
+    return tuple;
+}
+
+/* the arrays as a description; -1 with an exception if their shapes do not fit */
+static int model_describe(PyObject *arrays, fa_description *description)
+{
+    PyArrayObject *a[MODEL_ARRAYS];
+
+    for (int i = 0; i < MODEL_ARRAYS; i++) {
+        a[i] = (PyArrayObject *)PyTuple_GET_ITEM(arrays, i);
+    }
+    const npy_intp n = PyArray_DIM(a[0], 0);
+    if (PyArray_DIM(a[0], 1) != FA_TOPO_SIZE || PyArray_DIM(a[1], 0) != n ||
+        PyArray_DIM(a[1], 1) != FA_JOINT_SIZE || PyArray_SIZE(a[4]) != 5 ||
+        PyArray_DIM(a[5], 1) != FA_LOOP_SIZE ||
+        PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || PyArray_DIM(a[6], 1) != 2 ||
+        PyArray_DIM(a[6], 2) != FA_FRAME_SIZE ||
+        PyArray_DIM(a[8], 1) != FA_PASSIVE_SIZE ||
+        PyArray_DIM(a[8], 0) > 8 * FA_MAX_BODIES || n > FA_MAX_BODIES ||
+        PyArray_DIM(a[5], 0) > FA_MAX_BODIES || PyArray_DIM(a[7], 0) > FA_MAX_BODIES) {
+        PyErr_Format(
+            PyExc_ValueError,
+            "the arrays of a model have the wrong shape or more than %d bodies",
+            FA_MAX_BODIES);
+        return -1;
+    }
+    *description = (fa_description){
+        .n_bodies = (int)n,
+        .topology = PyArray_DATA(a[0]),
+        .joints = PyArray_DATA(a[1]),
+        .nodes = PyArray_DATA(a[2]),
+        .modal = PyArray_DATA(a[3]),
+        .gravity = PyArray_DATA(a[4]),
+        .nodes_size = (size_t)PyArray_SIZE(a[2]),
+        .modal_size = (size_t)PyArray_SIZE(a[3]),
+        .n_loops = (int)PyArray_DIM(a[5], 0),
+        .loops = PyArray_DATA(a[5]),
+        .frames = PyArray_DATA(a[6]),
+        .n_couplings = (int)PyArray_DIM(a[7], 0),
+        .couplings = PyArray_DATA(a[7]),
+        .couplings_size = (size_t)PyArray_SIZE(a[7]),
+        .n_passive = (int)PyArray_DIM(a[8], 0),
+        .passive = PyArray_DATA(a[8]),
+        .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
+        .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
+    };
+    return 0;
+}
+
+PyObject *py_model_refuse(fa_status status)
+{
+    if (status == FA_NO_MEMORY) {
+        return PyErr_NoMemory();
+    }
+    PyErr_SetString(PyExc_ValueError, model_refusal(status));
+    return NULL;
+}
+
+static PyObject *model_build(PyObject *arrays)
+{
+    fa_description description;
+    fa_model *model = NULL;
+
+    if (model_describe(arrays, &description) < 0) {
+        return NULL;
+    }
+    const fa_status status = fa_model_build(&description, &model);
+    if (status != FA_OK) {
+        return py_model_refuse(status);
+    }
+    PyObject *capsule = PyCapsule_New(model, PY_MODEL_CAPSULE, model_capsule_free);
+    if (!capsule) {
+        fa_model_free(model);
+    }
+    return capsule;
+}
+
+static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    if (kwargs && PyDict_GET_SIZE(kwargs)) {
+        PyErr_SetString(PyExc_TypeError, "Model takes no keyword arguments");
+        return NULL;
+    }
+    model_object *self = (model_object *)type->tp_alloc(type, 0);
+    if (!self) {
+        return NULL;
+    }
+    self->arrays = model_arrays(args);
+    self->capsule = self->arrays ? model_build(self->arrays) : NULL;
+    if (!self->capsule) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        if (!fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
+            continue;
+        }
+        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0, 1);
+        if (!self->gufuncs[i]) {
+            Py_DECREF(self);
+            return NULL;
+        }
+    }
+    return (PyObject *)self;
+}
+
+static void model_dealloc(PyObject *object)
+{
+    model_object *self = (model_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        Py_XDECREF(self->gufuncs[i]);
+    }
+    Py_XDECREF(self->arrays);
+    Py_XDECREF(self->capsule);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+int py_model_description(PyObject *model, fa_description *description)
+{
+    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
+        PyErr_Format(PyExc_TypeError, "a stack needs Models, not %s",
+                     Py_TYPE(model)->tp_name);
+        return -1;
+    }
+    return model_describe(((model_object *)model)->arrays, description);
+}
+
+static PyObject *model_reduce(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    return Py_BuildValue("OO", Py_TYPE(object), ((model_object *)object)->arrays);
+}
+
+/* the kernel of that name; -1 with an exception set if the arm has none */
+static int model_kernel(PyObject *object, const char *name)
+{
+    const model_object *self = (const model_object *)object;
+
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        if (strcmp(name, fa_kernel_rows[i].name) == 0 &&
+            fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
+            return i;
+        }
+    }
+    PyErr_Format(PyExc_KeyError, "no kernel is named %s", name);
+    return -1;
+}
+
+static PyObject *model_variant(PyObject *object, const char *name, int quiet,
+                               int threads)
+{
+    const model_object *self = (const model_object *)object;
+    const int kernel = model_kernel(object, name);
+
+    return kernel < 0
+               ? NULL
+               : py_make_gufunc(self->capsule, (fa_kernel)kernel, quiet, threads);
+}
+
+static PyObject *model_work_size(PyObject *object, PyObject *name)
+{
+    const model_object *self = (const model_object *)object;
+    const char *text = PyUnicode_AsUTF8(name);
+    const int kernel = text ? model_kernel(object, text) : -1;
+
+    return kernel < 0 ? NULL
+                      : PyLong_FromSize_t(py_kernel_work_size(
+                            py_model_of(self->capsule), (fa_kernel)kernel));
+}
+
+static PyObject *model_quiet(PyObject *object, PyObject *args)
+{
+    const char *name;
+    int threads = 1;
+
+    return PyArg_ParseTuple(args, "s|i:quiet", &name, &threads)
+               ? model_variant(object, name, 1, threads)
+               : NULL;
+}
+
+static PyObject *model_threaded(PyObject *object, PyObject *args)
+{
+    const char *name;
+    int threads;
+
+    return PyArg_ParseTuple(args, "si:threaded", &name, &threads)
+               ? model_variant(object, name, 0, threads)
+               : NULL;
+}
+
+static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    const model_object *self = (const model_object *)object;
+    return py_rollout(py_model_of(self->capsule), NULL, NULL, args, kwargs);
+}
+
+static PyObject *model_sampled_loop(PyObject *object, PyObject *args)
+{
+    const model_object *self = (const model_object *)object;
+    return py_sampled_loop(py_model_of(self->capsule), args);
+}
+
+static PyObject *model_inverse_kinematics(PyObject *object, PyObject *args)
+{
+    const model_object *self = (const model_object *)object;
+    return py_inverse_kinematics(py_model_of(self->capsule), args);
+}
+
+#define MODEL_GUFUNC(kernel, name, ...)                                                \
+    {#name, T_OBJECT_EX, offsetof(model_object, gufuncs[kernel]), READONLY, NULL},
+
+static PyMemberDef model_members[] = {
+    FA_KERNELS(MODEL_GUFUNC){NULL, 0, 0, 0, NULL},
+};
+
+static PyMethodDef model_methods[] = {
+    {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
+    {"quiet", model_quiet, METH_VARARGS,
+     "quiet(name, threads=1): the gufunc that leaves failed states as NaN and does not "
+     "raise."},
+    {"threaded", model_threaded, METH_VARARGS,
+     "threaded(name, threads): the gufunc whose calls take up to so many threads."},
+    {"work_size", model_work_size, METH_O,
+     "work_size(name): bytes of scratch of one thread, for any number of states."},
+    {"rollout", (PyCFunction)(void (*)(void))model_rollout,
+     METH_VARARGS | METH_KEYWORDS,
+     "A batch of trajectories by a fixed-step method; see simulate."},
+    {"sampled_loop", model_sampled_loop, METH_VARARGS,
+     "A batch of loops of a linear law at samples; see control.simulate_loop."},
+    {"inverse_kinematics", model_inverse_kinematics, METH_VARARGS,
+     "Joint positions of many target poses; see inverse_kinematics."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* slots hold functions as void *, which POSIX allows and ISO C does not */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+static PyType_Slot model_slots[] = {
+    {Py_tp_doc, "Model(topology, joints, nodes, modal, constants, loops, frames, "
+                "couplings, passive): an arm in C."},
+    {Py_tp_new, model_new},
+    {Py_tp_dealloc, model_dealloc},
+    {Py_tp_members, model_members},
+    {Py_tp_methods, model_methods},
+    {0, NULL},
+};
+#pragma GCC diagnostic pop
+
+static PyType_Spec model_spec = {
+    .name = "flexarm._core.Model",
+    .basicsize = sizeof(model_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = model_slots,
+};
+
+int py_add_model_type(PyObject *module)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, &model_spec, NULL);
+    const int status = type ? PyModule_AddObjectRef(module, "Model", type) : -1;
+    Py_XDECREF(type);
+    return status;
+}

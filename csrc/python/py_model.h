@@ -1,0 +1,21 @@
+/*
+ * py_model.h -- the type Model
+ */
+#ifndef PY_MODEL_H
+#define PY_MODEL_H
+
+#include "python/py_base.h"
+
+#include "model/description.h"
+
+/* puts the type into the module; -1 with an exception set on failure */
+int py_add_model_type(PyObject *module);
+
+/* the arrays of a Model as a description, which lives as long as the Model; -1 with an
+ * exception if it is none */
+int py_model_description(PyObject *model, fa_description *description);
+
+/* raises what the refusal of a model says, and returns NULL */
+PyObject *py_model_refuse(fa_status status);
+
+#endif

@@ -1,0 +1,8 @@
+/* avx512.c -- every other kernel for AVX-512 */
+#if defined(__x86_64__)
+#include "lanes/avx512.h"
+#include "units/kernels.inc"
+#include "lanes/end.h"
+#else
+typedef int fa_isa_avx512_is_not_for_this_machine; /* a file needs a declaration */
+#endif

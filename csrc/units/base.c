@@ -1,0 +1,3 @@
+/* base.c -- every other kernel for any machine (SSE2, NEON) */
+#include "lanes/base.h"
+#include "units/kernels.inc"
