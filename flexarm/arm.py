@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -146,6 +147,7 @@ class Arm(ArmLike):
         if self.check_units:
             check_units_of_arm(self)
         self._set(_model=Model(*pack(self)))
+        self._model.bind(weakref.ref(self))
 
     def _set_options(self) -> None:
         if not isinstance(self.constraints, Iterable):

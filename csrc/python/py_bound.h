@@ -59,6 +59,7 @@ typedef struct {
     /* for calls with one state */
     vectorcallfunc general; /* the call that NumPy gave the gufunc */
     size_t work_size;       /* bytes of scratch */
+    int is_quick;           /* whether its states are few enough numbers for that */
     loop_shape shapes[FA_MOST_OPERANDS];
     ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
 } loop_bound;

@@ -16,6 +16,7 @@
  */
 #include "python/py_call.h"
 #include "python/py_bound.h"
+#include "python/py_explain.h"
 #include "python/py_isa.h"
 #include "python/py_numpy.h"
 
@@ -166,8 +167,8 @@ static inline int call_is_output(const loop_bound *b, PyObject *out)
            PyArray_FLAGS((PyArrayObject *)out) >= 0;
 }
 
-/* the vectorcall of our gufuncs */
-static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_flags,
+/* a call with one state, or by NumPy */
+static PyObject *call_either(PyObject *gufunc, PyObject *const *args, size_t n_flags,
                              PyObject *names)
 {
     const loop_bound *b = ((const PyUFuncObject *)gufunc)->ptr;
@@ -179,7 +180,8 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
     double scalars[FA_MOST_INPUTS];
     int64_t index = 0;
 
-    if ((n_args != n_in && n_args != n_in + 1) || (names && PyTuple_GET_SIZE(names)) ||
+    if (!b->is_quick || (n_args != n_in && n_args != n_in + 1) ||
+        (names && PyTuple_GET_SIZE(names)) ||
         (b->row.has_index && !call_index(b, args[0], &index)) ||
         !call_inputs(b, given, operands, scalars) ||
         (has_out && !call_is_output(b, args[n_in]))) {
@@ -187,6 +189,19 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
     }
     return call_result(b, has_out ? args[n_in] : NULL, b->row.has_index ? &index : NULL,
                        operands);
+}
+
+/* the vectorcall of our gufuncs */
+static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_flags,
+                             PyObject *names)
+{
+    const loop_bound *b = ((const PyUFuncObject *)gufunc)->ptr;
+    PyObject *result = call_either(gufunc, args, n_flags, names);
+
+    if (!result && !b->quiet) {
+        py_explain(gufunc, b, args, PyVectorcall_NARGS(n_flags), names);
+    }
+    return result;
 }
 
 void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready)
@@ -205,9 +220,10 @@ void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready)
         sizes[i] = shape->size;
         fits = fits && shape->size <= n_ready;
     }
-    if (!fits || !gufunc->vectorcall) {
+    if (!gufunc->vectorcall) {
         return;
     }
+    b->is_quick = fits;
     const fa_kernels *kernels = py_kernels(b->model ? 1 : SIZE_MAX);
     b->work_size = b->model ? kernels->work_size(b->model, b->kernel, sizes)
                             : kernels->map_work_size(b->map);

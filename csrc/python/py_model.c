@@ -27,6 +27,7 @@ typedef struct {
 
 static void model_capsule_free(PyObject *capsule)
 {
+    Py_XDECREF((PyObject *)PyCapsule_GetContext(capsule));
     fa_model_free(py_model_of(capsule));
 }
 
@@ -240,6 +241,21 @@ static PyObject *model_variant(PyObject *object, const char *name, int quiet,
                : py_make_gufunc(self->capsule, (fa_kernel)kernel, quiet, threads);
 }
 
+static PyObject *model_bind(PyObject *object, PyObject *owner)
+{
+    PyObject *capsule = ((const model_object *)object)->capsule;
+
+    if (PyCapsule_GetContext(capsule)) {
+        PyErr_SetString(PyExc_ValueError, "the model has an owner");
+        return NULL;
+    }
+    if (PyCapsule_SetContext(capsule, owner) < 0) {
+        return NULL;
+    }
+    Py_INCREF(owner);
+    Py_RETURN_NONE;
+}
+
 static PyObject *model_work_size(PyObject *object, PyObject *name)
 {
     const model_object *self = (const model_object *)object;
@@ -298,6 +314,8 @@ static PyMemberDef model_members[] = {
 
 static PyMethodDef model_methods[] = {
     {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
+    {"bind", model_bind, METH_O,
+     "bind(owner): what py_explain.c hands on; a weak reference to the arm."},
     {"quiet", model_quiet, METH_VARARGS,
      "quiet(name, threads=1): the gufunc that leaves failed states as NaN and does not "
      "raise."},

@@ -3,6 +3,7 @@
  */
 #define PY_IMPORTS_NUMPY
 #include "python/py_base.h"
+#include "python/py_explain.h"
 #include "python/py_isa.h"
 #include "python/py_loops.h"
 #include "python/py_maps.h"
@@ -100,6 +101,9 @@ static PyMethodDef module_methods[] = {
      "True"},
     {"modal_integrals", module_modal_integrals, METH_VARARGS,
      "modal_integrals(n_modes, nodes): mass, mp0, J0 and the flat modal integrals."},
+    {"explain_with", py_explain_with, METH_O,
+     "explain_with(function): what turns the exception of a failed gufunc into one "
+     "about the arm and its arguments."},
     {"quiet_map", py_quiet_map, METH_O,
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
     {"time_scaling", py_time_scaling, METH_VARARGS,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from .arguments import any_of
 from .arm_like import AnyArm
 
 # the default of `threads=`: functions that see this very object need not look further
@@ -51,3 +52,12 @@ def threaded(arm: AnyArm, threads: Any) -> Any:
         return arm._model
     models: dict[int, Threaded] = vars(arm).setdefault("_threaded", {})
     return models.get(n) or models.setdefault(n, Threaded(arm._model, n))
+
+
+def kernels(arm: AnyArm, threads: int = ONE) -> Any:
+    """Return the gufuncs of an arm, for calls on so many threads; refuse others."""
+    try:
+        return arm._model if threads is ONE else threaded(arm, threads)
+    except AttributeError:
+        any_of(arm)
+        raise

@@ -1,0 +1,60 @@
+"""From the exception of a gufunc that failed to one about the arm and its arguments.
+
+C calls `explained` (csrc/python/py_explain.c), so that a function which is one call of a
+gufunc needs no other line for its errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from . import explain, maps
+from .arm_like import ArmLike
+
+
+def operand_names(gufunc: Any) -> list[str]:
+    """Names of the inputs of a gufunc, from the last line of its docstring."""
+    line = gufunc.__doc__.strip().splitlines()[-1]
+    return [name.strip() for name in line.partition(" -> ")[0].split(",")]
+
+
+def explained(
+    owner: Callable[[], ArmLike | None] | None,
+    gufunc: Any,
+    name: str,
+    error: Exception,
+    index: tuple[Any, ...],
+    inputs: tuple[Any, ...],
+    out: Any,
+) -> BaseException:
+    """Return the exception to raise in place of `error`.
+
+    Parameters
+    ----------
+    owner : callable or None
+        Returns the arm whose model has failed, or None if it is gone; None for a map.
+    gufunc : ufunc
+        The gufunc that has failed.
+    name : str
+        Its name in ``_core`` or in the model.
+    error : Exception
+        The exception that it has raised.
+    index : tuple
+        The operand in front of the arrays: the number of a node, or nothing.
+    inputs : tuple
+        The arrays.
+    out : ndarray or None
+        Where the result was to be stored.
+    """
+    given = dict(zip(operand_names(gufunc)[len(index) :], inputs, strict=True))
+    if owner is None:
+        return maps.explain(name, error, out=out, **given)
+    arm = owner()
+    if arm is None:
+        return error
+    return explain.explain(arm, name, error, extra=index, out=out, **given)
+
+
+_core.explain_with(explained)
