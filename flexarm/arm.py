@@ -109,7 +109,7 @@ class Arm(ArmLike):
     _modes_at: tuple[int, ...] = field(default=(), init=False)
     _position_at: tuple[int, ...] = field(default=(), init=False)
     _velocity_at: tuple[int, ...] = field(default=(), init=False)
-    _model: Model = field(default=None, init=False)  # type: ignore[assignment]
+    _model: Model = field(init=False)
     tip_node: int = field(default=0, init=False)
 
     _n_motors: int = field(default=0, init=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from ._calls import groups
 from ._calls.arm_like import StackLike
+from ._calls.failures import explained_of_stack
 from ._core import Stack
 from .arm import Arm
 from .errors import ArgumentError, ModelError
@@ -68,9 +68,7 @@ class _Gufuncs:
             except KeyError:
                 gufunc = self._grouped(*key)
             made[key] = gufunc
-        bound: Any = partial(gufunc, self._index)
-        bound.signature = gufunc.signature
-        return bound
+        return _Bound(self, name, gufunc, quiet)
 
     def _grouped(self, name: str, quiet: bool, threads: int) -> Any:
         def gufunc(arm: int) -> Any:
@@ -155,6 +153,32 @@ class _Gufuncs:
 
     def threaded(self, name: str, threads: int) -> Any:
         return self._bound(name, False, threads)
+
+
+class _Bound:
+    """A gufunc of a stack with the numbers of its arms as first operand."""
+
+    def __init__(self, gufuncs: _Gufuncs, name: str, gufunc: Any, quiet: bool) -> None:
+        self._gufuncs, self._name, self._quiet = gufuncs, name, quiet
+        self._gufunc, self.signature = gufunc, gufunc.signature
+
+    def __call__(self, *operands: Any, **options: Any) -> Any:
+        """Compute each state with its arm; failures are those of the stack."""
+        stack = self._gufuncs
+        try:
+            return self._gufunc(stack._index, *operands, **options)
+        except Exception as error:
+            if self._quiet:
+                raise
+            one = stack._arms[0]._model.quiet(self._name)
+            raise explained_of_stack(
+                ArmStack(stack._arms, stack._index, stack._shared),
+                self._name,
+                one,
+                error,
+                operands,
+                options.get("out"),
+            ) from None
 
 
 class ArmStack(StackLike):

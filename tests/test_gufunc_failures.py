@@ -21,6 +21,7 @@ from gufuncs import (
 from interrupts import interrupt_after, interrupt_when
 
 import flexarm as fa
+from flexarm._core import Model
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -167,10 +168,14 @@ def test_gufunc_itself_counts_failed_states(case: Case) -> None:
     if not spoil(case, operands, -1, (7,), (20,), (49,)):
         assert np.isfinite(case.gufunc(*operands)).all()
         return
+    with pytest.raises(fa.NotFiniteError, match="3 of 50 states, first at") as caught:
+        case.gufunc(*operands)
+    assert (caught.value.count, caught.value.index) == (3, (7,))
+    bare = Model(*case.arm.pack())  # of no arm: in the words of C
     with pytest.raises(
         fa.NotFiniteError, match=f"{case.name}: 3 of 50 states .* at position 7$"
     ):
-        case.gufunc(*operands)
+        getattr(bare, case.name)(*operands)
 
 
 @each_case
@@ -311,8 +316,11 @@ def test_tau_has_joint_or_all_entries(key: str, name: str) -> None:
         ) as e:
             case.public([q, qd, np.zeros((15, n))])
         assert "tau" in str(e.value)
-        with pytest.raises(fa.ArgumentError, match=f"tau has length {n}, "):
+        with pytest.raises(fa.ArgumentError, match=f"tau .* of length {n}, "):
             case.gufunc(q, qd, np.zeros((15, n)))
+        bare = getattr(Model(*arm.pack()), name)  # of no arm: in the words of C
+        with pytest.raises(fa.ArgumentError, match=f"tau has length {n}, "):
+            bare(q, qd, np.zeros((15, n)))
 
 
 @pytest.mark.parametrize("name", NODE_NAMES)

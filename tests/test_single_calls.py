@@ -324,7 +324,7 @@ def test_what_is_not_finite(case: Case) -> None:
         return
     kind, text = same_refusal(case.gufunc, *operands)
     assert issubclass(kind, fa.NotFiniteError)
-    assert text.startswith(f"{case.name}: 1 of 1 states gave a result that is NaN")
+    assert "has no finite result for the state" in text
     out = np.zeros(case.out_core)
     with pytest.raises(fa.NotFiniteError):
         case.gufunc(*operands, out)

@@ -20,6 +20,7 @@ from test_isa import run_python
 from test_threads import in_threads
 
 import flexarm as fa
+from flexarm._core import Model
 from flexarm.control import JointFeedback
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -189,7 +190,7 @@ def test_gufuncs_tell_the_first_failure_of_all_threads() -> None:
     words = r"mass_matrix: 313 of 20000 states gave .* the first at position 17$"
     for threads in (2, 5):
         with pytest.raises(fa.NotFiniteError, match=words):
-            PUMA._model.threaded("mass_matrix", threads)(q)
+            Model(*PUMA.pack()).threaded("mass_matrix", threads)(q)
 
 
 def test_quadratic_results_stay_finite_beside_failures() -> None:

@@ -193,19 +193,19 @@
       0, ("Q", "V", "T", "3VV"),                                                       \
       ft_derivatives, ft_work_size, NULL, NULL)                                        \
     X(FA_INVERSE_JVP, inverse_dynamics_jvp, inverse_dynamics_jvp,                      \
-      "q, qd, qdd, changes of all three -> change of tau", FA_NO_NODE, FA_ALL_ARMS,    \
+      "q, qd, qdd, dq, dqd, dqdd -> change of tau", FA_NO_NODE, FA_ALL_ARMS,           \
       0, ("Q", "V", "V", "V", "V", "V", "V"),                                          \
       ft_inverse_jvp, ft_work_size, NULL, NULL)                                        \
     X(FA_FORWARD_JVP, forward_dynamics_jvp, forward_dynamics_jvp,                      \
-      "q, qd, tau, changes of all three -> change of qdd", FA_NO_NODE, FA_OPEN_ARMS,   \
+      "q, qd, tau, dq, dqd, dtau -> change of qdd", FA_NO_NODE, FA_OPEN_ARMS,          \
       0, ("Q", "V", "T", "V", "V", "T", "V"),                                          \
       ft_forward_jvp, ft_work_size, NULL, NULL)                                        \
     X(FA_INVERSE_VJP, inverse_dynamics_vjp, inverse_dynamics_vjp,                      \
-      "q, qd, qdd, cotangent of tau -> three cotangents", FA_NO_NODE, FA_ALL_ARMS,     \
+      "q, qd, qdd, cotangent -> three cotangents", FA_NO_NODE, FA_ALL_ARMS,            \
       0, ("Q", "V", "V", "V", "3V"),                                                   \
       ft_inverse_vjp, ft_work_size, NULL, NULL)                                        \
     X(FA_FORWARD_VJP, forward_dynamics_vjp, forward_dynamics_vjp,                      \
-      "q, qd, tau, cotangent of qdd -> three cotangents", FA_NO_NODE, FA_OPEN_ARMS,    \
+      "q, qd, tau, cotangent -> three cotangents", FA_NO_NODE, FA_OPEN_ARMS,           \
       0, ("Q", "V", "T", "V", "3V"),                                                   \
       ft_forward_vjp, ft_work_size, NULL, NULL)                                        \
     X(FA_JACOBIAN_TANGENTS, jacobian_derivatives, jacobian_derivatives,                \

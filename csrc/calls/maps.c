@@ -10,8 +10,10 @@
 #include <stddef.h>
 
 #define OPERANDS(...) {__VA_ARGS__}
-#define SE3(map, name, operands, run) [map] = {"se3", #name, OPERANDS operands},
-#define SCREWS(map, name, operands, run) [map] = {"screws", #name, OPERANDS operands},
+#define SE3(map, name, doc, operands, run)                                             \
+    [map] = {"se3", #name, doc, OPERANDS operands},
+#define SCREWS(map, name, doc, operands, run)                                          \
+    [map] = {"screws", #name, doc, OPERANDS operands},
 
 const fa_map_row fa_map_rows[FA_N_MAPS] = {FA_SE3_MAPS(SE3) FA_SCREWS_MAPS(SCREWS)};
 

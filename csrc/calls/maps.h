@@ -19,6 +19,7 @@ typedef enum { FA_MAPS(FA_MAP_NUMBER) FA_N_MAPS } fa_map;
 typedef struct {
     const char *module; /* of flexarm: se3 or screws */
     const char *name;
+    const char *doc;                       /* names of the operands, "X -> C" */
     const char *operands[FA_MAP_OPERANDS]; /* inputs, then the output, then NULL */
 } fa_map_row;
 

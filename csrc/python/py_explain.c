@@ -31,19 +31,24 @@ static PyObject *explain_operands(PyObject *const *args, Py_ssize_t first,
     return operands;
 }
 
-/* out of a call, borrowed; NULL if there are other keywords */
+/* out of a call, borrowed; NULL if keywords give its axes another meaning */
 static PyObject *explain_out(PyObject *const *args, Py_ssize_t n_args, Py_ssize_t n_in,
                              PyObject *keywords)
 {
     const Py_ssize_t n = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+    PyObject *out = n_args > n_in ? args[n_in] : Py_None;
 
-    if (n == 0) {
-        return n_args > n_in ? args[n_in] : Py_None;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *name = PyTuple_GET_ITEM(keywords, i);
+        if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+            out = args[n_args + i];
+        } else if (PyUnicode_CompareWithASCIIString(name, "axes") == 0 ||
+                   PyUnicode_CompareWithASCIIString(name, "axis") == 0 ||
+                   PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {
+            return NULL;
+        }
     }
-    return n == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0),
-                                                      "out") == 0
-               ? args[n_args]
-               : NULL;
+    return out;
 }
 
 /* what the model is bound to, borrowed; None for a map, NULL if the model has no owner */

@@ -17,8 +17,8 @@ PyObject *py_explain_with(PyObject *module, PyObject *function);
  *
  * owner is what the model of an arm is bound to, None for a map; name is that of the kernel,
  * or "se3_exp" and the like; index is (node,) or (); out is None if there is none. The
- * exception stays as it is where the call has other keywords or too few operands, and
- * where the model belongs to no arm.
+ * exception stays as it is where keywords give axes another meaning, where operands are
+ * missing, and where the model belongs to no arm.
  */
 void py_explain(PyObject *gufunc, const loop_bound *b, PyObject *const *args,
                 Py_ssize_t n_args, PyObject *keywords);

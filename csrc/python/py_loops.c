@@ -407,8 +407,8 @@ PyObject *py_make_map(fa_map map, int quiet)
     for (int i = 0; i <= like.n_in; i++) {
         like.row.operands[i] = fa_map_rows[map].operands[i];
     }
-    snprintf(doc, sizeof doc, "See flexarm.%s.%s.", fa_map_rows[map].module,
-             like.row.name);
+    snprintf(doc, sizeof doc, "%s. See flexarm.%s.%s.", fa_map_rows[map].doc,
+             fa_map_rows[map].module, like.row.name);
     return loop_make(&like, NULL, doc);
 }
 

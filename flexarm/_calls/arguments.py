@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._support.options import did_you_mean
-from ..errors import ArgumentError, NotFiniteError
+from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, StackLike
 
 
@@ -162,4 +162,15 @@ def refuse_motors(arm: ArmLike, what: str) -> None:
             f"{what} has motors behind flexible joints, on which its forces would act; "
             "expected joints without drives, arm.replace(bodies=...), which the plant "
             "may have"
+        )
+
+
+def refuse_constraints(arm: AnyArm, what: str) -> None:
+    """Refuse an arm with constraints for a function that does not obey them."""
+    constraints = any_of(arm).constraints
+    if constraints:
+        raise ModelError(
+            f"{what} is not known for an arm with constraints, of which this one "
+            f"has {len(constraints)}; expected an arm without, such as "
+            "arm.replace(constraints=())"
         )

@@ -14,7 +14,6 @@ import numpy as np
 from ..errors import (
     ArgumentError,
     FlexarmError,
-    ModelError,
     NotFiniteError,
     SingularityError,
 )
@@ -32,14 +31,6 @@ _INVERSES = (
     "innovations_factors",
     "mass_matrix_inverse_blocks",
     "operational_space_compliance",
-)
-
-
-# kernels that no model with constraints has
-_OF_TREES = (
-    "forward_dynamics_derivatives",
-    "forward_dynamics_jvp",
-    "forward_dynamics_vjp",
 )
 
 
@@ -233,13 +224,6 @@ def explain(
     """
     try:
         one = any_of(arm)
-        missing = isinstance(error, AttributeError | KeyError)
-        if missing and kernel in _OF_TREES and one.constraints:
-            return ModelError(
-                f"{kernel} is not known for an arm with constraints, of which this one "
-                f"has {len(one.constraints)}; expected an arm without, such as "
-                "arm.replace(constraints=())"
-            )
         if not isinstance(error, FlexarmError | TypeError | ValueError):
             return error  # no refusal of NumPy or of a kernel, MemoryError for one
         arrays = {name: real_array(name, value) for name, value in given.items()}

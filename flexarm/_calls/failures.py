@@ -1,7 +1,7 @@
 """From the exception of a gufunc that failed to one about the arm and its arguments.
 
-C calls `explained` (csrc/python/py_explain.c), so that a function which is one call of a
-gufunc needs no other line for its errors.
+C calls `explained` (csrc/python/py_explain.c), so that a function is one call of a
+gufunc and needs no line for its errors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _core
 from . import explain, maps
-from .arm_like import ArmLike
+from .arm_like import ArmLike, StackLike
 
 
 def operand_names(gufunc: Any) -> list[str]:
@@ -55,6 +55,28 @@ def explained(
     if arm is None:
         return error
     return explain.explain(arm, name, error, extra=index, out=out, **given)
+
+
+def explained_of_stack(
+    stack: StackLike,
+    name: str,
+    gufunc: Any,
+    error: Exception,
+    operands: tuple[Any, ...],
+    out: Any,
+) -> BaseException:
+    """Return the exception to raise in place of that of a stack.
+
+    Parameters are those of `explained`; `gufunc` is that of one arm, `operands` are
+    those of a call, the number of a node among them.
+    """
+    names = operand_names(gufunc)
+    if len(operands) < len(names):
+        return error
+    out = operands[len(names)] if len(operands) > len(names) else out
+    n = int(str(gufunc.signature).startswith("(),"))  # the number of a node
+    given = dict(zip(names[n:], operands[n:], strict=False))
+    return explain.explain(stack, name, error, extra=operands[:n], out=out, **given)
 
 
 _core.explain_with(explained)

@@ -58,6 +58,6 @@ def kernels(arm: AnyArm, threads: int = ONE) -> Any:
     """Return the gufuncs of an arm, for calls on so many threads; refuse others."""
     try:
         return arm._model if threads is ONE else threaded(arm, threads)
-    except AttributeError:
+    except (AttributeError, TypeError):
         any_of(arm)
         raise

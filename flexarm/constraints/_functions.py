@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -68,11 +67,7 @@ def constraint_violation(
     array([-2.,  0.])
     """
     need_constraints(arm)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.constraint_violation(q, out)
-    except Exception as error:
-        raise explain(arm, "constraint_violation", error, out=out, q=q) from None
+    return kernels(arm, threads).constraint_violation(q, out)
 
 
 def constraint_jacobian(
@@ -115,11 +110,7 @@ def constraint_jacobian(
     array([[ 1., -2.]])
     """
     need_constraints(arm)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.constraint_jacobian(q, out)
-    except Exception as error:
-        raise explain(arm, "constraint_jacobian", error, out=out, q=q) from None
+    return kernels(arm, threads).constraint_jacobian(q, out)
 
 
 def constraint_forces(
@@ -174,13 +165,7 @@ def constraint_forces(
     array([  0.  ,   0.  , -19.62])
     """
     need_constraints(arm)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.constraint_forces(q, qd, tau, out)
-    except Exception as error:
-        raise explain(
-            arm, "constraint_forces", error, out=out, q=q, qd=qd, tau=tau
-        ) from None
+    return kernels(arm, threads).constraint_forces(q, qd, tau, out)
 
 
 def redundant_constraints(arm: ArmLike, q: Any) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 
 Array = NDArray[np.float64]
 
@@ -82,9 +81,5 @@ def energy_derivatives(
     >>> dq.round(3), dqd.round(3)
     (array([5.886]), array([0.36]))
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        both = model.energy_derivatives(q, qd, out)
-    except Exception as error:
-        raise explain(arm, "energy_derivatives", error, out=out, q=q, qd=qd) from None
+    both = kernels(arm, threads).energy_derivatives(q, qd, out)
     return EnergyDerivatives(both[..., 0, :], both[..., 1, :])

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 
 Array = NDArray[np.float64]
 
@@ -119,12 +119,8 @@ def forward_dynamics_derivatives(
     >>> fa.forward_dynamics_derivatives(arm, q, still, [1.0, 0.0]).dtau.shape
     (100, 6, 6)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        all_ = model.forward_dynamics_derivatives(q, qd, tau, out)
-    except Exception as error:
-        name = "forward_dynamics_derivatives"
-        raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
+    refuse_constraints(arm, "forward_dynamics_derivatives")
+    all_ = kernels(arm, threads).forward_dynamics_derivatives(q, qd, tau, out)
     return ForwardDynamicsDerivatives(
         all_[..., 0, :, :], all_[..., 1, :, :], all_[..., 2, :, :]
     )

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 
 Array = NDArray[np.float64]
 
@@ -114,11 +113,5 @@ def inverse_dynamics_derivatives(
     >>> fa.inverse_dynamics_derivatives(arm, q, still, still).dqd.shape
     (100, 6, 6)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        both = model.inverse_dynamics_derivatives(q, qd, qdd, out)
-    except Exception as error:
-        raise explain(
-            arm, "inverse_dynamics_derivatives", error, out=out, q=q, qd=qd, qdd=qdd
-        ) from None
+    both = kernels(arm, threads).inverse_dynamics_derivatives(q, qd, qdd, out)
     return InverseDynamicsDerivatives(both[..., 0, :, :], both[..., 1, :, :])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._calls.arm_like import ArmLike
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 from ..kinematics.nodes import node_of
 
 
@@ -77,10 +76,4 @@ def jacobian_derivatives(
     (10, 6, 2, 2)
     """
     index = node_of(arm, node)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.jacobian_derivatives(index, q, out)
-    except Exception as error:
-        raise explain(
-            arm, "jacobian_derivatives", error, extra=(index,), out=out, q=q
-        ) from None
+    return kernels(arm, threads).jacobian_derivatives(index, q, out)

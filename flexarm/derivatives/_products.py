@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 
 Array = NDArray[np.float64]
 
@@ -103,22 +103,7 @@ def inverse_dynamics_jvp(
     ... ).round(3)
     array([5.886])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
-    except Exception as error:
-        raise explain(
-            arm,
-            "inverse_dynamics_jvp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            qdd=qdd,
-            dq=dq,
-            dqd=dqd,
-            dqdd=dqdd,
-        ) from None
+    return kernels(arm, threads).inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
 
 
 def inverse_dynamics_vjp(
@@ -175,20 +160,7 @@ def inverse_dynamics_vjp(
     >>> dq.round(3), dqd, dqdd
     (array([11.772]), array([0.2]), array([4.]))
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        all_ = model.inverse_dynamics_vjp(q, qd, qdd, cotangent, out)
-    except Exception as error:
-        raise explain(
-            arm,
-            "inverse_dynamics_vjp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            qdd=qdd,
-            cotangent=cotangent,
-        ) from None
+    all_ = kernels(arm, threads).inverse_dynamics_vjp(q, qd, qdd, cotangent, out)
     return InverseDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])
 
 
@@ -260,22 +232,8 @@ def forward_dynamics_jvp(
     >>> fa.forward_dynamics_jvp(arm, [-np.pi / 2], [0], [0], [1], [0], [1]).round(3)
     array([-2.443])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
-    except Exception as error:
-        raise explain(
-            arm,
-            "forward_dynamics_jvp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            tau=tau,
-            dq=dq,
-            dqd=dqd,
-            dtau=dtau,
-        ) from None
+    refuse_constraints(arm, "forward_dynamics_jvp")
+    return kernels(arm, threads).forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
 
 
 def forward_dynamics_vjp(
@@ -343,18 +301,6 @@ def forward_dynamics_vjp(
     >>> dq.round(3), dqd.round(3), dtau.round(3)
     (array([-5.886]), array([-0.1]), array([1.]))
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        all_ = model.forward_dynamics_vjp(q, qd, tau, cotangent, out)
-    except Exception as error:
-        raise explain(
-            arm,
-            "forward_dynamics_vjp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            tau=tau,
-            cotangent=cotangent,
-        ) from None
+    refuse_constraints(arm, "forward_dynamics_vjp")
+    all_ = kernels(arm, threads).forward_dynamics_vjp(q, qd, tau, cotangent, out)
     return ForwardDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])

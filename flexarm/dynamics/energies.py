@@ -6,8 +6,7 @@ from typing import Any
 
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels, threaded
 
 
 def kinetic_energy(
@@ -44,11 +43,7 @@ def kinetic_energy(
     >>> fa.kinetic_energy(arm, [0.0], [[1.0], [2.0]])
     array([0.25, 1.  ])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.kinetic_energy(q, qd, out)
-    except Exception as error:
-        raise explain(arm, "kinetic_energy", error, out=out, q=q, qd=qd) from None
+    return kernels(arm, threads).kinetic_energy(q, qd, out)
 
 
 def potential_energy(
@@ -89,11 +84,7 @@ def potential_energy(
     >>> fa.potential_energy(arm, [[0.0], [1.0]]).shape
     (2,)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.potential_energy(q, out)
-    except Exception as error:
-        raise explain(arm, "potential_energy", error, out=out, q=q) from None
+    return kernels(arm, threads).potential_energy(q, out)
 
 
 def dissipated_power(
@@ -139,11 +130,7 @@ def dissipated_power(
     >>> fa.dissipated_power(arm, [0.0], [[1.0], [4.0]])
     array([0.5, 8. ])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.dissipated_power(q, qd, out)
-    except Exception as error:
-        raise explain(arm, "dissipated_power", error, out=out, q=q, qd=qd) from None
+    return kernels(arm, threads).dissipated_power(q, qd, out)
 
 
 def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:

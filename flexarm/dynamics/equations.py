@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._calls.arm_like import AnyArm
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 from ..errors import ArgumentError
 
 # and what follows "forward_dynamics" in the names of their kernels
@@ -74,13 +73,7 @@ def inverse_dynamics(
     >>> fa.inverse_dynamics(arm, q, [0.0], [0.0]).shape
     (100, 1)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.inverse_dynamics(q, qd, qdd, out)
-    except Exception as error:
-        raise explain(
-            arm, "inverse_dynamics", error, out=out, q=q, qd=qd, qdd=qdd
-        ) from None
+    return kernels(arm, threads).inverse_dynamics(q, qd, qdd, out)
 
 
 def forward_dynamics(
@@ -156,17 +149,13 @@ def forward_dynamics(
     >>> fa.forward_dynamics(arm, [0.0], [0.0], tau).shape
     (1000, 1)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        if method == "articulated":
-            return model.forward_dynamics(q, qd, tau, out)
-        if method == "basic":
-            return model.forward_dynamics_basic(q, qd, tau, out)
-        if method == "composite":
-            return model.forward_dynamics_composite(q, qd, tau, out)
-    except Exception as error:
-        name = "forward_dynamics" + _METHODS[method]
-        raise explain(arm, name, error, out=out, q=q, qd=qd, tau=tau) from None
+    model = kernels(arm, threads)
+    if method == "articulated":
+        return model.forward_dynamics(q, qd, tau, out)
+    if method == "basic":
+        return model.forward_dynamics_basic(q, qd, tau, out)
+    if method == "composite":
+        return model.forward_dynamics_composite(q, qd, tau, out)
     raise ArgumentError(
         f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
     )
@@ -213,11 +202,7 @@ def bias_forces(
     >>> fa.bias_forces(arm, [[0.0], [0.1], [0.2]], [0.0]).shape
     (3, 1)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.bias_forces(q, qd, out)
-    except Exception as error:
-        raise explain(arm, "bias_forces", error, out=out, q=q, qd=qd) from None
+    return kernels(arm, threads).bias_forces(q, qd, out)
 
 
 def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
@@ -253,8 +238,4 @@ def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     >>> fa.gravity_forces(fa.library.puma560(), [[0.0] * 6] * 5).shape
     (5, 6)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.gravity_forces(q, out)
-    except Exception as error:
-        raise explain(arm, "gravity_forces", error, out=out, q=q) from None
+    return kernels(arm, threads).gravity_forces(q, out)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, refuse_linear
 from .._calls.arm_like import AnyArm, ArmLike
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 
 Array = NDArray[np.float64]
 
@@ -48,11 +47,7 @@ def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> 
     >>> fa.mass_matrix(arm, [[0.0] * 6, [0.1] * 6]).shape
     (2, 6, 6)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.mass_matrix(q, out)
-    except Exception as error:
-        raise explain(arm, "mass_matrix", error, out=out, q=q) from None
+    return kernels(arm, threads).mass_matrix(q, out)
 
 
 def mass_matrix_inverse(
@@ -94,11 +89,7 @@ def mass_matrix_inverse(
     >>> fa.mass_matrix_inverse(fa.library.puma560(), [[0.1] * 6] * 5).shape
     (5, 6, 6)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.mass_matrix_inverse(q, out)
-    except Exception as error:
-        raise explain(arm, "mass_matrix_inverse", error, out=out, q=q) from None
+    return kernels(arm, threads).mass_matrix_inverse(q, out)
 
 
 def apply_mass_matrix(
@@ -137,11 +128,7 @@ def apply_mass_matrix(
     >>> fa.apply_mass_matrix(arm, [[0.1], [0.2]], [3.0]).shape
     (2, 1)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.apply_mass_matrix(q, x, out)
-    except Exception as error:
-        raise explain(arm, "apply_mass_matrix", error, out=out, q=q, x=x) from None
+    return kernels(arm, threads).apply_mass_matrix(q, x, out)
 
 
 def apply_mass_matrix_inverse(
@@ -180,12 +167,7 @@ def apply_mass_matrix_inverse(
     >>> fa.apply_mass_matrix_inverse(arm, [[0.1], [0.2]], [3.0]).shape
     (2, 1)
     """
-    name = "apply_mass_matrix_inverse"
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.apply_mass_matrix_inverse(q, x, out)
-    except Exception as error:
-        raise explain(arm, name, error, out=out, q=q, x=x) from None
+    return kernels(arm, threads).apply_mass_matrix_inverse(q, x, out)
 
 
 def log_det_mass_matrix(
@@ -226,11 +208,7 @@ def log_det_mass_matrix(
     >>> fa.log_det_mass_matrix(arm, [[0.1], [0.2]]).shape
     (2,)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.log_det_mass_matrix(q, out)
-    except Exception as error:
-        raise explain(arm, "log_det_mass_matrix", error, out=out, q=q) from None
+    return kernels(arm, threads).log_det_mass_matrix(q, out)
 
 
 def body_rows(arm: ArmLike) -> tuple[slice, ...]:
@@ -323,11 +301,7 @@ def innovations_factors(
     """
     one = any_of(arm)
     refuse_linear(one, "innovations factors")
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        both = model.innovations_factors(q)
-    except Exception as error:
-        raise explain(arm, "innovations_factors", error, q=q) from None
+    both = kernels(arm, threads).innovations_factors(q)
     return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(one))
 
 
@@ -381,11 +355,7 @@ def mass_matrix_inverse_blocks(
     """
     one = any_of(arm)
     refuse_linear(one, "blocks by recursion")
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        whole = model.mass_matrix_inverse_blocks(q)
-    except Exception as error:
-        raise explain(arm, "mass_matrix_inverse_blocks", error, q=q) from None
+    whole = kernels(arm, threads).mass_matrix_inverse_blocks(q)
     rows = zip(one.bodies, body_rows(one), strict=True)
     blocks = {body.name: whole[..., at, at] for body, at in rows}
     for i in range(arm.motor_slice.start, arm.motor_slice.stop):

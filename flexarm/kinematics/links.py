@@ -10,8 +10,7 @@ from typing import Any
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm
-from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 from .forms import check_form, refuse_cut_models
 
 
@@ -91,11 +90,7 @@ def link_velocities(
     array([0., 0., 2., 0., 1., 0.])
     """
     name = _kernel(arm, "link_velocities", form)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return getattr(model, name)(q, qd, out)
-    except Exception as error:
-        raise explain(arm, name, error, out=out, q=q, qd=qd) from None
+    return getattr(kernels(arm, threads), name)(q, qd, out)
 
 
 def link_accelerations(
@@ -172,11 +167,7 @@ def link_accelerations(
     array([-9.,  0.,  0.])
     """
     name = _kernel(arm, "link_accelerations", form)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return getattr(model, name)(q, qd, qdd, out)
-    except Exception as error:
-        raise explain(arm, name, error, out=out, q=q, qd=qd, qdd=qdd) from None
+    return getattr(kernels(arm, threads), name)(q, qd, qdd, out)
 
 
 def link_jacobians(
@@ -236,11 +227,7 @@ def link_jacobians(
     ((10, 2, 6, 2), (10, 6, 2))
     """
     name = _kernel(arm, "link_jacobians", form)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return getattr(model, name)(q, out)
-    except Exception as error:
-        raise explain(arm, name, error, out=out, q=q) from None
+    return getattr(kernels(arm, threads), name)(q, out)
 
 
 def link_jacobian_rates(
@@ -300,8 +287,4 @@ def link_jacobian_rates(
     array([0., 0., 0., 1., 0., 0.])
     """
     name = _kernel(arm, "link_jacobian_rates", form)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return getattr(model, name)(q, qd, out)
-    except Exception as error:
-        raise explain(arm, name, error, out=out, q=q, qd=qd) from None
+    return getattr(kernels(arm, threads), name)(q, qd, out)

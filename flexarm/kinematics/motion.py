@@ -7,7 +7,7 @@ from typing import Any
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels, threaded
 from .nodes import _quiet_pose, check_frame, node_of, turn_spatial
 
 
@@ -126,11 +126,7 @@ def momentum(
     >>> fa.momentum(arm, [0.0], [3.0])  # 2 kg at 1.5 m/s, half a metre away
     array([ 0. , -1.5,  0. ,  0. ,  0. ,  3. ])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.momentum(q, qd, out)
-    except Exception as error:
-        raise explain(arm, "momentum", error, out=out, q=q, qd=qd) from None
+    return kernels(arm, threads).momentum(q, qd, out)
 
 
 def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
@@ -163,8 +159,4 @@ def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     >>> fa.center_of_mass(arm, [0.0, 0.0])
     array([1., 0., 0.])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.center_of_mass(q, out)
-    except Exception as error:
-        raise explain(arm, "center_of_mass", error, out=out, q=q) from None
+    return kernels(arm, threads).center_of_mass(q, out)

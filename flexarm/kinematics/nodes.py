@@ -10,7 +10,7 @@ from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.explain import explain
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels, threaded
 from ..errors import ArgumentError, ModelError
 
 _FRAMES = ("node", "base")
@@ -88,11 +88,7 @@ def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     >>> fa.link_poses(arm, [[0.0, 0.0]] * 10).shape
     (10, 2, 4, 4)
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.link_poses(q, out)
-    except Exception as error:
-        raise explain(arm, "link_poses", error, out=out, q=q) from None
+    return kernels(arm, threads).link_poses(q, out)
 
 
 def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
@@ -128,11 +124,7 @@ def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     >>> fa.node_poses(arm, [[0.0, 0.0]] * 10).shape == (10, arm.n_nodes, 4, 4)
     True
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.node_poses(q, out)
-    except Exception as error:
-        raise explain(arm, "node_poses", error, out=out, q=q) from None
+    return kernels(arm, threads).node_poses(q, out)
 
 
 def node_pose(
@@ -178,11 +170,7 @@ def node_pose(
     (10, 4, 4)
     """
     index = node_of(arm, node)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.node_pose(index, q, out)
-    except Exception as error:
-        raise explain(arm, "node_pose", error, extra=(index,), out=out, q=q) from None
+    return kernels(arm, threads).node_pose(index, q, out)
 
 
 def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:

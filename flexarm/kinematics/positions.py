@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .. import _core, se3
 from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
-from .._calls.explain import check_out, explain, leading, not_finite
+from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 
 if TYPE_CHECKING:
     from ..bodies.joints import Joint
@@ -67,11 +67,7 @@ def integrate(
     >>> fa.integrate(arm, arm.neutral, [0, 0, np.pi / 2, np.pi / 2, 0, 0]).round(3)
     array([0.707, 0.   , 0.   , 0.707, 1.   , 1.   , 0.   ])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.integrate(q, dq, out)
-    except Exception as error:
-        raise explain(arm, "integrate", error, out=out, q=q, dq=dq) from None
+    return kernels(arm, threads).integrate(q, dq, out)
 
 
 def position_rates(
@@ -109,11 +105,7 @@ def position_rates(
     >>> fa.position_rates(fa.Arm([ball]), [1, 0, 0, 0], [2, 4, 6])
     array([0., 1., 2., 3.])
     """
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        return model.position_rates(q, qd, out)
-    except Exception as error:
-        raise explain(arm, "position_rates", error, out=out, q=q, qd=qd) from None
+    return kernels(arm, threads).position_rates(q, qd, out)
 
 
 # poses of finite positions; where numbers overflow the result is NaN

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def compose(S: Any, T: Any, *, out: Any = None) -> Any:
@@ -50,10 +49,7 @@ def compose(S: Any, T: Any, *, out: Any = None) -> Any:
     >>> fa.screws.compose(tip, joint)[1, :3, 3]
     array([0.  , 0.01, 0.  ])
     """
-    try:
-        return _core.screws_compose(S, T, out)
-    except Exception as error:
-        raise explain("screws_compose", error, out=out, S=S, T=T) from None
+    return _core.screws_compose(S, T, out)
 
 
 def inverse(T: Any, *, out: Any = None) -> Any:
@@ -94,10 +90,7 @@ def inverse(T: Any, *, out: Any = None) -> Any:
     >>> np.allclose(unit, [np.eye(4), np.zeros((4, 4))], rtol=0, atol=1e-14)
     True
     """
-    try:
-        return _core.screws_inverse(T, out)
-    except Exception as error:
-        raise explain("screws_inverse", error, out=out, T=T) from None
+    return _core.screws_inverse(T, out)
 
 
 def exp(X: Any, *, out: Any = None) -> Any:
@@ -134,10 +127,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
     >>> T[1, :3, 3].round(12) + 0.0  # half of it: the turn grows along the way
     array([-0.1 ,  0.05,  0.  ])
     """
-    try:
-        return _core.screws_exp(X, out)
-    except Exception as error:
-        raise explain("screws_exp", error, out=out, X=X) from None
+    return _core.screws_exp(X, out)
 
 
 def log(T: Any, *, out: Any = None) -> Any:
@@ -177,10 +167,7 @@ def log(T: Any, *, out: Any = None) -> Any:
     >>> np.allclose(fa.screws.log(T)[0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     True
     """
-    try:
-        return _core.screws_log(T, out)
-    except Exception as error:
-        raise explain("screws_log", error, out=out, T=T) from None
+    return _core.screws_log(T, out)
 
 
 def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
@@ -229,10 +216,7 @@ def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
     array([[ 0.  ,  0.  ,  1.  ,  0.  , -1.  ,  0.  ],
            [ 0.  ,  0.  ,  0.  ,  0.01,  0.  ,  0.  ]])
     """
-    try:
-        return _core.screws_apply_adjoint(T, t, out)
-    except Exception as error:
-        raise explain("screws_apply_adjoint", error, out=out, T=T, t=t) from None
+    return _core.screws_apply_adjoint(T, t, out)
 
 
 def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
@@ -272,12 +256,7 @@ def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
     >>> np.allclose(fa.screws.apply_adjoint_inverse(T, there), t)
     True
     """
-    try:
-        return _core.screws_apply_adjoint_inverse(T, t, out)
-    except Exception as error:
-        raise explain(
-            "screws_apply_adjoint_inverse", error, out=out, T=T, t=t
-        ) from None
+    return _core.screws_apply_adjoint_inverse(T, t, out)
 
 
 def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
@@ -322,10 +301,7 @@ def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
     array([[ 0.  ,  0.  ,  0.  ,  5.  ,  0.  ,  0.  ],
            [ 0.  ,  0.  , -0.05,  0.  ,  0.  ,  0.  ]])
     """
-    try:
-        return _core.screws_apply_coadjoint(T, w, out)
-    except Exception as error:
-        raise explain("screws_apply_coadjoint", error, out=out, T=T, w=w) from None
+    return _core.screws_apply_coadjoint(T, w, out)
 
 
 def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
@@ -365,12 +341,7 @@ def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
     >>> np.allclose(fa.screws.apply_coadjoint_inverse(T, there), w)
     True
     """
-    try:
-        return _core.screws_apply_coadjoint_inverse(T, w, out)
-    except Exception as error:
-        raise explain(
-            "screws_apply_coadjoint_inverse", error, out=out, T=T, w=w
-        ) from None
+    return _core.screws_apply_coadjoint_inverse(T, w, out)
 
 
 def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
@@ -407,10 +378,7 @@ def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     >>> fa.screws.bracket(a, b)[1]
     array([0. , 0. , 0. , 0. , 0. , 0.1])
     """
-    try:
-        return _core.screws_bracket(a, b, out)
-    except Exception as error:
-        raise explain("screws_bracket", error, out=out, a=a, b=b) from None
+    return _core.screws_bracket(a, b, out)
 
 
 def left_jacobian(X: Any, *, out: Any = None) -> Any:
@@ -446,10 +414,7 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ X[1] + D @ X[0], X[1])  # along itself
     True
     """
-    try:
-        return _core.screws_left_jacobian(X, out)
-    except Exception as error:
-        raise explain("screws_left_jacobian", error, out=out, X=X) from None
+    return _core.screws_left_jacobian(X, out)
 
 
 def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
@@ -485,7 +450,4 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ K, np.eye(6)), np.allclose(J @ E + D @ K, 0.0)
     (True, True)
     """
-    try:
-        return _core.screws_left_jacobian_inverse(X, out)
-    except Exception as error:
-        raise explain("screws_left_jacobian_inverse", error, out=out, X=X) from None
+    return _core.screws_left_jacobian_inverse(X, out)

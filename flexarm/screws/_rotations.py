@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
@@ -49,10 +48,7 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
            [ 0.2,  0. ,  0. ],
            [ 0. ,  0. ,  0. ]])
     """
-    try:
-        return _core.screws_rotation_compose(X, Y, out)
-    except Exception as error:
-        raise explain("screws_rotation_compose", error, out=out, X=X, Y=Y) from None
+    return _core.screws_rotation_compose(X, Y, out)
 
 
 def rotation_inverse(X: Any, *, out: Any = None) -> Any:
@@ -94,10 +90,7 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
     >>> fa.screws.rotation_inverse(X)[1, 0]
     array([0. , 0.1, 0. ])
     """
-    try:
-        return _core.screws_rotation_inverse(X, out)
-    except Exception as error:
-        raise explain("screws_rotation_inverse", error, out=out, X=X) from None
+    return _core.screws_rotation_inverse(X, out)
 
 
 def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
@@ -140,10 +133,7 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
     array([[1. , 0. , 0. ],
            [0. , 0.1, 0. ]])
     """
-    try:
-        return _core.screws_rotation_apply(X, a, out)
-    except Exception as error:
-        raise explain("screws_rotation_apply", error, out=out, X=X, a=a) from None
+    return _core.screws_rotation_apply(X, a, out)
 
 
 def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
@@ -178,10 +168,7 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     array([[ 0.,  0.,  1.],
            [ 0., -2.,  0.]])
     """
-    try:
-        return _core.screws_rotation_bracket(a, b, out)
-    except Exception as error:
-        raise explain("screws_rotation_bracket", error, out=out, a=a, b=b) from None
+    return _core.screws_rotation_bracket(a, b, out)
 
 
 def rotation_exp(W: Any, *, out: Any = None) -> Any:
@@ -216,10 +203,7 @@ def rotation_exp(W: Any, *, out: Any = None) -> Any:
     >>> np.allclose(X[1], 0.1 * fa.se3.so3_hat([0, 0, 1]) @ X[0])
     True
     """
-    try:
-        return _core.screws_rotation_exp(W, out)
-    except Exception as error:
-        raise explain("screws_rotation_exp", error, out=out, W=W) from None
+    return _core.screws_rotation_exp(W, out)
 
 
 def rotation_log(X: Any, *, out: Any = None) -> Any:
@@ -259,10 +243,7 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
     array([[0.1, 0.2, 0.3],
            [0.4, 0.5, 0.6]])
     """
-    try:
-        return _core.screws_rotation_log(X, out)
-    except Exception as error:
-        raise explain("screws_rotation_log", error, out=out, X=X) from None
+    return _core.screws_rotation_log(X, out)
 
 
 def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
@@ -300,10 +281,7 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.left_jacobian(W.ravel()))
     True
     """
-    try:
-        return _core.screws_rotation_left_jacobian(W, out)
-    except Exception as error:
-        raise explain("screws_rotation_left_jacobian", error, out=out, W=W) from None
+    return _core.screws_rotation_left_jacobian(W, out)
 
 
 def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
@@ -339,9 +317,4 @@ def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ K, np.eye(3)), np.allclose(J @ P + Q @ K, 0.0)
     (True, True)
     """
-    try:
-        return _core.screws_rotation_left_jacobian_inverse(W, out)
-    except Exception as error:
-        raise explain(
-            "screws_rotation_left_jacobian_inverse", error, out=out, W=W
-        ) from None
+    return _core.screws_rotation_left_jacobian_inverse(W, out)

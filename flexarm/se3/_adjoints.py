@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def adjoint(C: Any, *, out: Any = None) -> Any:
@@ -46,10 +45,7 @@ def adjoint(C: Any, *, out: Any = None) -> Any:
     >>> fa.se3.adjoint(C) @ [0, 0, 1, 0, 0, 0]  # a turn about z in b, seen in a
     array([ 0.,  0.,  1.,  0., -1.,  0.])
     """
-    try:
-        return _core.se3_adjoint(C, out)
-    except Exception as error:
-        raise explain("se3_adjoint", error, out=out, C=C) from None
+    return _core.se3_adjoint(C, out)
 
 
 def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
@@ -87,10 +83,7 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
     >>> np.allclose(unit, np.eye(6), rtol=0, atol=1e-15)
     True
     """
-    try:
-        return _core.se3_adjoint_inverse(C, out)
-    except Exception as error:
-        raise explain("se3_adjoint_inverse", error, out=out, C=C) from None
+    return _core.se3_adjoint_inverse(C, out)
 
 
 def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
@@ -128,10 +121,7 @@ def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
     >>> fa.se3.apply_adjoint(C, [0, 0, 1, 0, 0, 0])
     array([ 0.,  0.,  1.,  0., -1.,  0.])
     """
-    try:
-        return _core.se3_apply_adjoint(C, X, out)
-    except Exception as error:
-        raise explain("se3_apply_adjoint", error, out=out, C=C, X=X) from None
+    return _core.se3_apply_adjoint(C, X, out)
 
 
 def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
@@ -168,10 +158,7 @@ def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
     >>> fa.se3.apply_adjoint_inverse(C, [0, 0, 1, 0, 0, 0])
     array([0., 0., 1., 0., 1., 0.])
     """
-    try:
-        return _core.se3_apply_adjoint_inverse(C, X, out)
-    except Exception as error:
-        raise explain("se3_apply_adjoint_inverse", error, out=out, C=C, X=X) from None
+    return _core.se3_apply_adjoint_inverse(C, X, out)
 
 
 def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
@@ -213,10 +200,7 @@ def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
     >>> fa.se3.apply_coadjoint(C, [0, 0, 0, 0, 10, 0])  # 10 N along y, 1 m away
     array([ 0.,  0., 10.,  0., 10.,  0.])
     """
-    try:
-        return _core.se3_apply_coadjoint(C, W, out)
-    except Exception as error:
-        raise explain("se3_apply_coadjoint", error, out=out, C=C, W=W) from None
+    return _core.se3_apply_coadjoint(C, W, out)
 
 
 def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
@@ -253,10 +237,7 @@ def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
     >>> fa.se3.apply_coadjoint_inverse(C, [0, 0, 10, 0, 10, 0])
     array([ 0.,  0.,  0.,  0., 10.,  0.])
     """
-    try:
-        return _core.se3_apply_coadjoint_inverse(C, W, out)
-    except Exception as error:
-        raise explain("se3_apply_coadjoint_inverse", error, out=out, C=C, W=W) from None
+    return _core.se3_apply_coadjoint_inverse(C, W, out)
 
 
 def ad(X: Any, *, out: Any = None) -> Any:
@@ -289,10 +270,7 @@ def ad(X: Any, *, out: Any = None) -> Any:
     >>> fa.se3.ad([0, 0, 1, 0, 0, 0]) @ [1, 0, 0, 0, 0, 0]
     array([0., 1., 0., 0., 0., 0.])
     """
-    try:
-        return _core.se3_ad(X, out)
-    except Exception as error:
-        raise explain("se3_ad", error, out=out, X=X) from None
+    return _core.se3_ad(X, out)
 
 
 def bracket(X: Any, Y: Any, *, out: Any = None) -> Any:
@@ -322,7 +300,4 @@ def bracket(X: Any, Y: Any, *, out: Any = None) -> Any:
     >>> fa.se3.bracket([1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0])
     array([0., 0., 0., 0., 0., 1.])
     """
-    try:
-        return _core.se3_bracket(X, Y, out)
-    except Exception as error:
-        raise explain("se3_bracket", error, out=out, X=X, Y=Y) from None
+    return _core.se3_bracket(X, Y, out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def left_jacobian(X: Any, *, out: Any = None) -> Any:
@@ -42,10 +41,7 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
     >>> fa.se3.left_jacobian(X) @ X  # along itself
     array([0.3, 0. , 0. , 0.1, 0.2, 0. ])
     """
-    try:
-        return _core.se3_left_jacobian(X, out)
-    except Exception as error:
-        raise explain("se3_left_jacobian", error, out=out, X=X) from None
+    return _core.se3_left_jacobian(X, out)
 
 
 def right_jacobian(X: Any, *, out: Any = None) -> Any:
@@ -83,10 +79,7 @@ def right_jacobian(X: Any, *, out: Any = None) -> Any:
     >>> fa.se3.right_jacobian(X) @ X  # along itself
     array([0.3, 0. , 0. , 0.1, 0.2, 0. ])
     """
-    try:
-        return _core.se3_right_jacobian(X, out)
-    except Exception as error:
-        raise explain("se3_right_jacobian", error, out=out, X=X) from None
+    return _core.se3_right_jacobian(X, out)
 
 
 def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
@@ -121,10 +114,7 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ inverse, np.eye(6), rtol=0, atol=1e-14)
     True
     """
-    try:
-        return _core.se3_left_jacobian_inverse(X, out)
-    except Exception as error:
-        raise explain("se3_left_jacobian_inverse", error, out=out, X=X) from None
+    return _core.se3_left_jacobian_inverse(X, out)
 
 
 def right_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
@@ -159,10 +149,7 @@ def right_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ inverse, np.eye(6), rtol=0, atol=1e-14)
     True
     """
-    try:
-        return _core.se3_right_jacobian_inverse(X, out)
-    except Exception as error:
-        raise explain("se3_right_jacobian_inverse", error, out=out, X=X) from None
+    return _core.se3_right_jacobian_inverse(X, out)
 
 
 def left_jacobian_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
@@ -203,12 +190,7 @@ def left_jacobian_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
     >>> np.allclose((after - before) / (2 * h), D, rtol=0, atol=1e-9)
     True
     """
-    try:
-        return _core.se3_left_jacobian_derivative(X, U, out)
-    except Exception as error:
-        raise explain(
-            "se3_left_jacobian_derivative", error, out=out, X=X, U=U
-        ) from None
+    return _core.se3_left_jacobian_derivative(X, U, out)
 
 
 def right_jacobian_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
@@ -249,12 +231,7 @@ def right_jacobian_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
     >>> np.allclose((after - before) / (2 * h), D, rtol=0, atol=1e-9)
     True
     """
-    try:
-        return _core.se3_right_jacobian_derivative(X, U, out)
-    except Exception as error:
-        raise explain(
-            "se3_right_jacobian_derivative", error, out=out, X=X, U=U
-        ) from None
+    return _core.se3_right_jacobian_derivative(X, U, out)
 
 
 def left_jacobian_inverse_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
@@ -293,12 +270,7 @@ def left_jacobian_inverse_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
     >>> np.allclose((after - before) / (2 * h), D, rtol=0, atol=1e-9)
     True
     """
-    try:
-        return _core.se3_left_jacobian_inverse_derivative(X, U, out)
-    except Exception as error:
-        raise explain(
-            "se3_left_jacobian_inverse_derivative", error, out=out, X=X, U=U
-        ) from None
+    return _core.se3_left_jacobian_inverse_derivative(X, U, out)
 
 
 def right_jacobian_inverse_derivative(X: Any, U: Any, *, out: Any = None) -> Any:
@@ -337,9 +309,4 @@ def right_jacobian_inverse_derivative(X: Any, U: Any, *, out: Any = None) -> Any
     >>> np.allclose((after - before) / (2 * h), D, rtol=0, atol=1e-9)
     True
     """
-    try:
-        return _core.se3_right_jacobian_inverse_derivative(X, U, out)
-    except Exception as error:
-        raise explain(
-            "se3_right_jacobian_inverse_derivative", error, out=out, X=X, U=U
-        ) from None
+    return _core.se3_right_jacobian_inverse_derivative(X, U, out)

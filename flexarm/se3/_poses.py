@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def hat(X: Any, *, out: Any = None) -> Any:
@@ -36,10 +35,7 @@ def hat(X: Any, *, out: Any = None) -> Any:
            [-2.,  1.,  0.,  6.],
            [ 0.,  0.,  0.,  0.]])
     """
-    try:
-        return _core.se3_hat(X, out)
-    except Exception as error:
-        raise explain("se3_hat", error, out=out, X=X) from None
+    return _core.se3_hat(X, out)
 
 
 def vee(S: Any, *, out: Any = None) -> Any:
@@ -73,10 +69,7 @@ def vee(S: Any, *, out: Any = None) -> Any:
     >>> fa.se3.vee(fa.se3.hat([1, 2, 3, 4, 5, 6]))
     array([1., 2., 3., 4., 5., 6.])
     """
-    try:
-        return _core.se3_vee(S, out)
-    except Exception as error:
-        raise explain("se3_vee", error, out=out, S=S) from None
+    return _core.se3_vee(S, out)
 
 
 def exp(X: Any, *, out: Any = None) -> Any:
@@ -117,10 +110,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
            [ 0.,  0.,  1.,  0.],
            [ 0.,  0.,  0.,  1.]])
     """
-    try:
-        return _core.se3_exp(X, out)
-    except Exception as error:
-        raise explain("se3_exp", error, out=out, X=X) from None
+    return _core.se3_exp(X, out)
 
 
 def log(C: Any, *, out: Any = None) -> Any:
@@ -162,10 +152,7 @@ def log(C: Any, *, out: Any = None) -> Any:
     >>> fa.se3.log(C).round(12)
     array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     """
-    try:
-        return _core.se3_log(C, out)
-    except Exception as error:
-        raise explain("se3_log", error, out=out, C=C) from None
+    return _core.se3_log(C, out)
 
 
 def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
@@ -206,12 +193,7 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
            [0., 0., 1., 3.],
            [0., 0., 0., 1.]])
     """
-    try:
-        return _core.se3_pose(rotation, position, out)
-    except Exception as error:
-        raise explain(
-            "se3_pose", error, out=out, rotation=rotation, position=position
-        ) from None
+    return _core.se3_pose(rotation, position, out)
 
 
 def inverse(C: Any, *, out: Any = None) -> Any:
@@ -246,10 +228,7 @@ def inverse(C: Any, *, out: Any = None) -> Any:
     >>> fa.se3.inverse(C)[:3, 3]
     array([-1., -2., -3.])
     """
-    try:
-        return _core.se3_inverse(C, out)
-    except Exception as error:
-        raise explain("se3_inverse", error, out=out, C=C) from None
+    return _core.se3_inverse(C, out)
 
 
 def compose(A: Any, B: Any, *, out: Any = None) -> Any:
@@ -286,10 +265,7 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
     >>> fa.se3.compose(A, A)[:3, 3]
     array([2., 0., 0.])
     """
-    try:
-        return _core.se3_compose(A, B, out)
-    except Exception as error:
-        raise explain("se3_compose", error, out=out, A=A, B=B) from None
+    return _core.se3_compose(A, B, out)
 
 
 def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
@@ -337,10 +313,7 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
     >>> fa.se3.log(fa.se3.interpolate(C0, C1, 0.5)).round(4)
     array([0.    , 0.    , 0.7854, 0.    , 0.    , 0.5   ])
     """
-    try:
-        return _core.se3_interpolate(C0, C1, s, out)
-    except Exception as error:
-        raise explain("se3_interpolate", error, out=out, C0=C0, C1=C1, s=s) from None
+    return _core.se3_interpolate(C0, C1, s, out)
 
 
 def cayley(X: Any, *, out: Any = None) -> Any:
@@ -376,10 +349,7 @@ def cayley(X: Any, *, out: Any = None) -> Any:
            [ 0.,  0.,  1.,  1.],
            [ 0.,  0.,  0.,  1.]])
     """
-    try:
-        return _core.se3_cayley(X, out)
-    except Exception as error:
-        raise explain("se3_cayley", error, out=out, X=X) from None
+    return _core.se3_cayley(X, out)
 
 
 def cayley_inverse(C: Any, *, out: Any = None) -> Any:
@@ -413,10 +383,7 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
     >>> fa.se3.cayley_inverse(fa.se3.cayley([0, 0, 2, 0, 0, 1]))
     array([0., 0., 2., 0., 0., 1.])
     """
-    try:
-        return _core.se3_cayley_inverse(C, out)
-    except Exception as error:
-        raise explain("se3_cayley_inverse", error, out=out, C=C) from None
+    return _core.se3_cayley_inverse(C, out)
 
 
 def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
@@ -462,9 +429,4 @@ def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
     >>> fa.se3.screw([1, 0, 0], [0, 0, 5], np.inf)
     array([0., 0., 0., 0., 0., 1.])
     """
-    try:
-        return _core.se3_screw(point, axis, pitch, out)
-    except Exception as error:
-        raise explain(
-            "se3_screw", error, out=out, point=point, axis=axis, pitch=pitch
-        ) from None
+    return _core.se3_screw(point, axis, pitch, out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
@@ -44,10 +43,7 @@ def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
     >>> fa.se3.quaternion_from_rotation([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
     array([0., 1., 0., 0.])
     """
-    try:
-        return _core.se3_quaternion_from_rotation(R, out)
-    except Exception as error:
-        raise explain("se3_quaternion_from_rotation", error, out=out, R=R) from None
+    return _core.se3_quaternion_from_rotation(R, out)
 
 
 def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
@@ -86,10 +82,7 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    try:
-        return _core.se3_rotation_from_quaternion(q, out)
-    except Exception as error:
-        raise explain("se3_rotation_from_quaternion", error, out=out, q=q) from None
+    return _core.se3_rotation_from_quaternion(q, out)
 
 
 def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
@@ -123,10 +116,7 @@ def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
     >>> fa.se3.quaternion_product([0, 1, 0, 0], [0, 0, 1, 0])  # i j = k
     array([0., 0., 0., 1.])
     """
-    try:
-        return _core.se3_quaternion_product(p, q, out)
-    except Exception as error:
-        raise explain("se3_quaternion_product", error, out=out, p=p, q=q) from None
+    return _core.se3_quaternion_product(p, q, out)
 
 
 def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
@@ -159,10 +149,7 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
     >>> fa.se3.quaternion_inverse([0.0, 0.0, 0.0, 2.0])
     array([ 0. ,  0. ,  0. , -0.5])
     """
-    try:
-        return _core.se3_quaternion_inverse(q, out)
-    except Exception as error:
-        raise explain("se3_quaternion_inverse", error, out=out, q=q) from None
+    return _core.se3_quaternion_inverse(q, out)
 
 
 def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
@@ -196,10 +183,7 @@ def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
     >>> fa.se3.quaternion_exp([0.0, 0.0, np.pi / 2]).round(4)
     array([0.7071, 0.    , 0.    , 0.7071])
     """
-    try:
-        return _core.se3_quaternion_exp(phi, out)
-    except Exception as error:
-        raise explain("se3_quaternion_exp", error, out=out, phi=phi) from None
+    return _core.se3_quaternion_exp(phi, out)
 
 
 def quaternion_log(q: Any, *, out: Any = None) -> Any:
@@ -237,7 +221,4 @@ def quaternion_log(q: Any, *, out: Any = None) -> Any:
     >>> fa.se3.quaternion_log([0.0, 0.0, -2.0, 0.0]).round(4)
     array([ 0.    , -3.1416,  0.    ])
     """
-    try:
-        return _core.se3_quaternion_log(q, out)
-    except Exception as error:
-        raise explain("se3_quaternion_log", error, out=out, q=q) from None
+    return _core.se3_quaternion_log(q, out)

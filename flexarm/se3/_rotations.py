@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._calls.maps import explain
 
 
 def so3_hat(phi: Any, *, out: Any = None) -> Any:
@@ -35,10 +34,7 @@ def so3_hat(phi: Any, *, out: Any = None) -> Any:
            [ 3.,  0., -1.],
            [-2.,  1.,  0.]])
     """
-    try:
-        return _core.se3_so3_hat(phi, out)
-    except Exception as error:
-        raise explain("se3_so3_hat", error, out=out, phi=phi) from None
+    return _core.se3_so3_hat(phi, out)
 
 
 def so3_vee(S: Any, *, out: Any = None) -> Any:
@@ -72,10 +68,7 @@ def so3_vee(S: Any, *, out: Any = None) -> Any:
     >>> fa.se3.so3_vee(fa.se3.so3_hat([1.0, 2.0, 3.0]))
     array([1., 2., 3.])
     """
-    try:
-        return _core.se3_so3_vee(S, out)
-    except Exception as error:
-        raise explain("se3_so3_vee", error, out=out, S=S) from None
+    return _core.se3_so3_vee(S, out)
 
 
 def so3_exp(phi: Any, *, out: Any = None) -> Any:
@@ -112,10 +105,7 @@ def so3_exp(phi: Any, *, out: Any = None) -> Any:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    try:
-        return _core.se3_so3_exp(phi, out)
-    except Exception as error:
-        raise explain("se3_so3_exp", error, out=out, phi=phi) from None
+    return _core.se3_so3_exp(phi, out)
 
 
 def so3_log(R: Any, *, out: Any = None) -> Any:
@@ -155,10 +145,7 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
     >>> fa.se3.so3_log([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).round(4)
     array([0.    , 0.    , 1.5708])
     """
-    try:
-        return _core.se3_so3_log(R, out)
-    except Exception as error:
-        raise explain("se3_so3_log", error, out=out, R=R) from None
+    return _core.se3_so3_log(R, out)
 
 
 def so3_left_jacobian(phi: Any, *, out: Any = None) -> Any:
@@ -194,10 +181,7 @@ def so3_left_jacobian(phi: Any, *, out: Any = None) -> Any:
     >>> fa.se3.so3_left_jacobian(phi) @ rate  # about its own axis
     array([2., 0., 0.])
     """
-    try:
-        return _core.se3_so3_left_jacobian(phi, out)
-    except Exception as error:
-        raise explain("se3_so3_left_jacobian", error, out=out, phi=phi) from None
+    return _core.se3_so3_left_jacobian(phi, out)
 
 
 def so3_left_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
@@ -233,12 +217,7 @@ def so3_left_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ inverse, np.eye(3), rtol=0, atol=1e-15)
     True
     """
-    try:
-        return _core.se3_so3_left_jacobian_inverse(phi, out)
-    except Exception as error:
-        raise explain(
-            "se3_so3_left_jacobian_inverse", error, out=out, phi=phi
-        ) from None
+    return _core.se3_so3_left_jacobian_inverse(phi, out)
 
 
 def so3_right_jacobian(phi: Any, *, out: Any = None) -> Any:
@@ -273,10 +252,7 @@ def so3_right_jacobian(phi: Any, *, out: Any = None) -> Any:
     >>> fa.se3.so3_right_jacobian(phi) @ rate  # about its own axis
     array([2., 0., 0.])
     """
-    try:
-        return _core.se3_so3_right_jacobian(phi, out)
-    except Exception as error:
-        raise explain("se3_so3_right_jacobian", error, out=out, phi=phi) from None
+    return _core.se3_so3_right_jacobian(phi, out)
 
 
 def so3_right_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
@@ -312,12 +288,7 @@ def so3_right_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
     >>> np.allclose(J @ inverse, np.eye(3), rtol=0, atol=1e-15)
     True
     """
-    try:
-        return _core.se3_so3_right_jacobian_inverse(phi, out)
-    except Exception as error:
-        raise explain(
-            "se3_so3_right_jacobian_inverse", error, out=out, phi=phi
-        ) from None
+    return _core.se3_so3_right_jacobian_inverse(phi, out)
 
 
 def so3_cayley(phi: Any, *, out: Any = None) -> Any:
@@ -352,10 +323,7 @@ def so3_cayley(phi: Any, *, out: Any = None) -> Any:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    try:
-        return _core.se3_so3_cayley(phi, out)
-    except Exception as error:
-        raise explain("se3_so3_cayley", error, out=out, phi=phi) from None
+    return _core.se3_so3_cayley(phi, out)
 
 
 def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
@@ -389,7 +357,4 @@ def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
     >>> fa.se3.so3_cayley_inverse([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([0., 0., 2.])
     """
-    try:
-        return _core.se3_so3_cayley_inverse(R, out)
-    except Exception as error:
-        raise explain("se3_so3_cayley_inverse", error, out=out, R=R) from None
+    return _core.se3_so3_cayley_inverse(R, out)

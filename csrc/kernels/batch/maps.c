@@ -15,7 +15,7 @@
 #include "kernels/lie/lie.c"
 #include "lanes/lane.h"
 
-#define MAP_ROW(map, name, operands, run) [map] = run,
+#define MAP_ROW(map, name, doc, operands, run) [map] = run,
 static void (*const map_rows[FA_N_MAPS])(const fa_call *) = {FA_MAPS(MAP_ROW)};
 #undef MAP_ROW
 
