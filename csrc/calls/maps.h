@@ -9,6 +9,12 @@
 
 #include "calls/map_table.h"
 
+/* how far a rotation may be off: entries of R'R - I, and of the last row of a pose */
+#define LIE_TOLERANCE 1e-6
+
+/* rounding of numbers of ordinary size, where zero is expected */
+#define LIE_ROUNDING 1e-9
+
 enum { FA_MAP_OPERANDS = 4 };
 
 #define FA_MAP_NUMBER(map, ...) map,
