@@ -2,7 +2,7 @@
 
     python3 tests/operation_counts.py
 
-prints the tables of csrc/README.md.  The kernels are compiled to assembly for two
+prints the tables of tests/bench/README.md.  The kernels are compiled to assembly for two
 states side by side, without fused or vectorized arithmetic of the compiler's own, and
 each instruction that multiplies, adds, subtracts or divides doubles is preceded by some
 that count it (tests/c/operations.c).

@@ -1,8 +1,8 @@
 /*
  * map_table.h -- the maps of rotations, poses and screws: one row each
  *
- * FA_SE3_MAPS(X) and FA_SCREWS_MAPS(X), those of flexarm.se3 and flexarm.screws, are X of
- * every row, X a macro of the columns: the map of the enum fa_map; its name; the core
+ * FA_SE3_MAPS(X) and FA_SCREWS_MAPS(X), those of flexarm.se3 and flexarm.screws, are X
+ * of every row, X a macro of the columns: the map of the enum fa_map; its name; the core
  * dimensions of its operands, the output last, one digit each, "" for a scalar; what
  * computes FA_LANES of them.
  */

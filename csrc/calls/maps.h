@@ -1,7 +1,7 @@
 /*
  * maps.h -- maps of rotations, poses and screws, which need no model
  *
- * Their rows are in map_table.h. The batch functions stand in the table of kernels (calls/kernels.h).
+ * Their rows are in map_table.h, their batch functions in library/tables.h.
  * Twists and screws are [angular; linear], quaternions (w, x, y, z), matrices by rows.
  */
 #ifndef FA_MAPS_H

@@ -1,5 +1,5 @@
 /*
- * py_constants.c -- enums, limits and columns of the library as attributes of the module
+ * py_constants.c -- enums, limits and columns of the library as attributes
  *
  * What Python has to know of the headers of C it reads here: the names of an enum are a
  * tuple in its order, the columns of a packed array a mapping from names to slices.

@@ -1,5 +1,5 @@
 /*
- * py_constants.h -- enums, limits and columns of the library as attributes of the module
+ * py_constants.h -- enums, limits and columns of the library as attributes
  */
 #ifndef PY_CONSTANTS_H
 #define PY_CONSTANTS_H

@@ -167,7 +167,7 @@ static int rollout_method(const fa_model *model, fa_rollout *run, const char *na
     return -1;
 }
 
-/* options of the method, and numbers of each trajectory to be told */
+/* options of the method, and numbers of each trajectory to be reported */
 static int rollout_options(fa_rollout *run, PyObject *given, PyObject *report)
 {
     npy_intp shape[3];

@@ -211,7 +211,7 @@ static void nm_factor(const roll_group *g, const roll_block *s, const nm_own *ow
     own->control->h = fa_select(wanted, h, own->control->h);
 }
 
-/* lanes that cannot go on: NaN, with the reason told */
+/* lanes that cannot go on: NaN, with the reason reported */
 static void nm_lose(const roll_group *g, const roll_block *s, const roll_time *when,
                     const nm_own *own, fa_mask lost)
 {
