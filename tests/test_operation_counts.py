@@ -111,7 +111,7 @@ def test_tables_of_the_map_are_what_runs(counts: Counts) -> None:
     expected = [*formulas(counts), *totals(counts, 10, (0, 2, 5, 10, 20))]
     for line, row in zip(written, expected, strict=True):
         assert numbers(line) == pytest.approx(numbers(row), rel=0.02), (
-            "run tests/operation_counts.py and write its tables to tests/bench/README.md"
+            "run tests/operation_counts.py, write its tables to tests/bench/README.md"
         )
 
 
