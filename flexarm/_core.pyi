@@ -54,6 +54,7 @@ FIDELITIES: Final[tuple[str, ...]]
 PASSIVE_KINDS: Final[tuple[str, ...]]
 DIRECTIONS: Final[tuple[str, ...]]
 METHODS: Final[tuple[str, ...]]
+STACK_METHODS: Final[tuple[str, ...]]  # those of time loops of stacks
 ENDINGS: Final[tuple[str, ...]]
 IK_STATUSES: Final[tuple[str, ...]]
 SCALING_STATUSES: Final[tuple[str, ...]]

@@ -69,3 +69,4 @@ def test_methods_are_those_of_simulate() -> None:
     for method in _core.METHODS:
         run = fa.simulate(arm, [0.1], [0.0], [0.0, 1e-3], method=method)
         assert run.success
+    assert set(_core.STACK_METHODS) < set(_core.METHODS)

@@ -159,6 +159,14 @@ static PyObject *constants_columns(const column *columns)
 
 int py_add_constants(PyObject *module)
 {
+    const char *stacked[FA_N_METHODS]; /* methods of time loops of stacks */
+    int n_stacked = 0;
+
+    for (int i = 0; i < FA_N_METHODS; i++) {
+        if (fa_stack_integrates((fa_method)i)) {
+            stacked[n_stacked++] = fa_method_names[i];
+        }
+    }
     const struct {
         const char *name;
         const char *const *names;
@@ -169,6 +177,7 @@ int py_add_constants(PyObject *module)
         {"PASSIVE_KINDS", passive_kinds, COUNT(passive_kinds)},
         {"DIRECTIONS", directions, COUNT(directions)},
         {"METHODS", fa_method_names, FA_N_METHODS},
+        {"STACK_METHODS", stacked, n_stacked},
         {"ENDINGS", endings, COUNT(endings)},
         {"IK_STATUSES", ik_statuses, COUNT(ik_statuses)},
         {"SCALING_STATUSES", scaling_statuses, COUNT(scaling_statuses)},
