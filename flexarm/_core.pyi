@@ -4,6 +4,7 @@ Maps without an arm stand in the module itself.
 """
 
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, Final, TypedDict, final, type_check_only
 
 import numpy as np
@@ -47,6 +48,34 @@ def time_scaling(
     scheme: int,
     /,
 ) -> tuple[int, int]: ...
+
+# enums of the library: names in its order
+JOINT_KINDS: Final[tuple[str, ...]]
+FIDELITIES: Final[tuple[str, ...]]
+PASSIVE_KINDS: Final[tuple[str, ...]]
+DIRECTIONS: Final[tuple[str, ...]]
+METHODS: Final[tuple[str, ...]]
+STACK_METHODS: Final[tuple[str, ...]]  # those of time loops of stacks
+ENDINGS: Final[tuple[str, ...]]
+IK_STATUSES: Final[tuple[str, ...]]
+SCALING_STATUSES: Final[tuple[str, ...]]
+SCALING_SCHEMES: Final[tuple[str, ...]]
+# columns of the arrays of a Model, of given integrals, of the report of a rollout
+TOPOLOGY_COLUMNS: Final[MappingProxyType[str, slice]]
+JOINT_COLUMNS: Final[MappingProxyType[str, slice]]
+NODE_COLUMNS: Final[MappingProxyType[str, slice]]
+INTEGRAL_COLUMNS: Final[MappingProxyType[str, slice]]
+LOOP_COLUMNS: Final[MappingProxyType[str, slice]]
+FRAME_COLUMNS: Final[MappingProxyType[str, slice]]
+PASSIVE_COLUMNS: Final[MappingProxyType[str, slice]]
+REPORT_COLUMNS: Final[MappingProxyType[str, slice]]
+# limits: modes of a body, bodies, shapes that modes drive
+MAX_MODES: Final[int]
+MAX_BODIES: Final[int]
+MAX_DRIVEN: Final[int]
+# how far a rotation may be off, and rounding where zero is expected
+LIE_TOLERANCE: Final[float]
+LIE_ROUNDING: Final[float]
 
 # maps without an arm
 se3_so3_hat: Final[np.ufunc]  # (3)->(3,3)

@@ -110,7 +110,6 @@ def imports(name: str, known: Mapping[str, Path]) -> set[tuple[str, str]]:
 
 
 # what C files include, define and use
-
 GUARD = re.compile(r"#ifndef (\w+)\n#define \1\n")
 
 
@@ -127,23 +126,26 @@ def included(path: Path) -> set[str]:
     return set(re.findall(r'^\s*#include "([^"]+)"', bare(path), flags=re.MULTILINE))
 
 
+DECLARED = (
+    r"^(?:typedef .*)?\} (\w+);",
+    r"^typedef [^({]*?(\w+)(?: __attribute__.*)?;",
+    r"^typedef \w+ \(\*(\w+)\)",
+    r"^(?!typedef|return)[A-Za-z_][\w \n*]*?\b(\w+)\(",  # functions
+    r"^(?:static |extern )?const [\w ]*?\*?(\w+)(?:\[[^;=]*)?(?: =|;)",
+)
+
+
 def defined(path: Path) -> set[str]:
     """Macros, types, enumerators, functions and constants that a C file declares."""
     text = bare(path)
-    macros = set(re.findall(r"^#define (\w+)", text, flags=re.MULTILINE))
-    macros -= set(re.findall(r"^#undef (\w+)", text, flags=re.MULTILINE))
+    macros = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+    macros -= set(re.findall(r"^#undef (\w+)", text, re.MULTILINE))
     names = {name for name in macros if not name.endswith("_H")}
     text = re.sub(r"^#.*", "", text, flags=re.MULTILINE)
-    for body in re.findall(r"^(?:typedef )?enum \{([^}]*)\}", text, flags=re.MULTILINE):
+    for body in re.findall(r"^(?:typedef )?enum \{([^}]*)\}", text, re.MULTILINE):
         names |= set(re.findall(r"(\w+)(?=\s*(?:=[^,]*)?(?:,|$))", body.strip()))
-    names |= set(re.findall(r"^(?:typedef .*)?\} (\w+);", text, flags=re.MULTILINE))
-    typedef = r"^typedef [^({]*?(\w+)(?: __attribute__.*)?;"
-    names |= set(re.findall(typedef, text, flags=re.MULTILINE))
-    names |= set(re.findall(r"^typedef \w+ \(\*(\w+)\)", text, flags=re.MULTILINE))
-    function = r"^(?!typedef|return)[A-Za-z_][\w \n*]*?\b(\w+)\("
-    names |= set(re.findall(function, text, flags=re.MULTILINE))
-    constant = r"^(?:static |extern )?const [\w ]*?\*?(\w+)(?:\[[^;=]*)?(?: =|;)"
-    names |= set(re.findall(constant, text, flags=re.MULTILINE))
+    for pattern in DECLARED:
+        names |= set(re.findall(pattern, text, re.MULTILINE))
     return names - {"FA_NAME", "_Static_assert", "__attribute__"}
 
 

@@ -2,10 +2,10 @@
 
     python3 tests/operation_counts.py
 
-prints the tables of csrc/README.md.  The kernels are compiled to assembly for two
-states side by side, without fused or vectorized arithmetic of the compiler's own, and
-each instruction that multiplies, adds, subtracts or divides doubles is preceded by some
-that count it (tests/c/operations.c).
+prints two tables of tests/bench/README.md.  The kernels are compiled to assembly for
+two states side by side, without fused or vectorized arithmetic of the compiler's own,
+and each instruction that multiplies, adds, subtracts or divides doubles is preceded by
+some that count it (tests/c/operations.c).
 
 What the patent of Jain and Rodriguez counts is another model: its deformations do not
 change a body ("ruthless linearization"), its modes are free-free, sines and velocities

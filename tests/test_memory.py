@@ -240,8 +240,8 @@ def scratch_arms() -> list[fa.Arm]:
 
 
 def test_the_table_of_scratch_is_kept() -> None:
-    """csrc/README.md, "Memory": most KiB of scratch by function and arm, four lanes."""
-    text = (Path(__file__).parents[1] / "csrc/README.md").read_text()
+    """tests/bench/README.md: most KiB of scratch by function and arm, four lanes."""
+    text = (Path(__file__).parents[1] / "tests/bench/README.md").read_text()
     rows = re.findall(r"^\| `(\w+)` +\|([\d |]+)\|$", text.split("## Memory")[1], re.M)
     assert len(rows) >= 10
     share = fa.build_info()["lanes"] / 4

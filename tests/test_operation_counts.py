@@ -104,14 +104,14 @@ def numbers(row: str) -> list[float]:
 @needs_counts
 def test_tables_of_the_map_are_what_runs(counts: Counts) -> None:
     """Within what two compilers make of the constant terms."""
-    page = (Path(__file__).parents[1] / "csrc/README.md").read_text()
+    page = (Path(__file__).parents[1] / "tests/bench/README.md").read_text()
     section = page.split("## Operation counts")[1].split("## ")[0]
     written = [x for x in section.splitlines() if x.startswith("| ") and x[2] != "|"]
     written = [x for x in written if not x.startswith("| n |")]
     expected = [*formulas(counts), *totals(counts, 10, (0, 2, 5, 10, 20))]
     for line, row in zip(written, expected, strict=True):
         assert numbers(line) == pytest.approx(numbers(row), rel=0.02), (
-            "run tests/operation_counts.py and write its tables to csrc/README.md"
+            "run tests/operation_counts.py, write its tables to tests/bench/README.md"
         )
 
 

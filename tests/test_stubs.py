@@ -21,11 +21,24 @@ TYPING_ONLY = {"BuildInfo"}  # the type of what build_info returns
 SIGNATURE = re.compile(r"(\([^()]*\)(?:,\([^()]*\))*->\([^()]*\))")
 
 
+def is_gufunc(node: ast.AnnAssign) -> bool:
+    return ast.unparse(node.annotation) == "Final[np.ufunc]"
+
+
+def constants(body: list[ast.stmt]) -> dict[str, str]:
+    """Types by name."""
+    return {
+        ast.unparse(node.target): ast.unparse(node.annotation)
+        for node in body
+        if isinstance(node, ast.AnnAssign) and not is_gufunc(node)
+    }
+
+
 def gufuncs(body: list[ast.stmt]) -> dict[str, str]:
     """Signatures by name, from the comment of the line or of the one above."""
     found = {}
     for node in body:
-        if not isinstance(node, ast.AnnAssign):
+        if not (isinstance(node, ast.AnnAssign) and is_gufunc(node)):
             continue
         match = SIGNATURE.search(LINES[node.lineno - 1]) or SIGNATURE.search(
             LINES[node.lineno - 2]
@@ -55,7 +68,8 @@ def refusal(function: Callable[..., object], *args: object, **names: object) -> 
 
 def test_names_of_the_module():
     maps, calls = gufuncs(TREE.body), functions(TREE.body)
-    assert public(_core) == (set(maps) | set(calls) | set(CLASSES)) - TYPING_ONLY
+    rest = set(calls) | set(CLASSES) | set(constants(TREE.body))
+    assert public(_core) == (set(maps) | rest) - TYPING_ONLY
     assert all(isinstance(getattr(_core, name), np.ufunc) for name in maps)
     assert all(callable(getattr(_core, name)) for name in calls)
 

@@ -10,8 +10,8 @@
  *   node       whether a node, or a pair of them, is its first operand
  *   arms       to which arms it applies
  *   reads      which constants of an arm it reads, for stacks; 0: it has none
- *   operands   core dimensions of the inputs, then of the output, one letter each, "" for
- *              a scalar: Q nq, V nv, T n_actuators or nv, N nodes, B links,
+ *   operands   core dimensions of the inputs, then of the output, one letter each, ""
+ *              for a scalar: Q nq, V nv, T n_actuators or nv, N nodes, B links,
  *              C constraints, or a digit
  *   run        what computes FA_LANES states
  *   size       its scratch in fa_real

@@ -1,10 +1,10 @@
 /*
  * map_table.h -- the maps of rotations, poses and screws: one row each
  *
- * FA_SE3_MAPS(X) and FA_SCREWS_MAPS(X), those of flexarm.se3 and flexarm.screws, are X of
- * every row, X a macro of the columns: the map of the enum fa_map; its name; names of the
- * inputs, those of the function in Python, and of the output; core dimensions of these
- * operands, one digit each, "" for a scalar; what computes FA_LANES of them.
+ * FA_SE3_MAPS(X) and FA_SCREWS_MAPS(X), those of flexarm.se3 and flexarm.screws, are X
+ * of every row, X a macro of the columns: the map of the enum fa_map; its name; names of
+ * the inputs, those of the function in Python, and of the output; core dimensions of
+ * these operands, one digit each, "" for a scalar; what computes FA_LANES of them.
  */
 #ifndef FA_MAP_TABLE_H
 #define FA_MAP_TABLE_H
@@ -73,9 +73,11 @@
       ("6", "6", "66"), lie_se3_left_derivative)                                       \
     X(FA_SE3_RIGHT_JACOBIAN_DERIVATIVE, right_jacobian_derivative, "X, U -> D",        \
       ("6", "6", "66"), lie_se3_right_derivative)                                      \
-    X(FA_SE3_LEFT_JACOBIAN_INVERSE_DERIVATIVE, left_jacobian_inverse_derivative, "X, U -> D",\
+    X(FA_SE3_LEFT_JACOBIAN_INVERSE_DERIVATIVE,                                         \
+      left_jacobian_inverse_derivative, "X, U -> D",                                   \
       ("6", "6", "66"), lie_se3_left_inverse_derivative)                               \
-    X(FA_SE3_RIGHT_JACOBIAN_INVERSE_DERIVATIVE, right_jacobian_inverse_derivative, "X, U -> D",\
+    X(FA_SE3_RIGHT_JACOBIAN_INVERSE_DERIVATIVE,                                        \
+      right_jacobian_inverse_derivative, "X, U -> D",                                  \
       ("6", "6", "66"), lie_se3_right_inverse_derivative)                              \
     X(FA_SE3_CAYLEY, cayley, "X -> C", ("6", "44"), lie_se3_cayley)                    \
     X(FA_SE3_CAYLEY_INVERSE, cayley_inverse, "C -> X",                                 \

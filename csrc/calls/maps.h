@@ -1,13 +1,19 @@
 /*
  * maps.h -- maps of rotations, poses and screws, which need no model
  *
- * Their rows are in map_table.h. The batch functions stand in the table of kernels (calls/kernels.h).
+ * Their rows are in map_table.h, their batch functions in library/tables.h.
  * Twists and screws are [angular; linear], quaternions (w, x, y, z), matrices by rows.
  */
 #ifndef FA_MAPS_H
 #define FA_MAPS_H
 
 #include "calls/map_table.h"
+
+/* how far a rotation may be off: entries of R'R - I, and of the last row of a pose */
+#define LIE_TOLERANCE 1e-6
+
+/* rounding of numbers of ordinary size, where zero is expected */
+#define LIE_ROUNDING 1e-9
 
 enum { FA_MAP_OPERANDS = 4 };
 

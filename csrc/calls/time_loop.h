@@ -33,16 +33,32 @@ typedef enum {
     FA_NEWMARK,
     FA_LINEAR_ACCELERATION,
     FA_GENERALIZED_ALPHA,
-    FA_RODAS4P
+    FA_RODAS4P,
+    FA_N_METHODS
 } fa_method;
+
+/* their names in Python */
+extern const char *const fa_method_names[FA_N_METHODS];
 
 /* how a trajectory ended: at the last time or with numbers that are not finite; with
  * an iteration that did not converge; with a step too short to be added to the time */
-typedef enum { FA_REACHED, FA_NOT_CONVERGED, FA_STEP_TOO_SHORT } fa_ending;
+typedef enum {
+    FA_REACHED,
+    FA_NOT_CONVERGED,
+    FA_STEP_TOO_SHORT,
+    FA_N_ENDINGS
+} fa_ending;
 
 /* numbers of a trajectory: steps, steps that were rejected, fa_ending, its time and
  * residual */
-enum { FA_REPORT_SIZE = 5 };
+enum {
+    FA_REPORT_STEPS,
+    FA_REPORT_REJECTED,
+    FA_REPORT_ENDING,
+    FA_REPORT_TIME,
+    FA_REPORT_RESIDUAL,
+    FA_REPORT_SIZE
+};
 
 /*
  * Feedback of the actuators, nu of them here: of motors where joints have them, else of

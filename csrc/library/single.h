@@ -1,7 +1,7 @@
 /*
  * single.h -- one state of one arm, for control loops in C
  *
- * The kernels of kernels.h take batches through strides; these take the arrays of one
+ * The kernels of tables.h take batches through strides; these take the arrays of one
  * state. Nothing here allocates, locks or prints, and the time of a call does not depend
  * on the state, so that they may run in a real-time loop:
  *

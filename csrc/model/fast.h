@@ -14,7 +14,7 @@
 
 #include "model/layout.h"
 
-/* least number of modes for which this is faster; measured, see csrc/README.md */
+/* least number of modes for which this is faster, see tests/bench/README.md */
 enum { FA_FAST_MODES = 12 };
 
 /* number of doubles of the constants of a body with n modes */

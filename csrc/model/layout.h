@@ -1,7 +1,7 @@
 /*
  * layout.h -- the structs of a model, whose constants are numbers or lanes
  *
- * Part of model.h, where fa_constant is a double. The kernels of stacks include it
+ * For one arm fa_constant is a double. The kernels of stacks include this file
  * once more under other names, with fa_constant one number per lane (stack_lanes.h).
  * In a body, loop, force and model all whole numbers and flags stand first, up to the
  * first constant: stack_lanes.h copies them as one piece, and lists the constants.

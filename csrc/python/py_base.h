@@ -7,7 +7,8 @@
  * GIL         released around every batch and every time loop; taken again to raise,
  *             to look for Ctrl-C, and to call a Python torque function. Nothing here
  *             needs it: what changes after import belongs to a call or to the main
- *             thread, or, in pool.c, has a lock. Free-threaded CPython is told so.
+ *             thread, or, in pool.c, has a lock. The module says so to
+ *             free-threaded CPython.
  */
 #ifndef PY_BASE_H
 #define PY_BASE_H

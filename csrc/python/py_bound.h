@@ -24,9 +24,9 @@ enum { LOOP_OPERANDS = FA_MOST_OPERANDS + 2, LOOP_DIMS = 3 };
 
 /*
  * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes,
- * B links, C constraints; one letter each, "" for a scalar. Node kernels have an integer
- * operand in front, and before it there is one more in those of stacks, the number of the
- * arm.
+ * B links, C constraints; one letter each, "" for a scalar. Node kernels have an
+ * integer operand in front, and before it there is one more in those of stacks, the
+ * number of the arm.
  */
 typedef struct {
     const char *name;

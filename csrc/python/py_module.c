@@ -3,6 +3,7 @@
  */
 #define PY_IMPORTS_NUMPY
 #include "python/py_base.h"
+#include "python/py_constants.h"
 #include "python/py_explain.h"
 #include "python/py_isa.h"
 #include "python/py_loops.h"
@@ -117,7 +118,8 @@ static int module_exec(PyObject *module)
         py_interrupts_import() < 0) {
         return -1;
     }
-    if (py_add_maps(module) < 0 || py_add_model_type(module) < 0) {
+    if (py_add_constants(module) < 0 || py_add_maps(module) < 0 ||
+        py_add_model_type(module) < 0) {
         return -1;
     }
     return py_add_stack_type(module);

@@ -154,19 +154,9 @@ static int rollout_feedback(const fa_model *model, fa_rollout *run, fa_feedback 
 
 static int rollout_method(const fa_model *model, fa_rollout *run, const char *name)
 {
-    static const struct {
-        const char *name;
-        fa_method method;
-    } methods[] = {{"rk4", FA_RK4},
-                   {"ROS34PW2", FA_ROS34PW2},
-                   {"newmark", FA_NEWMARK},
-                   {"linear-acceleration", FA_LINEAR_ACCELERATION},
-                   {"generalized-alpha", FA_GENERALIZED_ALPHA},
-                   {"Rodas4P", FA_RODAS4P}};
-
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        const fa_method method = methods[i].method;
-        if (strcmp(name, methods[i].name) == 0 &&
+    for (int i = 0; i < FA_N_METHODS; i++) {
+        const fa_method method = (fa_method)i;
+        if (strcmp(name, fa_method_names[i]) == 0 &&
             (model->n_constraints == 0 || method == FA_RK4) &&
             (model->fidelity != FA_LINEAR || method <= FA_ROS34PW2)) {
             run->method = method;
@@ -177,7 +167,7 @@ static int rollout_method(const fa_model *model, fa_rollout *run, const char *na
     return -1;
 }
 
-/* options of the method, and numbers of each trajectory to be told */
+/* options of the method, and numbers of each trajectory to be reported */
 static int rollout_options(fa_rollout *run, PyObject *given, PyObject *report)
 {
     npy_intp shape[3];

@@ -1,6 +1,6 @@
 """Share of the limits of one core that each kernel reaches: a roofline table.
 
-    python3 tests/bench/roofline.py              the table of csrc/README.md
+    python3 tests/bench/roofline.py              the table of README.md here
     python3 tests/bench/roofline.py --write      the same, written to it
     python3 tests/bench/roofline.py --all        every kernel on these arms
     python3 tests/bench/roofline.py --isa base   another instruction set
@@ -36,7 +36,7 @@ ROWS = (
     "inverse_dynamics_derivatives",
 )
 COLUMNS = ("iiwa14", "de_luca", "chain_2x4", "chain_7x4")
-README = measuring.CSRC / "README.md"
+README = Path(__file__).with_name("README.md")
 MARKS = "<!-- roofline.py --write -->\n", "<!-- end of roofline.py -->"
 SPACE = 1 << 17  # bytes of inputs and outputs of a timed batch, in the second cache
 ROUNDS = 15
@@ -199,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="every kernel")
     parser.add_argument("--isa", help="instruction set; the widest one")
-    parser.add_argument("--write", action="store_true", help="write csrc/README.md")
+    parser.add_argument("--write", action="store_true", help="write README.md")
     options = parser.parse_args(arguments)
     program = measuring.program()
     isa = options.isa or measuring.available()[0]

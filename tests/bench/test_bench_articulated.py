@@ -11,7 +11,7 @@ time.  Batches have about 4096 / nv states.  A lone state leaves all lanes but o
 which costs the articulated path the more: LAPACK has one state in its lanes anyway.
 
 Operations of one state in thousands, as counted by tests/operation_counts.py, beside
-the patent's polynomials, for ten bodies (more in csrc/README.md):
+the patent's polynomials, for ten bodies (more in README.md):
 
     modes   articulated   composite   ratio       patent: the same
       0           6.7          7.8     1.17         5.4     7.6    1.41

@@ -195,7 +195,7 @@ FA_INLINE void rigid_turn(const fa_body *b, const fa_real *q, rigid_motion *m)
 typedef void rigid_step(const fa_body *b, const fa_real *qd, const fa_real *qdd,
                         const rigid_motion *p, rigid_motion *m, fa_real *f);
 
-/* a function for each kind: in one function compilers would share what is alike, for
+/* a function for each kind: in one function compilers would share equal parts, for
  * which they run out of registers */
 #define RIGID_MOVE(kind)                                                               \
     FA_NOINLINE void rigid_move_##kind(const fa_body *b, const fa_real *qd,            \

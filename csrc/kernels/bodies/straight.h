@@ -2,8 +2,8 @@
  * straight.h -- one straight body: modal mass matrix and velocity terms (M1 to M4)
  *
  * What body.h and driven.h compute, for the bodies of straight_bodies.h, from the
- * integrals that are not zero. Axes a, b, c; both directions have the same formulas, with
- * o the other direction, p = +1 for modes along b, -1 along c, e = etad:
+ * integrals that are not zero. Axes a, b, c; both directions have the same formulas,
+ * with o the other direction, p = +1 for modes along b, -1 along c, e = etad:
  *
  * Equations   X_r = X(r,s) eta_s, A_r = A(r,s) eta_s, U_r = u_kr zeta_k,
  *             w_k' = w_k + zeta_k, W_k = u_kr eta_r (one for each direction)

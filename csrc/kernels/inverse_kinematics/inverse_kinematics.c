@@ -31,6 +31,7 @@
 #define FA_INVERSE_KINEMATICS_C
 
 #include "calls/call.h"
+#include "calls/maps.h"
 #include "calls/targets.h"
 #include "kernels/inverse_kinematics/quasi_static.h"
 #include "kernels/kinematics/kinematics.c"

@@ -19,6 +19,7 @@
 #define FA_DUAL_SCREWS_C
 
 #include "calls/call.h"
+#include "calls/maps.h"
 #include "kernels/bodies/node.h"
 #include "kernels/lie/lie.c"
 #include "kernels/lie/lie.h"

@@ -8,6 +8,7 @@
 #define FA_LIE_C
 
 #include "calls/call.h"
+#include "calls/maps.h"
 #include "kernels/bodies/joint.h"
 #include "kernels/bodies/node.h"
 #include "kernels/lie/lie.h"

@@ -25,6 +25,7 @@
 #ifndef FA_LIE_H
 #define FA_LIE_H
 
+#include "calls/maps.h"
 #include "kernels/bodies/node.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
@@ -33,12 +34,6 @@
 typedef struct {
     fa_real A[9], B[9];
 } lie_pair;
-
-/* how far a rotation may be off: entries of R'R - I, and of the last row of a pose */
-#define LIE_TOLERANCE 1e-6
-
-/* rounding of numbers of ordinary size, where zero is expected */
-#define LIE_ROUNDING 1e-9
 
 /* the series holds below; above pi^2 */
 #define LIE_SERIES 10.0

@@ -211,7 +211,7 @@ static void nm_factor(const roll_group *g, const roll_block *s, const nm_own *ow
     own->control->h = fa_select(wanted, h, own->control->h);
 }
 
-/* lanes that cannot go on: NaN, with the reason told */
+/* lanes that cannot go on: NaN, with the reason reported */
 static void nm_lose(const roll_group *g, const roll_block *s, const roll_time *when,
                     const nm_own *own, fa_mask lost)
 {
@@ -220,9 +220,9 @@ static void nm_lose(const roll_group *g, const roll_block *s, const roll_time *w
             continue;
         }
         if (isfinite(s->q[0][w])) { /* what diverged before says so itself */
-            roll_tell(g, s, w, ROLL_STATUS, FA_NOT_CONVERGED);
-            roll_tell(g, s, w, ROLL_TIME, when->t[w]);
-            roll_tell(g, s, w, ROLL_RESIDUAL, own->control->worst[w]);
+            roll_tell(g, s, w, FA_REPORT_ENDING, FA_NOT_CONVERGED);
+            roll_tell(g, s, w, FA_REPORT_TIME, when->t[w]);
+            roll_tell(g, s, w, FA_REPORT_RESIDUAL, own->control->worst[w]);
         }
         own->next[0][w] = (double)NAN;
     }

@@ -341,16 +341,16 @@ static int rodas_judge(const roll_group *g, rodas_control *c, int w, double *cou
         c->taken[w] = step;
         c->rejected[w] = 0;
         c->h[w] = fmin(next, g->run->max_step);
-        counts[ROLL_STEPS] += 1.0;
+        counts[FA_REPORT_STEPS] += 1.0;
         rodas_accept(g, c, w);
         return 1;
     }
-    counts[ROLL_REJECTED] += 1.0;
+    counts[FA_REPORT_REJECTED] += 1.0;
     c->rejected[w] = -1;
     c->h[w] = step / (error > 1.0 ? ratio : RODAS_MOST); /* NaN: the most */
     if (!(c->t[w] + 0.01 * c->h[w] > c->t[w])) {
-        roll_tell(g, g->blocks, w, ROLL_STATUS, FA_STEP_TOO_SHORT);
-        roll_tell(g, g->blocks, w, ROLL_TIME, c->t[w]);
+        roll_tell(g, g->blocks, w, FA_REPORT_ENDING, FA_STEP_TOO_SHORT);
+        roll_tell(g, g->blocks, w, FA_REPORT_TIME, c->t[w]);
         c->done[w] = -1;
     }
     return 0;
@@ -410,8 +410,9 @@ static int rodas_run(roll_group *g)
             if (!c.done[w]) {
                 moved |= rodas_judge(g, &c, w, counts[w]);
             }
-            roll_tell(g, g->blocks, w, ROLL_STEPS, counts[w][ROLL_STEPS]);
-            roll_tell(g, g->blocks, w, ROLL_REJECTED, counts[w][ROLL_REJECTED]);
+            roll_tell(g, g->blocks, w, FA_REPORT_STEPS, counts[w][FA_REPORT_STEPS]);
+            roll_tell(g, g->blocks, w, FA_REPORT_REJECTED,
+                      counts[w][FA_REPORT_REJECTED]);
         }
         if (++g->since >= ROLL_TICK) {
             g->since = 0;

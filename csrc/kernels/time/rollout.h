@@ -77,9 +77,6 @@ typedef struct roll_method {
     int (*block_run)(roll_group *);
 } roll_method;
 
-/* what is told of a trajectory, columns of fa_rollout.report */
-enum { ROLL_STEPS, ROLL_REJECTED, ROLL_STATUS, ROLL_TIME, ROLL_RESIDUAL };
-
 static size_t roll_gains_size(const fa_model *model, const fa_rollout *run)
 {
     const size_t nu = (size_t)model->n_actuators;
