@@ -12,7 +12,7 @@ from scipy.linalg import expm, solve_discrete_are
 from scipy.signal import cont2discrete
 
 import flexarm as fa
-from flexarm.control import _loop_callback, _sampled_loop
+from flexarm.control._loops import knots, sampled
 
 
 def masses(n: int = 2, stiffness: float = 40.0) -> fa.Arm:
@@ -113,5 +113,5 @@ def discrete_lqr(arm: fa.Arm, q: Any, T: float) -> tuple[Any, Any, Any]:
 def in_python() -> Iterator[None]:
     """Loops of linear laws by the way of functions, not in C."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_sampled_loop, "run_core", _loop_callback.run_callback)
+        patch.setattr(sampled, "run_core", knots.run_callback)
         yield

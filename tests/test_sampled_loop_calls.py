@@ -198,7 +198,7 @@ def test_nonlinear_sensors() -> None:
     run = simulate_loop(ARM, law, np.zeros((2, 6)), Z, TIMES)
     assert_allclose(run.y[..., :2], run.tip[..., :2], rtol=0, atol=1e-12)
     # forces of the sample before; none at the first
-    tau = np.concatenate([np.zeros((2, 1, 2)), run.applied[:, :-1]], axis=1)
+    tau = np.concatenate([np.zeros((2, 1, 2)), run.command[:, :-1]], axis=1)
     qdd = fa.forward_dynamics(ARM, run.q, run.qd, tau)
     node = ARM.tip_node
     a = fa.node_acceleration(ARM, run.q, run.qd, qdd, node)

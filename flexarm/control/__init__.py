@@ -31,14 +31,13 @@ limits, noise and rounding; of a `LinearController` the whole loop runs in C.
 """
 
 from ..simulation.joint_feedback import JointFeedback
-from ._force_correction import Comparison, ComputedTorque
-from ._linear_controller import LinearController
-from ._loop_run import LoopRun
-from ._manipulator import ControlStep, ManipulatorController
-from ._motion import Motion, RestToRest, Sensed, node_deformations
-from ._run import ControlRun
-from ._sampled_loop import simulate_loop
-from ._simulated_plant import JointSensors, SimulatedPlant
+from ._loops.correction import Comparison, ComputedTorque
+from ._loops.linear_controller import LinearController
+from ._loops.manipulator import ControlStep, ManipulatorController
+from ._loops.motions import Motion, RestToRest, Sensed, node_deformations
+from ._loops.plant import JointSensors, SimulatedPlant
+from ._loops.record import LoopRun
+from ._loops.sampled import simulate_loop
 from .adaptive import AdaptiveControl, reference_regressor
 from .composite import CompositeControl, TimeScales, fast_subsystem
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
@@ -67,7 +66,6 @@ __all__ = [
     "Comparison",
     "CompositeControl",
     "ComputedTorque",
-    "ControlRun",
     "ControlStep",
     "ExtendedKalmanFilter",
     "GainSchedule",

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
-from ._law import gains, known, refuse_poses, rows, times
+from ._checks import gains, refuse_poses, rows
+from ._matrices import times
+from ._states import known
 from .composite import desired_at
 
 if TYPE_CHECKING:

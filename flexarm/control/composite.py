@@ -19,18 +19,9 @@ from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._law import (
-    closed_poles,
-    companion,
-    gains,
-    refuse_constraints,
-    refuse_poses,
-    rows,
-    solve,
-    symmetric,
-    times,
-    with_joints,
-)
+from ._checks import gains, refuse_constraints, refuse_poses, rows
+from ._matrices import closed_poles, companion, solve, symmetric, times
+from ._states import with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm

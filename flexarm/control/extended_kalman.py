@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ..linear_models import linearize
-from ._law import refuse_constraints, refuse_poses, times
-from ._motion import check_callable, integrate
-from ._simulated_plant import start_state
+from ._checks import check_callable, refuse_constraints, refuse_poses, start_state
+from ._matrices import times
+from ._states import integrate
 from .kalman import kalman_predict, kalman_update, sampled_noise
 from .linear_quadratic import weight
 

@@ -15,7 +15,9 @@ from .._support.description import Description
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
-from ._law import refuse_poses, rows, times, told, with_joints
+from ._checks import refuse_poses, rows, told
+from ._matrices import times
+from ._states import with_joints
 from .linear_quadratic import lqr
 
 if TYPE_CHECKING:

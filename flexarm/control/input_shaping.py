@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.description import Description
 from ..errors import ArgumentError, ConvergenceError
-from ._law import told
+from ._checks import told
 
 Array = NDArray[np.float64]
 

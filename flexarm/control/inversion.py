@@ -15,16 +15,9 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._law import (
-    closed_poles,
-    companion,
-    gains,
-    refuse_constraints,
-    refuse_poses,
-    rows,
-    solve,
-    with_joints,
-)
+from ._checks import gains, refuse_constraints, refuse_poses, rows
+from ._matrices import closed_poles, companion, solve
+from ._states import with_joints
 from .composite import desired_at
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from .._calls.arguments import real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._law import closed_poles, symmetric, times
-from ._linear_controller import LinearController
+from ._loops.linear_controller import LinearController
+from ._matrices import closed_poles, symmetric, times
 from .linear_quadratic import (
     StateFeedback,
     integral,

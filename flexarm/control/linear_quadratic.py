@@ -17,9 +17,9 @@ from ..errors import ArgumentError, ConvergenceError
 from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._discrete_riccati import discrete_riccati
-from ._law import closed_poles, gains, refuse_poses, times
-from ._linear_controller import LinearController
+from ._checks import gains, refuse_poses
+from ._loops.linear_controller import LinearController
+from ._matrices import closed_poles, discrete_riccati, times
 
 if TYPE_CHECKING:
     from ..arm import Arm

@@ -16,7 +16,9 @@ from ..errors import ArgumentError
 from ..simulation.joint_feedback import JointFeedback
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
-from ._law import gains, known, refuse_poses, rows, symmetric, told, with_joints
+from ._checks import gains, refuse_poses, rows, told
+from ._matrices import symmetric
+from ._states import known, with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm

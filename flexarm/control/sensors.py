@@ -13,8 +13,8 @@ from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
 from ..linear_models.outputs import Output, read_outputs, state_names
-from ._law import times
-from ._motion import advance
+from ._matrices import times
+from ._states import advance
 
 if TYPE_CHECKING:
     from ..arm import Arm

@@ -13,8 +13,9 @@ from .._support.description import Description
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
 from ..statics import equilibrium
-from ._law import gains, refuse_poses, rows, with_joints
-from ._linear_controller import LinearController
+from ._checks import gains, refuse_poses, rows
+from ._loops.linear_controller import LinearController
+from ._states import with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm

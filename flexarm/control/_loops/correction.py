@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
-from ..errors import ArgumentError
-from ._law import solve
-from ._motion import Motion, influence, integrate
+from ..._calls.arguments import real_array
+from ...errors import ArgumentError
+from .._matrices import solve
+from .._states import integrate
+from .motions import Motion, influence
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -24,11 +25,13 @@ Array = NDArray[np.float64]
 class Comparison:
     """Computed and desired motion at one time step, as a correction sees them.
 
+    In a `LoopRun` those of all steps: the arrays have one more axis of `n` times.
+
     Attributes
     ----------
     arm : Arm
         The model.
-    t : float
+    t : float or (n,) ndarray
         Time in s.
     q : (..., nq) ndarray
         Configuration: joints sensed or integrated, modes integrated.
@@ -55,7 +58,7 @@ class Comparison:
     """
 
     arm: Arm
-    t: float
+    t: Any
     q: Array
     qd: Array
     tau: Array

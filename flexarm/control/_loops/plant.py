@@ -10,22 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import common_batch, count_of, real_array
-from ..errors import ArgumentError
-from ..simulation.methods import Trajectory
-from ._motion import (
-    Sensed,
-    advance,
-    check_callable,
-    check_finite,
-    check_rows,
-    integrate,
-    is_ordinary,
-    n_positions,
-)
+from ..._calls.arguments import count_of
+from ...errors import ArgumentError
+from ...simulation.methods import Trajectory
+from .._checks import check_callable, check_finite, check_rows, start_state
+from .._states import advance, integrate, is_ordinary, n_positions
+from .motions import Sensed
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -266,14 +259,3 @@ class SimulatedPlant:
             f"<SimulatedPlant of {self.arm.name!r}: {f'{batch} arms, ' * bool(batch)}"
             f"{now}>"
         )
-
-
-def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
-    """Initial state with the batch axes of both, or a refusal."""
-    q, qd = real_array("q0", q0), real_array("qd0", qd0)
-    batch = common_batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]})
-    q = check_rows("q0", q, batch, arm.nq, "positions; see arm.position_names")
-    qd = check_rows("qd0", qd, batch, arm.nv, "velocities; see arm.coordinate_names")
-    for name, array in (("q0", q), ("qd0", qd)):
-        check_finite(name, array, True)
-    return q, qd

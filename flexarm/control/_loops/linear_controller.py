@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, common_batch, positive_number, real_array
-from .._support.description import Description
-from ..errors import ArgumentError
-from ._law import times
-from .sensors import JOINTS, is_named
+from ..._calls.arguments import check_numbers, common_batch, positive_number, real_array
+from ..._support.description import Description
+from ...errors import ArgumentError
+from .._matrices import times
+from ..sensors import JOINTS, is_named
 
 Array = NDArray[np.float64]
 

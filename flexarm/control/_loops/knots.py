@@ -1,4 +1,4 @@
-"""A sampled loop from knot to knot, the law in Python."""
+"""A sampled loop from knot to knot: of a linear law in C, of a function in Python."""
 
 from __future__ import annotations
 
@@ -7,12 +7,59 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
-from ..errors import ArgumentError
-from ._loop_record import Loop
-from ._motion import is_ordinary
+from ..._calls.arguments import real_array
+from ...errors import ArgumentError
+from ...kinematics.positions import quiet_difference
+from .._states import is_ordinary
+from .arrays import Loop
 
 Array = NDArray[np.float64]
+
+CORE = ("rk4", "ROS34PW2", "newmark", "linear-acceleration", "generalized-alpha")
+
+
+def run_core(loop: Loop) -> None:
+    """All samples; arrays of the loop are filled as far as it gets."""
+    if loop.count == 0:
+        return
+    law, sensors, grid = loop.linear, loop.sensors, loop.grid
+    assert law is not None and sensors.rows is not None
+    if loop.flaws.noise is None:
+        loop.y[:] = 0.0
+    nu, p, m = loop.arm.nu, law.n_outputs, law.n_states
+    rest = np.zeros(m) if law.x0 is None else law.x0
+    windup = law.anti_windup
+    resolution, step = loop.flaws.resolution, loop.step
+    loop.arm._model.sampled_loop(
+        loop.q,
+        loop.qd,
+        loop.tau,
+        (
+            grid.knots,
+            grid.substeps,
+            *(x.astype(np.uintp) for x in (grid.samples, grid.changes, grid.outputs)),
+        ),
+        loop.method,
+        (
+            np.ascontiguousarray(sensors.rows),
+            *(loop.rows(x, 2) for x in (law.A, law.B, law.C, law.D)),
+            None if windup is None else loop.rows(windup, 2),
+            loop.rows(rest, 1),
+            loop.rows(loop.reference, 2),
+            loop.rows(loop.feedforward, 2),
+        ),
+        (loop.y, loop.u, loop.command, loop.states),
+        (
+            loop.u0,
+            np.zeros(p) if resolution is None else resolution,
+            np.zeros(nu) if step is None else step,
+            np.ascontiguousarray(loop.limits),
+        ),
+        loop.options,
+        loop.report,
+        None,
+        loop.threads,
+    )
 
 
 class _Plant:
@@ -75,7 +122,7 @@ def run_callback(loop: Loop) -> None:
         for k in range(samples[i], samples[i + 1]):
             law.sample(k, plant.q, plant.qd, tau)
         for k in range(changes[i], changes[i + 1]):
-            tau = loop.applied[:, k]
+            tau = loop.command[:, k]
         for k in range(outputs[i], outputs[i + 1]):
             loop.q[:, k], loop.qd[:, k], loop.tau[:, k] = plant.q, plant.qd, tau
         if i + 1 == len(grid.knots) or not np.isfinite(plant.q).all(-1).any():
@@ -101,7 +148,7 @@ class _Law:
             if loop.arm.nq == at:
                 loop.y[:, k, :at] = y[0].reshape(q.shape)
             else:
-                moved = quiet_displacement(loop.arm, y[0])
+                moved = quiet_difference(loop.arm, loop.arm.neutral, y[0])
                 loop.y[:, k, :at] = moved.reshape(qd.shape)
             loop.y[:, k, at:] = y[1].reshape(qd.shape)
         else:
@@ -146,7 +193,7 @@ class _Linear(_Law):
         )
         applied = loop.actuate(u)
         loop.u[:, k] = u.reshape(loop.count, -1)
-        loop.applied[:, k] = applied.reshape(loop.count, -1)
+        loop.command[:, k] = applied.reshape(loop.count, -1)
         z = law.next_state(self.z, error, applied - u)
         self.z = np.broadcast_to(z, self.z.shape)
 
@@ -179,14 +226,7 @@ class _Function(_Law):
             ) from None
         self._check(k, rows, q, qd, "the law")
         loop.u[:, k] = rows
-        loop.applied[:, k] = loop.actuate(rows)
-
-
-def quiet_displacement(arm: Any, q: Array) -> Array:
-    """Displacement (..., nv) from the neutral positions to q."""
-    from ..kinematics.positions import quiet_difference
-
-    return np.asarray(quiet_difference(arm, np.asarray(arm.neutral), q))
+        loop.command[:, k] = loop.actuate(rows)
 
 
 def _finite(x: Array) -> Any:

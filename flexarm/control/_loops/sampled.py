@@ -6,21 +6,20 @@ from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from .._calls.arguments import check_arm, positive_number
-from .._calls.threads import ONE, threads_of
-from .._support.options import explained
-from ..errors import ArgumentError
-from ..simulation.methods import check_method
-from ..simulation.run import check_accuracy, check_step, state, times
-from ..simulation.stiffening import warn_of_stiffening
-from ._linear_controller import LinearController
-from ._loop_callback import run_callback
-from ._loop_core import CORE, run_core
-from ._loop_record import Loop
-from ._loop_run import LoopRun
+from ..._calls.arguments import check_arm, positive_number
+from ..._calls.threads import ONE, threads_of
+from ..._support.options import explained
+from ...errors import ArgumentError
+from ...simulation.methods import check_method
+from ...simulation.run import check_accuracy, check_step, state, times
+from ...simulation.stiffening import warn_of_stiffening
+from .arrays import Loop
+from .knots import CORE, run_callback, run_core
+from .linear_controller import LinearController
+from .record import LoopRun
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 METHODS = (*CORE, "Rodas4P")
 

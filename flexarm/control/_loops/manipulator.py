@@ -9,29 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array, refuse_motors
-from ..errors import ArgumentError, NotFiniteError
-from ..simulation.run import times
-from ._force_correction import Comparison, ComputedTorque
-from ._motion import (
-    INTEGRATORS,
-    Motion,
-    Sensed,
-    check_callable,
-    check_finite,
-    check_rows,
-    deform,
-    influence,
-    integrate,
-    is_ordinary,
-    joint_difference,
-    n_positions,
-)
-from ._run import ControlRun, Record
-from ._simulated_plant import start_state
+from ..._calls.arguments import real_array, refuse_motors
+from ...errors import ArgumentError, NotFiniteError
+from ...simulation.run import times
+from .._checks import check_callable, check_finite, check_rows, start_state
+from .._states import INTEGRATORS, integrate, is_ordinary, joint_difference, n_positions
+from .correction import Comparison, ComputedTorque
+from .motions import Motion, Sensed, deform, influence
+from .record import LoopRun, Record
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -289,7 +277,7 @@ class ManipulatorController:
 
     def run(
         self, plant: Callable[[float, Any], Any], t: Any, *, sensors: bool | None = None
-    ) -> ControlRun:
+    ) -> LoopRun:
         """Run the loop on a plant, from the initial estimate.
 
         Parameters
@@ -306,7 +294,7 @@ class ManipulatorController:
 
         Returns
         -------
-        ControlRun
+        LoopRun
             Everything sensed, computed and sent.  A run that is interrupted by Ctrl-C
             or diverges returns what it has, NaN after that, with ``success=False``.
 
@@ -334,7 +322,7 @@ class ManipulatorController:
             )
         check_callable("plant", plant, "of t and command that returns a reading")
         self.reset()
-        record = Record(self.arm, t, self.batch)
+        record = Record(self.arm, t, self.batch, self.integrator, self.max_step)
         note = ""
         try:
             if self.store:
@@ -363,7 +351,6 @@ class ManipulatorController:
         command = None
         for k, time in enumerate(t.tolist()):
             record.sense(k, self._reading(time, plant(time, command)))
-            record.track(k)
             _, command = self.send_next()
             record.send(k, command)
 

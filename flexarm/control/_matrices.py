@@ -1,6 +1,8 @@
-"""The discrete algebraic Riccati equation, by doubling where QZ loses it."""
+"""Linear algebra of the control laws: stacks of matrices, the Riccati equation."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,36 @@ Array = NDArray[np.float64]
 _GOOD = 1e-11  # residual that QZ leaves where it works
 _MOST = 60  # doublings; some fifteen are usual, for all motions slower than the sample
 _ROUNDING = 1e-15
+
+
+def solve(matrix: Array, right: Array) -> Array:
+    """Solutions (..., n) of a stack of systems, right sides (..., n)."""
+    return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
+
+
+def times(matrix: Array, x: Any) -> Array:
+    """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
+    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
+
+
+def companion(M: Array, K: Array, D: Array) -> Array:
+    r"""Matrix A (..., 2 n, 2 n) of :math:`M \ddot x + D \dot x + K x = 0`."""
+    n = M.shape[-1]
+    A = np.zeros((*M.shape[:-2], 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n] = -np.linalg.solve(M, K)
+    A[..., n:, n:] = -np.linalg.solve(M, D)
+    return A
+
+
+def closed_poles(A: Array) -> NDArray[np.complex128]:
+    """Eigenvalues (..., n) as complex numbers."""
+    return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
+
+
+def symmetric(matrix: Array) -> Array:
+    """Symmetric part."""
+    return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))
 
 
 def discrete_riccati(A: Array, B: Array, Q: Array, R: Array, N: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What the control laws share: checks of gains and set points, actuator coordinates."""
+"""Checks of what control laws and loops take and functions of the user return."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arguments import check_arm, check_numbers, common_batch, real_array
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -67,42 +67,48 @@ def told(array: Array) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
-def with_joints(arm: Arm, joints: Array) -> Array:
-    """Positions (..., nq) with these joints, and zero motors and modes."""
-    rest = np.zeros((*joints.shape[:-1], arm.nq - arm.nu))
-    return np.concatenate([joints, rest], axis=-1)
+def check_rows(
+    what: str, value: Any, batch: tuple[int, ...], width: int, unit: str
+) -> Array:
+    """Return a new array (*batch, width), or refuse the shape in words."""
+    array = real_array(what, value)
+    if array.shape == (*batch, width):
+        return np.array(array)
+    try:
+        if array.ndim == 0 or array.shape[-1] != width:
+            raise ValueError
+        return np.array(np.broadcast_to(array, (*batch, width)))
+    except ValueError:
+        raise ArgumentError(
+            f"{what} has shape {array.shape}, expected {(*batch, width)}, {unit}"
+        ) from None
 
 
-def known(q: Array, neutral: Array) -> Array:
-    """Positions (..., nq), neutral ones where a loop is lost and has NaN."""
-    return np.where(np.isfinite(q).all(axis=-1, keepdims=True), q, neutral)
+def check_finite(what: str, rows: Array, alive: Any) -> None:
+    """Refuse rows that are not finite where the state is."""
+    if np.isfinite(rows).all():
+        return
+    bad = np.argwhere(alive & ~np.isfinite(rows).all(-1))
+    if len(bad):
+        index = tuple(int(i) for i in bad[0])
+        which = f" for the state at index {index}" if index else ""
+        raise ArgumentError(f"{what} is {rows[index]}{which}, expected finite numbers")
 
 
-def solve(matrix: Array, right: Array) -> Array:
-    """Solutions (..., n) of a stack of systems, right sides (..., n)."""
-    return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
+def check_callable(what: str, value: Any, signature: str) -> None:
+    """Refuse what cannot be called."""
+    if value is not None and not callable(value):
+        raise ArgumentError(
+            f"{what} is {type(value).__name__}, expected a function {signature}"
+        )
 
 
-def times(matrix: Array, x: Any) -> Array:
-    """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
-    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
-
-
-def companion(M: Array, K: Array, D: Array) -> Array:
-    r"""Matrix A (..., 2 n, 2 n) of :math:`M \ddot x + D \dot x + K x = 0`."""
-    n = M.shape[-1]
-    A = np.zeros((*M.shape[:-2], 2 * n, 2 * n))
-    A[..., :n, n:] = np.eye(n)
-    A[..., n:, :n] = -np.linalg.solve(M, K)
-    A[..., n:, n:] = -np.linalg.solve(M, D)
-    return A
-
-
-def closed_poles(A: Array) -> NDArray[np.complex128]:
-    """Eigenvalues (..., n) as complex numbers."""
-    return np.asarray(np.linalg.eigvals(A), dtype=np.complex128)
-
-
-def symmetric(matrix: Array) -> Array:
-    """Symmetric part."""
-    return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))
+def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
+    """Initial state with the batch axes of both, or a refusal."""
+    q, qd = real_array("q0", q0), real_array("qd0", qd0)
+    batch = common_batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]})
+    q = check_rows("q0", q, batch, arm.nq, "positions; see arm.position_names")
+    qd = check_rows("qd0", qd, batch, arm.nv, "velocities; see arm.coordinate_names")
+    for name, array in (("q0", q), ("qd0", qd)):
+        check_finite(name, array, True)
+    return q, qd
