@@ -68,7 +68,7 @@ def test_inversion_names_the_worst_zero_of_all_postures() -> None:
     q = np.zeros((3, 6))
     q[:, 1] = 0.0, 1.0, 0.5
     tips = control.link_angles(arm, 1.0)
-    zeros = control.internal_dynamics(arm, q, tips).zeros
+    zeros = control.inversion._internal_dynamics(arm, q, tips).zeros
     largest = float(zeros.real.max())
     assert largest > 1.001 * zeros.real.max(axis=-1).min()
     with pytest.raises(fa.ArgumentError) as refusal:

@@ -38,7 +38,7 @@ from ._loops.motions import Motion, RestToRest, Sensed, node_deformations
 from ._loops.plant import JointSensors, SimulatedPlant
 from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
-from .adaptive import AdaptiveControl, reference_regressor
+from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .gain_scheduling import GainSchedule, scheduled_lqr
@@ -48,7 +48,7 @@ from .input_shaping import (
     zero_vibration,
     zero_vibration_derivative,
 )
-from .inversion import InternalDynamics, Inversion, internal_dynamics, link_angles
+from .inversion import InternalDynamics, Inversion, link_angles
 from .kalman import (
     KalmanFilter,
     KalmanUpdate,
@@ -58,7 +58,7 @@ from .kalman import (
     lqg,
 )
 from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
-from .regulation import SetPointPD, actuator_stiffness
+from .regulation import SetPointPD
 from .strain_feedback import StrainFeedback
 
 __all__ = [
@@ -88,11 +88,9 @@ __all__ = [
     "StateFeedback",
     "StrainFeedback",
     "TimeScales",
-    "actuator_stiffness",
     "energy_weight",
     "extra_insensitive",
     "fast_subsystem",
-    "internal_dynamics",
     "kalman_filter",
     "kalman_predict",
     "kalman_update",
@@ -101,7 +99,6 @@ __all__ = [
     "lqr",
     "node_deformations",
     "quadratic_weights",
-    "reference_regressor",
     "scheduled_lqr",
     "simulate_loop",
     "zero_vibration",

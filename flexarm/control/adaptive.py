@@ -22,42 +22,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
-    r"""Matrix Y of :math:`M a + C(q, \dot q) v + g = Y \theta`, with Christoffel's C.
+def _reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
+    r"""Matrix Y (..., nv, p) of :math:`M a + C(q, \dot q) v + g = Y \theta`.
 
-    Parameters
-    ----------
-    arm : Arm
-        Rigid arm without quaternions.
-    q, qd : (..., nq), (..., nv) array_like of float
-        State.
-    v, a : (..., nv) array_like of float
-        Reference velocities and accelerations.
-
-    Returns
-    -------
-    Y : (..., nv, p) ndarray of float
-        Columns for ``inertial_parameters(arm, families="inertia")``.
-
-    Notes
-    -----
-    Velocity forces are a quadratic form, and C v its symmetric bilinear one,
-    :math:`C v = \tfrac12 \left(c(\dot q + v) - c(\dot q) - c(v)\right)`: five
-    regressors at once.  :math:`\dot M - 2 C` is skew then, as the proof of stability
-    wants it.
-
-    Examples
-    --------
-    With v and a those of the motion it is the regressor of inverse dynamics:
-
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2)
-    >>> q, qd, qdd = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
-    >>> Y = fa.control.reference_regressor(arm, q, qd, qd, qdd)
-    >>> theta = fa.inertial_parameters(arm, families="inertia").values
-    >>> bool(np.allclose(Y @ theta, fa.inverse_dynamics(arm, q, qd, qdd)))
-    True
+    Velocity forces are a quadratic form, and C v, with Christoffel's C, its symmetric
+    bilinear one, :math:`C v = \tfrac12 \left(c(\dot q + v) - c(\dot q) - c(v)\right)`:
+    five regressors at once.  :math:`\dot M - 2 C` is skew then, as the proof of
+    stability needs it.
     """
     q, qd, v, a = np.broadcast_arrays(
         *(np.asarray(x, dtype=np.float64) for x in (q, qd, v, a))
@@ -214,7 +185,7 @@ class AdaptiveControl:
         s = np.where(lost, np.nan, s)
         q = known(q, arm.neutral)
         qd, v, a = (np.where(lost, 0.0, x) for x in (qd, v, a))
-        Y = reference_regressor(arm, q, qd, v, a)
+        Y = _reference_regressor(arm, q, qd, v, a)
         self._t = t
         self._rate = -self.adaptation * times(np.swapaxes(Y, -1, -2), s)
         # springs and friction of the model: what its inertias do not explain

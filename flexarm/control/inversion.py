@@ -217,7 +217,7 @@ class Inversion(Description):
             y = desired_at(self.desired, 0.0)[0]
             q = with_joints(arm, y)
         q = equilibrium(arm, q).check(stable=False).q
-        self._set(internal=internal_dynamics(arm, q, self.E))
+        self._set(internal=_internal_dynamics(arm, q, self.E))
         if not self.internal.stable.all():
             self._refuse()
 
@@ -248,42 +248,12 @@ class Inversion(Description):
         return solve(E @ reach, v - free @ E.T)
 
 
-def internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
-    r"""Zero dynamics of outputs ``y = E q``, linearized about rest.
+def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
+    r"""Zero dynamics of outputs ``y = E q``, linearized about equilibria (..., nq).
 
     Motions with :math:`E q = 0` on which the joints may do what they like,
 
     .. math:: \left( M s^2 + D s + K \right)_{f \cdot} N z = 0, \qquad E N = 0 .
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm without motors, couplings and quaternions.
-    q : (..., nq) array_like of float
-        Equilibria.
-    E : (nu, nv) array_like of float
-        Outputs, with an invertible part of the joints.
-
-    Returns
-    -------
-    internal : InternalDynamics
-        Zeros and whether they are stable.
-
-    Raises
-    ------
-    ArgumentError
-        If the part of the joints in E is singular.
-
-    Examples
-    --------
-    Joints as outputs of an arm with undamped links: frequencies with locked joints.
-
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.de_luca_siciliano()
-    >>> s = fa.control.internal_dynamics(arm, np.zeros(6), np.eye(2, 6)).zeros
-    >>> np.unique((abs(s) / (2.0 * np.pi)).round(2))
-    array([ 0.44,  1.97,  2.67, 16.12])
     """
     q, n = np.asarray(q, dtype=np.float64), arm.nu
     E = _rows(arm, E)
