@@ -459,7 +459,7 @@ def test_refused_steps(options: dict[str, Any], words: list[str]) -> None:
         (lambda: control.JointSensors(delay=1.5), ["delay is 1.5", "whole number"]),
         (lambda: plant(sensors=3), ["sensors is int", "JointSensors"]),
         (lambda: plant(servo=3), ["servo is int"]),
-        (lambda: plant().trajectory, ["no past"]),
+        (lambda: plant().trajectory, ["has not moved"]),
         (lambda: control.node_deformations(MODEL, [0.0]), ["q has shape (1,)"]),
     ],
 )

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def refuse_poses(arm: Arm, what: str) -> None:
-    """Refuse what is no arm, and joints whose positions cannot be subtracted."""
+    """Refuse all but an arm whose joint positions can be subtracted."""
     check_arm(arm)
     if arm.nq != arm.nv:
         raise ArgumentError(
@@ -50,7 +50,7 @@ def rows(name: str, value: Any, width: int, unit: str) -> Array:
 
 
 def gains(name: str, value: Any, width: int, unit: str = "one for each joint") -> Array:
-    """Like `rows`, and none is negative."""
+    """Read-only array as of `rows`, of numbers of zero or more."""
     array = rows(name, value, width, unit)
     wrong = np.argwhere(array < 0.0)
     if len(wrong):
@@ -61,8 +61,8 @@ def gains(name: str, value: Any, width: int, unit: str = "one for each joint") -
     return array
 
 
-def told(array: Array) -> str:
-    """Array on one line of a sentence, the first entries of a long one."""
+def one_line(array: Array) -> str:
+    """Text of an array on one line; of a long one the first entries."""
     text = " ".join(str(array).split())
     return text if len(text) < 60 else text[:57] + "..."
 
@@ -85,7 +85,7 @@ def check_rows(
 
 
 def check_finite(what: str, rows: Array, alive: Any) -> None:
-    """Refuse rows that are not finite where the state is."""
+    """Refuse rows that are not finite where the state `alive` is."""
     if np.isfinite(rows).all():
         return
     bad = np.argwhere(alive & ~np.isfinite(rows).all(-1))
@@ -96,7 +96,7 @@ def check_finite(what: str, rows: Array, alive: Any) -> None:
 
 
 def check_callable(what: str, value: Any, signature: str) -> None:
-    """Refuse what cannot be called."""
+    """Refuse an object that is not callable; None stands for the default."""
     if value is not None and not callable(value):
         raise ArgumentError(
             f"{what} is {type(value).__name__}, expected a function {signature}"

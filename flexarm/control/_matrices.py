@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_GOOD = 1e-11  # residual that QZ leaves where it works
-_MOST = 60  # doublings; some fifteen are usual, for all motions slower than the sample
+_QZ_RESIDUAL = 1e-11  # residual that QZ leaves where it works
+MAX_DOUBLINGS = (
+    60  # doublings; some fifteen are usual, for all motions slower than the sample
+)
 _ROUNDING = 1e-15
 
 
@@ -76,18 +78,18 @@ def discrete_riccati(A: Array, B: Array, Q: Array, R: Array, N: Array) -> Array:
 
     drop = np.linalg.solve(R, N.T)  # the same equation without N
     A, Q = A - B @ drop, Q - N @ drop
-    X, miss, said = None, np.inf, ""
+    X, miss, reason = None, np.inf, ""
     try:
         X = np.asarray(solve_discrete_are(A, B, Q, R))
         miss = _residual(A, B, Q, R, X)
     except (np.linalg.LinAlgError, ValueError) as error:
-        said = str(error)
-    if miss > _GOOD:
+        reason = str(error)
+    if miss > _QZ_RESIDUAL:
         doubled = _doubled(A, B, Q, R)
         if doubled is not None and _residual(A, B, Q, R, doubled) < miss:
             X = doubled
     if X is None:
-        raise np.linalg.LinAlgError(said)
+        raise np.linalg.LinAlgError(reason)
     return X
 
 
@@ -95,7 +97,7 @@ def _doubled(A: Array, B: Array, Q: Array, R: Array) -> Array | None:
     """X by doubling, or None if it does not settle."""
     n = len(A)
     G, H, one = B @ np.linalg.solve(R, B.T), Q, np.eye(n)
-    for _ in range(_MOST):
+    for _ in range(MAX_DOUBLINGS):
         W = np.linalg.solve(one + G @ H, np.hstack([A, G]))
         more = A.T @ H @ W[:, :n]
         G, H, A = G + A @ W[:, n:] @ A.T, H + more, A @ W[:, :n]
@@ -113,7 +115,7 @@ def _gain(A: Array, B: Array, R: Array, X: Array) -> Array:
 
 
 def _residual(A: Array, B: Array, Q: Array, R: Array, X: Array) -> float:
-    """What the equation misses, of the size of X; infinite if X does not stabilize."""
+    """Residual of the equation, relative to X; infinite if X does not stabilize."""
     closed = A - B @ _gain(A, B, R, X)
     if abs(np.linalg.eigvals(closed)).max() >= 1.0:
         return np.inf

@@ -60,14 +60,14 @@ def integrate(
     integrator: str = "rk4",
     max_step: float | None = None,
 ) -> tuple[Array, Array]:
-    """State after a span of time under a force that is held; NaN what diverges.
+    """State after a span of time under a force that is held; NaN where it diverges.
 
     Leading axes broadcast.  ``"euler"`` is semi-implicit: velocities first.
     """
     batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], tau.shape[:-1])
     alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
     mask = alive[..., np.newaxis]
-    # a lost member must not stop the others, it rests meanwhile
+    # a lost member rests meanwhile, so that the others go on
     q = np.where(mask, q, arm.neutral)
     qd, tau = (np.where(mask, x, 0.0) for x in (qd, tau))
     if integrator == "euler":
@@ -75,7 +75,7 @@ def integrate(
         qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
         q = advance(arm, q, h * qd)
     else:
-        # the time loop alone: what `simulate` checks and tells is of whole runs
+        # the time loop alone, without the checks and messages of `simulate`
         forces = np.stack([tau, tau], axis=-2)
         run = Run(arm, q, qd, np.array(span, dtype=np.float64), forces)
         run.hold = True
@@ -88,5 +88,5 @@ def integrate(
 
 
 def is_ordinary(q: Array, qd: Array) -> Any:
-    """Which states (...) are finite and of ordinary size."""
+    """Whether states (...) are finite and of ordinary size."""
     return (abs(q) < ORDINARY).all(-1) & (abs(qd) < ORDINARY).all(-1)

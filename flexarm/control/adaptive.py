@@ -78,11 +78,11 @@ class AdaptiveControl:
     Raises
     ------
     ArgumentError
-        If a value does not fit, or the arm has modes.
+        If the arm has modes or constraints.
 
     See Also
     --------
-    flexarm.base_parameters : combinations that motion can tell apart.
+    flexarm.base_parameters : combinations that motion can distinguish.
 
     Notes
     -----
@@ -145,12 +145,12 @@ class AdaptiveControl:
         self.reset()
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
-        """Back to the first estimate.
+        """Return to the first estimate.
 
         Parameters
         ----------
         q, qd : (..., nv) array_like of float, optional
-            Initial state of a run in rad or m, and per s; not looked at.
+            Initial state of a run in rad or m, and per s; not used.
 
         Examples
         --------
@@ -180,7 +180,7 @@ class AdaptiveControl:
         v = qd_d + self.bandwidth * (q_d - q)
         a = qdd_d + self.bandwidth * (qd_d - qd)
         s = qd - v
-        # NaN in s is enough to tell a state that is lost
+        # NaN in s is enough to mark a lost state
         lost = ~np.isfinite(s + q + a).all(axis=-1, keepdims=True)
         s = np.where(lost, np.nan, s)
         q = known(q, arm.neutral)

@@ -1,4 +1,4 @@
-"""Inversion control: outputs follow exactly, what they do not show is left alone."""
+"""Inversion control: outputs follow exactly, motions that they do not show are free."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ON_AXIS = 1e-7  # part of the largest zero that counts as no growth
 
 
 class InternalDynamics(NamedTuple):
-    """What an arm does while its outputs rest.
+    """Motions of an arm whose outputs rest.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class Inversion(Description):
     def _refuse(self) -> None:
         worst = np.ravel(self.internal.worst)
         s = worst[worst.real.argmax()]
-        told = f"{s.real:+.4g}" + (f" +- {abs(s.imag):.4g}i" if s.imag else "")
+        zero = f"{s.real:+.4g}" + (f" +- {abs(s.imag):.4g}i" if s.imag else "")
         many = ""
         if worst.size > 1:
             bad = int((~self.internal.stable).sum())
@@ -232,7 +232,7 @@ class Inversion(Description):
         which = f" {self.outputs!r}" if isinstance(self.outputs, str) else ""
         raise ArgumentError(
             f"the internal dynamics of the outputs{which} are unstable{many} with the "
-            f"zero {told} 1/s in the right half plane; expected outputs nearer to the "
+            f"zero {zero} 1/s in the right half plane; expected outputs nearer to the "
             "joints, such as link_angles of a smaller fraction"
         )
 
@@ -251,7 +251,7 @@ class Inversion(Description):
 def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
     r"""Zero dynamics of outputs ``y = E q``, linearized about equilibria (..., nq).
 
-    Motions with :math:`E q = 0` on which the joints may do what they like,
+    Motions with :math:`E q = 0` on which the joints move freely,
 
     .. math:: \left( M s^2 + D s + K \right)_{f \cdot} N z = 0, \qquad E N = 0 .
     """
@@ -261,7 +261,7 @@ def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
     if np.linalg.cond(E[:, :n]) > 1e12:
         raise ArgumentError(
             "the outputs have a singular part of the joints, expected outputs that "
-            "tell the joints of a rigid arm"
+            "determine the joints of a rigid arm"
         )
     N = np.concatenate([-np.linalg.solve(E[:, :n], E[:, n:]), np.eye(nf)])
     still = np.zeros(arm.nv)

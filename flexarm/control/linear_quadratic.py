@@ -129,11 +129,6 @@ def energy_weight(
     Q : (..., n, n) ndarray of float
         For `lqr`; R is then in W per (N m)^2, and one over it a bandwidth.
 
-    Raises
-    ------
-    ArgumentError
-        If a value does not fit.
-
     Examples
     --------
     A mass of 2 kg at 0.5 m:
@@ -325,9 +320,8 @@ def lqr(
     Raises
     ------
     ArgumentError
-        If shapes do not fit, weights are not definite, the model is not at rest, or it
-        has modes that do not decay and that no input moves or no weight sees; the
-        sentence names them.
+        If weights are not definite, the model is not at rest, or it has modes that do
+        not decay and that no input moves or no weight sees; the sentence names them.
     ConvergenceError
         If the Riccati equation is not solved.
 
@@ -460,11 +454,11 @@ def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
     size = float(np.abs(W).max(initial=0.0))
     if np.abs(W - np.swapaxes(W, -1, -2)).max(initial=0.0) > 1e-9 * size:
         raise ArgumentError(f"{name} is not symmetric, expected a symmetric weight")
-    least = float(np.linalg.eigvalsh(W)[..., 0].min())
-    if least < -1e-12 * size or (definite and not least > 0.0):
+    smallest = float(np.linalg.eigvalsh(W)[..., 0].min())
+    if smallest < -1e-12 * size or (definite and not smallest > 0.0):
         kind = "positive definite" if definite else "positive semidefinite"
         raise ArgumentError(
-            f"{name} has the eigenvalue {least:.3g}, expected a {kind} weight"
+            f"{name} has the eigenvalue {smallest:.3g}, expected a {kind} weight"
         )
     return np.asarray(0.5 * (W + np.swapaxes(W, -1, -2)))
 
@@ -514,7 +508,7 @@ def _check_rest(model: StateSpace) -> None:
     """Refuse a point from which the arm moves away under its constant forces."""
     if model.drift is None:
         return
-    # each state against what its own row makes of a unit
+    # each state relative to the row of a unit state
     size = np.abs(model.A).sum(axis=-1)
     drift = np.abs(model.drift)
     if (drift > 1e-6 * (1.0 + size)).any():
@@ -545,8 +539,8 @@ def _check_seen(model: StateSpace, Q: Array) -> None:
     try:
         test.check(decaying=False)
     except ArgumentError as error:
-        told = str(error).split(" not observable", maxsplit=1)[0]
+        modes = str(error).split(" not observable", maxsplit=1)[0]
         raise ArgumentError(
-            f"{told} not seen by the weight Q, and nothing else makes that decay; "
+            f"{modes} not seen by the weight Q, and nothing else makes that decay; "
             "weigh a state that moves"
         ) from None

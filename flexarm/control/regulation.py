@@ -16,7 +16,7 @@ from ..errors import ArgumentError
 from ..simulation.joint_feedback import JointFeedback
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
-from ._checks import gains, refuse_poses, rows, told
+from ._checks import gains, one_line, refuse_poses, rows
 from ._matrices import symmetric
 from ._states import known, with_joints
 
@@ -182,13 +182,15 @@ class SetPointPD(Description):
     def _check_gains(self) -> None:
         """Refuse gains that gravity overcomes at the set point."""
         G = _condensed(self.arm, self.q)
-        least = np.linalg.eigvalsh(G + self.kp[..., np.newaxis] * np.eye(self.arm.nu))
-        if (least[..., 0] > 0.0).all():
+        smallest = np.linalg.eigvalsh(
+            G + self.kp[..., np.newaxis] * np.eye(self.arm.nu)
+        )
+        if (smallest[..., 0] > 0.0).all():
             return
         pull = -float(np.linalg.eigvalsh(G)[..., 0].min())
         held = pull <= 0.0  # gravity pulls nowhere, but a joint has no gain
         raise ArgumentError(
-            f"kp is {told(self.kp)}, "
+            f"kp is {one_line(self.kp)}, "
             + (
                 "expected a positive gain on each joint"
                 if held
@@ -198,7 +200,7 @@ class SetPointPD(Description):
         )
 
     def margin(self, q: Any) -> Array:
-        """Least eigenvalue of ``Kp + G`` in other postures.
+        """Smallest eigenvalue of ``Kp + G`` in other postures.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Direct strain feedback: joints give way to what gauges on the links tell."""
+"""Direct strain feedback: joints give way to the strain of the links."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class StrainFeedback(Description):
     Raises
     ------
     ArgumentError
-        If a value does not fit or a gauge does not exist.
+        If a gauge does not exist.
     ConvergenceError
         If there is no equilibrium at the target.
 
@@ -75,8 +75,7 @@ class StrainFeedback(Description):
     and the curvature at its root both factors belong together,
     :math:`\int \rho A\, x \phi_i dx = EI \phi_i''(0) / \omega_i^2`, so that every mode
     is damped for any k above zero, without a model, if the servos are stiff enough to
-    follow: neither rates of modes nor
-    estimates are needed.
+    follow: neither rates of modes nor estimates are needed.
 
     References
     ----------
@@ -120,6 +119,7 @@ class StrainFeedback(Description):
             self._set(**{name: value})
         target = rows("target", self.target, arm.nu, "one for each joint")
         found = equilibrium(arm, with_joints(arm, target)).check(stable=False)
+        # curvatures at the bases of the links, or given outputs
         S = np.zeros((arm.nu, arm.nv))
         if self.gauges is None:
             for k, body in enumerate(arm.bodies):

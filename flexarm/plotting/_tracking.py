@@ -1,4 +1,4 @@
-"""How well a controlled arm follows: motion, errors, commands over time."""
+"""Tracking of a controlled arm: motion, errors, commands over time."""
 
 from __future__ import annotations
 

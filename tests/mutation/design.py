@@ -123,9 +123,9 @@ DESIGN = [
     ),
     mutant(
         CONTROL + "regulation.py",
-        "if (least[..., 0] > 0.0).all():",
-        "if (least[..., -1] > 0.0).all():",
-        "the largest eigenvalue for the least",
+        "if (smallest[..., 0] > 0.0).all():",
+        "if (smallest[..., -1] > 0.0).all():",
+        "the largest eigenvalue for the smallest",
         "controllers_regulation",
     ),
     mutant(

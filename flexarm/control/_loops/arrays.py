@@ -73,7 +73,7 @@ def grid_of(t: Array, sample_time: float, delay: float, max_step: float) -> Grid
 
 
 class Loop:
-    """What goes into a loop and what comes out, NaN until reached."""
+    """Inputs and results of a loop; the results are NaN until reached."""
 
     method: str
     options: tuple[float, float, float, float]
@@ -110,7 +110,7 @@ class Loop:
         self.batch = common_batch(self._shapes)
 
     def _fit(self, law: LinearController) -> None:
-        """References of a linear law at the samples, and whether it fits the arm."""
+        """Check a linear law against the arm, and sample its references."""
         if law.n_forces != self.arm.nu:
             raise ArgumentError(
                 f"the controller gives {law.n_forces} forces, expected {self.arm.nu}: "
@@ -123,10 +123,10 @@ class Loop:
         self._shapes["reference"] = self.reference.shape[:-2]
         self._shapes["feedforward"] = self.feedforward.shape[:-2]
 
-    # what is measured and what the actuators can do
+    # sensors and actuators
 
     def measure(self, sensors: Any, noise: Any, quantization: Any, seed: Any) -> None:
-        """Take the sensors and what is wrong with them; draw the noise."""
+        """Take the sensors, their resolution and their noise, and draw that."""
         arm = self.arm
         if sensors is None:
             sensors = getattr(self.law, "sensors", None)
@@ -202,7 +202,7 @@ class Loop:
         return x.reshape(*self.batch, *x.shape[1:])
 
     def actuate(self, u: Array) -> Array:
-        """What the actuators make of commands."""
+        """Forces that the actuators apply at commands."""
         if self.step is not None:
             u = round_to(u, self.step)
         return np.clip(u, *self.limits)
@@ -261,7 +261,7 @@ class Loop:
         )
 
     def _limits_text(self, saturated: Any, done: Any) -> str:
-        """How often limits were active."""
+        """Clause about how often limits were active."""
         if not self.limited:
             return ""
         active, n = int(saturated.any(axis=-1).sum()), int(done.sum())
@@ -277,7 +277,7 @@ class Loop:
 
 
 def ordinary(q: Array, qd: Array) -> Any:
-    """Which states of many members and times are finite and of ordinary size."""
+    """Whether states of many members and times are finite and of ordinary size."""
     result = np.empty(q.shape[:-1], dtype=bool)
     for part in parts(result.shape):
         result[part] = is_ordinary(q[part], qd[part])
@@ -291,7 +291,7 @@ def _seed(seed: Any) -> int:
 
 
 def _limits(saturation: Any, nu: int) -> Array:
-    """Least and largest forces (2, nu)."""
+    """Smallest and largest forces (2, nu)."""
     if saturation is None:
         return np.array([[-np.inf], [np.inf]]) * np.ones(nu)
     given = real_array("saturation", saturation)
@@ -302,13 +302,13 @@ def _limits(saturation: Any, nu: int) -> Array:
     else:
         raise ArgumentError(
             f"saturation has shape {given.shape}, expected one number, ({nu},), one "
-            f"limit per actuator, or (2, {nu}), least and largest forces"
+            f"limit per actuator, or (2, {nu}), smallest and largest forces"
         )
     wrong = np.flatnonzero(~(limits[0] < limits[1]))
     if len(wrong):
         low, high = limits[:, wrong[0]]
         raise ArgumentError(
             f"saturation of actuator {wrong[0]} is from {low:g} to {high:g}, expected "
-            "a least force below the largest one"
+            "a smallest force below the largest one"
         )
     return limits

@@ -1,4 +1,4 @@
-"""What a controller compares: desired motion, joint readings, node deformations."""
+"""Motions that a controller compares: desired, measured, deformations of nodes."""
 
 from __future__ import annotations
 
@@ -68,11 +68,6 @@ class RestToRest:
     begin : float
         Time at which the motion begins, in s.
 
-    Raises
-    ------
-    ArgumentError
-        If the duration is not positive, or the positions are not finite or do not fit.
-
     Examples
     --------
     Half of the way at half of the time, with 15/8 of the mean velocity:
@@ -93,11 +88,11 @@ class RestToRest:
     begin: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, least in (("duration", 0.0), ("begin", -np.inf)):
+        for name, above in (("duration", 0.0), ("begin", -np.inf)):
             value = getattr(self, name)
             number = float(value) if isinstance(value, Real) else np.nan
-            if not least < number < np.inf:
-                kind = "a positive time" if least == 0.0 else "a time"
+            if not above < number < np.inf:
+                kind = "a positive time" if above == 0.0 else "a time"
                 raise ArgumentError(f"{name} is {value!r}, expected {kind} in s")
         for name in ("start", "end"):
             array = np.array(real_array(name, getattr(self, name)))

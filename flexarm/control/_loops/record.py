@@ -194,6 +194,7 @@ class Record:
             note,
             lambda i: "the state became infinite, try smaller gains or steps",
         )
+        # the trajectory has no part of a step, the comparison has
         q, qd = (
             np.where(reached[..., np.newaxis], self.compared[name], np.nan)
             for name in ("q", "qd")
