@@ -79,7 +79,7 @@ def exact_loop(
     before, after = held(A, B, part), held(A, B, T - part)
     rows = np.eye(2 * arm.nv) if rows is None else rows
     x, z = np.array(x0, dtype=float), np.zeros(law.n_states)
-    told: dict[str, Any] = {"x": [], "y": [], "u": [], "w": []}
+    record: dict[str, Any] = {"x": [], "y": [], "u": [], "w": []}
     sent = [np.zeros(arm.nu)] * (whole + 1)  # before the first command arrives
     r = np.zeros(law.n_outputs) if law.reference is None else law.reference
     f = np.zeros(arm.nu) if law.feedforward is None else law.feedforward
@@ -88,15 +88,15 @@ def exact_loop(
         y = round_to(y, resolution)
         u = f + law.C @ z + law.D @ (y - r)
         w = np.clip(round_to(u, command), -limit, limit)
-        for name, value in zip(told, (x, y, u, w), strict=True):
-            told[name].append(value)
+        for name, value in zip(record, (x, y, u, w), strict=True):
+            record[name].append(value)
         z = law.A @ z + law.B @ (y - r)
         if law.anti_windup is not None:
             z = z + law.anti_windup @ (w - u)
         sent.append(w)  # the last but `whole` acts from `part` on
         x = before[0] @ x + before[1] @ sent[-2 - whole]
         x = after[0] @ x + after[1] @ sent[-1 - whole]
-    return {name: np.array(value) for name, value in told.items()}
+    return {name: np.array(value) for name, value in record.items()}
 
 
 def discrete_lqr(arm: fa.Arm, q: Any, T: float) -> tuple[Any, Any, Any]:

@@ -16,7 +16,7 @@ ARM = fa.library.pendulum(mass=1.0, com=0.5)
 
 
 def test_saturation_counts_the_samples_that_were_reached() -> None:
-    """A run that ends early has shares of what it did, not of what was asked."""
+    """A run that ends early has shares of the samples that it reached."""
     t = np.linspace(0.0, 1.0, 11)
     run = control.simulate_loop(
         ARM,

@@ -90,7 +90,7 @@ def test_configuration_by_integration() -> None:
         rate = run.qd[k - 1] + h * qdd
         assert_same_bits(run.qd[k], rate)
         assert_same_bits(run.q[k], run.q[k - 1] + h * rate)
-    # it follows what the model does, not what the sensors tell
+    # it follows the model, not the sensors
     assert np.abs(run.q[:, :U] - run.y[:, :U]).max() > 1e-4
     assert (
         np.abs(run.comparison.position_error).max()

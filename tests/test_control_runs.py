@@ -290,7 +290,7 @@ def test_an_exception_carries_what_was_reached(part: str, store: bool) -> None:
         assert len(controller.stored) == rows - 12
         assert np.isfinite(run.command[:12]).all() and np.isnan(run.command[12:]).all()
     else:
-        # two desired motions are asked for at each step
+        # two desired motions are needed at each step
         assert reached == {"desired": 6, "servo": 13, "convert": 13}.get(part, 12)
 
 
@@ -339,7 +339,7 @@ def test_nothing_is_sent_when_all_is_lost() -> None:
     assert len(sent) == 2
 
 
-def test_a_plant_that_tells_nothing_is_integrated() -> None:
+def test_without_readings_the_model_is_integrated() -> None:
     run = loop().run(lambda t, command: None, T)
     blind = loop().run(plant(), T, sensors=False)
     assert_same_bits(run.q, blind.q)

@@ -140,7 +140,7 @@ def test_estimates_have_the_covariance_they_claim() -> None:
     after = control.kalman_update(found.covariance, C, np.diag([1e-6, 1e-6, 1e-4]))
     spread = np.sqrt(np.diag(after.covariance))
     assert_allclose(error[200:].std(axis=0), spread, rtol=0.35)
-    # the elastic coordinates were never measured, one strain tells them
+    # the elastic coordinates were never measured, one strain shows them
     assert error[200:, 2].std() < 0.1 * x[:, 2].std()
 
 

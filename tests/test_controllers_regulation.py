@@ -145,7 +145,7 @@ def test_refusals() -> None:
     refused(ArgumentError, ["quaternions"], law(floating, 1.0, 1.0, [0.0] * 6))
 
 
-def test_a_law_that_returns_nan_is_told_with_its_time() -> None:
+def test_a_law_that_returns_nan_is_reported_with_its_time() -> None:
     def torque(t: float, q: Any, qd: Any) -> Any:
         return np.full(2, np.nan if t > 0.05 else 0.0)
 

@@ -110,8 +110,12 @@ def test_rounding_and_limits_are_those_of_a_twin(limit: float) -> None:
     assert np.array_equal(run.saturated, over)
     assert_allclose(run.saturation, over.mean(axis=0))
     assert over.any() == (limit == 3.0)
-    told = f"limits of actuators were active at {over.any(axis=1).sum()} of {N} samples"
-    assert (told if over.any() else "no limit of an actuator was active") in run.message
+    clause = (
+        f"limits of actuators were active at {over.any(axis=1).sum()} of {N} samples"
+    )
+    assert (
+        clause if over.any() else "no limit of an actuator was active"
+    ) in run.message
     # the noise that a run drew, given to the twin
     noisy = simulate_loop(
         PLANT, law, X0[:2], X0[2:], TIMES, noise=1e-3, seed=7, saturation=limit, **FINE
@@ -212,7 +216,7 @@ def test_a_seed_is_a_run_and_members_do_not_see_each_other() -> None:
     )  # fmt: skip
     alone = simulate_loop(DE_LUCA, gains, q0[0], np.zeros(6), t, **options)
     assert np.array_equal(alone.y, many.y[0])
-    # without a seed there is one that the result tells
+    # without a seed there is one that the result records
     free = simulate_loop(DE_LUCA, gains, q0[0], np.zeros(6), t, noise=1e-3)
     assert not np.array_equal(free.y, alone.y)
     repeat = simulate_loop(

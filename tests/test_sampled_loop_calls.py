@@ -204,7 +204,7 @@ def test_nonlinear_sensors() -> None:
     a = fa.node_acceleration(ARM, run.q, run.qd, qdd, node)
     R = fa.node_pose(ARM, run.q, node)[..., :3, :3]
     in_base = (R @ a[..., 3:, np.newaxis])[..., 0]
-    found = min(  # of the frame in which node_acceleration tells them
+    found = min(  # of the frame in which node_acceleration returns them
         (x for x in (a[..., 3:], in_base)),
         key=lambda x: np.abs(x[..., :2] - run.y[..., 2:]).max(),
     )

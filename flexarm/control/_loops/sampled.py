@@ -199,7 +199,7 @@ def simulate_loop(
     loop.measure(sensors, noise, quantization, seed)
     loop.limit(saturation, command_resolution)
 
-    # in C what the kernel knows
+    # linear laws in C, others from knot to knot
     linear = isinstance(law, LinearController) and loop.sensors.rows is not None
     note = ""
     try:
