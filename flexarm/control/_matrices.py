@@ -1,4 +1,4 @@
-"""Linear algebra of the control laws: stacks of matrices, the Riccati equation."""
+"""Linear algebra of the control laws: stacks, Riccati equations, samples."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ConvergenceError
+
 Array = NDArray[np.float64]
 
-_QZ_RESIDUAL = 1e-11  # residual that QZ leaves where it works
-MAX_DOUBLINGS = (
-    60  # doublings; some fifteen are usual, for all motions slower than the sample
-)
+_QZ_RESIDUAL = 1e-11  # where it works
+MAX_DOUBLINGS = 60  # some fifteen are usual, for all motions slower than the sample
 _ROUNDING = 1e-15
 
 
@@ -44,6 +44,81 @@ def closed_poles(A: Array) -> NDArray[np.complex128]:
 def symmetric(matrix: Array) -> Array:
     """Symmetric part."""
     return np.asarray(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))
+
+
+def riccati(
+    A: Array, B: Array, Q: Array, R: Array, N: Array, discrete: bool
+) -> tuple[Array, Array]:
+    """Solution X and gain K of one algebraic Riccati equation."""
+    from scipy.linalg import solve_continuous_are
+
+    try:
+        if discrete:
+            X = discrete_riccati(A, B, Q, R, N)
+        else:
+            X = solve_continuous_are(A, B, Q, R, s=N)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise ConvergenceError(
+            f"the Riccati equation has no stabilizing solution to rounding ({error}); "
+            "look at the weights, which may differ by too many powers of ten"
+        ) from None
+    if discrete:
+        K = np.linalg.solve(R + B.T @ X @ B, B.T @ X @ A + N.T)
+    else:
+        K = np.linalg.solve(R, B.T @ X + N.T)
+    return np.asarray(X), np.asarray(K)
+
+
+def sampled_cost(
+    A: Array, B: Array, Q: Array, R: Array, dt: float
+) -> tuple[Array, Array, Array, Array, Array]:
+    """A, B, Q, R, N of samples under held inputs, with the same cost."""
+    n, m = B.shape[-2:]
+    batch = np.broadcast_shapes(*(x.shape[:-2] for x in (A, B, Q, R)))
+    F, W = np.zeros((2, *batch, n + m, n + m))
+    F[..., :n, :n], F[..., :n, n:] = A, B
+    W[..., :n, :n], W[..., n:, n:] = Q, R
+    E, W = _integral(F, W, dt)
+    return (
+        E[..., :n, :n],
+        E[..., :n, n:],
+        W[..., :n, :n],
+        W[..., n:, n:],
+        W[..., :n, n:],
+    )
+
+
+def sampled_noise(
+    A: Array, B: Array, Q: Array, dt: float
+) -> tuple[Array, Array, Array]:
+    """A, B of samples, and the covariance of white noise after one of them."""
+    n, m = B.shape[-2:]
+    Ad, Bd = sampled_cost(A, B, np.zeros((n, n)), np.zeros((m, m)), dt)[:2]
+    batch = np.broadcast_shapes(A.shape[:-2], Q.shape[:-2])
+    back = np.broadcast_to(np.swapaxes(A, -1, -2), (*batch, n, n))
+    return Ad, Bd, _integral(back, np.broadcast_to(Q, back.shape), dt)[1]
+
+
+def _integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
+    """exp(F dt), and the integral of exp(F s)' W exp(F s) over s from 0 to dt.
+
+    Van Loan's exponential over a time so short that its growing half stays small, then
+    doublings: his alone loses all digits where fast modes decay within a sample.
+    """
+    from scipy.linalg import expm
+
+    k = F.shape[-1]
+    size = float(np.abs(F).sum(axis=-2).max(initial=0.0)) * dt
+    doublings = max(0, int(np.ceil(np.log2(max(size, 1e-300)))))
+    H = np.zeros((*F.shape[:-2], 2 * k, 2 * k))
+    H[..., :k, :k], H[..., :k, k:], H[..., k:, k:] = -np.swapaxes(F, -1, -2), W, F
+    both = expm(H * (dt / 2.0**doublings))
+    E = both[..., k:, k:]
+    total = np.swapaxes(E, -1, -2) @ both[..., :k, k:]
+    for _ in range(doublings):
+        total = total + np.swapaxes(E, -1, -2) @ total @ E
+        E = E @ E
+    return E, 0.5 * (total + np.swapaxes(total, -1, -2))
 
 
 def discrete_riccati(A: Array, B: Array, Q: Array, R: Array, N: Array) -> Array:

@@ -11,9 +11,9 @@ from .._calls.arguments import check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ._checks import check_callable, refuse_constraints, refuse_poses, start_state
-from ._matrices import times
+from ._matrices import sampled_noise, times
 from ._states import integrate
-from .kalman import kalman_predict, kalman_update, sampled_noise
+from .kalman import kalman_predict, kalman_update
 from .linear_quadratic import weight
 
 if TYPE_CHECKING:

@@ -23,16 +23,8 @@ from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
 from ._loops.linear_controller import LinearController
-from ._matrices import closed_poles, symmetric, times
-from .linear_quadratic import (
-    StateFeedback,
-    integral,
-    new_sample_time,
-    point_of,
-    riccati,
-    sampled_cost,
-    weight,
-)
+from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
+from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
 
 Array = NDArray[np.float64]
 
@@ -387,17 +379,6 @@ def lqg(
         feedforward=tau,
         anti_windup=B,
     )
-
-
-def sampled_noise(
-    A: Array, B: Array, Q: Array, dt: float
-) -> tuple[Array, Array, Array]:
-    """A, B of samples, and the covariance of white noise after one of them."""
-    n, m = B.shape[-2:]
-    Ad, Bd = sampled_cost(A, B, np.zeros((n, n)), np.zeros((m, m)), dt)[:2]
-    batch = np.broadcast_shapes(A.shape[:-2], Q.shape[:-2])
-    back = np.broadcast_to(np.swapaxes(A, -1, -2), (*batch, n, n))
-    return Ad, Bd, integral(back, np.broadcast_to(Q, back.shape), dt)[1]
 
 
 def _check_moved(model: StateSpace, Q: Array, names: tuple[str, ...]) -> None:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.options import explained
 from ..dynamics.mass import mass_matrix
-from ..errors import ArgumentError, ConvergenceError
+from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
 from ._checks import gains, refuse_poses
 from ._loops.linear_controller import LinearController
-from ._matrices import closed_poles, discrete_riccati, times
+from ._matrices import closed_poles, riccati, sampled_cost, times
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -375,70 +375,6 @@ def lqr(
     for i in np.ndindex(batch):
         X[i], K[i] = riccati(A[i], B[i], Q[i], R[i], N[i], model.dt is not None)
     return StateFeedback(model, K, X, closed_poles(A - B @ K), arm)
-
-
-def riccati(
-    A: Array, B: Array, Q: Array, R: Array, N: Array, discrete: bool
-) -> tuple[Array, Array]:
-    """Solution X and gain K of one algebraic Riccati equation."""
-    from scipy.linalg import solve_continuous_are
-
-    try:
-        if discrete:
-            X = discrete_riccati(A, B, Q, R, N)
-        else:
-            X = solve_continuous_are(A, B, Q, R, s=N)
-    except (np.linalg.LinAlgError, ValueError) as error:
-        raise ConvergenceError(
-            f"the Riccati equation has no stabilizing solution to rounding ({error}); "
-            "look at the weights, which may differ by too many powers of ten"
-        ) from None
-    if discrete:
-        K = np.linalg.solve(R + B.T @ X @ B, B.T @ X @ A + N.T)
-    else:
-        K = np.linalg.solve(R, B.T @ X + N.T)
-    return np.asarray(X), np.asarray(K)
-
-
-def sampled_cost(
-    A: Array, B: Array, Q: Array, R: Array, dt: float
-) -> tuple[Array, Array, Array, Array, Array]:
-    """A, B, Q, R, N of samples under held inputs, with the same cost."""
-    n, m = B.shape[-2:]
-    batch = np.broadcast_shapes(*(x.shape[:-2] for x in (A, B, Q, R)))
-    F, W = np.zeros((2, *batch, n + m, n + m))
-    F[..., :n, :n], F[..., :n, n:] = A, B
-    W[..., :n, :n], W[..., n:, n:] = Q, R
-    E, W = integral(F, W, dt)
-    return (
-        E[..., :n, :n],
-        E[..., :n, n:],
-        W[..., :n, :n],
-        W[..., n:, n:],
-        W[..., :n, n:],
-    )
-
-
-def integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
-    """exp(F dt), and the integral of exp(F s)' W exp(F s) over s from 0 to dt.
-
-    Van Loan's exponential over a time so short that its growing half stays small, then
-    doublings: his alone loses all digits where fast modes decay within a sample.
-    """
-    from scipy.linalg import expm
-
-    k = F.shape[-1]
-    size = float(np.abs(F).sum(axis=-2).max(initial=0.0)) * dt
-    doublings = max(0, int(np.ceil(np.log2(max(size, 1e-300)))))
-    H = np.zeros((*F.shape[:-2], 2 * k, 2 * k))
-    H[..., :k, :k], H[..., :k, k:], H[..., k:, k:] = -np.swapaxes(F, -1, -2), W, F
-    both = expm(H * (dt / 2.0**doublings))
-    E = both[..., k:, k:]
-    total = np.swapaxes(E, -1, -2) @ both[..., :k, k:]
-    for _ in range(doublings):
-        total = total + np.swapaxes(E, -1, -2) @ total @ E
-        E = E @ E
-    return E, 0.5 * (total + np.swapaxes(total, -1, -2))
 
 
 def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
