@@ -12,7 +12,7 @@ from scipy.linalg import expm, solve_discrete_are
 from scipy.signal import cont2discrete
 
 import flexarm as fa
-from flexarm.control import _loop_callback, _sampled_loop
+from flexarm.control._loops import knots, sampled
 
 
 def masses(n: int = 2, stiffness: float = 40.0) -> fa.Arm:
@@ -79,7 +79,7 @@ def exact_loop(
     before, after = held(A, B, part), held(A, B, T - part)
     rows = np.eye(2 * arm.nv) if rows is None else rows
     x, z = np.array(x0, dtype=float), np.zeros(law.n_states)
-    told: dict[str, Any] = {"x": [], "y": [], "u": [], "w": []}
+    record: dict[str, Any] = {"x": [], "y": [], "u": [], "w": []}
     sent = [np.zeros(arm.nu)] * (whole + 1)  # before the first command arrives
     r = np.zeros(law.n_outputs) if law.reference is None else law.reference
     f = np.zeros(arm.nu) if law.feedforward is None else law.feedforward
@@ -88,15 +88,15 @@ def exact_loop(
         y = round_to(y, resolution)
         u = f + law.C @ z + law.D @ (y - r)
         w = np.clip(round_to(u, command), -limit, limit)
-        for name, value in zip(told, (x, y, u, w), strict=True):
-            told[name].append(value)
+        for name, value in zip(record, (x, y, u, w), strict=True):
+            record[name].append(value)
         z = law.A @ z + law.B @ (y - r)
         if law.anti_windup is not None:
             z = z + law.anti_windup @ (w - u)
         sent.append(w)  # the last but `whole` acts from `part` on
         x = before[0] @ x + before[1] @ sent[-2 - whole]
         x = after[0] @ x + after[1] @ sent[-1 - whole]
-    return {name: np.array(value) for name, value in told.items()}
+    return {name: np.array(value) for name, value in record.items()}
 
 
 def discrete_lqr(arm: fa.Arm, q: Any, T: float) -> tuple[Any, Any, Any]:
@@ -113,5 +113,5 @@ def discrete_lqr(arm: fa.Arm, q: Any, T: float) -> tuple[Any, Any, Any]:
 def in_python() -> Iterator[None]:
     """Loops of linear laws by the way of functions, not in C."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_sampled_loop, "run_core", _loop_callback.run_callback)
+        patch.setattr(sampled, "run_core", knots.run_callback)
         yield

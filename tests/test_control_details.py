@@ -16,7 +16,7 @@ ARM = fa.library.pendulum(mass=1.0, com=0.5)
 
 
 def test_saturation_counts_the_samples_that_were_reached() -> None:
-    """A run that ends early has shares of what it did, not of what was asked."""
+    """A run that ends early has shares of the samples that it reached."""
     t = np.linspace(0.0, 1.0, 11)
     run = control.simulate_loop(
         ARM,
@@ -68,7 +68,7 @@ def test_inversion_names_the_worst_zero_of_all_postures() -> None:
     q = np.zeros((3, 6))
     q[:, 1] = 0.0, 1.0, 0.5
     tips = control.link_angles(arm, 1.0)
-    zeros = control.internal_dynamics(arm, q, tips).zeros
+    zeros = control.inversion._internal_dynamics(arm, q, tips).zeros
     largest = float(zeros.real.max())
     assert largest > 1.001 * zeros.real.max(axis=-1).min()
     with pytest.raises(fa.ArgumentError) as refusal:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 N, U = MODEL.nv, MODEL.nu
 
 
-def worst(run: control.ControlRun) -> Any:
+def worst(run: control.LoopRun) -> Any:
     assert run.success, run.message
     return abs(run.tracking_error).max(0)
 
@@ -35,12 +35,16 @@ def test_controller_loop() -> None:
 
     # accelerations of joints and modes from the specified forces, at every step
     assert_same_bits(
-        closed.qdd, fa.forward_dynamics(MODEL, closed.q, closed.qd, closed.specified)
+        closed.comparison.qdd,
+        fa.forward_dynamics(MODEL, closed.q, closed.qd, closed.comparison.tau),
     )
     # the specified forces are those that the step before corrected
-    assert_same_bits(closed.specified[1:], closed.tau[:-1])
+    assert_same_bits(closed.comparison.tau[1:], closed.tau[:-1])
     # comparison with the desired motion
-    assert_same_bits(closed.acceleration_error, closed.desired_qdd - closed.qdd[:, :U])
+    assert_same_bits(
+        closed.comparison.acceleration_error,
+        closed.comparison.desired.qdd - closed.comparison.qdd[:, :U],
+    )
     # servo commands: one at each step, the corrected forces
     assert_same_bits(np.array([time for time, _ in sent]), t)
     assert_same_bits(np.array([command for _, command in sent]), closed.command)
@@ -59,9 +63,9 @@ def test_joints_come_from_the_sensors() -> None:
     t = times(1.0, 5e-3)
     controller = loop()
     run = controller.run(plant(TRUTH), t)
-    assert_same_bits(run.q[:, :U], run.sensed_q)
-    assert_same_bits(run.qd[:, :U], run.sensed_qd)
-    assert np.abs(run.sensed_q[-1]).max() > 0.03
+    assert_same_bits(run.q[:, :U], run.y[:, :U])
+    assert_same_bits(run.qd[:, :U], run.y[:, U:])
+    assert np.abs(run.y[-1, :U]).max() > 0.03
     for k in (1, 50, 200):
         after = fa.simulate(
             MODEL,
@@ -86,9 +90,12 @@ def test_configuration_by_integration() -> None:
         rate = run.qd[k - 1] + h * qdd
         assert_same_bits(run.qd[k], rate)
         assert_same_bits(run.q[k], run.q[k - 1] + h * rate)
-    # it follows what the model does, not what the sensors tell
-    assert np.abs(run.q[:, :U] - run.sensed_q).max() > 1e-4
-    assert np.abs(run.position_error).max() < 0.2 * np.abs(run.tracking_error).max()
+    # it follows the model, not the sensors
+    assert np.abs(run.q[:, :U] - run.y[:, :U]).max() > 1e-4
+    assert (
+        np.abs(run.comparison.position_error).max()
+        < 0.2 * np.abs(run.tracking_error).max()
+    )
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "euler"])
@@ -110,7 +117,7 @@ def test_own_model_needs_no_sensors() -> None:
     t = times(0.8, 4e-3)
     sensed = loop().run(plant(), t)
     blind = loop().run(plant(), t, sensors=False)
-    for name in ("q", "qd", "tau", "sensed_q", "tracking_error"):
+    for name in ("q", "qd", "tau", "y", "tracking_error"):
         assert_same_bits(getattr(sensed, name), getattr(blind, name))
 
 
@@ -125,7 +132,7 @@ def test_own_model_is_followed_to_the_order_of_the_held_force() -> None:
         )
         run = controller.run(control.SimulatedPlant(arm, [0, 0], [0, 0]), times(1, h))
         errors.append(worst(run).max())
-        rates.append(abs(run.rate_error).max())
+        rates.append(abs(run.comparison.rate_error).max())
     assert errors[2] < 2e-4
     assert_allclose([errors[0] / errors[1], errors[1] / errors[2]], 4.0, rtol=0.3)
     assert (np.divide(rates[:2], rates[1:]) > 6.0).all()
@@ -135,7 +142,7 @@ def test_own_flexible_model_is_followed() -> None:
     t = times(1.0, 1e-3)
     run = loop(correction=control.ComputedTorque(0.0)).run(plant(), t)
     assert worst(run).max() < 1e-4
-    assert abs(run.rate_error).max() < 1e-9
+    assert abs(run.comparison.rate_error).max() < 1e-9
 
     # a held force that is right in the first instant only does not do that
     def instant(step: control.Comparison) -> Any:
@@ -232,7 +239,9 @@ def test_correction_of_the_user() -> None:
     t = times(0.5, 5e-3)
     run = loop(correction=spring).run(plant(TRUTH), t)
     assert run.success
-    assert_same_bits(run.tau, 0.2 * run.position_error + 0.05 * run.rate_error)
+    assert_same_bits(
+        run.tau, 0.2 * run.comparison.position_error + 0.05 * run.comparison.rate_error
+    )
     assert len(seen) == len(t)
     step = seen[10]
     assert step.arm is MODEL
@@ -250,7 +259,7 @@ def test_correction_of_the_user() -> None:
     free = fa.simulate(
         MODEL, np.zeros(N), np.zeros(N), t, torque=lambda *_: forces, max_step=STEP
     )
-    assert_same_bits(run.sensed_q, free.q[:, :U])
+    assert_same_bits(run.y[:, :U], free.q[:, :U])
 
 
 def test_specified_forces_of_a_function() -> None:
@@ -260,7 +269,7 @@ def test_specified_forces_of_a_function() -> None:
         return [time, -time]
 
     run = loop(specified=ramp).run(plant(TRUTH), t)
-    assert_same_bits(run.specified, np.stack([t, -t], axis=1))
+    assert_same_bits(run.comparison.tau, np.stack([t, -t], axis=1))
     # the corrected forces do not depend on them, but for rounding
     other = loop().run(plant(TRUTH), t)
     assert_allclose(run.tau, other.tau, atol=1e-8)
@@ -289,13 +298,13 @@ def test_deformation_error_is_desired_less_computed() -> None:
     tip = MODEL.node("link2", "tip")
     wanted[tip, 4] = 0.01
     run = loop(lambda t: (*LIFT(t)[:3], wanted)).run(plant(), times(0.5, 5e-3))
-    assert run.deformation_error is not None
-    assert run.deformation_error.shape == (101, MODEL.n_nodes, 6)
-    assert_same_bits(
-        run.deformation_error[:, tip, 4], 0.01 - run.deformation[:, tip, 4]
-    )
-    assert np.isfinite(run.deformation_error).sum() == 101
-    assert loop().run(plant(), times(0.1, 5e-3)).deformation_error is None
+    error = run.comparison.deformation_error
+    assert error is not None
+    assert error.shape == (101, MODEL.n_nodes, 6)
+    deformation = control.node_deformations(MODEL, run.q)
+    assert_same_bits(error[:, tip, 4], 0.01 - deformation[:, tip, 4])
+    assert np.isfinite(error).sum() == 101
+    assert loop().run(plant(), times(0.1, 5e-3)).comparison.deformation_error is None
 
 
 def test_deformation_gains_bend_the_joint_motion() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from control_cases import LIFT, MODEL, STEP, TRUTH, loop, plant, times
+from control_cases import LIFT, MODEL, STEP, TRUTH, loop, plant, rest, times
 from gufuncs import ARMS, assert_same_bits
 from interrupts import interrupt_when
 from numpy.testing import assert_allclose
@@ -18,22 +18,32 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import ArgumentError, control
-from flexarm.control import _force_correction as force_correction
+from flexarm.control._loops import correction
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 N, U = MODEL.nv, MODEL.nu
 T = times(0.1, 5e-3)
-ROWS = [
-    field.name
-    for field in dataclasses.fields(control.ControlRun)
-    if field.name not in ("arm", "t", "success", "message", "deformation_error")
-]
 
 
-def assert_same_run(a: control.ControlRun, b: control.ControlRun) -> None:
-    for name in ROWS:
-        assert_same_bits(getattr(a, name), getattr(b, name))
+def rows(run: control.LoopRun) -> dict[str, Any]:
+    """All arrays (..., n, k) of a run."""
+    found = {"tracking_error": run.tracking_error}
+    for record in (run, run.comparison, run.comparison.desired):
+        kind = type(record)
+        names = getattr(kind, "_fields", None) or kind.__dataclass_fields__
+        for name in names:
+            value = getattr(record, name)
+            if isinstance(value, np.ndarray) and value.ndim > 1:
+                found[f"{kind.__name__}.{name}"] = value
+    return found
+
+
+def assert_same_run(a: control.LoopRun, b: control.LoopRun) -> None:
+    first, second = rows(a), rows(b)
+    assert len(first) == len(second) == 19
+    for name in first:
+        assert_same_bits(first[name], second[name])
 
 
 # stored and immediate commands
@@ -157,7 +167,7 @@ def test_a_run_with_bad_sensors_repeats_itself() -> None:
     real.reset()
     assert_same_run(controller.run(real, T), first)
     other = plant(TRUTH, sensors=dataclasses.replace(sensors, seed=1))
-    assert np.abs(controller.run(other, T).sensed_q - first.sensed_q).max() > 1e-5
+    assert np.abs(controller.run(other, T).y[:, :U] - first.y[:, :U]).max() > 1e-5
     assert first.success
 
 
@@ -191,8 +201,9 @@ def test_batch_equals_loop_bit_for_bit() -> None:
                 T[:6],
                 sensors=sensors,
             )
-            for name in ROWS:
-                assert_same_bits(getattr(runs, name)[i], getattr(one, name))
+            all_of_them, alone = rows(runs), rows(one)
+            for name in alone:
+                assert_same_bits(all_of_them[name][i], alone[name])
 
 
 def test_a_member_that_diverges_is_nan_and_the_others_go_on() -> None:
@@ -218,11 +229,9 @@ def test_a_singular_member_is_lost_alone() -> None:
     """A response of the model that is zero has no force; seen with diverging loops."""
     matrix = np.array([[[2.0, 0.0], [0.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])
     right = np.array([1.0, 1.0])
-    assert_same_bits(
-        force_correction._solve(matrix, right), [[0.5, 0.25], [np.nan, np.nan]]
-    )
+    assert_same_bits(correction._solve(matrix, right), [[0.5, 0.25], [np.nan, np.nan]])
     right = np.array([[np.nan, 1.0], [1.0, 1.0]])
-    assert np.isnan(force_correction._solve(matrix, right)).all()
+    assert np.isnan(correction._solve(matrix, right)).all()
 
 
 def test_empty_batch_and_single_time() -> None:
@@ -281,7 +290,7 @@ def test_an_exception_carries_what_was_reached(part: str, store: bool) -> None:
         assert len(controller.stored) == rows - 12
         assert np.isfinite(run.command[:12]).all() and np.isnan(run.command[12:]).all()
     else:
-        # two desired motions are asked for at each step
+        # two desired motions are needed at each step
         assert reached == {"desired": 6, "servo": 13, "convert": 13}.get(part, 12)
 
 
@@ -297,7 +306,7 @@ def test_ctrl_c_returns_what_was_reached() -> None:
     assert not run.success
     assert run.message.startswith("interrupted")
     assert run.completed == 13
-    assert np.isfinite(run.sensed_q[:13]).all() and np.isnan(run.sensed_q[13:]).all()
+    assert np.isfinite(run.y[:13]).all() and np.isnan(run.y[13:]).all()
 
 
 def test_a_signal_while_the_plant_moves() -> None:
@@ -330,11 +339,11 @@ def test_nothing_is_sent_when_all_is_lost() -> None:
     assert len(sent) == 2
 
 
-def test_a_plant_that_tells_nothing_is_integrated() -> None:
+def test_without_readings_the_model_is_integrated() -> None:
     run = loop().run(lambda t, command: None, T)
     blind = loop().run(plant(), T, sensors=False)
     assert_same_bits(run.q, blind.q)
-    assert np.isnan(run.sensed_q).all() and np.isnan(run.tracking_error).all()
+    assert np.isnan(run.y).all() and np.isnan(run.tracking_error).all()
     assert run.success
 
 
@@ -348,8 +357,10 @@ def test_result_is_frozen_and_pickles() -> None:
     again = pickle.loads(pickle.dumps(run))
     assert_same_run(again, run)
     assert again.arm == MODEL
-    assert "one loop, 21 steps from 0 to 0.1 s; reached the last time" in repr(run)
-    assert run.deformation.shape == (21, MODEL.n_nodes, 6)
+    assert "one loop, 21 samples from 0 to 0.1 s, rk4; reached the last time" in repr(
+        run
+    )
+    assert control.node_deformations(run.arm, run.q).shape == (21, MODEL.n_nodes, 6)
 
 
 def test_inputs_are_not_changed_nor_kept() -> None:
@@ -448,7 +459,7 @@ def test_refused_steps(options: dict[str, Any], words: list[str]) -> None:
         (lambda: control.JointSensors(delay=1.5), ["delay is 1.5", "whole number"]),
         (lambda: plant(sensors=3), ["sensors is int", "JointSensors"]),
         (lambda: plant(servo=3), ["servo is int"]),
-        (lambda: plant().trajectory, ["no past"]),
+        (lambda: plant().trajectory, ["has not moved"]),
         (lambda: control.node_deformations(MODEL, [0.0]), ["q has shape (1,)"]),
     ],
 )
@@ -488,8 +499,8 @@ def test_tracking_draws_motion_errors_and_commands() -> None:
     run = loop().run(plant(TRUTH), T)
     lines = fa.plotting.tracking(run, degrees=True)
     assert [line.get_label() for line in lines[:3]] == ["link1", "link2", "desired"]
-    assert_same_bits(lines[1].get_ydata(), np.degrees(run.sensed_q[:, 1]))
-    assert_same_bits(lines[3].get_ydata(), np.degrees(run.desired_q[:, 1]))
+    assert_same_bits(lines[1].get_ydata(), np.degrees(run.y[:, 1]))
+    assert_same_bits(lines[3].get_ydata(), np.degrees(run.comparison.desired.q[:, 1]))
     assert lines[0].axes.get_ylabel() == "joint position (deg)"
     errors = fa.plotting.tracking(run, "errors", ax=plt.figure().add_subplot())
     assert_same_bits(errors[0].get_ydata(), run.tracking_error[:, 0])
@@ -505,8 +516,17 @@ def test_tracking_draws_motion_errors_and_commands() -> None:
     drawn = fa.plotting.tracking(blind)[0].get_ydata()
     assert_same_bits(drawn, blind.q[:, 0])
     drawn = fa.plotting.tracking(blind, "errors")[0].get_ydata()
-    assert_same_bits(drawn, blind.position_error[:, 0])
+    assert_same_bits(drawn, blind.comparison.position_error[:, 0])
     refused(ArgumentError, ["kind is 'x'"], lambda: fa.plotting.tracking(run, "x"))
+    # a law at samples has no desired motion, but commands
+    law = control.LinearController(None, None, None, np.eye(U, 2 * U), 0.01)
+    sampled = control.simulate_loop(MODEL, law, *rest(MODEL), [0.0, 0.1], delay=0.005)
+    (line, _) = fa.plotting.tracking(sampled, "commands")
+    assert_same_bits(line.get_xdata(), sampled.sample_times)
+    assert_same_bits(line.get_ydata(), sampled.command[:, 0])
+    assert line.axes.get_ylabel() == "servo command (N m)"
+    for read in (lambda: fa.plotting.tracking(sampled), lambda: sampled.tracking_error):
+        refused(ArgumentError, ["no desired motion"], read)
     plt.close("all")
 
 
@@ -529,7 +549,7 @@ def test_tracking_of_a_batch_with_a_sliding_joint() -> None:
     lines = fa.plotting.tracking(run, degrees=True)
     assert len(lines) == 12
     assert lines[0].axes.get_ylabel() == "joint position (deg or m)"
-    assert_same_bits(lines[4].get_ydata(), run.sensed_q[1, :, 1])
+    assert_same_bits(lines[4].get_ydata(), run.y[1, :, 1])
     commands = fa.plotting.tracking(run, "commands")
     assert commands[0].axes.get_ylabel() == "servo command"
     plt.close("all")

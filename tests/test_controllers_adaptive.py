@@ -22,7 +22,7 @@ def test_mass_derivative_less_twice_coriolis_is_skew() -> None:
     zero = np.zeros(6)
 
     def force(v: Any, a: Any) -> Any:
-        return control.reference_regressor(PUMA, q, qd, v, a) @ theta
+        return control.adaptive._reference_regressor(PUMA, q, qd, v, a) @ theta
 
     g = force(zero, zero)
     assert_allclose(g, fa.gravity_forces(PUMA, q), rtol=1e-9, atol=1e-9)

@@ -69,7 +69,7 @@ def test_rigid_coordinates_do_not_see_the_vibration() -> None:
 
 
 @pytest.mark.parametrize("options", ["damping", "gains", "joints", "joint gains"])
-def test_poles_told_are_those_of_the_law(options: str) -> None:
+def test_poles_of_time_scales_are_those_of_the_law(options: str) -> None:
     arm = fa.library.planar_chain(2, n_modes=1, damping=0.1)
     at = fa.equilibrium(arm, [0.3, -0.5, 0.0, 0.0]).q
     given: dict[str, Any] = {"fast_damping": [0.1, 0.3]}

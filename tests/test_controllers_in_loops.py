@@ -58,7 +58,7 @@ def test_a_lost_loop_stops_no_other_adaptation() -> None:
         assert_array_equal(tau[0], alone(t, q[0], qd[0]))
         assert np.isfinite(tau[1]).all() == (t == 0.0)
         q[1] = np.nan
-    # gains that such long samples do not bear: told, and no exception
+    # gains that are unstable at such long samples: a message and no exception
     law = control.AdaptiveControl(RIGID, [0.1, 0.2], 500.0, 50.0, 0.0)
     run = control.simulate_loop(
         RIGID, law, [1.0, 0.0], [0.0, 0.0], np.linspace(0.0, 5.0, 6), sample_time=0.05

@@ -52,7 +52,7 @@ def test_equals_the_correction_of_the_sensed_loop() -> None:
 @pytest.mark.parametrize("fraction", [0.0, 0.3, 1.0])
 def test_zeros_are_those_of_the_transfer_matrix(fraction: float) -> None:
     E = control.link_angles(ARM, fraction)
-    found = control.internal_dynamics(ARM, np.zeros(6), E)
+    found = control.inversion._internal_dynamics(ARM, np.zeros(6), E)
     model = fa.linearize(ARM, np.zeros(6))
     rows = np.concatenate([E, np.zeros((2, 6))], axis=1)
     square = model.replace(C=rows, D=None, outputs=("a", "b"), y=None)
@@ -70,10 +70,12 @@ def test_zeros_are_those_of_the_transfer_matrix(fraction: float) -> None:
 def test_first_zero_of_a_uniform_link() -> None:
     """11.187 c/L^2, tan b = -tanh b; thesis digest 2.6."""
     arm = fa.library.planar_chain(1, n_modes=8, gravity=(0, 0, 0))
-    found = control.internal_dynamics(arm, np.zeros(9), control.link_angles(arm))
+    found = control.inversion._internal_dynamics(
+        arm, np.zeros(9), control.link_angles(arm)
+    )
     growing = np.sort(found.zeros.real[found.zeros.real > 1e-6])
     assert_allclose(growing[0], 111.87, rtol=2e-3)
-    joints = control.internal_dynamics(arm, np.zeros(9), np.eye(1, 9))
+    joints = control.inversion._internal_dynamics(arm, np.zeros(9), np.eye(1, 9))
     assert joints.stable
     assert_allclose(joints.zeros.real, 0.0, atol=1e-5 * abs(joints.zeros).max())
 
@@ -94,7 +96,7 @@ def test_many_postures() -> None:
     law = control.Inversion(ARM, [0.0, 0.0], postures=q)
     assert law.internal.zeros.shape == (5, 8)
     assert law.internal.stable.all()
-    one = control.internal_dynamics(ARM, q[3], law.E)
+    one = control.inversion._internal_dynamics(ARM, q[3], law.E)
     zeros = law.internal.zeros[3]
     assert_allclose(beside(one.zeros, zeros), zeros, rtol=1e-9)
 

@@ -13,6 +13,7 @@ from scipy.linalg import expm, solve_discrete_are
 
 import flexarm as fa
 from flexarm import ArgumentError, StateSpace, control
+from flexarm.control._matrices import sampled_noise
 
 ARM = fa.library.de_luca_siciliano(damping=True)
 SS = fa.linearize(ARM, np.zeros(6), outputs=["joints", ("strain", "link1", 0.0)])
@@ -128,7 +129,7 @@ def test_estimates_have_the_covariance_they_claim() -> None:
     dt, n, rng = 0.02, 4000, np.random.default_rng(5)
     found = control.kalman_filter(SS, [0.01, 0.01], [1e-6, 1e-6, 1e-4], dt=dt)
     A, C = found.model.A, found.model.C
-    noise = control.kalman.sampled_noise(SS.A, SS.B, SS.B @ SS.B.T * 0.01, dt)[2]
+    noise = sampled_noise(SS.A, SS.B, SS.B @ SS.B.T * 0.01, dt)[2]
     squares, V = np.linalg.eigh(noise)
     root = V * np.sqrt(np.clip(squares, 0.0, None)) @ V.T  # whatever the signs in V
     w = rng.normal(size=(n, 12)) @ root
@@ -140,7 +141,7 @@ def test_estimates_have_the_covariance_they_claim() -> None:
     after = control.kalman_update(found.covariance, C, np.diag([1e-6, 1e-6, 1e-4]))
     spread = np.sqrt(np.diag(after.covariance))
     assert_allclose(error[200:].std(axis=0), spread, rtol=0.35)
-    # the elastic coordinates were never measured, one strain tells them
+    # the elastic coordinates were never measured, one strain shows them
     assert error[200:, 2].std() < 0.1 * x[:, 2].std()
 
 

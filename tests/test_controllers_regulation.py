@@ -86,7 +86,9 @@ def test_elastic_joints_after_tomei() -> None:
     # gravity through the gear: -m g c sin q in series with the shaft, over N^2
     grav = -4.905 * np.sin(0.3)
     series = grav * 200.0 / (grav + 200.0) / 400.0
-    assert_allclose(control.actuator_stiffness(arm, [0.3, 0.0]), [[series]], rtol=1e-10)
+    assert_allclose(
+        control.regulation._actuator_stiffness(arm, [0.3, 0.0]), [[series]], rtol=1e-10
+    )
     grid = fa.joint_grid(arm, {"rod": np.linspace(-3.1, 3.1, 21)})
     assert law.margin(grid).min() > 0.18
     assert control.SetPointPD(arm, 0.01, 0.02, [0.3]).margin(grid).min() < 0.0
@@ -143,7 +145,7 @@ def test_refusals() -> None:
     refused(ArgumentError, ["quaternions"], law(floating, 1.0, 1.0, [0.0] * 6))
 
 
-def test_a_law_that_returns_nan_is_told_with_its_time() -> None:
+def test_a_law_that_returns_nan_is_reported_with_its_time() -> None:
     def torque(t: float, q: Any, qd: Any) -> Any:
         return np.full(2, np.nan if t > 0.05 else 0.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
-from flexarm.control._discrete_riccati import _doubled, discrete_riccati
+from flexarm.control._matrices import _doubled, discrete_riccati
 
 GAUGES = ["joint positions", ("strain", "link1", 0.0), ("strain", "link2", 0.0)]
 

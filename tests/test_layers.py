@@ -158,6 +158,11 @@ ROOMS: layers.Rooms = [
     ("vibration", ["vibration"]),
     ("loads", ["loads*"]),
     ("arm", ["arm", "stacks"]),
+    (
+        "states and sensors of loops",
+        [f"control.{name}" for name in ("_checks", "_matrices", "_states", "sensors")],
+    ),
+    ("closed loops", ["control._loops*"]),
     ("control", ["control*"]),
     (
         "paths and limits",

@@ -13,7 +13,7 @@ from sampled_cases import discrete_lqr, exact_loop, held, in_python, masses, mat
 
 import flexarm as fa
 from flexarm.control import LinearController, simulate_loop
-from flexarm.control._loop_core import CORE, run_core
+from flexarm.control._loops.knots import CORE, run_core
 
 PLANT = masses()
 T = 0.01
@@ -105,13 +105,17 @@ def test_rounding_and_limits_are_those_of_a_twin(limit: float) -> None:
     )
     assert_allclose(run.y, exact["y"], rtol=0, atol=1e-9)
     assert_allclose(run.u, exact["u"], rtol=0, atol=1e-9)
-    assert_allclose(run.applied, exact["w"], rtol=0, atol=1e-9)
+    assert_allclose(run.command, exact["w"], rtol=0, atol=1e-9)
     over = np.abs(0.05 * np.round(exact["u"] / 0.05)) > limit
     assert np.array_equal(run.saturated, over)
     assert_allclose(run.saturation, over.mean(axis=0))
     assert over.any() == (limit == 3.0)
-    told = f"limits of actuators were active at {over.any(axis=1).sum()} of {N} samples"
-    assert (told if over.any() else "no limit of an actuator was active") in run.message
+    clause = (
+        f"limits of actuators were active at {over.any(axis=1).sum()} of {N} samples"
+    )
+    assert (
+        clause if over.any() else "no limit of an actuator was active"
+    ) in run.message
     # the noise that a run drew, given to the twin
     noisy = simulate_loop(
         PLANT, law, X0[:2], X0[2:], TIMES, noise=1e-3, seed=7, saturation=limit, **FINE
@@ -162,13 +166,13 @@ def test_c_equals_python(method: str) -> None:
         twin = simulate_loop(DE_LUCA, law, q0, np.zeros(6), t, **options)
     assert run.success
     assert run.saturated.any()
-    for name in ("q", "qd", "tau", "y", "u", "applied", "states"):
+    for name in ("q", "qd", "tau", "y", "u", "command", "states"):
         ours, theirs = getattr(run, name), getattr(twin, name)
         assert ours.shape == theirs.shape
         scale = max(1.0, float(np.abs(theirs).max()))
         assert_allclose(ours, theirs, rtol=0, atol=1e-11 * scale, err_msg=name)
     threads = simulate_loop(DE_LUCA, law, q0, np.zeros(6), t, threads=2, **options)
-    for name in ("q", "qd", "tau", "y", "u", "applied", "states", "saturated"):
+    for name in ("q", "qd", "tau", "y", "u", "command", "states", "saturated"):
         assert np.array_equal(getattr(run, name), getattr(threads, name))
 
 
@@ -212,7 +216,7 @@ def test_a_seed_is_a_run_and_members_do_not_see_each_other() -> None:
     )  # fmt: skip
     alone = simulate_loop(DE_LUCA, gains, q0[0], np.zeros(6), t, **options)
     assert np.array_equal(alone.y, many.y[0])
-    # without a seed there is one that the result tells
+    # without a seed there is one that the result records
     free = simulate_loop(DE_LUCA, gains, q0[0], np.zeros(6), t, noise=1e-3)
     assert not np.array_equal(free.y, alone.y)
     repeat = simulate_loop(
@@ -277,7 +281,7 @@ def test_times_of_the_result_are_not_those_of_the_samples() -> None:
     assert_allclose(off.u, on.u, rtol=0, atol=1e-9)
     # forces are those of the last sample whose delay is over
     k = np.floor((odd - delay) / T).astype(int)
-    expected = np.where(k[:, np.newaxis] < 0, 0.0, off.applied[np.maximum(k, 0)])
+    expected = np.where(k[:, np.newaxis] < 0, 0.0, off.command[np.maximum(k, 0)])
     assert np.array_equal(off.tau[:-1], expected)
     # an epoch other than zero changes nothing but the times
     later = simulate_loop(PLANT, law, X0[:2], X0[2:], 5.0 + TIMES, **options)
@@ -343,7 +347,7 @@ def test_ctrl_c_returns_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     def reached() -> bool:
         return bool(begun) and bool(np.isfinite(begun[0].u[0, 0]).all())
 
-    monkeypatch.setattr("flexarm.control._sampled_loop.run_core", run_it)
+    monkeypatch.setattr("flexarm.control._loops.sampled.run_core", run_it)
     with interrupt_when(reached):
         run = simulate_loop(DE_LUCA, law, np.zeros(6), np.zeros(6), t, max_step=1e-5)
     assert not run.success

@@ -198,13 +198,13 @@ def test_nonlinear_sensors() -> None:
     run = simulate_loop(ARM, law, np.zeros((2, 6)), Z, TIMES)
     assert_allclose(run.y[..., :2], run.tip[..., :2], rtol=0, atol=1e-12)
     # forces of the sample before; none at the first
-    tau = np.concatenate([np.zeros((2, 1, 2)), run.applied[:, :-1]], axis=1)
+    tau = np.concatenate([np.zeros((2, 1, 2)), run.command[:, :-1]], axis=1)
     qdd = fa.forward_dynamics(ARM, run.q, run.qd, tau)
     node = ARM.tip_node
     a = fa.node_acceleration(ARM, run.q, run.qd, qdd, node)
     R = fa.node_pose(ARM, run.q, node)[..., :3, :3]
     in_base = (R @ a[..., 3:, np.newaxis])[..., 0]
-    found = min(  # of the frame in which node_acceleration tells them
+    found = min(  # of the frame in which node_acceleration returns them
         (x for x in (a[..., 3:], in_base)),
         key=lambda x: np.abs(x[..., :2] - run.y[..., 2:]).max(),
     )
@@ -255,7 +255,7 @@ def test_a_law_that_returns_nan_is_named_with_its_time() -> None:
 
     error = refused(
         fa.ArgumentError,
-        ["the law returned [", "nan", "t = 0.01 s, sample 5", "loop at index (1,)"],
+        ["result of the law at t = 0.01 s, sample 5 is [", "nan", "at index (1,)"],
         lambda: simulate_loop(ARM, law, np.zeros((3, 6)), Z, TIMES, sample_time=T),
     )
     run = error.run  # type: ignore[attr-defined]
@@ -277,7 +277,7 @@ def test_a_law_that_returns_nan_is_named_with_its_time() -> None:
         ({"delay": "late"}, ["delay is 'late'"]),
         ({"saturation": [1.0, 2.0, 3.0]}, ["saturation has shape (3,)", "(2, 2)"]),
         ({"saturation": -1.0}, ["from 1 to -1", "below the largest"]),
-        ({"noise": -1.0}, ["noise is -1", "no less than 0"]),
+        ({"noise": -1.0}, ["noise has the entry -1", "zero or more"]),
         ({"noise": [1.0, 2.0]}, ["noise has shape (2,)", "(4,)", "link1"]),
         ({"noise": 1.0, "seed": -3}, ["seed is -3", "zero or more"]),
         ({"quantization": np.ones((2, 4))}, ["quantization has shape (2, 4)"]),
@@ -301,7 +301,10 @@ def test_a_law_that_returns_nan_is_named_with_its_time() -> None:
             {"law": LAW.replace(reference=np.sin)},
             ["reference returned shape ()", "t = 0"],
         ),
-        ({"law": lambda t, q, qd: [1.0], "sample_time": T}, ["returned shape (1,)"]),
+        (
+            {"law": lambda t, q, qd: [1.0], "sample_time": T},
+            ["result of the law at t = 0 s", "has shape (1,), expected (2,)"],
+        ),
     ],
 )  # fmt: skip
 def test_refusals(change: dict[str, Any], words: list[str]) -> None:

@@ -31,15 +31,14 @@ limits, noise and rounding; of a `LinearController` the whole loop runs in C.
 """
 
 from ..simulation.joint_feedback import JointFeedback
-from ._force_correction import Comparison, ComputedTorque
-from ._linear_controller import LinearController
-from ._loop_run import LoopRun
-from ._manipulator import ControlStep, ManipulatorController
-from ._motion import Motion, RestToRest, Sensed, node_deformations
-from ._run import ControlRun
-from ._sampled_loop import simulate_loop
-from ._simulated_plant import JointSensors, SimulatedPlant
-from .adaptive import AdaptiveControl, reference_regressor
+from ._loops.correction import Comparison, ComputedTorque
+from ._loops.linear_controller import LinearController
+from ._loops.manipulator import ControlStep, ManipulatorController
+from ._loops.motions import Motion, RestToRest, Sensed, node_deformations
+from ._loops.plant import JointSensors, SimulatedPlant
+from ._loops.record import LoopRun
+from ._loops.sampled import simulate_loop
+from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .gain_scheduling import GainSchedule, scheduled_lqr
@@ -49,7 +48,7 @@ from .input_shaping import (
     zero_vibration,
     zero_vibration_derivative,
 )
-from .inversion import InternalDynamics, Inversion, internal_dynamics, link_angles
+from .inversion import InternalDynamics, Inversion, link_angles
 from .kalman import (
     KalmanFilter,
     KalmanUpdate,
@@ -59,7 +58,7 @@ from .kalman import (
     lqg,
 )
 from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
-from .regulation import SetPointPD, actuator_stiffness
+from .regulation import SetPointPD
 from .strain_feedback import StrainFeedback
 
 __all__ = [
@@ -67,7 +66,6 @@ __all__ = [
     "Comparison",
     "CompositeControl",
     "ComputedTorque",
-    "ControlRun",
     "ControlStep",
     "ExtendedKalmanFilter",
     "GainSchedule",
@@ -90,11 +88,9 @@ __all__ = [
     "StateFeedback",
     "StrainFeedback",
     "TimeScales",
-    "actuator_stiffness",
     "energy_weight",
     "extra_insensitive",
     "fast_subsystem",
-    "internal_dynamics",
     "kalman_filter",
     "kalman_predict",
     "kalman_update",
@@ -103,7 +99,6 @@ __all__ = [
     "lqr",
     "node_deformations",
     "quadratic_weights",
-    "reference_regressor",
     "scheduled_lqr",
     "simulate_loop",
     "zero_vibration",

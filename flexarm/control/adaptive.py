@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
-from ._law import gains, known, refuse_poses, rows, times
+from ._checks import gains, refuse_poses, rows
+from ._matrices import times
+from ._states import known
 from .composite import desired_at
 
 if TYPE_CHECKING:
@@ -20,42 +22,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
-    r"""Matrix Y of :math:`M a + C(q, \dot q) v + g = Y \theta`, with Christoffel's C.
+def _reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
+    r"""Matrix Y (..., nv, p) of :math:`M a + C(q, \dot q) v + g = Y \theta`.
 
-    Parameters
-    ----------
-    arm : Arm
-        Rigid arm without quaternions.
-    q, qd : (..., nq), (..., nv) array_like of float
-        State.
-    v, a : (..., nv) array_like of float
-        Reference velocities and accelerations.
-
-    Returns
-    -------
-    Y : (..., nv, p) ndarray of float
-        Columns for ``inertial_parameters(arm, families="inertia")``.
-
-    Notes
-    -----
-    Velocity forces are a quadratic form, and C v its symmetric bilinear one,
-    :math:`C v = \tfrac12 \left(c(\dot q + v) - c(\dot q) - c(v)\right)`: five
-    regressors at once.  :math:`\dot M - 2 C` is skew then, as the proof of stability
-    wants it.
-
-    Examples
-    --------
-    With v and a those of the motion it is the regressor of inverse dynamics:
-
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2)
-    >>> q, qd, qdd = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
-    >>> Y = fa.control.reference_regressor(arm, q, qd, qd, qdd)
-    >>> theta = fa.inertial_parameters(arm, families="inertia").values
-    >>> bool(np.allclose(Y @ theta, fa.inverse_dynamics(arm, q, qd, qdd)))
-    True
+    Velocity forces are a quadratic form, and C v, with Christoffel's C, its symmetric
+    bilinear one, :math:`C v = \tfrac12 \left(c(\dot q + v) - c(\dot q) - c(v)\right)`:
+    five regressors at once.  :math:`\dot M - 2 C` is skew then, as the proof of
+    stability needs it.
     """
     q, qd, v, a = np.broadcast_arrays(
         *(np.asarray(x, dtype=np.float64) for x in (q, qd, v, a))
@@ -105,11 +78,11 @@ class AdaptiveControl:
     Raises
     ------
     ArgumentError
-        If a value does not fit, or the arm has modes.
+        If the arm has modes or constraints.
 
     See Also
     --------
-    flexarm.base_parameters : combinations that motion can tell apart.
+    flexarm.base_parameters : combinations that motion can distinguish.
 
     Notes
     -----
@@ -172,12 +145,12 @@ class AdaptiveControl:
         self.reset()
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
-        """Back to the first estimate.
+        """Return to the first estimate.
 
         Parameters
         ----------
         q, qd : (..., nv) array_like of float, optional
-            Initial state of a run in rad or m, and per s; not looked at.
+            Initial state of a run in rad or m, and per s; not used.
 
         Examples
         --------
@@ -207,12 +180,12 @@ class AdaptiveControl:
         v = qd_d + self.bandwidth * (q_d - q)
         a = qdd_d + self.bandwidth * (qd_d - qd)
         s = qd - v
-        # NaN in s is enough to tell a state that is lost
+        # NaN in s is enough to mark a lost state
         lost = ~np.isfinite(s + q + a).all(axis=-1, keepdims=True)
         s = np.where(lost, np.nan, s)
         q = known(q, arm.neutral)
         qd, v, a = (np.where(lost, 0.0, x) for x in (qd, v, a))
-        Y = reference_regressor(arm, q, qd, v, a)
+        Y = _reference_regressor(arm, q, qd, v, a)
         self._t = t
         self._rate = -self.adaptation * times(np.swapaxes(Y, -1, -2), s)
         # springs and friction of the model: what its inertias do not explain

@@ -19,18 +19,9 @@ from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._law import (
-    closed_poles,
-    companion,
-    gains,
-    refuse_constraints,
-    refuse_poses,
-    rows,
-    solve,
-    symmetric,
-    times,
-    with_joints,
-)
+from ._checks import gains, refuse_constraints, refuse_poses, rows
+from ._matrices import closed_poles, companion, solve, symmetric, times
+from ._states import with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -41,7 +32,7 @@ _CORRECTIONS = 3  # of the deflection, each leaves a part of the change of stiff
 
 
 class TimeScales(NamedTuple):
-    """How far apart the slow and the fast part of a controlled arm are.
+    """Separation of the slow and the fast part of a controlled arm.
 
     Attributes
     ----------
@@ -50,7 +41,7 @@ class TimeScales(NamedTuple):
     fast : (...) ndarray of float
         Lowest frequency of the fast subsystem in rad/s, with free joints.
     separation : (...) ndarray of float
-        Their ratio; the theory wants it large, three or more in practice.
+        Their ratio; the theory requires a large one, three or more in practice.
     poles : (..., 2 nv) ndarray of complex
         Of the whole loop about rest, in 1/s.
     """
@@ -174,7 +165,7 @@ class CompositeControl(Description):
     Raises
     ------
     ArgumentError
-        If a value does not fit, or the arm has motors, loops, couplings or quaternions.
+        If the arm has motors, loops, couplings or quaternions.
 
     See Also
     --------
@@ -185,7 +176,7 @@ class CompositeControl(Description):
     -----
     The slow part takes the deflection as quasi-static, so that the joints see the rigid
     arm; the fast part takes the posture as fixed.  Both hold if the vibration is faster
-    than the bandwidth: `time_scales` tells how much, and the poles of the whole loop.
+    than the bandwidth: `time_scales` has the ratio, and the poles of the whole loop.
 
     Where joints are light against what the links carry, gains for the inertia of the
     whole arm lock them at the frequency of the vibration, and no fast force then
@@ -295,7 +286,7 @@ class CompositeControl(Description):
         return at[..., n:]
 
     def time_scales(self, q: Any) -> TimeScales:
-        """How far the two parts are from each other, in postures at rest.
+        """Separation of the two parts in postures at rest.
 
         Parameters
         ----------

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from ..errors import ArgumentError
 from ..linear_models import linearize
-from ._law import refuse_constraints, refuse_poses, times
-from ._motion import check_callable, integrate
-from ._simulated_plant import start_state
-from .kalman import kalman_predict, kalman_update, sampled_noise
+from ._checks import check_callable, refuse_constraints, refuse_poses, start_state
+from ._matrices import sampled_noise, times
+from ._states import integrate
+from .kalman import kalman_predict, kalman_update
 from .linear_quadratic import weight
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ class ExtendedKalmanFilter:
     arm : Arm
         Model; a tree without couplings and quaternions.
     outputs : str, Output or list of these
-        What is measured, as for `linearize`: joints, strains, anything linear in
+        Measured outputs, as for `linearize`: joints, strains, anything linear in
         positions and velocities.
     process : (2 nv,) or (2 nv, 2 nv) array_like of float
         Spectral density of white noise on the rates of positions and velocities, in
-        rad^2/s and rad^2/s^3 for joints that turn.  That
-        of modes has to be above zero, or gauges on links are not trusted.
+        rad^2/s and rad^2/s^3 for joints that turn.  That of modes has to be above zero,
+        or strains of links do not correct them.
     measurement : (p,) or (p, p) array_like of float
         Covariance of the noise of a sample.
     dt : float
@@ -57,11 +57,6 @@ class ExtendedKalmanFilter:
     P : (..., 2 nv, 2 nv) ndarray of float
         Covariance of its error.
 
-    Raises
-    ------
-    ArgumentError
-        If a value does not fit.
-
     See Also
     --------
     kalman_filter : steady, about a point.
@@ -73,7 +68,7 @@ class ExtendedKalmanFilter:
 
     Examples
     --------
-    A pendulum that is not where it was thought to be:
+    A pendulum with a wrong first estimate:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -124,7 +119,7 @@ class ExtendedKalmanFilter:
         self.reset()
 
     def reset(self) -> None:
-        """Back to the first estimate."""
+        """Return to the first estimate."""
         self.q, self.qd = (x.copy() for x in self._start)
         n = 2 * self.arm.nv
         self.P = np.array(np.broadcast_to(self._first, (*self.q.shape[:-1], n, n)))
@@ -135,7 +130,7 @@ class ExtendedKalmanFilter:
         Parameters
         ----------
         y : (..., p) array_like of float
-            What was measured.
+            Measured outputs.
 
         Returns
         -------
@@ -145,7 +140,7 @@ class ExtendedKalmanFilter:
         Raises
         ------
         ArgumentError
-            If the shape does not fit or a number is not finite.
+            If `y` has a wrong shape or a number is not finite.
         """
         y = real_array("y", y)
         p = self.C.shape[-2]
@@ -215,7 +210,7 @@ class ObservedLaw:
 
     @property
     def sensors(self) -> Array:
-        """Rows (p, 2 nv) of what the filter measures."""
+        """Rows (p, 2 nv) of the outputs of the filter."""
         return np.asarray(self.observer.C)
 
     @property
@@ -224,12 +219,12 @@ class ObservedLaw:
         return self.observer.dt
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
-        """Back to the first estimate of the filter; the state is not looked at.
+        """Return to the first estimate of the filter.
 
         Parameters
         ----------
         q, qd : (..., nv) array_like of float, optional
-            Initial state of a run in rad or m, and per s; not looked at.
+            Initial state of a run in rad or m, and per s; not used.
 
         Examples
         --------

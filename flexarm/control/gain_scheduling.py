@@ -15,7 +15,9 @@ from .._support.description import Description
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
-from ._law import refuse_poses, rows, times, told, with_joints
+from ._checks import one_line, refuse_poses, rows
+from ._matrices import times
+from ._states import with_joints
 from .linear_quadratic import lqr
 
 if TYPE_CHECKING:
@@ -48,19 +50,14 @@ class GainSchedule(Description):
     dt : float, optional
         Sample time in s for which the gains are made; `simulate_loop` takes it.
 
-    Raises
-    ------
-    ArgumentError
-        If shapes do not fit or a name is not one of the arm.
-
     See Also
     --------
     scheduled_lqr : makes one.
 
     Notes
     -----
-    The schedule has to vary slowly against the loop, and the posture that it looks at
-    should not vibrate: take joints, not modes (J. S. Shamma, M. Athans, *IEEE Trans.
+    The schedule has to vary slowly against the loop, and the coordinates s should not
+    vibrate: take joints, not modes (J. S. Shamma, M. Athans, *IEEE Trans.
     Automatic Control* 35 (1990), 898-907).  A state outside of the grid is refused:
     nothing is extrapolated.
 
@@ -89,6 +86,7 @@ class GainSchedule(Description):
     def __post_init__(self) -> None:
         arm = self.arm
         refuse_poses(arm, "GainSchedule")
+        # the axes, by indices of coordinates
         grid, at = {}, []
         if not isinstance(self.axes, Mapping) or not self.axes:
             raise ArgumentError(
@@ -104,6 +102,7 @@ class GainSchedule(Description):
             grid[name] = _increasing(name, values)
         shape = tuple(map(len, grid.values()))
         self._set(axes=grid, _at=tuple(at))
+        # gains at the points of the grid
         K = np.array(real_array("K", self.K))
         if K.shape != (*shape, arm.nu, 2 * arm.nv):
             raise ArgumentError(
@@ -112,6 +111,7 @@ class GainSchedule(Description):
             )
         check_numbers("K", K)
         K.flags.writeable = False
+        # of a set point the equilibrium is solved once
         rest = None
         if not callable(self.target):
             wanted = rows("target", self.target, arm.nu, "one for each joint")
@@ -136,7 +136,7 @@ class GainSchedule(Description):
         Returns
         -------
         K : (..., nu, 2 nv) ndarray of float
-            Gains; NaN for positions that are.
+            Gains; NaN where positions are NaN.
 
         Raises
         ------
@@ -214,11 +214,6 @@ def scheduled_lqr(
     law : GainSchedule
         The law.
 
-    Raises
-    ------
-    ArgumentError
-        If shapes do not fit, or what `lqr` refuses.
-
     See Also
     --------
     flexarm.joint_grid : the grid.
@@ -251,7 +246,7 @@ def _increasing(name: str, values: Any) -> Array:
     x = np.array(real_array(f"axes[{name!r}]", values))
     if x.ndim != 1 or len(x) < 2 or (np.diff(x) <= 0.0).any():
         raise ArgumentError(
-            f"axes[{name!r}] is {told(x)}, expected at least two increasing values"
+            f"axes[{name!r}] is {one_line(x)}, expected at least two increasing values"
         )
     check_numbers(f"axes[{name!r}]", x)
     x.flags.writeable = False

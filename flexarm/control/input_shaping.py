@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.description import Description
 from ..errors import ArgumentError, ConvergenceError
-from ._law import told
+from ._checks import one_line
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Shaper(Description):
 
     See Also
     --------
-    zero_vibration, zero_vibration_derivative, extra_insensitive : how to make one.
+    zero_vibration, zero_vibration_derivative, extra_insensitive : make one.
 
     Notes
     -----
@@ -89,7 +89,7 @@ class Shaper(Description):
         check_numbers("amplitudes", A)
         if t[0] != 0.0 or (np.diff(t) <= 0.0).any():
             raise ArgumentError(
-                f"times are {told(t)}, expected increasing ones from zero"
+                f"times are {one_line(t)}, expected increasing ones from zero"
             )
         if abs(A.sum() - 1.0) > 1e-9:
             raise ArgumentError(
@@ -101,7 +101,7 @@ class Shaper(Description):
 
     @property
     def duration(self) -> float:
-        """By how much a command gets longer, in s."""
+        """Time by which a command gets longer, in s."""
         return float(self.times[-1])
 
     def __mul__(self, other: object) -> Shaper:
@@ -135,7 +135,7 @@ class Shaper(Description):
         Raises
         ------
         ArgumentError
-            If shapes do not fit or `t` does not increase.
+            If `t` does not increase.
         """
         t, x = np.array(real_array("t", t)), real_array("command", command)
         alone = x.ndim == 1
@@ -161,8 +161,8 @@ class Shaper(Description):
         Parameters
         ----------
         command : callable
-            ``command(t)``, an array, or a tuple of arrays such as `Motion`; before its
-            begin it has to be constant.
+            ``command(t)``, an array, or a tuple of arrays such as `Motion`; constant
+            before its start.
 
         Returns
         -------
@@ -242,11 +242,6 @@ def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
     shaper : Shaper
         V is zero at `omega`.
 
-    Raises
-    ------
-    ArgumentError
-        If a number is out of range.
-
     Notes
     -----
     O. J. M. Smith, "Posicast control of damped oscillatory systems", *Proc. IRE* 45
@@ -276,11 +271,6 @@ def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
     -------
     shaper : Shaper
         Twice the `zero_vibration` shaper, one period long.
-
-    Raises
-    ------
-    ArgumentError
-        If a number is out of range.
 
     Notes
     -----
@@ -370,6 +360,7 @@ def _insensitive(start: Array, zeta: float, V: float) -> Array:
     """
     from scipy.optimize import root
 
+    # sum of the impulses as vectors at the frequency w, and its derivative by w
     def vector(x: Array, w: Any) -> Any:
         A, t = (x[0], 1.0 - x[0] - x[1], x[1]), (0.0, x[2], x[3])
         pole = w * (zeta + 1j * np.sqrt(1.0 - zeta**2))

@@ -1,4 +1,4 @@
-"""Inversion control: outputs follow exactly, what they do not show is left alone."""
+"""Inversion control: outputs follow exactly, motions that they do not show are free."""
 
 from __future__ import annotations
 
@@ -15,16 +15,9 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._law import (
-    closed_poles,
-    companion,
-    gains,
-    refuse_constraints,
-    refuse_poses,
-    rows,
-    solve,
-    with_joints,
-)
+from ._checks import gains, refuse_constraints, refuse_poses, rows
+from ._matrices import closed_poles, companion, solve
+from ._states import with_joints
 from .composite import desired_at
 
 if TYPE_CHECKING:
@@ -36,7 +29,7 @@ _ON_AXIS = 1e-7  # part of the largest zero that counts as no growth
 
 
 class InternalDynamics(NamedTuple):
-    """What an arm does while its outputs rest.
+    """Motions of an arm whose outputs rest.
 
     Attributes
     ----------
@@ -224,14 +217,14 @@ class Inversion(Description):
             y = desired_at(self.desired, 0.0)[0]
             q = with_joints(arm, y)
         q = equilibrium(arm, q).check(stable=False).q
-        self._set(internal=internal_dynamics(arm, q, self.E))
+        self._set(internal=_internal_dynamics(arm, q, self.E))
         if not self.internal.stable.all():
             self._refuse()
 
     def _refuse(self) -> None:
         worst = np.ravel(self.internal.worst)
         s = worst[worst.real.argmax()]
-        told = f"{s.real:+.4g}" + (f" +- {abs(s.imag):.4g}i" if s.imag else "")
+        zero = f"{s.real:+.4g}" + (f" +- {abs(s.imag):.4g}i" if s.imag else "")
         many = ""
         if worst.size > 1:
             bad = int((~self.internal.stable).sum())
@@ -239,7 +232,7 @@ class Inversion(Description):
         which = f" {self.outputs!r}" if isinstance(self.outputs, str) else ""
         raise ArgumentError(
             f"the internal dynamics of the outputs{which} are unstable{many} with the "
-            f"zero {told} 1/s in the right half plane; expected outputs nearer to the "
+            f"zero {zero} 1/s in the right half plane; expected outputs nearer to the "
             "joints, such as link_angles of a smaller fraction"
         )
 
@@ -255,42 +248,12 @@ class Inversion(Description):
         return solve(E @ reach, v - free @ E.T)
 
 
-def internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
-    r"""Zero dynamics of outputs ``y = E q``, linearized about rest.
+def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
+    r"""Zero dynamics of outputs ``y = E q``, linearized about equilibria (..., nq).
 
-    Motions with :math:`E q = 0` on which the joints may do what they like,
+    Motions with :math:`E q = 0` on which the joints move freely,
 
     .. math:: \left( M s^2 + D s + K \right)_{f \cdot} N z = 0, \qquad E N = 0 .
-
-    Parameters
-    ----------
-    arm : Arm
-        Arm without motors, couplings and quaternions.
-    q : (..., nq) array_like of float
-        Equilibria.
-    E : (nu, nv) array_like of float
-        Outputs, with an invertible part of the joints.
-
-    Returns
-    -------
-    internal : InternalDynamics
-        Zeros and whether they are stable.
-
-    Raises
-    ------
-    ArgumentError
-        If the part of the joints in E is singular.
-
-    Examples
-    --------
-    Joints as outputs of an arm with undamped links: frequencies with locked joints.
-
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.de_luca_siciliano()
-    >>> s = fa.control.internal_dynamics(arm, np.zeros(6), np.eye(2, 6)).zeros
-    >>> np.unique((abs(s) / (2.0 * np.pi)).round(2))
-    array([ 0.44,  1.97,  2.67, 16.12])
     """
     q, n = np.asarray(q, dtype=np.float64), arm.nu
     E = _rows(arm, E)
@@ -298,7 +261,7 @@ def internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
     if np.linalg.cond(E[:, :n]) > 1e12:
         raise ArgumentError(
             "the outputs have a singular part of the joints, expected outputs that "
-            "tell the joints of a rigid arm"
+            "determine the joints of a rigid arm"
         )
     N = np.concatenate([-np.linalg.solve(E[:, :n], E[:, n:]), np.eye(nf)])
     still = np.zeros(arm.nv)

@@ -7,7 +7,7 @@ robot arm forward and inverse dynamics", *IEEE J. Robotics and Automation* 3 (19
 the articulated inertia P is the covariance of an error, the hop :math:`\phi` from link
 to link the transition, the inertia of a link the process noise, the joint H what is
 measured without noise, :math:`D = H P H'` the innovation and :math:`G = P H' D^{-1}`
-the gain: the articulated inertia of a chain is what a filter does not yet know.
+the gain.
 """
 
 from __future__ import annotations
@@ -22,23 +22,15 @@ from .._calls.arguments import real_array
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._law import closed_poles, symmetric, times
-from ._linear_controller import LinearController
-from .linear_quadratic import (
-    StateFeedback,
-    integral,
-    new_sample_time,
-    point_of,
-    riccati,
-    sampled_cost,
-    weight,
-)
+from ._loops.linear_controller import LinearController
+from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
+from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
 
 Array = NDArray[np.float64]
 
 
 class KalmanUpdate(NamedTuple):
-    """What one measurement changes.
+    """Gain and covariances of one measurement.
 
     Attributes
     ----------
@@ -163,12 +155,12 @@ class KalmanFilter:
         Raises
         ------
         ArgumentError
-            If the model is continuous or shapes do not fit.
+            If the model is continuous.
 
         Examples
         --------
-        A mass of which the place alone is measured; after 3 s the filter knows its
-        speed of 0.2 m/s, too:
+        A mass whose position alone is measured; after 3 s the estimate has its speed
+        of 0.2 m/s, too:
 
         >>> import numpy as np
         >>> import flexarm as fa
@@ -233,8 +225,8 @@ def kalman_filter(
     Raises
     ------
     ArgumentError
-        If shapes do not fit, densities are not definite, or the model has modes that do
-        not decay and that no output shows or no noise moves; the sentence names them.
+        If densities are not definite, or the model has modes that do not decay and that
+        no output shows or no noise moves; the sentence names them.
     ConvergenceError
         If the Riccati equation is not solved.
 
@@ -246,9 +238,9 @@ def kalman_filter(
 
     Notes
     -----
-    With noise of the actuators alone the model of the modes is taken as exact: what the
-    gauges tell of them is not trusted, and poles of the filter stay near the zeros from
-    actuators to joints.  Noise on the rates of the modes, by n densities, opens it.
+    With noise of the actuators alone the model of the modes counts as exact: strains do
+    not correct it, and poles of the filter stay near the zeros from actuators to
+    joints.  With noise on the rates of the modes, by n densities, they correct it.
 
     Examples
     --------
@@ -261,6 +253,7 @@ def kalman_filter(
            [1.    ]])
     """
     check_model(model)
+    # densities, those of the inputs as densities of the states
     n, m = model.B.shape[-2:]
     R = weight("measurement", measurement, model.C.shape[-2], definite=True)
     given = np.shape(process)
@@ -271,10 +264,12 @@ def kalman_filter(
     model.observability().check(decaying=False)
     noisy = tuple(f"noise {i}" for i in range(n))
     _check_moved(model, Q, noisy)
+    # held inputs, if samples are wanted
     if dt is not None:
         dt = new_sample_time(model, dt)
         A, B, Q = sampled_noise(model.A, model.B, Q, dt)
         model = model.replace(A=A, B=B, dt=dt)
+    # one Riccati equation for each model
     discrete = model.dt is not None
     batch = np.broadcast_shapes(model.batch, Q.shape[:-2], R.shape[:-2])
     A, C, Q, R = (
@@ -328,7 +323,7 @@ def lqg(
     Notes
     -----
     Gains and filter are designed apart (separation principle): M. Athans, *IEEE Trans.
-    Automatic Control* 16 (1971), 529-552.  LQG has no margin that it guarantees; J. C.
+    Automatic Control* 16 (1971), 529-552.  LQG guarantees no margin; J. C.
     Doyle, *IEEE Trans. Automatic Control* 23 (1978), 756-757.
 
     Examples
@@ -359,8 +354,10 @@ def lqg(
             f"the gain has shape {K.shape} and the filter {A.shape[-1]} states and "
             f"{B.shape[-1]} inputs, expected gains of the same model"
         )
+    # the estimate after a measurement, and the closed loop on it
     kept = np.eye(A.shape[-1]) - L @ C
     closed = A - B @ K
+    # outputs about the point of the model
     q, qd, tau = point_of(model)
     reference: Any = model.y if sensors is not None else None
     if sensors is None:
@@ -384,17 +381,6 @@ def lqg(
     )
 
 
-def sampled_noise(
-    A: Array, B: Array, Q: Array, dt: float
-) -> tuple[Array, Array, Array]:
-    """A, B of samples, and the covariance that white noise has after one."""
-    n, m = B.shape[-2:]
-    Ad, Bd = sampled_cost(A, B, np.zeros((n, n)), np.zeros((m, m)), dt)[:2]
-    batch = np.broadcast_shapes(A.shape[:-2], Q.shape[:-2])
-    back = np.broadcast_to(np.swapaxes(A, -1, -2), (*batch, n, n))
-    return Ad, Bd, integral(back, np.broadcast_to(Q, back.shape), dt)[1]
-
-
 def _check_moved(model: StateSpace, Q: Array, names: tuple[str, ...]) -> None:
     """Refuse modes that neither decay nor are moved by noise."""
     moved = StateSpace(
@@ -403,9 +389,9 @@ def _check_moved(model: StateSpace, Q: Array, names: tuple[str, ...]) -> None:
     try:
         moved.controllability().check(decaying=False)
     except ArgumentError as error:
-        told = str(error).split(" not controllable", maxsplit=1)[0]
+        modes = str(error).split(" not controllable", maxsplit=1)[0]
         raise ArgumentError(
-            f"{told} not moved by the process noise, and nothing makes that decay, so "
+            f"{modes} not moved by the process noise, and nothing makes that decay, so "
             "that the filter would forget the measurements; expected noise that moves "
             "it"
         ) from None

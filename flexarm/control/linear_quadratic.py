@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.options import explained
 from ..dynamics.mass import mass_matrix
-from ..errors import ArgumentError, ConvergenceError
+from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._discrete_riccati import discrete_riccati
-from ._law import closed_poles, gains, refuse_poses, times
-from ._linear_controller import LinearController
+from ._checks import gains, refuse_poses
+from ._loops.linear_controller import LinearController
+from ._matrices import closed_poles, riccati, sampled_cost, times
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -128,11 +128,6 @@ def energy_weight(
     -------
     Q : (..., n, n) ndarray of float
         For `lqr`; R is then in W per (N m)^2, and one over it a bandwidth.
-
-    Raises
-    ------
-    ArgumentError
-        If a value does not fit.
 
     Examples
     --------
@@ -325,9 +320,8 @@ def lqr(
     Raises
     ------
     ArgumentError
-        If shapes do not fit, weights are not definite, the model is not at rest, or it
-        has modes that do not decay and that no input moves or no weight sees; the
-        sentence names them.
+        If weights are not definite, the model is not at rest, or it has modes that do
+        not decay and that no input moves or no weight sees; the sentence names them.
     ConvergenceError
         If the Riccati equation is not solved.
 
@@ -383,70 +377,6 @@ def lqr(
     return StateFeedback(model, K, X, closed_poles(A - B @ K), arm)
 
 
-def riccati(
-    A: Array, B: Array, Q: Array, R: Array, N: Array, discrete: bool
-) -> tuple[Array, Array]:
-    """Solution X and gain K of one algebraic Riccati equation."""
-    from scipy.linalg import solve_continuous_are
-
-    try:
-        if discrete:
-            X = discrete_riccati(A, B, Q, R, N)
-        else:
-            X = solve_continuous_are(A, B, Q, R, s=N)
-    except (np.linalg.LinAlgError, ValueError) as error:
-        raise ConvergenceError(
-            f"the Riccati equation has no stabilizing solution to rounding ({error}); "
-            "look at the weights, which may differ by too many powers of ten"
-        ) from None
-    if discrete:
-        K = np.linalg.solve(R + B.T @ X @ B, B.T @ X @ A + N.T)
-    else:
-        K = np.linalg.solve(R, B.T @ X + N.T)
-    return np.asarray(X), np.asarray(K)
-
-
-def sampled_cost(
-    A: Array, B: Array, Q: Array, R: Array, dt: float
-) -> tuple[Array, Array, Array, Array, Array]:
-    """A, B, Q, R, N of samples under held inputs, with the same cost."""
-    n, m = B.shape[-2:]
-    batch = np.broadcast_shapes(*(x.shape[:-2] for x in (A, B, Q, R)))
-    F, W = np.zeros((2, *batch, n + m, n + m))
-    F[..., :n, :n], F[..., :n, n:] = A, B
-    W[..., :n, :n], W[..., n:, n:] = Q, R
-    E, W = integral(F, W, dt)
-    return (
-        E[..., :n, :n],
-        E[..., :n, n:],
-        W[..., :n, :n],
-        W[..., n:, n:],
-        W[..., :n, n:],
-    )
-
-
-def integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
-    """exp(F dt), and the integral of exp(F s)' W exp(F s) over s from 0 to dt.
-
-    Van Loan's exponential over a time so short that its growing half stays small, then
-    doublings: his alone loses all digits where fast modes decay within a sample.
-    """
-    from scipy.linalg import expm
-
-    k = F.shape[-1]
-    size = float(np.abs(F).sum(axis=-2).max(initial=0.0)) * dt
-    doublings = max(0, int(np.ceil(np.log2(max(size, 1e-300)))))
-    H = np.zeros((*F.shape[:-2], 2 * k, 2 * k))
-    H[..., :k, :k], H[..., :k, k:], H[..., k:, k:] = -np.swapaxes(F, -1, -2), W, F
-    both = expm(H * (dt / 2.0**doublings))
-    E = both[..., k:, k:]
-    total = np.swapaxes(E, -1, -2) @ both[..., :k, k:]
-    for _ in range(doublings):
-        total = total + np.swapaxes(E, -1, -2) @ total @ E
-        E = E @ E
-    return E, 0.5 * (total + np.swapaxes(total, -1, -2))
-
-
 def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
     """Symmetric weight (..., n, n) that is (semi)definite, or a refusal."""
     W = real_array(name, value)
@@ -460,11 +390,11 @@ def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
     size = float(np.abs(W).max(initial=0.0))
     if np.abs(W - np.swapaxes(W, -1, -2)).max(initial=0.0) > 1e-9 * size:
         raise ArgumentError(f"{name} is not symmetric, expected a symmetric weight")
-    least = float(np.linalg.eigvalsh(W)[..., 0].min())
-    if least < -1e-12 * size or (definite and not least > 0.0):
+    smallest = float(np.linalg.eigvalsh(W)[..., 0].min())
+    if smallest < -1e-12 * size or (definite and not smallest > 0.0):
         kind = "positive definite" if definite else "positive semidefinite"
         raise ArgumentError(
-            f"{name} has the eigenvalue {least:.3g}, expected a {kind} weight"
+            f"{name} has the eigenvalue {smallest:.3g}, expected a {kind} weight"
         )
     return np.asarray(0.5 * (W + np.swapaxes(W, -1, -2)))
 
@@ -514,7 +444,7 @@ def _check_rest(model: StateSpace) -> None:
     """Refuse a point from which the arm moves away under its constant forces."""
     if model.drift is None:
         return
-    # each state against what its own row makes of a unit
+    # each state relative to the row of a unit state
     size = np.abs(model.A).sum(axis=-1)
     drift = np.abs(model.drift)
     if (drift > 1e-6 * (1.0 + size)).any():
@@ -545,8 +475,8 @@ def _check_seen(model: StateSpace, Q: Array) -> None:
     try:
         test.check(decaying=False)
     except ArgumentError as error:
-        told = str(error).split(" not observable", maxsplit=1)[0]
+        modes = str(error).split(" not observable", maxsplit=1)[0]
         raise ArgumentError(
-            f"{told} not seen by the weight Q, and nothing else makes that decay; "
+            f"{modes} not seen by the weight Q, and nothing else makes that decay; "
             "weigh a state that moves"
         ) from None

@@ -16,7 +16,9 @@ from ..errors import ArgumentError
 from ..simulation.joint_feedback import JointFeedback
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
-from ._law import gains, known, refuse_poses, rows, symmetric, told, with_joints
+from ._checks import gains, one_line, refuse_poses, rows
+from ._matrices import symmetric
+from ._states import known, with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -26,58 +28,8 @@ Array = NDArray[np.float64]
 _COMPENSATIONS = ("set point", "current", "gravity", "none")
 
 
-def actuator_stiffness(arm: Arm, q: Any) -> Array:
-    r"""Stiffness that the actuators meet when they move an arm slowly.
-
-    With the tangent stiffness S of all coordinates in static equilibrium, of gravity,
-    links, shafts and springs, and a, f for actuators and the rest,
-
-    .. math:: G = S_{aa} - S_{af} S_{ff}^{-1} S_{fa} .
-
-    Parameters
-    ----------
-    arm : Arm
-        Tree, with couplings at most, whose joints have one position per velocity.
-    q : (..., nq) array_like of float
-        Postures; joints count, motors and modes are where the search for the
-        equilibrium starts.
-
-    Returns
-    -------
-    G : (..., nu, nu) ndarray of float
-        In N m/rad, N/m and N; of motors where joints have drives.  A negative
-        eigenvalue is a motion along which gravity pulls away.
-
-    Raises
-    ------
-    ArgumentError
-        If a shape does not fit, or the arm has loops or quaternions.
-    ConvergenceError
-        If there is no equilibrium.
-
-    See Also
-    --------
-    SetPointPD : gains above it make an equilibrium stable.
-
-    Notes
-    -----
-    G is the second derivative of the potential energy that is left when everything that
-    has no actuator is in equilibrium.  The equilibrium under PD is stable where
-    :math:`K_p + G` is positive definite and unique where that holds everywhere: this is
-    the condition :math:`K_p > \alpha` of P. Tomei, *IEEE Trans. Automatic Control* 36
-    (1991), 1208-1213, without a bound on norms.
-
-    Examples
-    --------
-    A pendulum of m g c = 2 * 9.81 * 0.5 N m, hanging, level and upright:
-
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
-    >>> q = np.array([[-np.pi / 2], [0.0], [np.pi / 2]])
-    >>> fa.control.actuator_stiffness(arm, q)[:, 0, 0].round(2) + 0.0
-    array([ 9.81,  0.  , -9.81])
-    """
+def _actuator_stiffness(arm: Arm, q: Any) -> Array:
+    """Stiffness G (..., nu, nu) of `SetPointPD` at the equilibria of postures."""
     read_arm(arm, "actuator stiffness")
     refuse_poses(arm, "actuator stiffness")
     found = equilibrium(arm, q).check(stable=False)
@@ -141,7 +93,6 @@ class SetPointPD(Description):
 
     See Also
     --------
-    actuator_stiffness : what `kp` has to exceed.
     JointFeedback : the same law in C, from `feedback`.
     flexarm.inverse_statics : joint positions for a tip position in spite of deflection.
 
@@ -151,8 +102,18 @@ class SetPointPD(Description):
     function, nothing but `kd` has to be large enough to damp, and no velocity or mode
     is measured: the law is passive.  For flexible links this is [1]_, for flexible
     joints (motor PD plus gravity at the link position wanted) [2]_.  The set point is
-    globally stable if `kp` exceeds the gravity stiffness in all postures; `margin`
-    tells it for a sample of them.
+    globally stable if :math:`K_p + G` is positive definite in all postures; `margin`
+    computes it for a sample of them.
+
+    G is the stiffness that the actuators meet when they move the arm slowly.  With the
+    tangent stiffness S of all coordinates in static equilibrium, of gravity, links,
+    shafts and springs, and a, f for actuators and the rest,
+
+    .. math:: G = S_{aa} - S_{af} S_{ff}^{-1} S_{fa} ,
+
+    the second derivative of the potential energy that is left when everything that has
+    no actuator is in equilibrium: the condition :math:`K_p > \alpha` of [2]_ without a
+    bound on norms.
 
     References
     ----------
@@ -221,13 +182,15 @@ class SetPointPD(Description):
     def _check_gains(self) -> None:
         """Refuse gains that gravity overcomes at the set point."""
         G = _condensed(self.arm, self.q)
-        least = np.linalg.eigvalsh(G + self.kp[..., np.newaxis] * np.eye(self.arm.nu))
-        if (least[..., 0] > 0.0).all():
+        smallest = np.linalg.eigvalsh(
+            G + self.kp[..., np.newaxis] * np.eye(self.arm.nu)
+        )
+        if (smallest[..., 0] > 0.0).all():
             return
         pull = -float(np.linalg.eigvalsh(G)[..., 0].min())
         held = pull <= 0.0  # gravity pulls nowhere, but a joint has no gain
         raise ArgumentError(
-            f"kp is {told(self.kp)}, "
+            f"kp is {one_line(self.kp)}, "
             + (
                 "expected a positive gain on each joint"
                 if held
@@ -237,7 +200,7 @@ class SetPointPD(Description):
         )
 
     def margin(self, q: Any) -> Array:
-        """Least eigenvalue of ``Kp + G`` in other postures.
+        """Smallest eigenvalue of ``Kp + G`` in other postures.
 
         Parameters
         ----------
@@ -261,7 +224,7 @@ class SetPointPD(Description):
         >>> law.margin([[np.pi / 2], [-np.pi / 2]])
         array([ 5.095, 14.905])
         """
-        G = actuator_stiffness(self.arm, q)
+        G = _actuator_stiffness(self.arm, q)
         both = G + self.kp[..., np.newaxis] * np.eye(self.arm.nu)
         return np.asarray(np.linalg.eigvalsh(both)[..., 0])
 

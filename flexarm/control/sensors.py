@@ -1,4 +1,4 @@
-"""What a sampled loop measures, and what is wrong with it."""
+"""Sensors of a sampled loop, their resolution and their noise."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
 from ..linear_models.outputs import Output, read_outputs, state_names
-from ._law import times
-from ._motion import advance
+from ._checks import check_rows
+from ._matrices import times
+from ._states import advance
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -43,7 +44,7 @@ class Sensors(NamedTuple):
 
 
 def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Sensors:
-    """Sensors as they were asked for; `start` is a state on which to try a function."""
+    """Sensors of an argument; a function is tried at the state `start`."""
     nv = arm.nv
     if callable(given):
         y = real_array("result of sensors", given(*start))
@@ -70,7 +71,7 @@ def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Senso
 
 
 def is_named(given: Any) -> bool:
-    """Whether sensors are told as outputs of `linearize`."""
+    """Whether sensors are given as outputs of `linearize`."""
     if isinstance(given, str | Output):
         return True
     return isinstance(given, tuple | list) and any(
@@ -80,7 +81,7 @@ def is_named(given: Any) -> bool:
 
 
 def _actuators(arm: Arm) -> Sensors:
-    """Positions, then velocities, of what the forces act on."""
+    """Positions, then velocities of the coordinates on which the forces act."""
     _refuse_poses(arm, "sensors 'actuators'")
     at = np.asarray(arm.actuator_indices)
     names = [arm.coordinate_names[i] for i in at]
@@ -89,7 +90,7 @@ def _actuators(arm: Arm) -> Sensors:
 
 
 def _known(arm: Arm, given: Any) -> Sensors:
-    """Outputs of `linearize`; those told in words are found once."""
+    """Outputs of `linearize`; those given by names are computed once for an arm."""
     words = (str, int, float)
     if not all(isinstance(x, words) for x in _flat(given)):
         return _named(arm, given)
@@ -130,7 +131,7 @@ def _named(arm: Arm, given: Any) -> Sensors:
         qdd = forward_dynamics(arm, q, qd, np.where(fine, tau, 0.0))
         return np.where(fine, value(q, qd, qdd)[0], np.nan)
 
-    # two states and no acceleration tell what is linear
+    # linear outputs have the same derivatives, which give their values, at two states
     x = np.random.default_rng(0).normal(size=(2, 2, arm.nv))
     qs = advance(arm, np.asarray(arm.neutral), 0.1 * x[:, 0])
     (y0, C0), (y1, C1) = (
@@ -148,15 +149,15 @@ def _named(arm: Arm, given: Any) -> Sensors:
 
 
 def _check_poses(arm: Arm, names: tuple[str, ...], q: Array, value: Any) -> None:
-    """Refuse outputs that do not see the rotation of a joint of which they speak."""
+    """Refuse displacements of joints with quaternions, which have no value."""
     zero = np.zeros(arm.nv)
     turn = np.zeros(arm.nv)
     for k, body in enumerate(arm.bodies):
         if body.joint.has_pose:
             turn[arm.body_joint_slice(k)] = 1e-4
     (y0, C), (y1, _) = value(q, zero, zero), value(advance(arm, q, turn), zero, zero)
-    told = C[:, : arm.nv] @ turn
-    blind = np.flatnonzero(np.abs(y1 - y0 - told) > 0.1 * np.abs(told) + 1e-9)
+    expected = C[:, : arm.nv] @ turn
+    blind = np.flatnonzero(np.abs(y1 - y0 - expected) > 0.1 * np.abs(expected) + 1e-9)
     if len(blind):
         raise ArgumentError(
             f"sensor {names[blind[0]]!r} is the displacement of a joint with "
@@ -166,7 +167,7 @@ def _check_poses(arm: Arm, names: tuple[str, ...], q: Array, value: Any) -> None
 
 
 def state_sensors(arm: Arm) -> Sensors:
-    """All that a law of the state sees."""
+    """Sensors of the whole state."""
     return Sensors(state_names(arm.coordinate_names))
 
 
@@ -199,14 +200,8 @@ class Flaws(NamedTuple):
         q, qd, tau = state
         if sensors.measure is not None:
             given = sensors.measure(t, q, qd, tau)
-            y = real_array(f"result of sensors at t = {t:g}", given)
-            try:
-                y = np.array(np.broadcast_to(y, (*q.shape[:-1], len(sensors.names))))
-            except ValueError:
-                raise ArgumentError(
-                    f"sensors(t, q, qd) returned shape {y.shape} at t = {t:g}, "
-                    f"expected {(*q.shape[:-1], len(sensors.names))}"
-                ) from None
+            what, p = f"result of sensors at t = {t:g} s", len(sensors.names)
+            y = check_rows(what, given, q.shape[:-1], p, "as many outputs at each call")
         elif sensors.rows is not None:
             both = np.concatenate([q, qd], axis=-1)
             y = times(sensors.rows, both)
@@ -229,9 +224,9 @@ class Flaws(NamedTuple):
         return y if self.resolution is None else round_to(y, self.resolution)
 
 
-def round_to(x: Array, step: Array) -> Array:
+def round_to(x: Array, step: Any) -> Array:
     """Multiples of the steps nearest to the numbers; a step of zero leaves them."""
-    some = step > 0.0
+    some = np.asarray(step) > 0.0
     return np.where(some, step * np.round(x / np.where(some, step, 1.0)), x)
 
 
@@ -271,7 +266,7 @@ def sizes(
     check_numbers(name, array)
     if (array < 0.0).any():
         raise ArgumentError(
-            f"{name} is {array.min():g} at least, expected no less than 0"
+            f"{name} has the entry {array.min():g}, expected zero or more"
         )
     return array if array.any() else None
 

@@ -1,4 +1,4 @@
-"""Direct strain feedback: joints give way to what gauges on the links tell."""
+"""Direct strain feedback: joints give way to the strain of the links."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from .._support.description import Description
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
 from ..statics import equilibrium
-from ._law import gains, refuse_poses, rows, with_joints
-from ._linear_controller import LinearController
+from ._checks import gains, refuse_poses, rows
+from ._loops.linear_controller import LinearController
+from ._states import with_joints
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -58,7 +59,7 @@ class StrainFeedback(Description):
     Raises
     ------
     ArgumentError
-        If a value does not fit or a gauge does not exist.
+        If a gauge does not exist.
     ConvergenceError
         If there is no equilibrium at the target.
 
@@ -74,8 +75,7 @@ class StrainFeedback(Description):
     and the curvature at its root both factors belong together,
     :math:`\int \rho A\, x \phi_i dx = EI \phi_i''(0) / \omega_i^2`, so that every mode
     is damped for any k above zero, without a model, if the servos are stiff enough to
-    follow: neither rates of modes nor
-    estimates are needed.
+    follow: neither rates of modes nor estimates are needed.
 
     References
     ----------
@@ -119,6 +119,7 @@ class StrainFeedback(Description):
             self._set(**{name: value})
         target = rows("target", self.target, arm.nu, "one for each joint")
         found = equilibrium(arm, with_joints(arm, target)).check(stable=False)
+        # curvatures at the bases of the links, or given outputs
         S = np.zeros((arm.nu, arm.nv))
         if self.gauges is None:
             for k, body in enumerate(arm.bodies):

@@ -1,4 +1,4 @@
-"""How well a controlled arm follows: motion, errors, commands over time."""
+"""Tracking of a controlled arm: motion, errors, commands over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
     from ..arm import Arm
-    from ..control import ControlRun
+    from ..control import LoopRun
 
 Array = NDArray[np.float64]
 
@@ -21,19 +21,20 @@ _KINDS = ("motion", "errors", "commands")
 
 
 def tracking(
-    run: ControlRun, kind: str = "motion", *, degrees: bool = False, ax: Any = None
+    run: LoopRun, kind: str = "motion", *, degrees: bool = False, ax: Any = None
 ) -> list[Any]:
     """Motion of the joints beside the desired one, its errors, or the commands.
 
     Parameters
     ----------
-    run : ControlRun
-        Result of `flexarm.control.ManipulatorController.run`; a batch gives one faint
-        line for each member.
+    run : LoopRun
+        Result of `flexarm.control.ManipulatorController.run`, or of
+        `flexarm.control.simulate_loop` for its commands; a batch gives one faint line
+        for each member.
     kind : {"motion", "errors", "commands"}
-        Sensed joint positions with the desired ones dashed, desired less sensed ones,
-        or the servo commands as they are held.  Without readings of sensors those of
-        the model take their place.
+        Measured joint positions with the desired ones dashed, desired less measured
+        ones, or the commands as they are held.  Positions of the model stand in for
+        those that no sensor measured.
     degrees : bool
         Draw angles in degrees instead of rad.
     ax : matplotlib axes, optional
@@ -47,7 +48,7 @@ def tracking(
     Raises
     ------
     ArgumentError
-        If the kind is unknown.
+        If the kind is unknown, or the run has no desired motion.
 
     See Also
     --------
@@ -69,31 +70,40 @@ def tracking(
         raise ArgumentError(
             f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
         )
+    compared, t = run.comparison, run.sample_times
+    if kind != "commands" and compared is None:
+        raise ArgumentError(
+            f"kind is {kind!r} and the run has no desired motion, expected kind "
+            "'commands', or a run of a ManipulatorController"
+        )
     ax = make_axes(ax)
-    if kind == "commands":
-        lines = _draw(ax, run.t, run.command, _command_names(run))
+    if kind == "commands" or compared is None:
+        lines = _draw(ax, t, run.command, _command_names(run))
         for line in lines:
             line.set_drawstyle("steps-post")
-        plain = np.array_equal(run.command, run.tau, equal_nan=True)
+        plain = compared is None or np.array_equal(run.command, run.u, equal_nan=True)
         unit = " (N m)" * all(_angular(run.arm)) if plain else ""
         finish(ax, "time (s)", f"servo command{unit}", legend=True)
         return lines
-    sensed = bool(np.isfinite(run.sensed_q).any())
+    desired = compared.desired.q
+    measured = run.y[..., : desired.shape[-1]]
+    is_measured = bool(np.isfinite(measured).any())
     angular = _angular(run.arm)
     unit = _unit(angular, degrees)
     if kind == "errors":
-        errors = np.array(run.tracking_error if sensed else run.position_error)
-        lines = _draw(ax, run.t, _scaled(errors, angular, degrees), _names(run, errors))
+        errors = run.tracking_error if is_measured else compared.position_error
+        errors = _scaled(np.array(errors), angular, degrees)
+        lines = _draw(ax, t, errors, _names(run, errors))
         finish(ax, "time (s)", f"joint error ({unit})", legend=True)
         return lines
-    found = run.sensed_q if sensed else run.q[..., : run.desired_q.shape[-1]]
+    found = measured if is_measured else compared.q[..., : desired.shape[-1]]
     values = _scaled(np.array(found), angular, degrees)
-    lines = _draw(ax, run.t, values, _names(run, values))
-    wanted = _scaled(np.array(run.desired_q), angular, degrees)
+    lines = _draw(ax, t, values, _names(run, values))
+    wanted = _scaled(np.array(desired), angular, degrees)
     for k in range(wanted.shape[-1]):
         for i, member in enumerate(wanted.reshape(-1, *wanted.shape[-2:])):
             lines += ax.plot(
-                run.t,
+                t,
                 member[:, k],
                 "--",
                 color=color(6),
@@ -122,14 +132,14 @@ def _scaled(values: Array, angular: list[bool], degrees: bool) -> Array:
     return values
 
 
-def _names(run: ControlRun, values: Array) -> list[str]:
+def _names(run: LoopRun, values: Array) -> list[str]:
     """Names of the columns: joints, or numbers where a joint has more positions."""
     names = [body.name for body in run.arm.bodies for _ in range(body.joint.n_dof)]
     width = values.shape[-1]
     return names if width == len(names) else [f"q[{i}]" for i in range(width)]
 
 
-def _command_names(run: ControlRun) -> list[str]:
+def _command_names(run: LoopRun) -> list[str]:
     width = run.command.shape[-1]
     if width == run.arm.nu:
         return _names(run, run.command)

@@ -10,42 +10,42 @@ PLOTS = F + "plotting/"
 DESIGN = [
     # control
     mutant(
-        CONTROL + "_discrete_riccati.py",
+        CONTROL + "_matrices.py",
         "G + A @ W[:, n:] @ A.T",
         "G + A.T @ W[:, n:] @ A",
         "a transpose in the doubling of a Riccati equation",
         "discrete_riccati",
     ),
     mutant(
-        CONTROL + "_force_correction.py",
+        CONTROL + "_loops/correction.py",
         "2.0 * self.damping_ratio * w * step.rate_error + w**2 * step.position_error",
         "2.0 * self.damping_ratio * w * step.rate_error + w * step.position_error",
         "stiffness by the bandwidth once",
         "patent_18_to_31 control_runs",
     ),
     mutant(
-        CONTROL + "_linear_controller.py",
+        CONTROL + "_loops/linear_controller.py",
         '            -real_array("K", K),',
         '            real_array("K", K),',
         "sign of a state feedback",
         "sampled_loop_calls controllers_lqg",
     ),
     mutant(
-        CONTROL + "_loop_grid.py",
+        CONTROL + "_loops/arrays.py",
         "steps: Any = np.ceil(",
         "steps: Any = np.floor(",
         "steps longer than asked",
         "control_loop sampled_loop delay_law",
     ),
     mutant(
-        CONTROL + "_loop_run.py",
+        CONTROL + "_loops/record.py",
         "self.saturated.sum(axis=-2) / np.maximum(reached, 1)",
         "self.saturated.sum(axis=-2) / len(self.sample_times)",
         "share of saturated samples in a run that ended early",
         "control_details",
     ),
     mutant(
-        CONTROL + "_loop_callback.py",
+        CONTROL + "_loops/knots.py",
         "loop.y[:, k, at:] = y[1].reshape(qd.shape)",
         "loop.y[:, k, at:] = qd",
         "sensed velocities without noise",
@@ -59,7 +59,7 @@ DESIGN = [
         "control_loop sampled_loop_calls",
     ),
     mutant(
-        CONTROL + "_manipulator.py",
+        CONTROL + "_loops/manipulator.py",
         "spans = np.diff(t[max(k - 1, 0) :] if last else t[k:])[:1]",
         "spans = np.diff(t[max(k - 1, 0) :])[:1]",
         "span to the time before for that to the next one",
@@ -123,9 +123,9 @@ DESIGN = [
     ),
     mutant(
         CONTROL + "regulation.py",
-        "if (least[..., 0] > 0.0).all():",
-        "if (least[..., -1] > 0.0).all():",
-        "the largest eigenvalue for the least",
+        "if (smallest[..., 0] > 0.0).all():",
+        "if (smallest[..., -1] > 0.0).all():",
+        "the largest eigenvalue for the smallest",
         "controllers_regulation",
     ),
     mutant(

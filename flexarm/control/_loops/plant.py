@@ -10,29 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import common_batch, count_of, real_array
-from ..errors import ArgumentError
-from ..simulation.methods import Trajectory
-from ._motion import (
-    Sensed,
-    advance,
-    check_callable,
-    check_finite,
-    check_rows,
-    integrate,
-    is_ordinary,
-    n_positions,
-)
+from ..._calls.arguments import count_of
+from ...errors import ArgumentError
+from ...simulation.methods import Trajectory
+from .._checks import check_callable, check_finite, check_rows, start_state
+from .._states import advance, integrate, is_ordinary, n_positions
+from ..sensors import round_to
+from .motions import Sensed
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class JointSensors:
-    """Joint sensors and what is wrong with them; by default nothing.
+    """Joint sensors with rounding, noise and delay; by default exact.
 
     Parameters
     ----------
@@ -41,14 +35,9 @@ class JointSensors:
     noise, rate_noise : float
         Standard deviations of white noise, in the same units, before the rounding.
     delay : int
-        How many readings late each one comes.
+        Number of readings by which each one is late.
     seed : int
         Seed of the noise.  A batch draws all its members from one stream.
-
-    Raises
-    ------
-    ArgumentError
-        If a size is negative, or the delay is no whole number.
 
     Examples
     --------
@@ -117,15 +106,13 @@ class JointSensors:
         if self.rate_noise:
             rate += self.rate_noise * random.standard_normal(rate.shape)
         position = np.array(advance(arm, q, moved)[..., : n_positions(arm)])
-        if self.resolution:
-            position = self.resolution * np.round(position / self.resolution)
-        if self.rate_resolution:
-            rate = self.rate_resolution * np.round(rate / self.rate_resolution)
-        return Sensed(position, rate)
+        return Sensed(
+            round_to(position, self.resolution), round_to(rate, self.rate_resolution)
+        )
 
 
 class SimulatedPlant:
-    """An arm that stands for the real one: commands in, joint readings out.
+    """Simulated arm in place of the real one: takes commands, returns joint readings.
 
     Parameters
     ----------
@@ -138,8 +125,8 @@ class SimulatedPlant:
     sensors : JointSensors
         Joint sensors; by default exact.
     servo : callable, optional
-        ``servo(command)`` returns the joint forces ``(..., nu)`` that the servos make
-        of a command: a torque constant, a limit.  By default the command itself.
+        ``servo(command)`` returns the joint forces ``(..., nu)`` of the servos at a
+        command: a torque constant, a limit.  By default the command itself.
     max_step : float, optional
         Longest step of the integrator (Runge-Kutta of order four) in s.  By default
         one step from call to call.
@@ -190,7 +177,7 @@ class SimulatedPlant:
         self.reset()
 
     def reset(self) -> None:
-        """Back to the initial state, without a past."""
+        """Return to the initial state and drop the history."""
         q, qd = self._start
         self._random = np.random.default_rng(self.sensors.seed)
         self._q, self._qd = q.copy(), qd.copy()
@@ -209,6 +196,7 @@ class SimulatedPlant:
                     f"t is {t:g} s and the plant is at {before:g} s, expected a later "
                     "time; plant.reset() goes back to the start"
                 )
+            # the time until now under the command
             if command is not None:
                 self._tau = self._force(t, command)
             self._q, self._qd = integrate(
@@ -221,6 +209,7 @@ class SimulatedPlant:
             )
             self._forces.append(self._tau)
         self._past.append((t, self._q, self._qd))
+        # the last readings, of which the oldest is due
         reading = self.sensors.read(self.arm, self._q, self._qd, self._random)
         self._readings.append(reading)
         late = self._readings[-1 - self.sensors.delay :]
@@ -232,17 +221,17 @@ class SimulatedPlant:
         what = f"joint force of the plant at t = {t:g}"
         unit = "one force per joint"
         tau = check_rows(what, given, self._q.shape[:-1], self.arm.nu, unit)
-        if not np.isfinite(tau).all(-1).any():  # a lost member must not stop the others
+        if not np.isfinite(tau).all(-1).any():  # a lost member does not stop the others
             check_finite(what, tau, is_ordinary(self._q, self._qd))
         return tau
 
     @property
     def trajectory(self) -> Trajectory:
-        """What the plant did, at the times of the calls; forces held in between."""
+        """Motion of the plant at the times of the calls; forces are held in between."""
         if not self._past:
             raise ArgumentError(
-                "the plant has no past, expected at least one call; run a controller "
-                "on it first"
+                "the plant has not moved, expected at least one call; run a "
+                "controller on it first"
             )
         tau = [*self._forces, self._tau]
         q = np.stack([q for _, q, _ in self._past], axis=-2)
@@ -266,14 +255,3 @@ class SimulatedPlant:
             f"<SimulatedPlant of {self.arm.name!r}: {f'{batch} arms, ' * bool(batch)}"
             f"{now}>"
         )
-
-
-def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
-    """Initial state with the batch axes of both, or a refusal."""
-    q, qd = real_array("q0", q0), real_array("qd0", qd0)
-    batch = common_batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]})
-    q = check_rows("q0", q, batch, arm.nq, "positions; see arm.position_names")
-    qd = check_rows("qd0", qd, batch, arm.nv, "velocities; see arm.coordinate_names")
-    for name, array in (("q0", q), ("qd0", qd)):
-        check_finite(name, array, True)
-    return q, qd

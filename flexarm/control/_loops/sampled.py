@@ -6,21 +6,20 @@ from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from .._calls.arguments import check_arm, positive_number
-from .._calls.threads import ONE, threads_of
-from .._support.options import explained
-from ..errors import ArgumentError
-from ..simulation.methods import check_method
-from ..simulation.run import check_accuracy, check_step, state, times
-from ..simulation.stiffening import warn_of_stiffening
-from ._linear_controller import LinearController
-from ._loop_callback import run_callback
-from ._loop_core import CORE, run_core
-from ._loop_record import Loop
-from ._loop_run import LoopRun
+from ..._calls.arguments import check_arm, positive_number
+from ..._calls.threads import ONE, threads_of
+from ..._support.options import explained
+from ...errors import ArgumentError
+from ...simulation.methods import check_method
+from ...simulation.run import check_accuracy, check_step, state, times
+from ...simulation.stiffening import warn_of_stiffening
+from .arrays import Loop
+from .knots import CORE, run_callback, run_core
+from .linear_controller import LinearController
+from .record import LoopRun
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 METHODS = (*CORE, "Rodas4P")
 
@@ -73,10 +72,10 @@ def simulate_loop(
     sample_time : float, optional
         T in s; by default that for which the law is made, its attribute ``dt``.
     delay : float
-        From the measurement to the change of the forces, in s: any part of a sample,
-        and more than one.
+        Time from the measurement to the change of the forces in s; it need not be a
+        whole number of samples.
     saturation : float, (nu,) or (2, nu) array_like of float, optional
-        Largest force of each actuator either way, or least and largest one.
+        Largest force of each actuator in both directions, or smallest and largest one.
     noise : float or (..., p) array_like of float, optional
         Standard deviations of Gaussian noise that is added to the outputs at each
         sample, white, in their units.
@@ -92,7 +91,7 @@ def simulate_loop(
         returns ``(..., p)``.  By default that of the law, its attribute ``sensors``,
         and without one the state.
     seed : int, optional
-        Of the noise.  By default one that nobody knows before; the result tells it.
+        Seed of the noise; by default a random one, which the result records.
     u0 : (..., nu) array_like of float, optional
         Forces before those of the first sample arrive; by default none.
     method : str
@@ -106,21 +105,20 @@ def simulate_loop(
     spectral_radius : float
         Of ``"generalized-alpha"``.
     threads : int
-        Most threads on which a batch is computed in C.
+        Largest number of threads for a batch in C.
 
     Returns
     -------
     LoopRun
         A `Trajectory` with the samples.  A loop that is interrupted by Ctrl-C or
         diverges returns what it has, NaN after that, with ``success=False``; `message`
-        also tells how often limits of actuators were active.
+        also reports how often limits of actuators were active.
 
     Raises
     ------
     ArgumentError
-        If an argument has the wrong shape or value, or the law or `sensors` return the
-        wrong shape, or numbers that are not finite.  Exceptions on the way carry what
-        was reached as their attribute ``run``.
+        If the law or `sensors` return a wrong shape or numbers that are not finite.
+        Exceptions on the way carry what was reached as their attribute ``run``.
 
     See Also
     --------
@@ -182,6 +180,8 @@ def simulate_loop(
     if isinstance(delay, bool) or not isinstance(delay, Real) or not 0.0 <= delay < inf:
         raise ArgumentError(f"delay is {delay!r}, expected a time in s, zero or more")
     check_accuracy(rtol, atol, spectral_radius)
+
+    # arrays of the loop
     loop = Loop(
         arm,
         law,
@@ -198,6 +198,8 @@ def simulate_loop(
     loop.threads = threads_of(threads)
     loop.measure(sensors, noise, quantization, seed)
     loop.limit(saturation, command_resolution)
+
+    # linear laws in C, others from knot to knot
     linear = isinstance(law, LinearController) and loop.sensors.rows is not None
     note = ""
     try:
@@ -216,7 +218,7 @@ def simulate_loop(
 
 
 def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
-    """Sample time of the law, as it was given, or a refusal."""
+    """Sample time of the call or of the law."""
     if not isinstance(law, LinearController) and not callable(law):
         raise ArgumentError(
             f"law is {type(law).__name__}, expected a control.LinearController or a "

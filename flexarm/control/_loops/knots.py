@@ -1,4 +1,4 @@
-"""A sampled loop from knot to knot, the law in Python."""
+"""A sampled loop from knot to knot: of a linear law in C, of a function in Python."""
 
 from __future__ import annotations
 
@@ -7,12 +7,59 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
-from ..errors import ArgumentError
-from ._loop_record import Loop
-from ._motion import is_ordinary
+from ...kinematics.positions import quiet_difference
+from .._checks import check_finite, check_rows
+from .._states import is_ordinary
+from .arrays import Loop
 
 Array = NDArray[np.float64]
+
+CORE = ("rk4", "ROS34PW2", "newmark", "linear-acceleration", "generalized-alpha")
+
+
+def run_core(loop: Loop) -> None:
+    """Run all samples in C; the arrays of the loop are filled as far as it gets."""
+    if loop.count == 0:
+        return
+    law, sensors, grid = loop.linear, loop.sensors, loop.grid
+    assert law is not None and sensors.rows is not None
+    if loop.flaws.noise is None:
+        loop.y[:] = 0.0
+    # what is not given is zero
+    nu, p, m = loop.arm.nu, law.n_outputs, law.n_states
+    rest = np.zeros(m) if law.x0 is None else law.x0
+    windup = law.anti_windup
+    resolution, step = loop.flaws.resolution, loop.step
+    loop.arm._model.sampled_loop(
+        loop.q,
+        loop.qd,
+        loop.tau,
+        (
+            grid.knots,
+            grid.substeps,
+            *(x.astype(np.uintp) for x in (grid.samples, grid.changes, grid.outputs)),
+        ),
+        loop.method,
+        (
+            np.ascontiguousarray(sensors.rows),
+            *(loop.rows(x, 2) for x in (law.A, law.B, law.C, law.D)),
+            None if windup is None else loop.rows(windup, 2),
+            loop.rows(rest, 1),
+            loop.rows(loop.reference, 2),
+            loop.rows(loop.feedforward, 2),
+        ),
+        (loop.y, loop.u, loop.command, loop.states),
+        (
+            loop.u0,
+            np.zeros(p) if resolution is None else resolution,
+            np.zeros(nu) if step is None else step,
+            np.ascontiguousarray(loop.limits),
+        ),
+        loop.options,
+        loop.report,
+        None,
+        loop.threads,
+    )
 
 
 class _Plant:
@@ -29,13 +76,14 @@ class _Plant:
         self._report = np.zeros((count, 1, 5))
 
     def advance(self, span: Any, substeps: int, tau: Array) -> None:
-        """Move all members to the end of a span; NaN what diverges."""
+        """Move all members to the end of a span; those that diverge become NaN."""
         loop, arm = self.loop, self.loop.arm
         lost = ~(is_ordinary(self.q, self.qd) & _finite(tau))
         self._q[:, 0], self._qd[:, 0] = self.q, self.qd
         self._tau[:] = tau[:, np.newaxis]
-        if lost.any():  # they rest meanwhile, so that they stop nobody
+        if lost.any():  # at rest meanwhile, so that the others go on
             self._q[lost], self._qd[lost], self._tau[lost] = arm.neutral, 0.0, 0.0
+        # in C under held forces
         self._report[:] = 0.0
         arm._model.rollout(
             self._q,
@@ -53,6 +101,7 @@ class _Plant:
             loop.threads,
         )
         self.q, self.qd = self._q[:, 1].copy(), self._qd[:, 1].copy()
+        # members that did not reach the end
         failed = self._report[:, 0, 2] != 0.0
         loop.report[failed & ~lost] = self._report[failed & ~lost]
         lost |= failed | ~is_ordinary(self.q, self.qd)
@@ -60,7 +109,7 @@ class _Plant:
 
 
 def run_callback(loop: Loop) -> None:
-    """All samples; arrays of the loop are filled as far as it gets."""
+    """Run all samples in Python; the arrays are filled as far as the loop gets."""
     if loop.count == 0:
         return
     grid, plant = loop.grid, _Plant(loop)
@@ -75,7 +124,7 @@ def run_callback(loop: Loop) -> None:
         for k in range(samples[i], samples[i + 1]):
             law.sample(k, plant.q, plant.qd, tau)
         for k in range(changes[i], changes[i + 1]):
-            tau = loop.applied[:, k]
+            tau = loop.command[:, k]
         for k in range(outputs[i], outputs[i + 1]):
             loop.q[:, k], loop.qd[:, k], loop.tau[:, k] = plant.q, plant.qd, tau
         if i + 1 == len(grid.knots) or not np.isfinite(plant.q).all(-1).any():
@@ -84,7 +133,7 @@ def run_callback(loop: Loop) -> None:
 
 
 class _Law:
-    """What is measured at a sample."""
+    """Law of a loop and its measurements."""
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
@@ -101,26 +150,23 @@ class _Law:
             if loop.arm.nq == at:
                 loop.y[:, k, :at] = y[0].reshape(q.shape)
             else:
-                moved = quiet_displacement(loop.arm, y[0])
+                moved = quiet_difference(loop.arm, loop.arm.neutral, y[0])
                 loop.y[:, k, :at] = moved.reshape(qd.shape)
             loop.y[:, k, at:] = y[1].reshape(qd.shape)
         else:
             loop.y[:, k] = y.reshape(loop.count, -1)
             if loop.sensors.measure is not None:
-                self._check(k, loop.y[:, k], q, qd, "sensors(t, q, qd)")
+                alive = is_ordinary(loop.shaped(q), loop.shaped(qd))
+                what, rows = (
+                    f"result of sensors at {self.at(k)}",
+                    loop.shaped(loop.y[:, k]),
+                )
+                check_finite(what, rows, alive)
         return y
 
-    def _check(self, k: int, rows: Array, q: Array, qd: Array, what: str) -> None:
-        """Refuse what is not finite where the state is."""
-        bad = np.flatnonzero(is_ordinary(q, qd) & ~_finite(rows))
-        if len(bad):
-            loop = self.loop
-            index = tuple(int(i) for i in np.unravel_index(bad[0], loop.batch or (1,)))
-            which = f" for the loop at index {index}" if loop.batch else ""
-            raise ArgumentError(
-                f"{what} returned {rows[bad[0]]} at t = {loop.grid.times[k]:g} s, "
-                f"sample {k}{which}, expected finite numbers"
-            )
+    def at(self, k: int) -> str:
+        """Time and number of sample k, for messages."""
+        return f"t = {self.loop.grid.times[k]:g} s, sample {k}"
 
 
 class _Linear(_Law):
@@ -146,7 +192,7 @@ class _Linear(_Law):
         )
         applied = loop.actuate(u)
         loop.u[:, k] = u.reshape(loop.count, -1)
-        loop.applied[:, k] = applied.reshape(loop.count, -1)
+        loop.command[:, k] = applied.reshape(loop.count, -1)
         z = law.next_state(self.z, error, applied - u)
         self.z = np.broadcast_to(z, self.z.shape)
 
@@ -162,31 +208,17 @@ class _Function(_Law):
             reset(q, qd)
 
     def sample(self, k: int, q: Array, qd: Array, tau: Array) -> None:
-        """Measure, and ask the function at sample k."""
+        """Measure, and call the function at sample k."""
         loop = self.loop
         t, nu = float(loop.grid.times[k]), loop.arm.nu
         y = self.read(k, q, qd, tau)
         given = loop.law(t, *y) if loop.sensors.is_state else loop.law(t, y)
-        u = real_array(f"result of the law at t = {t:g} s", given)
-        try:
-            if u.ndim == 0 or u.shape[-1] != nu:
-                raise ValueError
-            rows = np.array(np.broadcast_to(u, (*loop.batch, nu))).reshape(-1, nu)
-        except ValueError:
-            raise ArgumentError(
-                f"the law returned shape {u.shape} at t = {t:g} s, sample {k}, "
-                f"expected {(*loop.batch, nu)}, one force per actuator"
-            ) from None
-        self._check(k, rows, q, qd, "the law")
+        what = f"result of the law at {self.at(k)}"
+        u = check_rows(what, given, loop.batch, nu, "one force per actuator")
+        check_finite(what, u, is_ordinary(loop.shaped(q), loop.shaped(qd)))
+        rows = u.reshape(-1, nu)
         loop.u[:, k] = rows
-        loop.applied[:, k] = loop.actuate(rows)
-
-
-def quiet_displacement(arm: Any, q: Array) -> Array:
-    """Displacement (..., nv) from the neutral positions to q."""
-    from ..kinematics.positions import quiet_difference
-
-    return np.asarray(quiet_difference(arm, np.asarray(arm.neutral), q))
+        loop.command[:, k] = loop.actuate(rows)
 
 
 def _finite(x: Array) -> Any:

@@ -1,4 +1,4 @@
-"""What a controller compares: desired motion, joint readings, node deformations."""
+"""Motions that a controller compares: desired, measured, deformations of nodes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
-from ..errors import ArgumentError
-from ..kinematics.positions import quiet_difference
-from ..simulation.core_loop import run_core
-from ..simulation.run import Run
+from ..._calls.arguments import real_array
+from ...errors import ArgumentError
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
-
-ORDINARY = 1e100  # a state beyond it diverges, and its squares must not overflow
 
 
 class Motion(NamedTuple):
@@ -73,11 +68,6 @@ class RestToRest:
     begin : float
         Time at which the motion begins, in s.
 
-    Raises
-    ------
-    ArgumentError
-        If the duration is not positive, or the positions are not finite or do not fit.
-
     Examples
     --------
     Half of the way at half of the time, with 15/8 of the mean velocity:
@@ -98,11 +88,11 @@ class RestToRest:
     begin: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, least in (("duration", 0.0), ("begin", -np.inf)):
+        for name, above in (("duration", 0.0), ("begin", -np.inf)):
             value = getattr(self, name)
             number = float(value) if isinstance(value, Real) else np.nan
-            if not least < number < np.inf:
-                kind = "a positive time" if least == 0.0 else "a time"
+            if not above < number < np.inf:
+                kind = "a positive time" if above == 0.0 else "a time"
                 raise ArgumentError(f"{name} is {value!r}, expected {kind} in s")
         for name in ("start", "end"):
             array = np.array(real_array(name, getattr(self, name)))
@@ -192,111 +182,3 @@ def influence(arm: Arm) -> Array:
 def deform(Pi: Array, eta: Array) -> Array:
     """Node deformations (..., n_nodes, 6) of modal coordinates (..., n_modes)."""
     return np.asarray((Pi @ eta[..., np.newaxis, :, np.newaxis])[..., 0])
-
-
-# positions have nq coordinates and velocities nv: the three places that know how
-
-
-def n_positions(arm: Arm) -> int:
-    """Number of position coordinates of the joints, which stand first in q."""
-    return int(arm.joint_position_slice.stop)
-
-
-def advance(arm: Arm, q: Array, dq: Array) -> Array:
-    """Positions q (..., nq) moved by dq (..., nv)."""
-    return np.asarray(arm._model.quiet("integrate")(q, dq))
-
-
-def difference(arm: Arm, q: Array, wanted: Array) -> Array:
-    """Displacement (..., nv) that leads from the positions q to the wanted ones."""
-    return quiet_difference(arm, q, wanted)
-
-
-def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
-    """Displacement (..., nu) of the joints between positions (..., n_positions)."""
-    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nu))  # and motors
-
-    def full(joints: Array) -> Array:
-        return np.concatenate([joints, modes], axis=-1)
-
-    return difference(arm, full(q), full(wanted))[..., : arm.nu]
-
-
-INTEGRATORS = ("rk4", "euler")
-
-
-def integrate(
-    arm: Arm,
-    q: Array,
-    qd: Array,
-    tau: Array,
-    span: tuple[float, float],
-    integrator: str = "rk4",
-    max_step: float | None = None,
-) -> tuple[Array, Array]:
-    """State after a span of time under a force that is held; NaN what diverges.
-
-    Leading axes broadcast.  ``"euler"`` is semi-implicit: velocities first.
-    """
-    batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], tau.shape[:-1])
-    alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
-    mask = alive[..., np.newaxis]
-    # a lost member must not stop the others, it rests meanwhile
-    q = np.where(mask, q, arm.neutral)
-    qd, tau = (np.where(mask, x, 0.0) for x in (qd, tau))
-    if integrator == "euler":
-        h = span[1] - span[0]
-        qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
-        q = advance(arm, q, h * qd)
-    else:
-        # the time loop alone: what `simulate` checks and tells is of whole runs
-        forces = np.stack([tau, tau], axis=-2)
-        run = Run(arm, q, qd, np.array(span, dtype=np.float64), forces)
-        run.hold = True
-        step = np.inf if max_step is None else float(max_step)
-        run_core(run, "rk4", (0.0, 0.0, 0.0, step), False)
-        q, qd = (x[:, -1].reshape(*batch, x.shape[-1]) for x in (run.q, run.qd))
-    lost = ~(np.broadcast_to(alive, batch) & is_ordinary(q, qd))
-    q[lost] = qd[lost] = np.nan
-    return q, qd
-
-
-def is_ordinary(q: Array, qd: Array) -> Any:
-    """Which states (...) are finite and of ordinary size."""
-    return (abs(q) < ORDINARY).all(-1) & (abs(qd) < ORDINARY).all(-1)
-
-
-def check_rows(
-    what: str, value: Any, batch: tuple[int, ...], width: int, unit: str
-) -> Array:
-    """Return a new array (*batch, width), or refuse the shape in words."""
-    array = real_array(what, value)
-    if array.shape == (*batch, width):
-        return np.array(array)
-    try:
-        if array.ndim == 0 or array.shape[-1] != width:
-            raise ValueError
-        return np.array(np.broadcast_to(array, (*batch, width)))
-    except ValueError:
-        raise ArgumentError(
-            f"{what} has shape {array.shape}, expected {(*batch, width)}, {unit}"
-        ) from None
-
-
-def check_finite(what: str, rows: Array, alive: Any) -> None:
-    """Refuse rows that are not finite where the state is."""
-    if np.isfinite(rows).all():
-        return
-    bad = np.argwhere(alive & ~np.isfinite(rows).all(-1))
-    if len(bad):
-        index = tuple(int(i) for i in bad[0])
-        which = f" for the state at index {index}" if index else ""
-        raise ArgumentError(f"{what} is {rows[index]}{which}, expected finite numbers")
-
-
-def check_callable(what: str, value: Any, signature: str) -> None:
-    """Refuse what cannot be called."""
-    if value is not None and not callable(value):
-        raise ArgumentError(
-            f"{what} is {type(value).__name__}, expected a function {signature}"
-        )

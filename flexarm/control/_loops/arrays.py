@@ -1,30 +1,79 @@
-"""Arrays of one call of `simulate_loop`, batch axes flattened."""
+"""Times and arrays of one call of `simulate_loop`, batch axes flattened."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, common_batch, count_of, real_array
-from .._calls.chunks import all_finite, parts
-from ..errors import ArgumentError
-from ..simulation.core_loop import NOT_CONVERGED
-from ._linear_controller import LinearController, rows_of
-from ._loop_grid import grid_of
-from ._loop_run import LoopRun
-from ._motion import is_ordinary
-from .sensors import Sensors, draw, flaws_of, round_to, sensors_of, sizes, state_sensors
+from ..._calls.arguments import check_numbers, common_batch, count_of, real_array
+from ..._calls.chunks import all_finite, parts
+from ...errors import ArgumentError
+from ...simulation.core_loop import NOT_CONVERGED
+from .._states import is_ordinary
+from ..sensors import (
+    Sensors,
+    draw,
+    flaws_of,
+    round_to,
+    sensors_of,
+    sizes,
+    state_sensors,
+)
+from .linear_controller import LinearController, rows_of
+from .record import LoopRun, ending
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
+_SAME = 1e-9  # times that differ by less of a sample time are one
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Knots, between which forces are held, and what happens at which of them."""
+
+    times: Array  # (n_samples,) when the law is evaluated
+    knots: Array  # increasing
+    samples: NDArray[np.intp]  # knot of each sample
+    changes: NDArray[np.intp]  # knot from which the command of a sample acts
+    outputs: NDArray[np.intp]  # knot of each time of the result
+    substeps: NDArray[np.intc]  # integration steps from each knot to the next
+
+
+def grid_of(t: Array, sample_time: float, delay: float, max_step: float) -> Grid:
+    """Grid of a run from the first to the last of the times t."""
+    span, near = t[-1] - t[0], _SAME * sample_time
+    n = int(np.floor((span + near) / sample_time)) + 1
+    times = t[0] + sample_time * np.arange(n)
+    changes = times + delay
+    changes = changes[changes <= t[-1] + near]
+    every: Array = np.concatenate([t, times, changes])
+    order = np.argsort(every, kind="stable")
+    ordered = every[order]
+    new = np.concatenate([[True], np.diff(ordered) > near])
+    knot = np.empty(len(every), dtype=np.intp)
+    knot[order] = np.cumsum(new) - 1
+    knots = ordered[new]
+    knots[knot[: len(t)]] = t  # as they were given
+    outputs, samples, acting = np.split(knot, [len(t), len(t) + n])
+    steps: Any = np.ceil(np.diff(knots) / max_step * (1.0 - 1e-12))
+    return Grid(
+        times,
+        knots,
+        samples,
+        acting,
+        outputs,
+        np.maximum(steps, 1).astype(np.intc),
+    )
+
 
 class Loop:
-    """What goes into a loop and what comes out, NaN until reached."""
+    """Inputs and results of a loop; the results are NaN until reached."""
 
     method: str
     options: tuple[float, float, float, float]
@@ -61,7 +110,7 @@ class Loop:
         self.batch = common_batch(self._shapes)
 
     def _fit(self, law: LinearController) -> None:
-        """References of a linear law at the samples, and whether it fits the arm."""
+        """Check a linear law against the arm, and sample its references."""
         if law.n_forces != self.arm.nu:
             raise ArgumentError(
                 f"the controller gives {law.n_forces} forces, expected {self.arm.nu}: "
@@ -74,10 +123,10 @@ class Loop:
         self._shapes["reference"] = self.reference.shape[:-2]
         self._shapes["feedforward"] = self.feedforward.shape[:-2]
 
-    # what is measured and what the actuators can do
+    # sensors and actuators
 
     def measure(self, sensors: Any, noise: Any, quantization: Any, seed: Any) -> None:
-        """Take the sensors and what is wrong with them; draw the noise."""
+        """Take the sensors, their resolution and their noise, and draw that."""
         arm = self.arm
         if sensors is None:
             sensors = getattr(self.law, "sensors", None)
@@ -119,7 +168,7 @@ class Loop:
         m = 0 if self.linear is None else self.linear.n_states
         self.q, self.qd = (self._started(x) for x in self._start)
         self.tau = self._empty(len(self.t), arm.nu)
-        self.u, self.applied = self._empty(n, arm.nu), self._empty(n, arm.nu)
+        self.u, self.command = self._empty(n, arm.nu), self._empty(n, arm.nu)
         self.states = self._empty(n, m)
         self.report = np.zeros((self.count, 1, 5))
         self.u0 = self.rows(self._u0, 1)
@@ -153,7 +202,7 @@ class Loop:
         return x.reshape(*self.batch, *x.shape[1:])
 
     def actuate(self, u: Array) -> Array:
-        """What the actuators make of commands."""
+        """Forces that the actuators apply at commands."""
         if self.step is not None:
             u = round_to(u, self.step)
         return np.clip(u, *self.limits)
@@ -161,55 +210,39 @@ class Loop:
     # the result
 
     def result(self, note: str) -> LoopRun:
-        """What was computed, with a sentence about how it ended."""
+        """Run as far as it got, with a sentence about how it ended."""
+        # what is not reached is NaN, but for the start
         reached = ordinary(self.q, self.qd) & all_finite(self.tau, 1)
         reached = np.logical_and.accumulate(reached, axis=1)
-        for array in (self.q[:, 1:], self.qd[:, 1:]):  # the start is known anyway
+        for array in (self.q[:, 1:], self.qd[:, 1:]):
             array[~reached[:, 1:]] = np.nan
         self.tau[~reached] = np.nan
         done = np.logical_and.accumulate(all_finite(self.u, 1), axis=1)
-        for array in (self.y, self.u, self.applied, self.states):
+        for array in (self.y, self.u, self.command, self.states):
             array[~done] = np.nan
         with np.errstate(invalid="ignore"):
             free = self.u if self.step is None else round_to(self.u, self.step)
             saturated = (free < self.limits[0]) | (free > self.limits[1])
-        failed = ~reached.all(axis=1)
-        message = self._ending(note, reached, failed) + self._told(saturated, done)
-        q, qd = self.shaped(self.q), self.shaped(self.qd)
+        success, message = ending(self.shaped(reached), self.t, note, self._why)
         return LoopRun(
             self.arm,
             self.t,
-            q,
-            qd,
+            self.shaped(self.q),
+            self.shaped(self.qd),
             self.shaped(self.tau),
             self.method,
-            not failed.any(),
-            message,
+            success,
+            message + self._limits_text(saturated, done),
             sample_times=self.grid.times,
             y=self.shaped(self.y),
             sensor_names=self.sensors.names,
             u=self.shaped(self.u),
-            applied=self.shaped(self.applied),
+            command=self.shaped(self.command),
             saturated=self.shaped(saturated),
             states=self.shaped(self.states),
             sample_time=self.sample_time,
             delay=self.delay,
             seed=self.seed,
-        )
-
-    def _ending(self, note: str, reached: Any, failed: Any) -> str:
-        if not failed.any():
-            return "reached the last time"
-        counts = reached.sum(axis=1)
-        counts[~failed] = len(self.t)
-        first = int(counts.argmin())
-        k = int(counts[first])
-        index = tuple(int(i) for i in np.unravel_index(first, self.batch or (1,)))
-        which = f", at index {index}," if self.batch else ""
-        return (
-            f"{note or self._why(first)}: {int(failed.sum())} of {len(failed)} loops "
-            f"are incomplete, the first{which} ends at t = {self.t[max(k - 1, 0)]:g} s "
-            f"of {self.t[-1]:g} s"
         )
 
     def _why(self, i: int) -> str:
@@ -227,8 +260,8 @@ class Loop:
             "long for the arm"
         )
 
-    def _told(self, saturated: Any, done: Any) -> str:
-        """How often limits were active."""
+    def _limits_text(self, saturated: Any, done: Any) -> str:
+        """Clause about how often limits were active."""
         if not self.limited:
             return ""
         active, n = int(saturated.any(axis=-1).sum()), int(done.sum())
@@ -244,7 +277,7 @@ class Loop:
 
 
 def ordinary(q: Array, qd: Array) -> Any:
-    """Which states of many members and times are finite and of ordinary size."""
+    """Whether states of many members and times are finite and of ordinary size."""
     result = np.empty(q.shape[:-1], dtype=bool)
     for part in parts(result.shape):
         result[part] = is_ordinary(q[part], qd[part])
@@ -258,7 +291,7 @@ def _seed(seed: Any) -> int:
 
 
 def _limits(saturation: Any, nu: int) -> Array:
-    """Least and largest forces (2, nu)."""
+    """Smallest and largest forces (2, nu)."""
     if saturation is None:
         return np.array([[-np.inf], [np.inf]]) * np.ones(nu)
     given = real_array("saturation", saturation)
@@ -269,13 +302,13 @@ def _limits(saturation: Any, nu: int) -> Array:
     else:
         raise ArgumentError(
             f"saturation has shape {given.shape}, expected one number, ({nu},), one "
-            f"limit per actuator, or (2, {nu}), least and largest forces"
+            f"limit per actuator, or (2, {nu}), smallest and largest forces"
         )
     wrong = np.flatnonzero(~(limits[0] < limits[1]))
     if len(wrong):
         low, high = limits[:, wrong[0]]
         raise ArgumentError(
             f"saturation of actuator {wrong[0]} is from {low:g} to {high:g}, expected "
-            "a least force below the largest one"
+            "a smallest force below the largest one"
         )
     return limits

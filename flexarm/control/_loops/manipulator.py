@@ -9,29 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array, refuse_motors
-from ..errors import ArgumentError, NotFiniteError
-from ..simulation.run import times
-from ._force_correction import Comparison, ComputedTorque
-from ._motion import (
-    INTEGRATORS,
-    Motion,
-    Sensed,
-    check_callable,
-    check_finite,
-    check_rows,
-    deform,
-    influence,
-    integrate,
-    is_ordinary,
-    joint_difference,
-    n_positions,
-)
-from ._run import ControlRun, Record
-from ._simulated_plant import start_state
+from ..._calls.arguments import real_array, refuse_motors
+from ...errors import ArgumentError, NotFiniteError
+from ...simulation.run import times
+from .._checks import check_callable, check_finite, check_rows, start_state
+from .._states import INTEGRATORS, integrate, is_ordinary, joint_difference, n_positions
+from .correction import Comparison, ComputedTorque
+from .motions import Motion, Sensed, deform, influence
+from .record import LoopRun, Record
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -46,7 +34,7 @@ class ControlStep(NamedTuple):
     tau : (..., nu) ndarray
         Corrected joint forces in N m or N.
     command : (..., k) ndarray or None
-        What the servos were told; ``None`` if it is stored.
+        Command sent to the servos; ``None`` if the forces are stored.
     """
 
     comparison: Comparison
@@ -79,7 +67,7 @@ class ManipulatorController:
         Specified joint forces in N m or N: constant, a function of time, or those
         that the step before corrected, beginning with zero.
     integrator : {"rk4", "euler"}
-        How the configuration follows from the step before: Runge-Kutta of order four
+        Motion of the model from step to step: Runge-Kutta of order four
         in C, with the corrected forces held; or the accelerations of the step before
         held, velocities first (semi-implicit), one evaluation, as in FIG. 4.
     max_step : float, optional
@@ -107,7 +95,7 @@ class ManipulatorController:
     -----
     The articulated quantities live in the kernels of `flexarm.forward_dynamics` and
     `flexarm.mass_matrix_inverse`; `flexarm.operators` shows them as arrays.  They are
-    computed anew at each step (claims 6, 21 and 36 speak of using them twice).
+    computed anew at each step (claims 6, 21 and 36 use them twice).
 
     Without sensors the loop corrects the motion of the *model*: it cannot know what
     the plant does.  The modes are never measured.  Their estimate is the answer of the
@@ -199,7 +187,7 @@ class ManipulatorController:
         return tuple(self._q.shape[:-1])
 
     def reset(self) -> None:
-        """Back to the initial estimate; forgets what is stored."""
+        """Return to the initial estimate and drop stored forces."""
         self._q, self._qd = (array.copy() for array in self._start)
         self._tau = np.zeros((*self._q.shape[:-1], self.arm.nu))
         self.t: float | None = None
@@ -221,7 +209,7 @@ class ManipulatorController:
             Joint positions and velocities in rad or m, and per s, as in
             `Sensed`; without them the configuration is integrated.
         span : float, optional
-            For how long the forces will be held, in s; by default the time since the
+            Time in s for which the forces will be held; by default the time since the
             step before, at first zero, which means not known.
 
         Returns
@@ -232,14 +220,14 @@ class ManipulatorController:
         Raises
         ------
         ArgumentError
-            If the time does not increase, or something given or returned has the wrong
-            shape or is not finite.
+            If the time does not increase, or a function of the user returns a wrong
+            shape or numbers that are not finite.
         NotFiniteError
             If no member of the batch is finite any more; nothing is sent then.
 
         Examples
         --------
-        A loop of one's own, with what the sensors of an arm that stands still say:
+        A loop step by step, with the readings of an arm at rest:
 
         >>> import flexarm as fa
         >>> model = fa.library.pendulum(mass=1.0, com=0.5)
@@ -271,12 +259,12 @@ class ManipulatorController:
         t : float
             Time of their step in s.
         command : (..., k) ndarray
-            What the servos were told.
+            Command sent to the servos.
 
         Raises
         ------
         ArgumentError
-            If nothing is stored, or the conversion returns the wrong shape.
+            If nothing is stored.
         """
         if not self.stored:
             raise ArgumentError(
@@ -284,12 +272,14 @@ class ManipulatorController:
             )
         t, tau = self.stored[0]
         command = self._send(t, tau)
-        del self.stored[0]  # only now: a servo that refuses can be asked again
+        del self.stored[
+            0
+        ]  # after the servo took it, so that an exception loses nothing
         return t, command
 
     def run(
         self, plant: Callable[[float, Any], Any], t: Any, *, sensors: bool | None = None
-    ) -> ControlRun:
+    ) -> LoopRun:
         """Run the loop on a plant, from the initial estimate.
 
         Parameters
@@ -306,18 +296,18 @@ class ManipulatorController:
 
         Returns
         -------
-        ControlRun
+        LoopRun
             Everything sensed, computed and sent.  A run that is interrupted by Ctrl-C
             or diverges returns what it has, NaN after that, with ``success=False``.
 
         Raises
         ------
         ArgumentError
-            If the times, or what the plant returns, have the wrong shape.
+            If sensors are to be used and commands to be stored.
 
         Notes
         -----
-        The last command is computed, and nobody waits for its effect.  With
+        The last command is sent, and its effect is not measured.  With
         ``store=True`` all steps are computed first, then the commands are replayed to
         the plant: open loop.
 
@@ -334,7 +324,7 @@ class ManipulatorController:
             )
         check_callable("plant", plant, "of t and command that returns a reading")
         self.reset()
-        record = Record(self.arm, t, self.batch)
+        record = Record(self.arm, t, self.batch, self.integrator, self.max_step)
         note = ""
         try:
             if self.store:
@@ -363,12 +353,11 @@ class ManipulatorController:
         command = None
         for k, time in enumerate(t.tolist()):
             record.sense(k, self._reading(time, plant(time, command)))
-            record.track(k)
             _, command = self.send_next()
             record.send(k, command)
 
     def _recorded(self, k: int, sensed: Sensed | None, record: Record) -> Array | None:
-        """Step number k of a run; what is reached is stored before what may fail."""
+        """Step number k of a run, each part recorded before the next one may fail."""
         t, last = record.t, k == len(record.t) - 1
         spans = np.diff(t[max(k - 1, 0) :] if last else t[k:])[:1]
         span = float(spans.sum())  # zero if there is one time only
@@ -384,7 +373,7 @@ class ManipulatorController:
     # its parts, in the order of FIG. 4
 
     def _reading(self, t: float, given: Any) -> Sensed | None:
-        """What the joint sensors told, unit 142; NaN loses a member of a batch."""
+        """Reading of the joint sensors, unit 142; NaN loses a member of a batch."""
         if given is None:
             return None
         what = f"joint reading at t = {t:g}"
@@ -446,6 +435,8 @@ class ManipulatorController:
                 f"{what} is {type(given).__name__}, expected joint positions, "
                 "velocities and accelerations, such as a control.Motion"
             )
+
+        # positions, velocities and accelerations of the joints
         rows = []
         for name, value, width in zip(
             ("q", "qd", "qdd"), given, (n_positions(arm), arm.nu, arm.nu), strict=False
@@ -456,6 +447,8 @@ class ManipulatorController:
             check_finite(f"{name} of the {what}", rows[-1], True)
         if len(given) == 3 or given[3] is None:
             return Motion(rows[0], rows[1], rows[2])
+
+        # deformations of nodes
         nodes = real_array(f"deformation of the {what}", given[3])
         shape = (*batch, arm.n_nodes, 6)
         try:
@@ -492,7 +485,7 @@ class ManipulatorController:
             desired.qdd - qdd[..., :nu],
             deformation,
             span=span,
-            # of a motion that is given up to the last time only
+            # none after the last time, up to which the motion may be given
             desired_next=None if last or span == 0.0 else self._want(t + span),
             integrator=self.integrator,
             max_step=self.max_step,

@@ -1,4 +1,4 @@
-"""Correction of the specified forces: what a policy sees, and the usual policy."""
+"""Correction of the specified forces: its input, and the usual correction."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
-from ..errors import ArgumentError
-from ._law import solve
-from ._motion import Motion, influence, integrate
+from ..._calls.arguments import real_array
+from ...errors import ArgumentError
+from .._matrices import solve
+from .._states import integrate
+from .motions import Motion, influence
 
 if TYPE_CHECKING:
-    from ..arm import Arm
+    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
@@ -24,11 +25,13 @@ Array = NDArray[np.float64]
 class Comparison:
     """Computed and desired motion at one time step, as a correction sees them.
 
+    In a `LoopRun` those of all steps: the arrays have one more axis of `n` times.
+
     Attributes
     ----------
     arm : Arm
         The model.
-    t : float
+    t : float or (n,) ndarray
         Time in s.
     q : (..., nq) ndarray
         Configuration: joints sensed or integrated, modes integrated.
@@ -45,7 +48,7 @@ class Comparison:
     deformation_error : (..., n_nodes, 6) ndarray or None
         Desired less computed node deformations in rad and m, NaN where none is desired.
     span : float
-        For how long the corrected forces will be held, in s; zero if not known.
+        Time in s for which the corrected forces will be held; zero if not known.
     desired_next : Motion or None
         Desired motion after that time, if known.
     integrator : str
@@ -55,7 +58,7 @@ class Comparison:
     """
 
     arm: Arm
-    t: float
+    t: Any
     q: Array
     qd: Array
     tau: Array
@@ -126,7 +129,7 @@ class ComputedTorque:
     r"""Joint forces that give the joints the desired acceleration, in one step.
 
     Joint accelerations are affine in the joint forces while nothing acts on the
-    modes, :math:`T^f = 0`, so that the missing acceleration tells the missing force:
+    modes, :math:`T^f = 0`, so that the missing acceleration gives the missing force:
 
     .. math::
        \Delta\tau = S \left( \ddot q_d - \ddot q + 2 \zeta \omega (\dot q_d - \dot q)
@@ -139,17 +142,17 @@ class ComputedTorque:
     them the collocated partial feedback linearization [2]_, or inversion for the joint
     motion [3]_.
 
-    That is for the instant.  A force that is held for a time h meets in a flexible arm
-    another inertia than the S of its first instant.  When h is known (`run` knows it),
+    That is for the instant.  In a flexible arm a force that is held for a time h meets
+    another inertia than the S of its first instant.  When h is known, as in `run`,
     the mean accelerations over h take the place of :math:`\ddot q`,
-    :math:`\ddot q_d` and S; the integrator of the model tells them, for the specified
-    forces and for one trial per joint, in one call.
+    :math:`\ddot q_d` and S; the integrator of the model computes them, for the
+    specified forces and for one trial per joint, in one call.
 
     Parameters
     ----------
     bandwidth : float or (..., nu) array_like of float
-        :math:`\omega` in rad/s; zero compares accelerations alone, as the source has
-        it, and then any error of the motion stays.
+        :math:`\omega` in rad/s; zero compares accelerations alone, as in the source,
+        and then any error of the motion stays.
     damping_ratio : float or (..., nu) array_like of float
         :math:`\zeta`.
     deformation_stiffness : float or (..., nu) array_like of float
@@ -157,11 +160,6 @@ class ComputedTorque:
     deformation_damping : float or (..., nu) array_like of float
         :math:`\kappa_v` in 1/s, acts on the rates of the modes, for desired
         deformations that stay.
-
-    Raises
-    ------
-    ArgumentError
-        If a gain is negative or not finite.
 
     See Also
     --------
@@ -183,7 +181,7 @@ class ComputedTorque:
              - \kappa_v \dot\eta \right),
 
     where :math:`\eta_d - \eta` fits the deformation error of the nodes by least squares
-    (rad and m alike).  For joints that follow this acceleration it adds
+    (rad and m with equal weights).  For joints that follow this acceleration it adds
     :math:`\kappa_p M_{fj} M_{jj}^{-1} M_{jf}` to the stiffness of the modes, and
     :math:`\kappa_v` times the same matrix to their damping.  The feedback of the joint
     motion takes back a part of it: for a vibration of :math:`\Omega` the share
@@ -197,7 +195,7 @@ class ComputedTorque:
     not in the mean, drive those vibrations with locked joints.  Mean accelerations do
     not, as long as h is shorter than half a period of the fastest vibration of the
     model with *free* joints; otherwise the loop diverges even on its own model.  Leave
-    out faster modes, or take a shorter step.  Feedback wants :math:`\omega h` well
+    out faster modes, or take a shorter step.  Feedback needs :math:`\omega h` well
     below one, and a delay of the sensors counts like h.
 
     References
@@ -243,12 +241,12 @@ class ComputedTorque:
             object.__setattr__(self, name, gain)
 
     def __repr__(self) -> str:
-        told = [
+        shown = [
             f"{name}={f'{gain.shape} array' if gain.ndim else gain}"
             for name in self.__dataclass_fields__
             for gain in [getattr(self, name)]
         ]
-        return f"ComputedTorque({', '.join(told)})"
+        return f"ComputedTorque({', '.join(shown)})"
 
     def __call__(self, step: Comparison) -> Array:
         """Corrected joint forces (..., nu) in N m or N."""

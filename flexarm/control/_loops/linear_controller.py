@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, common_batch, positive_number, real_array
-from .._support.description import Description
-from ..errors import ArgumentError
-from ._law import times
-from .sensors import JOINTS, is_named
+from ..._calls.arguments import check_numbers, common_batch, positive_number, real_array
+from ..._support.description import Description
+from ...errors import ArgumentError
+from .._matrices import times
+from ..sensors import JOINTS, is_named
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ class LinearController(Description):
        z_{k+1} = A z_k + B (y_k - r_k) + E (w_k - u_k)
 
     with the measured outputs y, their reference r, the state z of the controller, and
-    what the actuators make of the command, w.  Static feedback, LQR, LQG with a Kalman
+    the forces w that the actuators apply.  Static feedback, LQR, LQG with a Kalman
     filter, feedback of strain and filters of any kind are of this form; such a loop
     runs in C.
 
@@ -46,7 +46,7 @@ class LinearController(Description):
     dt : float
         Sample time in s.
     sensors : str, Output, list of these, (p, 2 nv) array_like, or callable
-        What y is, as in `simulate_loop`; by default positions of the joints, then their
+        Outputs y as in `simulate_loop`; by default positions of the joints, then their
         velocities.
     reference : (p,) or (..., n, p) array_like of float, or callable, optional
         One r for all samples, one for each of the `n` samples, or a function of the
@@ -58,11 +58,6 @@ class LinearController(Description):
         takes its input matrix: it then sees the forces that act.
     x0 : (..., m) array_like of float, optional
         First state of the controller; by default zero.
-
-    Raises
-    ------
-    ArgumentError
-        If a value is not finite or sizes differ.
 
     See Also
     --------
@@ -108,6 +103,7 @@ class LinearController(Description):
         anti_windup: Any = None,
         x0: Any = None,
     ) -> None:
+        # matrices, empty ones of a law without a state
         D = _array("D", D, 2)
         nu, p = D.shape[-2:]
         missing = [n for n, M in zip("ABC", (A, B, C), strict=True) if M is None]
@@ -135,6 +131,8 @@ class LinearController(Description):
             _check_core("x0", x0, (m,), f"{m} states")
         self._set(A=A, B=B, C=C, D=D, dt=positive_number("dt", dt), x0=x0)
         self._set(anti_windup=anti_windup, sensors=_sensors(sensors, p))
+
+        # constants or samples; functions wait for the times of the samples
         for name, value, width in (
             ("reference", reference, p),
             ("feedforward", feedforward, nu),
@@ -176,10 +174,6 @@ class LinearController(Description):
         LinearController
             A law without a state of its own.
 
-        Raises
-        ------
-        ArgumentError
-            If sizes differ.
         """
         q = real_array("q", q)
         qd = np.zeros(q.shape[-1:]) if qd is None else real_array("qd", qd)
@@ -260,7 +254,7 @@ class LinearController(Description):
         z, error : (..., m), (..., p) array_like of float
             As in `output`.
         unfollowed : (..., nu) array_like of float, optional
-            What the actuators make of the command less the command, in N m or N.
+            Forces that the actuators apply less the command, in N m or N.
 
         Returns
         -------
@@ -269,7 +263,7 @@ class LinearController(Description):
 
         Examples
         --------
-        An integrator that stops where the motor does: of -9 N m that are asked for the
+        An integrator that stops where the motor does: the command is -9 N m, and the
         motor gives -6 N m:
 
         >>> import flexarm as fa
@@ -318,10 +312,10 @@ def rows_of(name: str, value: Any, times: Array, width: int) -> Array:
     return np.stack(given, axis=-2)
 
 
-def _array(name: str, value: Any, least: int) -> Array:
+def _array(name: str, value: Any, axes: int) -> Array:
     array = np.array(real_array(name, value))
-    if array.ndim < least:
-        kind = "a matrix" if least == 2 else "a vector"
+    if array.ndim < axes:
+        kind = "a matrix" if axes == 2 else "a vector"
         raise ArgumentError(f"{name} has shape {array.shape}, expected {kind}")
     check_numbers(name, array)
     array.flags.writeable = False

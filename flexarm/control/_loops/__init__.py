@@ -1,0 +1,1 @@
+"""Closed loops: a model inside the controller, or a law at samples; their record."""

@@ -1,0 +1,228 @@
+"""The record of a closed loop, and how it is filled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ArgumentError
+from ...linear_models.outputs import state_names
+from ...simulation.methods import Trajectory
+from .._states import joint_difference, n_positions
+from .correction import Comparison
+from .motions import Motion, Sensed
+
+if TYPE_CHECKING:
+    from ...arm import Arm
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LoopRun(Trajectory):
+    """Motion of an arm in a closed loop, and what was measured, computed and sent.
+
+    A `Trajectory`, whose `tau` are the forces that act from each time on: of the plant
+    in `simulate_loop`, of the model in `ManipulatorController.run`.  Samples that were
+    not reached are NaN; `success` and `message` report it.
+
+    Attributes
+    ----------
+    sample_times : (n_samples,) ndarray of float
+        Times in s at which the law was evaluated; those of `t` in a run of a
+        `ManipulatorController`.
+    y : (..., n_samples, p) ndarray of float
+        Measured outputs, with noise and rounded: those of the sensors of
+        `simulate_loop`; positions, then velocities of the joints that the plant of a
+        `ManipulatorController` returned, NaN where it returned none.
+    sensor_names : tuple of str
+        Names of the outputs.
+    u : (..., n_samples, nu) ndarray of float
+        Forces that the law computed, in N m or N.
+    command : (..., n_samples, k) ndarray of float
+        Commands that were sent: `u` rounded and limited, in N m or N, which acts after
+        the delay; or `u` converted for the servos, NaN while it is stored.
+    saturated : (..., n_samples, nu) ndarray of bool
+        Where limits of `simulate_loop` were active.
+    states : (..., n_samples, m) ndarray of float
+        States of a `LinearController`, with which `u` was computed.
+    comparison : Comparison or None
+        Motion that the correction of a `ManipulatorController` compared; its arrays
+        have an axis of the samples before the last one, and its forces `tau` are the
+        specified ones.
+    sample_time : float or None
+        Time from sample to sample in s; None if the times were given one by one.
+    delay : float
+        From a sample to the change of the forces, in s.
+    seed : int or None
+        Seed of the noise; the same one gives the same run.
+    """
+
+    sample_times: Array
+    y: Array
+    sensor_names: tuple[str, ...]
+    u: Array
+    command: Array
+    saturated: Any
+    states: Array
+    comparison: Comparison | None = None
+    sample_time: float | None = None
+    delay: float = 0.0
+    seed: int | None = None
+
+    @property
+    def saturation(self) -> Any:
+        """(..., nu) share of the samples at which the limits of each input were active.
+
+        Of the samples that were reached.
+        """
+        reached = np.isfinite(self.u).all(-1).sum(-1)[..., np.newaxis]
+        return self.saturated.sum(axis=-2) / np.maximum(reached, 1)
+
+    @property
+    def tracking_error(self) -> Array:
+        """(..., n_samples, nu) desired less measured joint positions, in rad or m.
+
+        Of a `ManipulatorController`.
+        """
+        if self.comparison is None:
+            raise ArgumentError(
+                "the run has no desired motion, expected one of "
+                "ManipulatorController.run"
+            )
+        measured = self.y[..., : n_positions(self.arm)]
+        return joint_difference(self.arm, measured, self.comparison.desired.q)
+
+    def __repr__(self) -> str:
+        batch = " x ".join(map(str, self.q.shape[:-2]))
+        many = f"{batch} loops" if batch else "one loop"
+        return (
+            f"<LoopRun of {self.arm.name!r}: {many}, {len(self.sample_times)} samples "
+            f"from {self.t[0]:g} to {self.t[-1]:g} s, {self.method}; {self.message}>"
+        )
+
+
+def ending(
+    reached: Any, t: Array, note: str, why: Callable[[int], str]
+) -> tuple[bool, str]:
+    """Whether all loops (..., n) reached the last time, and a sentence about it.
+
+    `note` names what stopped them all, ``why(i)`` what stopped the loop number i.
+    """
+    batch, n = reached.shape[:-1], len(t)
+    reached = reached.reshape(-1, n)
+    counts = np.where(reached.all(-1), n, reached.argmin(-1))
+    short = counts < n
+    if not short.any():
+        return not note, note or "reached the last time"
+    first = int(counts.argmin())
+    k = int(counts[first])
+    index = tuple(int(i) for i in np.unravel_index(first, batch or (1,)))
+    which = f"the first, at index {index}," if batch else "the first"
+    until = f"ends at t = {t[k - 1]:g} s of {t[-1]:g} s" if k else "did not start"
+    return False, (
+        f"{note or why(first)}: {int(short.sum())} of {short.size} loops are "
+        f"incomplete, {which} {until}"
+    )
+
+
+class Record:
+    """Arrays of a run of a `ManipulatorController`, NaN until reached."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        t: Array,
+        batch: tuple[int, ...],
+        integrator: str,
+        max_step: float | None,
+    ) -> None:
+        self.arm, self.t, self.batch = arm, t, batch
+        self.integrator, self.max_step = integrator, max_step
+        nu, joints = arm.nu, n_positions(arm)
+        self.y = self._empty(joints + nu)
+        self.u, self.command = self._empty(nu), self._empty(nu)
+        widths = {"q": arm.nq, "qd": arm.nv, "tau": nu, "qdd": arm.nv}
+        errors = ("position_error", "rate_error", "acceleration_error")
+        self.compared: dict[str, Any] = {
+            name: self._empty(n) for name, n in widths.items()
+        }
+        self.compared |= {name: self._empty(nu) for name in errors}
+        self.desired = Motion(self._empty(joints), self._empty(nu), self._empty(nu))
+
+    def _empty(self, *core: int) -> Array:
+        return np.full((*self.batch, len(self.t), *core), np.nan)
+
+    def sense(self, k: int, reading: Sensed | None) -> None:
+        """Store a reading of the sensors."""
+        if reading is not None:
+            self.y[..., k, :] = np.concatenate(reading, axis=-1)
+
+    def compare(self, k: int, step: Comparison) -> None:
+        """Store a comparison."""
+        error = "deformation_error"
+        if step.deformation_error is not None and error not in self.compared:
+            self.compared[error] = self._empty(self.arm.n_nodes, 6)
+        at: Any = (*(slice(None) for _ in self.batch), k)
+        for name, rows in self.compared.items():
+            value = getattr(step, name)
+            rows[at] = np.nan if value is None else value
+        for rows, motion in zip(self.desired[:3], step.desired, strict=False):
+            rows[at] = motion
+
+    def correct(self, k: int, tau: Array) -> None:
+        """Store corrected forces."""
+        self.u[..., k, :] = tau
+
+    def send(self, k: int, command: Array) -> None:
+        """Store a command; the first one has the width of all."""
+        if k == 0 and command.shape[-1] != self.command.shape[-1]:
+            self.command = self._empty(command.shape[-1])
+        self.command[..., k, :] = command
+
+    def result(self, note: str) -> LoopRun:
+        """Run as far as it got, with a sentence about how it ended."""
+        arm, nu = self.arm, self.arm.nu
+        reached: Any = np.isfinite(self.u).all(-1)
+        success, message = ending(
+            reached,
+            self.t,
+            note,
+            lambda i: "the state became infinite, try smaller gains or steps",
+        )
+        # the trajectory has no part of a step, the comparison has
+        q, qd = (
+            np.where(reached[..., np.newaxis], self.compared[name], np.nan)
+            for name in ("q", "qd")
+        )
+        names = state_names(arm.coordinate_names[:nu])[nu:]
+        comparison = Comparison(
+            arm,
+            self.t,
+            **self.compared,
+            desired=self.desired,
+            integrator=self.integrator,
+            max_step=self.max_step,
+        )
+        return LoopRun(
+            arm,
+            self.t,
+            q,
+            qd,
+            self.u,
+            self.integrator,
+            success,
+            message,
+            sample_times=self.t,
+            y=self.y,
+            sensor_names=(*arm.position_names[: n_positions(arm)], *names),
+            u=self.u,
+            command=self.command,
+            saturated=np.zeros(self.u.shape, dtype=bool),
+            states=self._empty(0),
+            comparison=comparison,
+        )

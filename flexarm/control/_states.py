@@ -1,0 +1,92 @@
+"""Positions and states of an arm in a loop, and their motion under held forces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kinematics.positions import quiet_difference
+from ..simulation.core_loop import run_core
+from ..simulation.run import Run
+
+if TYPE_CHECKING:
+    from ..arm import Arm
+
+Array = NDArray[np.float64]
+
+INTEGRATORS = ("rk4", "euler")
+ORDINARY = 1e100  # a state beyond it diverges, and its squares must not overflow
+
+
+def with_joints(arm: Arm, joints: Array) -> Array:
+    """Positions (..., nq) with these joints, and zero motors and modes."""
+    rest = np.zeros((*joints.shape[:-1], arm.nq - arm.nu))
+    return np.concatenate([joints, rest], axis=-1)
+
+
+def known(q: Array, neutral: Array) -> Array:
+    """Positions (..., nq), neutral ones where a loop is lost and has NaN."""
+    return np.where(np.isfinite(q).all(axis=-1, keepdims=True), q, neutral)
+
+
+def n_positions(arm: Arm) -> int:
+    """Number of position coordinates of the joints, which stand first in q."""
+    return int(arm.joint_position_slice.stop)
+
+
+def advance(arm: Arm, q: Array, dq: Array) -> Array:
+    """Positions q (..., nq) moved by dq (..., nv)."""
+    return np.asarray(arm._model.quiet("integrate")(q, dq))
+
+
+def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
+    """Displacement (..., nu) of the joints between positions (..., n_positions)."""
+    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nu))  # and motors
+
+    def full(joints: Array) -> Array:
+        return np.concatenate([joints, modes], axis=-1)
+
+    return quiet_difference(arm, full(q), full(wanted))[..., : arm.nu]
+
+
+def integrate(
+    arm: Arm,
+    q: Array,
+    qd: Array,
+    tau: Array,
+    span: tuple[float, float],
+    integrator: str = "rk4",
+    max_step: float | None = None,
+) -> tuple[Array, Array]:
+    """State after a span of time under a force that is held; NaN where it diverges.
+
+    Leading axes broadcast.  ``"euler"`` is semi-implicit: velocities first.
+    """
+    batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], tau.shape[:-1])
+    alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
+    mask = alive[..., np.newaxis]
+    # a lost member rests meanwhile, so that the others go on
+    q = np.where(mask, q, arm.neutral)
+    qd, tau = (np.where(mask, x, 0.0) for x in (qd, tau))
+    if integrator == "euler":
+        h = span[1] - span[0]
+        qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
+        q = advance(arm, q, h * qd)
+    else:
+        # the time loop alone, without the checks and messages of `simulate`
+        forces = np.stack([tau, tau], axis=-2)
+        run = Run(arm, q, qd, np.array(span, dtype=np.float64), forces)
+        run.hold = True
+        step = np.inf if max_step is None else float(max_step)
+        run_core(run, "rk4", (0.0, 0.0, 0.0, step), False)
+        q, qd = (x[:, -1].reshape(*batch, x.shape[-1]) for x in (run.q, run.qd))
+    lost = ~(np.broadcast_to(alive, batch) & is_ordinary(q, qd))
+    q[lost] = qd[lost] = np.nan
+    return q, qd
+
+
+def is_ordinary(q: Array, qd: Array) -> Any:
+    """Whether states (...) are finite and of ordinary size."""
+    return (abs(q) < ORDINARY).all(-1) & (abs(qd) < ORDINARY).all(-1)
