@@ -251,7 +251,7 @@ def carried(joint: Joint) -> tuple[float, float]:
     return d.stator_mass + d.rotor_mass, still + held + d.rotor_transverse_inertia
 
 
-def told(arm: ArmLike) -> list[str]:
+def described(arm: ArmLike) -> list[str]:
     """One line for each drive, for tables."""
     lines = []
     for m in mounts(arm):
