@@ -6,7 +6,7 @@ Conventions of all functions, which their docstrings do not repeat:
 * The last axes of an array belong to one state, the leading axes of all arguments
   broadcast.  Arguments are never changed.
 * ``out`` is an array for the result, which may be one of the arguments.
-* ``threads`` is a largest number: a second thread pays from some 100 us of work on.
+* ``threads`` is an upper bound: a second thread helps if a call takes 100 us or more.
 * A wrong shape, type or name raises `ArgumentError` before any work.  A result that is
   NaN or infinite raises `NotFiniteError`, which counts such states, names the argument
   that is to blame, and has all other results as its attribute ``result``.

@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 
 
 def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
-    """Where each part starts, and where the last one ends."""
+    """Start of each part, and the end of the last one."""
     return (0, *accumulate(sizes))
 
 
@@ -65,20 +65,20 @@ class Arm(ArmLike):
         What closes loops or couples joints.  Forward dynamics and simulation obey them;
         inverse dynamics, mass matrix and energies are those of the tree.
     stabilization : float
-        Rate s in 1/s at which forward dynamics lets violations of the constraints
-        decay, by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
+        Rate s in 1/s at which violations of the constraints decay in forward dynamics,
+        by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
     fidelity : {"full", "linear", "ruthless"}
-        How deformation changes mass, forces and Jacobians: exactly; to first order in
-        modal coordinates and rates, state by state with a dense solve; or not at all,
+        Effect of deformation on mass, forces and Jacobians: exact; to first order in
+        modal coordinates and rates, state by state with a dense solve; or none,
         "ruthless linearization", for low speeds only.  The last two do not keep energy.
         Poses, potential energy, momentum and accelerations of nodes are those of the
-        deformed arm, but for momentum and accelerations of a ruthless one.  Twists of
+        deformed arm, except momentum and accelerations of a ruthless one.  Twists of
         bodies follow from their Jacobians, and accelerations of bodies are their rates.
 
     Raises
     ------
     ModelError
-        If the bodies are no tree, or no physical ones; the sentence says which.
+        If the bodies do not form a tree or are not physical; the message says which.
 
     Notes
     -----
@@ -120,9 +120,11 @@ class Arm(ArmLike):
                 f"bodies of the arm is {type(self.bodies).__name__}, expected a "
                 "sequence of RigidBody or FlexibleBody, such as [body]"
             )
+        # tree of bodies
         bodies = tuple(self.bodies)
         parents = find_parents(bodies)
         check_mass(bodies, parents)
+        # body and node of the tip
         tip = self.tip
         if tip is None:
             tip = (bodies[-1].name, bodies[-1].n_nodes - 1)
@@ -131,6 +133,7 @@ class Arm(ArmLike):
                 f"tip of the arm is {tip!r}, expected a pair (body, node) such as "
                 f"({bodies[-1].name!r}, 'tip')"
             )
+        # sizes and indices, on which the following checks rely
         self._set(
             bodies=bodies,
             gravity=as_vector("gravity of the arm", self.gravity, (0.0, 0.0, -9.81)),
@@ -214,6 +217,7 @@ class Arm(ArmLike):
         )
 
     def _sheet(self) -> Sheet:
+        # one row for each body
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
         for body, parent in zip(self.bodies, self._parents, strict=True):
             where = GROUND
@@ -233,6 +237,7 @@ class Arm(ArmLike):
         depths: list[int] = []
         for parent in self._parents:
             depths.append(depths[parent] + 1 if parent >= 0 else 0)
+        # one line for each constraint
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
             if isinstance(c, Loop)
@@ -244,12 +249,12 @@ class Arm(ArmLike):
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
         head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
-        return Sheet((head, Table(rows, depths), *motors.told(self), *held))
+        return Sheet((head, Table(rows, depths), *motors.described(self), *held))
 
-    if not TYPE_CHECKING:  # a checker knows what there is
+    if not TYPE_CHECKING:  # a type checker knows the attributes
 
         def __getattr__(self, name: str) -> Any:
-            # called for what is not there; private names are those of Python itself
+            # called for missing attributes; Python itself looks up private names
             kind = type(self)
             hint = "" if name.startswith("_") else did_you_mean(name, dir(kind))
             text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"

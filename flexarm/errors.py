@@ -6,7 +6,7 @@ from typing import Any
 
 
 class FlexarmError(Exception):
-    """Base class of every exception that flexarm raises on its own account."""
+    """Base class of all exceptions of flexarm."""
 
 
 class ModelError(FlexarmError, ValueError):
@@ -23,11 +23,11 @@ class NotFiniteError(FlexarmError, ArithmeticError):
     Attributes
     ----------
     result : (...) ndarray or None
-        What was computed all the same; the states that failed are NaN.
+        Results of all states; those of failed states are NaN.
     index : tuple of int or None
         First failed state, as an index into the leading (batch) axes.
     count : int
-        How many states failed.
+        Number of states that failed.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class SingularityError(NotFiniteError):
 
 
 class StiffeningWarning(UserWarning):
-    """A link without geometric stiffening that spins too fast to go without it."""
+    """A link without geometric stiffening that spins too fast for that."""
 
 
 class ConvergenceError(FlexarmError):
@@ -57,7 +57,7 @@ class ConvergenceError(FlexarmError):
 
 
 class ConvergenceWarning(UserWarning):
-    """An optimization that ended early: its result is the best that it had."""
+    """An optimization that ended early: its result is the best one so far."""
 
 
 class StudyWarning(UserWarning):

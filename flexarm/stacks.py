@@ -15,7 +15,7 @@ from ._core import Stack
 from .arm import Arm
 from .errors import ArgumentError, ModelError
 
-# what all arms of a stack have in common, by name
+# attributes that all arms of a stack share
 _COMMON = (
     "nq",
     "nv",
@@ -41,18 +41,18 @@ _COMMON = (
     "neutral",
 )
 
-# what all views of a stack share: the C part, and the gufuncs that it has made
+# shared by all views of a stack: the C object, and the gufuncs made so far
 _Shared = tuple[Stack, dict[Any, Any]]
 
-# methods of time loops with another arm in each lane; the others need derivatives
+# methods of time loops with different arms in the lanes; the others need derivatives
 IN_LANES = ("rk4", "ROS34PW2")
 
 
 class _Gufuncs:
     """The kernels of a stack, each with the numbers of the arms as first operand.
 
-    Stands where an arm has its C model.  What has no kernel for lanes of different arms
-    is computed arm by arm.
+    Takes the place of the C model of an arm.  Functions without a kernel for different
+    arms in the lanes are computed arm by arm.
     """
 
     def __init__(self, arms: tuple[Arm, ...], shared: _Shared, index: Any) -> None:
@@ -120,9 +120,10 @@ class _Gufuncs:
                 threads,
             )
             return
+        # arm by arm
         written = (q, qd, tau_out) if report is None else (q, qd, tau_out, report)
 
-        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *told: Any) -> None:
+        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *report: Any) -> None:
             gains = None if feedback is None else tuple(map(part, feedback))
             model.rollout(
                 q,
@@ -136,7 +137,7 @@ class _Gufuncs:
                 out,
                 gains,
                 options,
-                *told,
+                *report,
             )
 
         groups.rollout(self._arms, self._index, written, run, threads)
@@ -145,7 +146,7 @@ class _Gufuncs:
         if name.startswith("_"):
             raise AttributeError(name)
         bound = self._bound(name, False, 1)
-        setattr(self, name, bound)  # next time it is found without this
+        setattr(self, name, bound)  # the next access does not call __getattr__
         return bound
 
     def quiet(self, name: str, threads: int = 1) -> Any:
@@ -182,12 +183,12 @@ class _Bound:
 
 
 class ArmStack(StackLike):
-    """Arms of one topology that differ in constants alone; `stack` makes one.
+    """Arms of one topology that differ in constants only; `stack` makes one.
 
-    Stands in the place of an arm in forward and inverse dynamics and its derivatives,
+    Takes the place of an arm in forward and inverse dynamics and its derivatives,
     forces, mass matrices, energies, poses, velocities, Jacobians, momentum,
-    constraints, `integrate`, `simulate` and `inverse_kinematics`.  Its own axes
-    broadcast with the leading axes of the states, as those of an array do.
+    constraints, `integrate`, `simulate` and `inverse_kinematics`.  Its axes broadcast
+    with the leading axes of the states, as those of an array do.
 
     Attributes
     ----------
@@ -226,11 +227,11 @@ class ArmStack(StackLike):
         return self._of(index)
 
     def _of(self, index: Any) -> ArmStack:
-        """The arms of these numbers."""
+        """Return a stack of the arms of these numbers."""
         return ArmStack(self.arms, index, self._shared)
 
     def _flat(self, batch: tuple[int, ...]) -> ArmStack:
-        """One axis, an arm for each state of a batch."""
+        """Return a stack with one axis, an arm for each state of a batch."""
         index = np.broadcast_to(self.index, batch).reshape(-1)
         return self._of(np.ascontiguousarray(index))
 
@@ -300,8 +301,8 @@ class ArmStack(StackLike):
     linearize = Arm.linearize
 
 
-def _told(what: str, first: Any, other: Any) -> str:
-    """The first difference of two sequences in words, or nothing."""
+def _list_difference(what: str, first: Any, other: Any) -> str:
+    """Text of the first difference of two sequences, or nothing."""
     if len(first) != len(other):
         return f"{len(other)} {what} in place of {len(first)}"
     for i, (a, b) in enumerate(zip(first, other, strict=True)):
@@ -310,13 +311,13 @@ def _told(what: str, first: Any, other: Any) -> str:
     return ""
 
 
-def _told_one(what: str, first: Any, other: Any) -> str:
-    """The difference of two values in words, or nothing."""
+def _value_difference(what: str, first: Any, other: Any) -> str:
+    """Text of the difference of two values, or nothing."""
     return "" if first == other else f"{other!r} in place of {first!r} as {what}"
 
 
 def _topology(arm: Arm) -> tuple[Any, ...]:
-    """What arms of a stack have in common, in numbers."""
+    """Numbers that must be equal in all arms of a stack."""
     packed: Any = arm._model.__reduce__()[1]
     topology, loops, couplings, passive = (packed[i] for i in (0, 5, 7, 8))
     tables = topology, loops, passive[:, :3]
@@ -324,7 +325,7 @@ def _topology(arm: Arm) -> tuple[Any, ...]:
 
 
 def _difference(first: Arm, other: Arm) -> str:
-    """How the topology of an arm differs from that of the first, or nothing."""
+    """Text of the difference of two topologies, or nothing."""
     kinds = [
         [f"{b.name}: {b.joint.kind}" for b in arm.bodies] for arm in (first, other)
     ]
@@ -333,14 +334,20 @@ def _difference(first: Arm, other: Arm) -> str:
         for arm in (first, other)
     ]
     return (
-        _told("bodies", *([b.name for b in arm.bodies] for arm in (first, other)))
-        or _told("joints", *kinds)
-        or _told("parents", *places)
-        or _told("coordinates", first.coordinate_names, other.coordinate_names)
-        or _told("nodes", first.node_names, other.node_names)
-        or _told("constraints", first.constraint_names, other.constraint_names)
-        or _told_one("fidelity", first.fidelity, other.fidelity)
-        or _told_one("node at its tip", first.tip_node, other.tip_node)
+        _list_difference(
+            "bodies", *([b.name for b in arm.bodies] for arm in (first, other))
+        )
+        or _list_difference("joints", *kinds)
+        or _list_difference("parents", *places)
+        or _list_difference(
+            "coordinates", first.coordinate_names, other.coordinate_names
+        )
+        or _list_difference("nodes", first.node_names, other.node_names)
+        or _list_difference(
+            "constraints", first.constraint_names, other.constraint_names
+        )
+        or _value_difference("fidelity", first.fidelity, other.fidelity)
+        or _value_difference("node at its tip", first.tip_node, other.tip_node)
         or (
             "another structure: attachments, foreshortening, integrals, drives or "
             "passive forces are there in one of them alone"
@@ -356,12 +363,12 @@ def _again(arms: tuple[Arm, ...], index: NDArray[np.int64]) -> ArmStack:
 
 
 def stack(arms: Iterable[Arm]) -> ArmStack:
-    """Arms of one topology as one, for sweeps of payloads, lengths or stiffness.
+    """Stack arms of one topology, for sweeps of payloads, lengths or stiffness.
 
-    A stack stands in the place of an arm: `forward_dynamics` of a stack and of states
-    computes each state with an arm of its own, in one call.  The axis of the stack
-    broadcasts with the leading axes of the states: ``stack`` alone has one state for
-    each arm, ``stack[:, None]`` all states for each arm.
+    A stack takes the place of an arm: `forward_dynamics` of a stack and of states
+    computes each state with its own arm, in one call.  The axis of the stack broadcasts
+    with the leading axes of the states: ``stack`` has one state for each arm,
+    ``stack[:, None]`` all states for each arm.
 
     Parameters
     ----------
@@ -378,10 +385,10 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     Raises
     ------
     ArgumentError
-        If there is no arm, something is no arm, arms differ in more than numbers, or
-        they are of linear fidelity.
+        If there is no arm, an element is not an arm, arms differ in more than numbers,
+        or they are of linear fidelity.
     ModelError
-        If arms differ in more than numbers in a way that has no words here.
+        If arms differ in more than numbers in a way that only the C code finds.
 
     See Also
     --------
@@ -399,8 +406,8 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
 
     Derivatives, `difference`, factors and inverse blocks of the mass matrix,
     operational-space functions, inverse kinematics and the other methods of `simulate`
-    take one arm after the other, with the bits of each arm alone: an arm has lanes to
-    itself, which pays from some states for each arm on.
+    take one arm after the other, with the bits of each arm alone: lanes hold states of
+    one arm, which is fast only with several states for each arm.
 
     Examples
     --------
@@ -425,6 +432,7 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
             f"arms is {type(arms).__name__}, expected a sequence of flexarm.Arm, such "
             "as [arm]"
         )
+    # a sequence of arms
     arms = tuple(arms)
     if not arms:
         raise ArgumentError("stack has no arms, expected one at least")
@@ -433,15 +441,16 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
             raise ArgumentError(
                 f"arm {i} of the stack is {type(arm).__name__}, expected flexarm.Arm"
             )
+    # of one topology
     first = arms[0]
     if first.fidelity == "linear":
         raise ArgumentError(
             "arms of linear fidelity do not stack, they are computed state by state; "
             "expected fidelity 'full' or 'ruthless'"
         )
-    told = _topology(first)
+    topology = _topology(first)
     for i, arm in enumerate(arms[1:], 1):
-        if (how := _difference(first, arm)) or told != _topology(arm):
+        if (how := _difference(first, arm)) or topology != _topology(arm):
             raise ArgumentError(
                 f"arm {i} of the stack has {how}, expected arms that differ from the "
                 "first in numbers alone"

@@ -232,7 +232,7 @@ def natural_frequencies(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
 
     See Also
     --------
@@ -300,7 +300,7 @@ def vibration_modes(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
 
     See Also
     --------
@@ -380,7 +380,7 @@ def complex_modes(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
 
     Notes
     -----

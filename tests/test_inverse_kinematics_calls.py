@@ -239,8 +239,8 @@ def tilted() -> Array:
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        (tilted(), "target is no pose: R'R differs from the identity by 1.0e-03"),
-        ([np.eye(4), tilted()], r"target\[1\] is no pose: R'R differs"),
+        (tilted(), "target is not a pose: R'R differs from the identity by 1.0e-03"),
+        ([np.eye(4), tilted()], r"target\[1\] is not a pose: R'R differs"),
         (np.diag([1, 1, -1, 1]), "target has a reflection"),
         (np.diag([1, 1, 1, 2]), "target has the last row"),
         (np.eye(3)[:2, :2], "target has shape"),

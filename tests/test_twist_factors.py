@@ -232,7 +232,7 @@ def test_planar_modes_hide_behind_the_joint():
     V = fa.link_velocities(arm, q, qd)
     error = refused(
         fa.SingularityError,
-        ["joint_rates cannot tell", "link1.bending y 1", "'link2'", "least_norm=True"],
+        ["joint_rates cannot find", "link1.bending y 1", "'link2'", "least_norm=True"],
         lambda: twists.joint_rates(arm, q, V),
     )
     assert error.__class__ is fa.SingularityError
@@ -410,7 +410,7 @@ def test_wrong_shapes_and_bodies():
         (lambda: twists.factors(None, q), ["arm is NoneType", "flexarm.Arm"]),
         (lambda: fa.link_jacobians(None, q), ["arm is NoneType"]),
         (lambda: twists.change_body_frame(V, eye[:3]), ["change has shape (3, 4)"]),
-        (lambda: twists.change_base_frame(V, 2 * eye), ["change is no pose"]),
+        (lambda: twists.change_base_frame(V, 2 * eye), ["change is not a pose"]),
         (
             lambda: twists.change_body_frame(V, [eye] * 2, "mixed", poses=[eye] * 3),
             ["poses (3,), change (2,)"],
@@ -440,7 +440,7 @@ def test_matrices_that_are_no_poses():
         for given, where in [(bad, "poses"), (poses, "poses[1, 2]")]:
             refused(
                 fa.ArgumentError,
-                [f"{where} is no pose: it has {words}"],
+                [f"{where} is not a pose: it has {words}"],
                 lambda p=given: twists.convert(V, p, "body", "spatial"),
             )
 

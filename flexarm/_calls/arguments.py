@@ -1,4 +1,4 @@
-"""Checks of arguments: each refusal is one sentence, given, expected, to do."""
+"""Checks of arguments: each message says what was given, expected and to do."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .arm_like import AnyArm, ArmLike, StackLike
 
 
 def check_arm(arm: Any) -> None:
-    """Refuse all but an arm."""
+    """Raise an error for all but an arm."""
     if not isinstance(arm, ArmLike):
         kind = type(arm).__name__
         raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{_arm_hint(arm)}")
 
 
 def _arm_hint(given: Any) -> str:
-    """What to do about something that is no arm."""
+    """Hint at how to get an arm from an object of another type."""
     kind = type(given).__name__
     if isinstance(given, StackLike):
         return ", one of the stack, such as stack[0]"
@@ -39,14 +39,14 @@ def _arm_hint(given: Any) -> str:
 
 
 def any_of(arm: Any) -> ArmLike:
-    """Return an arm, or the first one of a stack; refuse what is neither."""
+    """Return an arm, or the first one of a stack; raise for anything else."""
     one = arm.arms[0] if isinstance(arm, StackLike) else arm
     check_arm(one)
     return cast(ArmLike, one)
 
 
 def real_array(name: str, value: Any) -> Any:
-    """Return a float64 array, without a copy if `value` is one, or refuse in words."""
+    """Return a float64 array, without a copy if `value` is one, or raise."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -68,7 +68,7 @@ def real_array(name: str, value: Any) -> Any:
 
 
 def check_numbers(name: str, array: Any) -> None:
-    """Refuse NaN and infinity in an argument that is given once, not for each state."""
+    """Raise if an argument without a batch of states has NaN or infinity."""
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
@@ -78,7 +78,7 @@ def check_numbers(name: str, array: Any) -> None:
 
 
 def check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
-    """Refuse what is none of the choices."""
+    """Raise if a value is not one of the choices."""
     if given not in choices:
         raise ArgumentError(
             f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
@@ -87,7 +87,7 @@ def check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
 
 
 def check_finite(name: str, array: Any, axes: int = 1) -> None:
-    """Refuse NaN and infinity in an array whose last `axes` belong to one state."""
+    """Raise if an array whose last `axes` belong to one state has NaN or infinity."""
     finite = np.isfinite(array)
     if finite.all():
         return
@@ -103,7 +103,7 @@ def check_finite(name: str, array: Any, axes: int = 1) -> None:
 
 
 def _named(value: Any) -> str:
-    """Something that is no number, by its kind if it is of a class of its own."""
+    """Text for a value that is not a number: itself, or its type."""
     plain = value is None or isinstance(value, dict | set)
     return _short(value) if plain else f"of type {type(value).__name__}"
 
@@ -114,7 +114,7 @@ def _short(value: Any) -> str:
 
 
 def positive_number(name: str, value: Any) -> float:
-    """Return a number above zero, or refuse in words."""
+    """Return a number above zero, or raise."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -125,29 +125,29 @@ def positive_number(name: str, value: Any) -> float:
 
 
 def count_of(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number from `least` on, or refuse in words."""
+    """Return a whole number of at least `least`, or raise."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
-        told = "zero" if least == 0 else least
+        bound = "zero" if least == 0 else least
         raise ArgumentError(
-            f"{name} is {value!r}, expected a whole number, {told} or more"
+            f"{name} is {value!r}, expected a whole number, {bound} or more"
         )
     return int(value)
 
 
 def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Batch shape of arguments with these leading axes, or refuse in words."""
+    """Return the batch shape of arguments with these leading axes, or raise."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise ArgumentError(
-            f"leading axes do not broadcast: {told}, expected equal lengths or 1"
+            f"leading axes do not broadcast: {given}, expected equal lengths or 1"
         ) from None
 
 
 def refuse_linear(arm: AnyArm, what: str) -> None:
-    """Refuse what an arm of linear fidelity does not have."""
+    """Raise if an arm is of linear fidelity."""
     if any_of(arm).fidelity == "linear":
         raise ArgumentError(
             f"{what} of an arm of linear fidelity do not exist, its mass matrix has no "
@@ -156,7 +156,7 @@ def refuse_linear(arm: AnyArm, what: str) -> None:
 
 
 def refuse_motors(arm: ArmLike, what: str) -> None:
-    """Refuse an arm whose motors are coordinates, where forces act on joints alone."""
+    """Raise if motors of an arm are coordinates."""
     if arm.motor_slice.stop > arm.nu:
         raise ArgumentError(
             f"{what} has motors behind flexible joints, on which its forces would act; "

@@ -1,4 +1,4 @@
-"""An arm, and a stack of arms, as the functions of this package know them."""
+"""Base classes of arms and stacks: all that functions below them need to know."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ class ArmLike(Printed, Description):
 
     @cached_property
     def joint_limits(self) -> Array:
-        """Least and largest positions, (2, nq), in rad or m; infinite without a limit.
+        """Lower and upper limits of positions, (2, nq), in rad or m, or infinite.
 
-        Those of `Joint`; modes and quaternions have none.  Functions that choose
-        positions respect them, the equations of motion do not.
+        Modes and quaternions have none.  Functions that choose positions respect the
+        limits, the equations of motion do not.
         """
         result = np.full((2, self.nq), [[-np.inf], [np.inf]])
         for k, body in enumerate(self.bodies):
@@ -96,7 +96,7 @@ class ArmLike(Printed, Description):
 
     @cached_property
     def _turning(self) -> NDArray[np.bool_]:
-        """Positions that are the same again after a whole turn, (nq,)."""
+        """Mask of positions whose poses repeat after a full turn, (nq,)."""
         result = np.zeros(self.nq, dtype=bool)
         for k, body in enumerate(self.bodies):
             if not body.joint.has_pose:
@@ -107,28 +107,28 @@ class ArmLike(Printed, Description):
 
     @property
     def joint_slice(self) -> slice:
-        """Where the joints stand in velocities, accelerations and forces."""
+        """Slice of the joints in velocities, accelerations and forces."""
         return slice(0, self.nu)
 
     @property
     def joint_position_slice(self) -> slice:
-        """Where the joints stand in q."""
+        """Slice of the joints in q."""
         return slice(0, self._position_at[-1])
 
     @property
     def motor_slice(self) -> slice:
-        """Where motors stand in velocities and forces, in the order of their joints."""
+        """Slice of the motors in velocities and forces, in joint order."""
         return slice(self.nu, self.nu + self._n_motors)
 
     @property
     def motor_position_slice(self) -> slice:
-        """Where the motors stand in q."""
+        """Slice of the motors in q."""
         first = self._position_at[-1]
         return slice(first, first + self._n_motors)
 
     @property
     def actuator_indices(self) -> NDArray[np.intp]:
-        """Velocity on which each of the ``nu`` forces acts, that of a motor if any."""
+        """Velocity on which each of the ``nu`` forces acts: of the motor, if any."""
         result = np.arange(self.nu)
         driven = [k for k, b in enumerate(self.bodies) if has_motor(b.joint)]
         for i, k in enumerate(driven):
@@ -136,7 +136,7 @@ class ArmLike(Printed, Description):
         return result
 
     def body_index(self, body: str | int) -> int:
-        """Position of a body, given by name or number, among all of the arm.
+        """Number of a body of the arm.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class ArmLike(Printed, Description):
         return int(body) % len(names)
 
     def mode_slice(self, body: str | int, *, positions: bool = False) -> slice:
-        """Where the modes of a body stand in velocities and forces, or in q.
+        """Slice of the modes of a body in velocities and forces, or in q.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class ArmLike(Printed, Description):
         return slice(joints + self._modes_at[index], joints + self._modes_at[index + 1])
 
     def body_joint_slice(self, body: str | int, *, positions: bool = False) -> slice:
-        """Where the joint of a body stands in velocities and forces, or in q.
+        """Slice of the joint of a body in velocities and forces, or in q.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class ArmLike(Printed, Description):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Name of each velocity (and force): body and what it is, or body and mode."""
+        """Name of each velocity and force: body and joint coordinate, motor or mode."""
         return self._names((b.name, b.joint.velocity_names) for b in self.bodies)
 
     @property
@@ -360,15 +360,15 @@ class StackLike:
         return self.index.shape
 
     def _flat(self, batch: tuple[int, ...]) -> Any:
-        """One axis, an arm for each state of a batch."""
+        """Return a stack with one axis, an arm for each state of a batch."""
         raise NotImplementedError
 
-    if TYPE_CHECKING:  # what all arms have in common
+    if TYPE_CHECKING:  # attributes that all arms share
 
         def __getattr__(self, name: str) -> Any: ...
 
 
-# what functions take that compute each state with an arm of its own
+# argument of functions that can compute each state with its own arm
 AnyArm: TypeAlias = ArmLike | StackLike
 
 # an arm of the class that was given

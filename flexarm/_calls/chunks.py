@@ -1,4 +1,4 @@
-"""Batches in parts, so that what is made in between does not grow with them."""
+"""Batches in parts, so that the memory for intermediate arrays stays constant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def in_chunks(
     arm : Arm or ArmStack
         The arm; a stack, which has axes of its own, is computed as a whole.
     compute : callable
-        Arrays with broadcasting leading axes to a new array.
+        Function of arrays with broadcasting leading axes that returns a new array.
     operands : tuple of array_like
         Its arguments.
     cores : tuple of int
@@ -37,7 +37,7 @@ def in_chunks(
 
     Notes
     -----
-    What `compute` raises for a part says nothing of the whole: callers look again.
+    An error that `compute` raises for a part does not describe the whole batch.
     """
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     batch = None if isinstance(arm, StackLike) else _batch(operands, cores)
@@ -49,7 +49,7 @@ def in_chunks(
         np.copyto(out, result, casting="same_kind")
         return out
     arrays = [np.asarray(x) for x in operands]
-    if out is not None:  # parts would overwrite what others still have to read
+    if out is not None:  # a part must not overwrite input of later parts
         arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
     result, first = out, True
     state: tuple[int, ...] = ()  # shape of a result of one state
@@ -74,7 +74,7 @@ def in_chunks(
 
 
 def parts(batch: tuple[int, ...], most: int = STATES) -> Iterator[tuple[slice, ...]]:
-    """Yield slices of the leading axes that have at most so many states each."""
+    """Yield slices of the leading axes with at most `most` states each."""
     rest = int(np.prod(batch[1:]))
     if rest > most:
         for i in range(batch[0]):
@@ -97,7 +97,7 @@ def all_finite(array: Any, axes: int) -> Any:
 
 
 def _batch(operands: tuple[Any, ...], cores: tuple[int, ...]) -> Any:
-    """Batch shape of arrays, or None if one of them is alone or there is a misfit."""
+    """Batch shape of arrays, or None for a single state or shapes that do not fit."""
     shapes = []
     for x, core in zip(operands, cores, strict=True):
         if type(x) is not np.ndarray:

@@ -1,7 +1,7 @@
-"""Errors told in the shape and the names of the user.
+"""Error messages in the shapes and names of the user's arguments.
 
-Checks of arguments, and, for what a kernel refuses, a second look that says where: it
-runs on the failing path only.
+Checks of arguments, and a second look at states that a kernel refuses, which finds
+their indices.  All of it runs on the failing path only.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ _INVERSES = (
 
 
 def expected(arm: AnyArm, name: str) -> dict[int, str]:
-    """Lengths that the last axis of an argument may have, in words."""
+    """Valid lengths of the last axis of an argument, each with its description."""
     motors = arm.motor_slice.stop - arm.nu
     modes = arm.nv - arm.motor_slice.stop
-    told = f"{motors} motors, " if motors else ""
+    motors_text = f"{motors} motors, " if motors else ""
     coordinates = "; see arm.coordinate_names"
     counted = (
-        f"{arm.nv} coordinates ({arm.nu} joints, {told}{modes} modes){coordinates}"
+        f"{arm.nv} coordinates ({arm.nu} joints, {motors_text}{modes} modes)"
+        f"{coordinates}"
     )
     if name in POSITIONS and arm.nq != arm.nv:
         counted = (
             f"{arm.nq} positions ({arm.motor_position_slice.start} of joints, with "
-            f"quaternions, {told}{modes} modes); see arm.position_names"
+            f"quaternions, {motors_text}{modes} modes); see arm.position_names"
         )
     if name == "wrench":
         return {6: "6 numbers, the moment and the force"}
@@ -65,7 +66,7 @@ def expected(arm: AnyArm, name: str) -> dict[int, str]:
 def leading(
     arm: AnyArm, arrays: dict[str, Any], extra: tuple[Any, ...]
 ) -> tuple[int, ...]:
-    """Batch shape of all arguments; refuses what does not fit."""
+    """Return the batch shape of all arguments, or raise if shapes do not fit."""
     for name, array in arrays.items():
         fitting = expected(arm, name)
         if array.ndim == 0 or array.shape[-1] not in fitting:
@@ -91,7 +92,7 @@ def leading(
 
 
 def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
-    """Refuse an array that cannot store a result, in words."""
+    """Raise if an array cannot store a result."""
     if not isinstance(out, np.ndarray):
         raise ArgumentError(
             f"out is {_short(out)}, expected an ndarray of shape {batch + core}"
@@ -112,7 +113,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
 
 
 def zero_quaternion(arm: ArmLike, name: str, array: Any) -> str:
-    """Where positions have the first quaternion without a direction, or nothing."""
+    """Text of the place of the first quaternion of length zero, or nothing."""
     for k, body in enumerate(arm.bodies):
         if name in POSITIONS and body.joint.has_pose:
             at = arm.body_joint_slice(k, positions=True).start
@@ -124,7 +125,7 @@ def zero_quaternion(arm: ArmLike, name: str, array: Any) -> str:
 
 
 def _public_name(kernel: str) -> str:
-    """Name of the function whose option chose a kernel."""
+    """Name of the public function that called a kernel."""
     for variant in ("_composite", "_basic", "_spatial", "_hybrid", "_mixed"):
         kernel = kernel.removesuffix(variant)
     return kernel
@@ -138,7 +139,7 @@ def not_finite(
     again: Callable[[], Any],
     out: Any,
 ) -> FlexarmError:
-    """Second look: which states failed, and whether an input is to blame."""
+    """Second look: find the states that failed and a faulty input."""
     lost = [
         name
         for name, array in arrays.items()
@@ -147,7 +148,7 @@ def not_finite(
     if out is None:
         with np.errstate(all="ignore"):
             result = np.array(again())
-    elif lost:  # an argument is gone, what the first look left in `out` has to do
+    elif lost:  # an argument is overwritten: use the result of the first look
         result = out
     else:
         result = again()
@@ -164,32 +165,33 @@ def not_finite(
         f"{_public_name(kernel)} has no finite result for {where}: ",
         "; error.result holds the rest",
     )
-    told: dict[str, Any] = {"result": result, "index": index, "count": count}
+    details: dict[str, Any] = {"result": result, "index": index, "count": count}
     if result.ndim == 0:
-        told["result"] = result[()]
+        details["result"] = result[()]
     for key, array in arrays.items():
         wrong = np.argwhere(~np.isfinite(array))
         if len(wrong) and key not in lost:
             at = tuple(int(i) for i in wrong[0])
             spot = f"{key}[{', '.join(map(str, at))}]"
             return NotFiniteError(
-                f"{failed}{spot} is {array[at]}, expected finite numbers{rest}", **told
+                f"{failed}{spot} is {array[at]}, expected finite numbers{rest}",
+                **details,
             )
         spot = zero_quaternion(arm, key, array)
         if spot and key not in lost:
             return NotFiniteError(
                 f"{failed}{spot} is a quaternion of length zero, expected one that "
                 f"names a rotation, such as that of arm.neutral{rest}",
-                **told,
+                **details,
             )
     why = "numbers overflow"
     if lost:
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
     if kernel.startswith("forward_dynamics") or kernel in _INVERSES:
         why = f"the mass matrix is not positive definite there or {why}"
-        return SingularityError(failed + why + rest, **told)
+        return SingularityError(failed + why + rest, **details)
     return NotFiniteError(
-        f"{failed}{why}, expected states of ordinary size{rest}", **told
+        f"{failed}{why}, expected states of ordinary size{rest}", **details
     )
 
 
@@ -225,7 +227,7 @@ def explain(
     try:
         one = any_of(arm)
         if not isinstance(error, FlexarmError | TypeError | ValueError):
-            return error  # no refusal of NumPy or of a kernel, MemoryError for one
+            return error  # not of NumPy or of a kernel, such as MemoryError
         arrays = {name: real_array(name, value) for name, value in given.items()}
         batch = leading(arm, arrays, extra)
         if isinstance(error, ArgumentError):

@@ -1,4 +1,4 @@
-"""Stacks arm by arm: what has no kernel with another arm in each lane."""
+"""Stacks arm by arm, for functions without a kernel that mixes arms in its lanes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Places = NDArray[np.intp]
 
 
 def groups(numbers: Any) -> Iterator[tuple[int, Places]]:
-    """Yield each arm of flat numbers of arms, and the places that it has."""
+    """Yield the number of each arm that occurs in `numbers`, and its places."""
     order = np.argsort(numbers, kind="stable")
     arms, first = np.unique(numbers[order], return_index=True)
     if len(arms):
@@ -50,7 +50,7 @@ def by_arm(
     index : (...) ndarray of int
         Numbers of the arms.
     compute : callable
-        Number of an arm and arrays, all with one leading axis, to an array.
+        Function of an arm's number and arrays with one leading axis each.
     arrays : list of ndarray
         Operands, whose leading axes broadcast with `index`.
     cores : list of int
@@ -101,7 +101,7 @@ class Grouped:
             self._cores,
             self._core,
         )
-        if not result.size:  # nobody has looked at the lengths of the last axes
+        if not result.size:  # the lengths of the last axes are still unchecked
             self._gufuncs(0)(*arrays)
         if out is None:
             return result if result.ndim else result[()]
@@ -132,10 +132,10 @@ def rollout(
     numbers : (n,) ndarray of int
         Arm of each trajectory.
     written : tuple of (n, ...) ndarray
-        What a run reads and writes.
+        Arrays that a run reads and writes.
     run : callable
-        Model of an arm, a function that takes the rows of an array that belong to it,
-        and its part of `written`.
+        Function of the model of an arm, of a function that returns the rows of an array
+        that belong to it, and of its part of `written`.
     threads : int
         Arms that run at once.
     """

@@ -1,6 +1,6 @@
-"""Maps of rotations, poses and screws: what a refusal of the kernels is told as.
+"""Error messages of the maps of rotations, poses and screws.
 
-Runs on the failing path only, as `_explain` does for arms.
+Runs on the failing path only, as `_calls.explain` does for arms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 
 def core_array(name: str, value: Any, core: tuple[int | None, ...]) -> Any:
-    """Return a finite float array whose last axes are `core`, or refuse."""
+    """Return a finite float array whose last axes are `core`, or raise."""
     array = real_array(name, value)
     last = array.shape[array.ndim - len(core) :]
     if len(last) != len(core) or any(
@@ -43,7 +43,7 @@ def _cores(name: str) -> list[tuple[int, ...]]:
 
 
 def _batch(arrays: dict[str, Any], cores: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """Broadcast leading axes; refuses what does not fit."""
+    """Return the batch shape of all arguments, or raise if shapes do not fit."""
     shapes = {}
     for (key, array), core in zip(arrays.items(), cores, strict=False):
         at = array.ndim - len(core)
@@ -58,7 +58,7 @@ def _batch(arrays: dict[str, Any], cores: list[tuple[int, ...]]) -> tuple[int, .
 
 
 def _hint(shape: tuple[int, ...], core: tuple[int, ...]) -> str:
-    """Add what a wrong shape looks like."""
+    """Hint at the function that makes the expected shape of the given one."""
     hints = {
         ((3, 3), (4, 4)): "; se3.pose makes a pose of a rotation and a position",
         ((4, 4), (3, 3)): "; the rotation of a pose is its upper left 3 x 3 block",
@@ -81,7 +81,7 @@ def _place(key: str, array: Any, index: tuple[int, ...], core: tuple[int, ...]) 
 
 
 def rotation_fault(R: Array) -> str:
-    """Say how far a finite matrix is from a rotation, or nothing."""
+    """Text that says how far a finite matrix is from a rotation, or nothing."""
     off, det = float(np.abs(R.T @ R - np.eye(3)).max()), float(np.linalg.det(R))
     if off <= TOLERANCE and det > 0.0:
         return ""
@@ -108,7 +108,7 @@ def _hat_fault(S: Array) -> str:
 
 
 def _dual_fault(pair: Array) -> str:
-    """Say what is wrong with a dual rotation or pose, or nothing."""
+    """Text that says what is wrong with a dual rotation or pose, or nothing."""
     real, dual = pair
     fault = rotation_fault(real) if len(real) == 3 else _pose_fault(real)
     if fault:
@@ -127,7 +127,7 @@ def _dual_fault(pair: Array) -> str:
 
 
 def _fault(name: str, key: str, x: Array) -> str:
-    """Say what is wrong with one element of an argument, or nothing."""
+    """Text that says what is wrong with one element of an argument, or nothing."""
     if not np.isfinite(x).all() and not (key == "pitch" and np.isinf(x)):
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
         return f"{x[at]}{f' at {at}' if at else ''}, expected finite numbers"
@@ -174,7 +174,7 @@ def explain(
         The arguments in order, by name.
     """
     if not isinstance(error, FlexarmError | TypeError | ValueError):
-        return error  # no refusal of NumPy or of a kernel, MemoryError for one
+        return error  # not of NumPy or of a kernel, such as MemoryError
     cores = _cores(name)
     try:
         arrays = {key: real_array(key, value) for key, value in given.items()}
@@ -195,7 +195,7 @@ def explain(
 def not_finite(
     name: str, arrays: dict[str, Any], result: Any, n_core: int, lost: bool
 ) -> NotFiniteError:
-    """Second look: which states failed, and whether an argument is to blame."""
+    """Second look: find the states that failed and the faulty argument."""
     axes = tuple(range(result.ndim - n_core, result.ndim))
     bad = ~np.isfinite(result).all(axis=axes)
     count, states = int(bad.sum()), int(bad.size)

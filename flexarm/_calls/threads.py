@@ -1,4 +1,4 @@
-"""The kernels of an arm for calls on several threads."""
+"""Kernels of an arm for calls on several threads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..errors import ArgumentError
 from .arguments import any_of
 from .arm_like import AnyArm
 
-# the default of `threads=`: functions that see this very object need not look further
+# default of `threads=`: functions compare by identity, which costs least
 ONE = 1
 
-_MOST = 2**31 - 1  # an int in C
+MAX_THREADS = 2**31 - 1  # an int in C
 
 
 class Threaded:
@@ -26,7 +26,7 @@ class Threaded:
         if name.startswith("_"):
             raise AttributeError(name)
         gufunc = self._model.threaded(name, self._threads)
-        setattr(self, name, gufunc)  # next time it is found without this
+        setattr(self, name, gufunc)  # the next access does not call __getattr__
         return gufunc
 
     def quiet(self, name: str) -> Any:
@@ -35,18 +35,18 @@ class Threaded:
 
 
 def threads_of(threads: Any) -> int:
-    """Return a number of threads, or refuse in words."""
+    """Return a number of threads, or raise."""
     whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
     if not whole or threads < 1:
         raise ArgumentError(
             f"threads is {threads!r}, expected a whole number, 1 or more, such as "
             "os.cpu_count()"
         )
-    return min(int(threads), _MOST)
+    return min(int(threads), MAX_THREADS)
 
 
 def threaded(arm: AnyArm, threads: Any) -> Any:
-    """Return what to use in place of ``arm._model`` for a call on several threads."""
+    """Return the substitute for ``arm._model`` in a call on several threads."""
     n = threads_of(threads)
     if n == 1:
         return arm._model

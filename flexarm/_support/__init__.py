@@ -1,1 +1,1 @@
-"""What every room uses: options, checks, printing, progress, optional packages."""
+"""Tools of all rooms: options, checks, printing, progress, optional packages."""

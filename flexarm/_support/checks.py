@@ -1,4 +1,4 @@
-"""Checks of descriptions: each refusal is one sentence, given, expected, to do."""
+"""Checks of descriptions: each message says what was given, expected and to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_BODIES = 4096
 
 
 def as_numbers(what: str, value: Any) -> Array:
-    """Return a new float array, or refuse text, complex numbers and ragged lists."""
+    """Return a new float array; raise for text, complex numbers and ragged lists."""
     try:
         array = np.asarray(value)
         if array.dtype.kind in "cUSMm" or (
@@ -56,7 +56,7 @@ def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
 
 
 def as_vector(what: str, value: Any, such_as: tuple[float, ...]) -> Array:
-    """Return a read-only vector of three numbers; a refusal shows one."""
+    """Return a read-only vector of three numbers; error messages show an example."""
     try:
         return as_array(what, value, (3,))
     except ModelError as error:
@@ -65,13 +65,13 @@ def as_vector(what: str, value: Any, such_as: tuple[float, ...]) -> Array:
 
 
 def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
-    """Names, in quotes or as `show` has them; of many the first, and how many."""
-    told = ", ".join(map(show, names[:8]))
-    return told if len(names) <= 8 else f"{told}, ... ({len(names)} in all)"
+    """Join names, in quotes or as `show` prints them; of many the first eight."""
+    first = ", ".join(map(show, names[:8]))
+    return first if len(names) <= 8 else f"{first}, ... ({len(names)} in all)"
 
 
 def whole_number(what: str, value: Any, least: int | None = None) -> int:
-    """Return a whole number, one that is not less than another one."""
+    """Return a whole number of at least `least`, or raise."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -83,7 +83,7 @@ def whole_number(what: str, value: Any, least: int | None = None) -> int:
 
 
 def check_angles(what: str, angles: Array) -> None:
-    """Refuse angles of a place that have more than two turns: they are in degrees."""
+    """Raise if angles exceed two turns: they are probably in degrees."""
     most = float(np.abs(angles).max(initial=0.0))
     if most > 4.0 * np.pi:
         raise ModelError(
@@ -93,7 +93,7 @@ def check_angles(what: str, angles: Array) -> None:
 
 
 def check_rotation(what: str, matrix: Array) -> None:
-    """Refuse a matrix that is not a proper rotation, and say how far off it is."""
+    """Raise if a matrix is not a proper rotation; the message has its error."""
     with np.errstate(over="ignore", invalid="ignore"):
         off = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
     if not off < 1e-9:
@@ -152,7 +152,7 @@ def check_square(what: str, value: Any, n: int) -> Array:
 
 
 def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> None:
-    """Refuse a mass, centre of mass and inertia that no distribution of mass has."""
+    """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
     about_com = about_origin - mass * (
@@ -175,7 +175,7 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
 
 
 def positive(what: str, value: Any, unit: str) -> float:
-    """Return a number above zero, or refuse it with its unit."""
+    """Return a number above zero, or raise with its unit in the message."""
     number = float(as_array(what, value, ()))
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")

@@ -1,4 +1,4 @@
-"""Packages that not every program needs: imported where used, missing ones named."""
+"""Optional packages: imported where used, with advice if they are missing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 def required(
     module: str, what: str, *, package: str | None = None, extra: str | None = None
 ) -> Any:
-    """Import a module of an optional package, or say how to get it.
+    """Import a module of an optional package, or raise with the line that installs it.
 
     Parameters
     ----------
     module : str
         Name of the module, such as ``"tqdm.auto"``.
     what : str
-        What needs it: the function or option, in words.
+        Name of the function or option that needs it, for the message.
     package : str, optional
         Name of the package; by default the first part of the name of the module.
     extra : str, optional

@@ -1,4 +1,4 @@
-"""What print shows of an object and what a notebook shows: one sheet, two forms.
+"""Text of an object for `print` and its table for notebooks, from one sheet.
 
 The form for notebooks is a plain table: captions and header cells for screen readers,
 no scripts, and no colors of its own, so that it is read on a dark ground as well.
@@ -19,14 +19,14 @@ _CELL = "padding: 0.1em 0.6em; text-align: "
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text, the first one is the head.
+    """Rows of text; the first row is the head.
 
     Attributes
     ----------
     rows : sequence of tuple of str
-        As many cells in each.
+        Rows with equal numbers of cells.
     depths : sequence of int
-        For each row below the head how far it is indented, of a tree.
+        Indentation of each row below the head, as of a tree.
     right : bool
         Whether `print` aligns numbers to the right.
     """
@@ -36,7 +36,7 @@ class Table:
     right: bool = False
 
     def text(self) -> list[str]:
-        """Lines for a terminal."""
+        """Return lines for a terminal."""
         if not self.right:
             return table([tuple(row) for row in self.rows])
         widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
@@ -51,11 +51,11 @@ class Table:
 
     @property
     def width(self) -> int:
-        """Letters of the longest cells side by side."""
+        """Sum of the lengths of the longest cells of all columns."""
         return sum(max(map(len, column)) for column in zip(*self.rows, strict=True))
 
     def html(self, caption: str) -> str:
-        """Element of a page."""
+        """Return an HTML table."""
         head, *body = self.rows
         sides = ["right" if number else "left" for number in self._numeric()]
         top = "".join(
@@ -72,14 +72,14 @@ class Table:
                 for cell, side in zip(row[1:], sides[1:], strict=True)
             )
             lines.append(f"<tr>{first}{rest}</tr>")
-        told = f'<caption style="text-align: left">{escape(caption)}</caption>'
+        title = f'<caption style="text-align: left">{escape(caption)}</caption>'
         return (
-            f"<table>{told if caption else ''}"
+            f"<table>{title if caption else ''}"
             f"<thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
         )
 
     def _numeric(self) -> list[bool]:
-        """Which columns hold numbers."""
+        """Flags of the columns that hold numbers."""
         columns = list(zip(*self.rows[1:], strict=True))
         return [
             i > 0 and any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
@@ -89,25 +89,25 @@ class Table:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Lines of text and tables, in their order; a line before a table is its caption.
+    """Lines of text and tables in order; a line before a table is its caption.
 
     Attributes
     ----------
     parts : tuple of str or Table
-        What is shown.
+        Lines and tables.
     """
 
     parts: tuple[str | Table, ...]
 
     def text(self) -> str:
-        """For a terminal."""
+        """Return the text for a terminal."""
         lines: list[str] = []
         for part in self.parts:
             lines += [part] if isinstance(part, str) else part.text()
         return "\n".join(lines)
 
     def html(self) -> str:
-        """For a notebook."""
+        """Return the HTML for a notebook."""
         result, caption = [], ""
         for part in self.parts:
             if isinstance(part, Table):
@@ -127,7 +127,7 @@ def _paragraph(line: str) -> list[str]:
 
 
 class Printed:
-    """Gives an object that has a sheet its text and its form for notebooks."""
+    """Mixin that prints the sheet of an object, as text and as HTML."""
 
     def _sheet(self) -> Sheet:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""A progress bar that is made when it is due, not before."""
+"""A progress bar that appears only if the work takes long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DUE = 2.0  # s
 
 
 class LateBar:
-    """Counts from the start, and makes its bar after two seconds.
+    """Counter that makes its progress bar after two seconds.
 
     In a notebook a bar of tqdm is three widgets, which cost some ten milliseconds even
     if they are never shown: more than a short simulation.
@@ -17,9 +17,9 @@ class LateBar:
     Parameters
     ----------
     make : callable
-        Makes the bar, with the options of tqdm.
+        Constructor of the bar, with the options of tqdm.
     **options
-        What the bar is made with.
+        Arguments of `make`.
     """
 
     def __init__(self, make: Any, **options: Any) -> None:
@@ -30,11 +30,11 @@ class LateBar:
 
     @property
     def n(self) -> float:
-        """What has been counted."""
+        """Count so far."""
         return self._count
 
     def update(self, n: float = 1) -> None:
-        """Count on, and show it once two seconds have passed."""
+        """Add to the count, and show it once two seconds have passed."""
         self._count += n
         if self._bar is not None:
             self._bar.update(n)
@@ -42,11 +42,11 @@ class LateBar:
             self._bar = self._make(initial=self._count, **self._options)
 
     def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
-        """What stands behind the bar."""
+        """Set the text behind the bar."""
         if self._bar is not None:
             self._bar.set_postfix_str(s, refresh)
 
     def close(self) -> None:
-        """Take the bar away, if there is one."""
+        """Close the bar, if there is one."""
         if self._bar is not None:
             self._bar.close()

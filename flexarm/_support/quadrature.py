@@ -1,4 +1,4 @@
-"""Gauss points, and how many products of two mode shapes need."""
+"""Gauss points, and their number for products of two mode shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def gauss_count(b: float) -> int:
 
 @lru_cache(maxsize=64)
 def gauss_rule(n_points: int) -> tuple[Array, Array]:
-    """Abscissae in (0, 1) and weights of Gauss and Legendre on the unit interval."""
+    """Abscissae in (0, 1) and weights of Gauss-Legendre on the unit interval."""
     legendre = np.polynomial.legendre
     nodes = legendre.leggauss(n_points)[0]
     # Christoffel numbers 1 / sum p_k^2: near the ends leggauss loses up to 1e-12

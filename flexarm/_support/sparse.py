@@ -19,7 +19,7 @@ def scipy_sparse() -> Any:
 
 
 def as_matrix(what: str, value: Any, n: int) -> Any:
-    """Return a finite dense array or CSC matrix of the shape (n, n), or refuse it."""
+    """Return a finite dense array or CSC matrix of the shape (n, n), or raise."""
     sparse = scipy_sparse()
     if not sparse.issparse(value):
         return as_array(what, value, (n, n))

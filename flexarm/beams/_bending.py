@@ -1,14 +1,14 @@
 """Bending modes of uniform clamped beams: frequency equation, stable shapes, integrals.
 
-Notation: ``b = beta L`` and ``xi = beta x`` are dimensionless; the payload that shapes
-the modes enters as
+Notation: ``b = beta L`` and ``xi = beta x`` are dimensionless; the parameters of the
+payload are
 
     mu = M_L / (rho L),   nu = J_L / (rho L^3),   delta = MD / (rho L^2),
 
 and ``s, c, sh, ch`` are the circular and hyperbolic functions of ``b``.  Equation
 numbers are those of A. De Luca and B. Siciliano, "Closed-form dynamic model of planar
 multilink lightweight robots", IEEE Trans. Systems, Man, and Cybernetics 21(4), 1991.
-The function to call is ``clamped_beam_modes`` in ``beams.py``.
+`clamped_beam_modes` is the public function.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def _count_below(b: Array, mu: float, nu: float, delta: float) -> Array:
 
 @lru_cache(maxsize=64)
 def _roots(n_modes: int, mu: float, nu: float, delta: float) -> Array:
-    """The first roots ``b``, (n_modes,); beams that differ in size alone share them."""
+    """First roots ``b``, (n_modes,); beams that differ only in size share them."""
     mode = np.arange(1.0, n_modes + 1.0)
-    # a tip held fast adds constraints: the beam clamped at both ends has `mode`
-    # roots below (mode + 3/2) pi, so the loaded one has at least as many
+    # a clamped tip adds constraints: the beam clamped at both ends has `mode` roots
+    # below (mode + 3/2) pi, so the loaded one has at least as many
     roots = bisect(
         lambda at: _count_below(at, mu, nu, delta) >= mode,
         np.zeros(n_modes),
@@ -92,7 +92,7 @@ def _basis(b: Array, xi: Array, order: int) -> tuple[Array, Array]:
     .. math:: V = e^{-\xi} - \cos\xi + \sin\xi, \qquad
               W = e^{-b} (\cosh\xi - \cos\xi)
 
-    span (19) with (20), but stay of order one on the whole beam, and a mode is their
+    span (19) with (20), but are of order one on the whole beam, and a mode is their
     combination with coefficients of order one: nothing overflows, and at high modes
     nothing cancels.  Near the clamp the differences are taken by expm1 and half angles.
     """
@@ -118,8 +118,8 @@ def _tip_amplitudes(b: Array, mu: float, nu: float, delta: float) -> Array:
     """Coefficients (n, 2) of V and W for which the tip conditions (16) hold.
 
     phi'' = nu b^3 phi' + delta b^2 phi and phi''' = -mu b phi - delta b^2 phi', with
-    derivatives in xi.  The two are parallel at a root; the null vector is that of the
-    pair, each scaled by its largest term, so that the one that cancels counts less.
+    derivatives in xi.  The two are parallel at a root; the null vector is that of both,
+    each scaled by its largest term, so that the one with cancellation counts less.
     """
     phi0, phi1, phi2, phi3 = (np.stack(_basis(b, b, k), axis=-1) for k in range(4))
     m, n, d = (mu * b)[:, None], (nu * b**3)[:, None], (delta * b**2)[:, None]
@@ -136,7 +136,7 @@ def _tip_amplitudes(b: Array, mu: float, nu: float, delta: float) -> Array:
 
 
 class BendingModes(LinkModes):
-    """What bending modes of uniform beams have in common."""
+    """Base class of bending modes of uniform beams."""
 
     mass_per_length: float
     bending_stiffness: float
@@ -182,7 +182,7 @@ class BendingModes(LinkModes):
 
     @property
     def k(self) -> Array:  # type: ignore[override]
-        """Integral of EI phi_j'' phi_k'' over the link, (24g) mended, (n, n), N/m."""
+        """Integral of EI phi_j'' phi_k'', (24g) corrected, (n, n), in N/m."""
         return self._gram(self.curvature, self.bending_stiffness)
 
     @property
@@ -195,8 +195,8 @@ class BendingModes(LinkModes):
 class BeamModes(BendingModes):
     """Bending modes of a uniform beam, clamped at x = 0, with a payload at its tip.
 
-    Made by :func:`flexarm.beams.clamped_beam_modes`, which explains the arguments;
-    ``replace()`` solves anew.  Equation numbers are those of De Luca and Siciliano
+    :func:`flexarm.beams.clamped_beam_modes` returns it and explains the arguments;
+    ``replace()`` solves again.  Equation numbers are those of De Luca and Siciliano
     (1991).
 
     Attributes
@@ -220,6 +220,7 @@ class BeamModes(BendingModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
+        # checked numbers
         length = positive("length of the beam", self.length, "m")
         rho = positive("mass_per_length of the beam", self.mass_per_length, "kg/m")
         link = rho * length
@@ -236,6 +237,7 @@ class BeamModes(BendingModes):
             tip_moment=float(as_array("tip_moment", self.tip_moment, ())),
             normalization=known_normalization(self.normalization),
         )
+        # Cauchy-Schwarz for mass and moments of the payload
         most = math.sqrt(self.tip_mass * self.tip_inertia)
         if abs(self.tip_moment) > most * (1.0 + 1e-12):
             raise ModelError(
@@ -274,7 +276,7 @@ class BeamModes(BendingModes):
 
     @property
     def modal_mass(self) -> Array:  # type: ignore[override]
-        """Modal mass with the payload of the modes, (27) mended, (n, n), in kg."""
+        """Modal mass with the payload of the modes, (27) corrected, (n, n), in kg."""
         tip = np.stack([self.tip_deflection, self.tip_slope])
         load = np.array(
             [[self.tip_mass, self.tip_moment], [self.tip_moment, self.tip_inertia]]

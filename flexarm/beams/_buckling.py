@@ -14,10 +14,10 @@ from ..errors import ModelError
 def buckling_load(
     body: FlexibleBody, node: str | int = "tip", *, acceleration: Any = 0.0
 ) -> float:
-    r"""Least force towards the base at which a straight link gives way sideways.
+    r"""Compute the smallest force towards the base at which a straight link buckles.
 
-    A node that the modes draw towards the base by :math:`\tfrac12 \eta' \kappa \eta`
-    lets a force P on it do that work, so that the stiffness left is
+    The modes draw a node towards the base by :math:`\tfrac12 \eta' \kappa \eta`, along
+    which a force P on it does work, so that the remaining stiffness is
     :math:`K - P \kappa`.
 
     Parameters
@@ -25,34 +25,33 @@ def buckling_load(
     body : FlexibleBody
         Link with geometric stiffening.
     node : str or int
-        Where the force acts; its direction stays that of the line from the node to the
+        Node on which the force acts, in the constant direction from the node to the
         frame of the undeformed link.
     acceleration : float
-        Acceleration in m/s^2 of which the weight of the link itself presses towards the
-        base; negative for a link that hangs.
+        Acceleration in m/s^2 of gravity towards the base, for the weight of the link
+        itself; negative for a link that hangs.
 
     Returns
     -------
     load : float
-        In N; infinite if no mode draws the node towards the base, and negative if the
-        link buckles without it, under its own weight: then that is the pull that keeps
-        it straight.
+        Force in N; infinite if no mode draws the node towards the base; negative, the
+        pull that keeps the link straight, if it buckles under its own weight.
 
     Raises
     ------
     ModelError
-        If the link has no modes, no geometric stiffening, a node at its frame, or, with
-        an acceleration, a mass that is not that of its nodes.
+        If the link has no modes or no geometric stiffening, if the node is at its
+        frame, or, with an acceleration, if its mass is not that of its nodes.
 
     See Also
     --------
-    flexarm.equilibrium, flexarm.natural_frequencies : the same in an arm.
+    flexarm.equilibrium, flexarm.natural_frequencies : for a whole arm.
 
     Notes
     -----
-    Ends are held as the modes have them: clamped modes give a column that is clamped
-    below and free above, pinned ones that of Euler with both ends on the line.  Errors
-    fall with the number of modes; the load is never too low.
+    The modes define the supports: clamped modes give a column that is clamped below and
+    free above, pinned ones that of Euler with both ends on the line.  Errors decrease
+    with the number of modes; the load is never too low.
 
     References
     ----------
@@ -72,6 +71,7 @@ def buckling_load(
     >>> round(beams.buckling_load(link) / (np.pi**2 * 100.0 / 4.0), 4)
     1.0001
     """
+    # links with modes and foreshortening
     if not isinstance(body, FlexibleBody) or body.n_modes == 0:
         raise ModelError(
             f"body is {type(body).__name__} without modes, expected a flexible link"
@@ -82,6 +82,7 @@ def buckling_load(
             f"body {body.name!r} has no geometric stiffening and so no load "
             "of buckling, expected a link made with geometric_stiffening=True"
         )
+    # direction from the node to the base
     index = body.node_index(node)
     along = np.asarray(body.node_position[index])
     length = float(np.linalg.norm(along))
@@ -91,16 +92,18 @@ def buckling_load(
             "expected one away from it"
         )
     inward = -along / length
+    # stiffness under the weight of the link
     stiffness = np.array(body.stiffness)
     rate = float(as_array("acceleration", acceleration, ()))
     if rate != 0.0:
         if body.integrals is not None:
             raise ModelError(
-                f"body {body.name!r} is given by modal integrals, which do not tell "
-                "how its mass presses; expected acceleration=0"
+                f"body {body.name!r} is given by modal integrals, which do not have "
+                "the weight along it; expected acceleration=0"
             )
         weight = np.einsum("j,i,jirs->rs", body.node_mass, inward, kappa)
         stiffness -= rate * weight
+    # work of the force on the node
     work = np.tensordot(inward, kappa[index], 1)
     return _least_load(stiffness, 0.5 * (work + work.T))
 
@@ -115,7 +118,7 @@ def _least_load(stiffness: Any, work: Any) -> float:
     if np.linalg.eigvalsh(stiffness)[0] > 0.0:
         largest = float(eigh(work, stiffness, eigvals_only=True)[-1])
         return 1.0 / largest if largest > 0.0 else float("inf")
-    # bent by its weight: the pull under which the last unstable shape is held
+    # unstable under its weight: the pull that stabilizes the last shape
     shapes = eigh(work)
     inside = shapes[0] > 1e-12 * shapes[0][-1]
     basis = shapes[1][:, inside]

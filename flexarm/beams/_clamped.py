@@ -1,8 +1,8 @@
-"""What the modes of beams and rods have in common, and those of clamped rods.
+"""Base classes of the modes of beams and rods, and the modes of clamped rods.
 
 Checks of the arguments, Gauss quadrature, bisection, normalization.  Equation numbers
 are those of A. De Luca and B. Siciliano, IEEE Trans. Systems, Man, and Cybernetics
-21(4), 1991.  The functions to call are in ``beams.py``.
+21(4), 1991.  The public functions are in ``_single.py``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..errors import ArgumentError, ModelError
 Array = NDArray[np.float64]
 
 MAX_BEAM_MODES = 20
-MAX_TIP_RATIO = 1e9  # payload to link; beyond it the lowest shape loses its digits
+MAX_TIP_RATIO = 1e9  # payload to link; the lowest shape is inaccurate beyond
 NORMALIZATIONS = ("mass", "link", "tip")
 
 
@@ -58,7 +58,7 @@ def mode_count(n_modes: Any) -> int:
 
 
 def known_normalization(value: Any) -> str:
-    """Return the name of a normalization, or refuse it with the nearest one."""
+    """Return the name of a normalization, or raise with the nearest one."""
     if value not in NORMALIZATIONS:
         raise ModelError(
             f"unknown normalization {value!r}, expected one of "
@@ -71,7 +71,7 @@ def known_normalization(value: Any) -> str:
 def bisect(
     reached: Callable[[Array], NDArray[np.bool_]], lo: Array, hi: Array
 ) -> Array:
-    """Where a monotone condition begins to hold, to the last bit, for each bracket."""
+    """Smallest number at which a monotone condition holds, exactly, in each bracket."""
     while True:
         middle = 0.5 * (lo + hi)
         if np.all((middle <= lo) | (middle >= hi)):
@@ -81,7 +81,7 @@ def bisect(
 
 
 class LinkModes(Description):
-    """What modes of beams and of rods have in common."""
+    """Base class of modes of beams and rods."""
 
     # node of a link that its joint holds, None for its frame; modes that are not
     # clamped move that node
@@ -148,7 +148,7 @@ class LinkModes(Description):
         return np.asarray(rooted @ rooted.T)
 
     def _scale(self, tip: Array, sign: Array, link: float) -> Array:
-        """Factors that bring raw shapes to the normalization asked for."""
+        """Factors that normalize raw shapes."""
         if self.normalization == "tip":
             x = np.linspace(0.0, self.length, 201)
             still = np.abs(tip) < 1e-6 * np.abs(self.shape(x)).max(axis=1)
@@ -169,7 +169,7 @@ class LinkModes(Description):
 
 
 class TorsionModes(LinkModes):
-    """What torsion modes of uniform rods have in common."""
+    """Base class of torsion modes of uniform rods."""
 
     polar_inertia_per_length: float
     torsional_stiffness: float
@@ -214,8 +214,8 @@ class TorsionModes(LinkModes):
 class RodModes(TorsionModes):
     """Torsion modes of a uniform rod, clamped at x = 0, with an inertia at its tip.
 
-    Made by :func:`flexarm.beams.clamped_rod_modes`, which explains the arguments;
-    ``replace()`` solves anew.
+    :func:`flexarm.beams.clamped_rod_modes` returns it and explains the arguments;
+    ``replace()`` solves again.
 
     Attributes
     ----------
@@ -254,8 +254,8 @@ class RodModes(TorsionModes):
 
     def _solve(self, link: float) -> None:
         # GJ theta' = omega^2 J theta at the tip, so cos b = kappa b sin b: between
-        # i pi and (i + 1/2) pi the left side falls to zero in size, the right side
-        # rises from it, and there is no other root
+        # i pi and (i + 1/2) pi the left side decreases to zero in size, the right side
+        # increases from zero, and there is no other root
         kappa = self.tip_inertia / link
         i = np.arange(0.0, self.n_modes)
         b = bisect(

@@ -1,9 +1,9 @@
 r"""Elastic coordinates of a beam cut into elements: supports, nodes, condensation.
 
-A coordinate is a displacement of one node in the axes of the element before it.  Where
-stretch is left out, the pieces of a bent link keep their lengths: a node moves along
-its element as much as the one before.  So no stiff axial motion is left to lock, and
-none to integrate.
+A coordinate is a displacement of one node in the axes of the element before it.
+Without stretch, the pieces of a bent link keep their lengths: a node moves along its
+element as much as the previous node.  So there is no stiff axial motion, which could
+lock or limit the time step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._line import Line
 
 Array = NDArray[np.float64]
 
-# what each motion displaces at a node: (axis, is it a rotation, name)
+# displacements of a node by each motion: (axis, is it a rotation, name)
 MOTIONS: dict[str, list[tuple[int, bool, str]]] = {
     "bending y": [(1, False, "y"), (2, True, "rz")],
     "bending z": [(2, False, "z"), (1, True, "ry")],
@@ -31,8 +31,9 @@ OF_AXIS = {name: motion for motion, rows in MOTIONS.items() for _, _, name in ro
 
 
 def known_motions(name: str, motions: Any, line: Line) -> tuple[str, ...]:
-    """Return the motions of a link in their order, refused where they do not fit."""
+    """Return the motions of a link in order, or raise if they do not fit."""
     who = f"motions of link {name!r}"
+    # known names, each once
     given = (motions,) if isinstance(motions, str) else tuple(motions)
     unknown = [motion for motion in given if motion not in MOTIONS]
     if unknown or not given or len(set(given)) != len(given):
@@ -41,6 +42,7 @@ def known_motions(name: str, motions: Any, line: Line) -> tuple[str, ...]:
             "each once"
         )
     result = tuple(motion for motion in MOTIONS if motion in given)
+    # combinations that corners allow
     if line.straight or set(result) == set(MOTIONS):
         return result
     flat = np.ptp(line.axes[:, :, 2], axis=0).max() < 1e-9

@@ -52,13 +52,13 @@ def finite_element_link(
     geometric_stiffening: bool = True,
     n_points: int | None = None,
 ) -> FlexibleBody:
-    r"""Flexible link from beam elements, straight or bent, of any sections.
+    r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
-    Cubic elements in bending (Hermite, Euler and Bernoulli), linear ones in torsion
-    and, if asked for, in stretch, with consistent masses.  The body has a node at each
-    end of an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other bodies
-    can be joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry the
-    mass of the link.
+    Elements are cubic in bending (Hermite, Euler-Bernoulli), linear in torsion and,
+    optionally, in stretch, with consistent masses.  The body has a node at each end of
+    an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other bodies can be
+    joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry the mass of
+    the link.
 
     Parameters
     ----------
@@ -73,45 +73,45 @@ def finite_element_link(
     points : (k, 3) array_like of float, optional
         Corners of a bent link, from the origin to the tip, in m, in place of `length`.
     n_elements : int
-        Number of elements.  Corners, steps of the section, payloads and named nodes are
-        ends of elements; if there are more of them, so are the elements.
+        Smallest number of elements.  Corners, steps of the section, payloads and named
+        nodes are ends of elements and may require more.
     joint : Joint, optional
         Connection to the parent; by default a revolute joint about z.
     motions : str or sequence of str
-        How the link deforms: ``"bending y"``, ``"bending z"``, ``"torsion"``,
-        ``"stretch"``, each in the axes of its straight pieces.
+        Deformations: ``"bending y"``, ``"bending z"``, ``"torsion"``, ``"stretch"``,
+        each in the axes of the straight pieces.
     frame : {"tangent", "chord"}
-        Frame of the body: the tangent at its base, or the line from base to tip, which
-        the body then floats in (``attachment="base"``).
+        Frame of the body: the tangent at its base, or the line from base to tip, in
+        which the body floats (``attachment="base"``).
     payloads : sequence of Payload
-        Masses carried by the link, each at its place: the tip, the base, in between.
+        Masses carried by the link, each at its place along the line.
     shaping_payloads : sequence of Payload
         Masses that only shape the modes, in place of the bodies that the link carries.
     nodes : mapping of str to float, optional
-        More named nodes, at distances along the line, in m.
+        Additional named nodes, at distances along the line, in m.
     n_modes : int or mapping of str to int, optional
-        How many natural modes to keep, the lowest, or by motion, such as
-        ``{"bending y": 2, "torsion": 1}``, as far as motions are not coupled.  With
+        Number of lowest natural modes, in all or by motion, such as
+        ``{"bending y": 2, "torsion": 1}``, if motions are not coupled.  With
         ``"craig-bampton"``, the number of modes with the kept nodes held.
     max_frequency : float, optional
         Keep natural modes up to this frequency, in Hz.
     reduction : {"none", "modes", "static", "craig-bampton"}, optional
-        Coordinates of the body: displacements of all nodes; natural modes; of the nodes
-        in `keep` (Guyan); of these and modes that leave them at rest.  By default
-        ``"modes"`` if `n_modes` or `max_frequency` is given, else ``"none"``.
+        Coordinates of the body: displacements of all nodes; natural modes;
+        displacements of the nodes in `keep` (Guyan); these and modes that leave them at
+        rest.  By default ``"modes"`` if `n_modes` or `max_frequency` is given, else
+        ``"none"``.
     keep : str or sequence of str
-        Nodes whose displacements stay coordinates.
+        Nodes whose displacements remain coordinates.
     rotary_inertia : bool
         Sections turn with the slope of deflection (Rayleigh).  Otherwise they have
-        inertia about the axis of the link only, and that only with torsion.
+        inertia about the axis of the link only, with torsion.
     damping_ratio : float or (m,) array_like of float
-        Damping of the natural modes in the coordinates of the body relative to
-        critical, in the order of their frequencies.
+        Damping ratios of the natural modes of the body, in the order of frequencies.
     roll : float or (k - 1,) array_like of float
         Angle of the section about each straight piece, in rad.
     geometric_stiffening : bool
-        Bending draws the link towards its base (`node_foreshortening` of the body), by
-        which fast rotation stiffens it.
+        Bending draws the link towards its base (`node_foreshortening` of the body), so
+        that fast rotation stiffens it.
     n_points : int, optional
         Gauss points of an element, at least 3; by default 4, exact for uniform elements
         and linear changes of mass, and 6 for sections given by a function.
@@ -119,46 +119,46 @@ def finite_element_link(
     Returns
     -------
     body : FlexibleBody
-        Its coordinates are named ``"n1 y"``, ``"n1 rz"``, ..., in m and rad in the axes
-        of the element before the node, or ``"bending y 1"``, ...
+        Body with coordinates named ``"n1 y"``, ``"n1 rz"``, ..., in m and rad in the
+        axes of the element before the node, or ``"bending y 1"``, ...
 
     Raises
     ------
     ModelError
         If the line, a section, a payload, a place or the reduction does not fit, or if
-        more than 64 coordinates are left.
+        there are more than 64 coordinates.
 
     See Also
     --------
-    Section, Payload : what a link is made of.
+    Section, Payload : parts of a link.
     flexible_link : a uniform link in the exact modes of a beam.
     flexarm.finite_elements : bodies from meshes of any shape.
 
     Notes
     -----
-    Static deflections under forces at nodes are exact for uniform elements, whatever
-    their number; frequencies fall to those of the beam with the fourth power of the
-    length of an element (bending) or with the second (torsion).
+    Static deflections under forces at nodes are exact for any number of uniform
+    elements; frequencies converge from above with the fourth power of the length of an
+    element (bending) or with the second (torsion).
 
     Natural modes have unit modal mass, with `shaping_payloads`, which the body does not
-    carry.  Their signs make the largest component of momentum positive, or, where there
-    is none, the first of their largest coordinates.
+    carry.  Their signs make the largest component of momentum positive, or, without
+    momentum, the first of their largest coordinates.
 
     Without ``"stretch"`` the pieces keep their lengths exactly: a corner moves along a
-    piece as much as the corner before.  Section axes are those of the link, turned at
-    each corner by the shortest rotation (`roll` adds to it); in a plane z stays.
+    piece as much as the previous corner.  Section axes are those of the link, turned at
+    each corner by the shortest rotation (and by `roll`), about z in the x-y plane.
 
     In the chord frame of a straight link the coordinates are the slopes of the base,
-    then deflections and slopes of the nodes, the slopes of the tip last; rotations
-    about y are minus the slope of the deflection along z.  Those of a bent link are
-    seen from the tangent of its base, less the rotation of the chord.
+    deflections and slopes of the nodes, and the slopes of the tip; rotations about y
+    are minus the slope of the deflection along z.  Those of a bent link are seen from
+    the tangent of its base, minus the rotation of the chord.
 
-    Foreshortening is the second-order part of where a line goes whose sections turn
-    with the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and
-    what makes the pieces behind a corner turn with it as a rigid body does.
+    Foreshortening is the second-order displacement of a line whose sections turn with
+    the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and the
+    rigid rotation of the pieces behind a corner.
 
-    The inertia of a payload keeps its components in the frame of the link, as all
-    inertia of nodes does; a `RigidBody` on a fixed joint has its gyroscopic moments.
+    The inertia of a payload keeps its components in the frame of the link, as that of
+    all nodes; a `RigidBody` on a fixed joint has its gyroscopic moments.
 
     References
     ----------
@@ -173,7 +173,7 @@ def finite_element_link(
     Examples
     --------
     A tapered tube of aluminium with a gripper of 0.5 kg, its lowest bending modes in
-    both planes and the first of torsion:
+    both planes and the first torsion mode:
 
     >>> from flexarm import beams
     >>> def section(x):
@@ -196,6 +196,7 @@ def finite_element_link(
     >>> link.mode_names
     ('base rz', 'n1 y', 'n1 rz', 'tip rz')
     """
+    # line, cut into elements at corners, breaks, payloads and named nodes
     corners = corners_of(name, length, points)
     axes = piece_axes(name, corners, roll)
     carried, shaping = (
@@ -205,6 +206,7 @@ def finite_element_link(
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
     named = places(name, total, [*carried, *shaping], nodes)
     line = cut(name, corners, axes, breaks, named, n_elements)
+    # coordinates of the elements, nodes at Gauss points
     kinds = known_motions(name, motions, line)
     T, labels = coordinates(name, line, kinds, frame)
     stations = make_stations(
@@ -218,6 +220,7 @@ def finite_element_link(
     )
     mass = stations.mass_matrix(shaping)
     _check_mass(name, mass, labels)
+    # coordinates of the body
     kind = _reduction(name, reduction, n_modes, max_frequency)
     W, names = _reduced(
         name, kind, stations, mass, labels, n_modes, max_frequency, keep
@@ -226,6 +229,7 @@ def finite_element_link(
     stiffness = rows.T @ rows
     if kind == "modes":  # the rest is rounding
         stiffness = np.diag(np.diag(stiffness))
+    # foreshortening
     kappa: Array | None = None
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
@@ -254,7 +258,7 @@ def _reduced(
     max_frequency: float | None,
     keep: str | Sequence[str],
 ) -> tuple[Array, tuple[str, ...]]:
-    """Columns that the body keeps of its coordinates, and their names."""
+    """Coordinates of the body as columns, and their names."""
     rows, names = stations.rows, labels
     W = np.eye(len(labels))
     if kind == "modes":
@@ -295,7 +299,7 @@ def _n_points(name: str, n_points: int | None, sections: Sections) -> int:
 
 
 def _check_mass(name: str, mass: Array, labels: Sequence[str]) -> None:
-    """Refuse coordinates that move no mass: torsion without polar inertia."""
+    """Raise for coordinates that move no mass: torsion without polar inertia."""
     worst = int(np.argmin(np.diag(mass)))
     if not mass[worst, worst] > 0.0:
         raise ModelError(
@@ -307,7 +311,7 @@ def _check_mass(name: str, mass: Array, labels: Sequence[str]) -> None:
 def _reduction(
     name: str, reduction: Any, n_modes: Any, max_frequency: float | None
 ) -> str:
-    """Kind of reduction, refused where its arguments do not go together."""
+    """Return the kind of reduction, or raise for a wrong combination of arguments."""
     counted = n_modes is not None or max_frequency is not None
     if reduction is None:
         return "modes" if counted else "none"

@@ -40,6 +40,7 @@ def element_profile(
     line, count = stations.line, 2 * stations.line.n_elements
     element = np.arange(count) // 2
     far = np.arange(count) % 2
+    # element, end and node of each cut
     node = np.array(
         [stations.end(int(e + f)) for e, f in zip(element, far, strict=True)]
     )
@@ -55,6 +56,7 @@ def element_profile(
         inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
         sections.append(section_at(float(line.at[e + f]) + inside))
         stiffness.append(stiffnesses(sections[-1]) * has)
+    # nodes beyond each cut
     number = np.arange(len(stations.mass))
     # behind the start of an element its node is not beyond, before its end it is
     beyond = number >= (node + 1 - far)[:, np.newaxis]

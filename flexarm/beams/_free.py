@@ -1,7 +1,7 @@
 r"""Modes of uniform beams and rods that are not clamped: free at both ends, or pinned.
 
-Notation: ``b = beta L`` and ``f = x / L``.  No payload shapes these modes.  The
-functions to call are in ``beams.py``.
+Notation: ``b = beta L`` and ``f = x / L``.  No payload shapes these modes.  The public
+functions are in ``_single.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 def _waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
     """Sine and cosine of ``mode pi fraction``, mirrored at the middle.
 
-    A sine that should vanish at the tip does so to the last bit.
+    So sines vanish exactly at the tip.
     """
     angle = np.pi * mode * np.minimum(fraction, 1.0 - fraction)
     far = np.where(fraction > 0.5, (-1.0) ** mode, 1.0)
@@ -59,7 +59,7 @@ class _UnloadedBeam(BendingModes):
         b = self._roots(np.arange(1.0, self.n_modes + 1.0))
         self._keep(beta=b / self.length, amplitudes=np.ones(self.n_modes))
         link = self.mass_per_length * self.length
-        # the raw shapes have the signs that they keep
+        # signs are those of the raw shapes
         self._keep(
             amplitudes=self._scale(self.tip_deflection, np.ones(self.n_modes), link)
         )
@@ -84,8 +84,8 @@ class _UnloadedBeam(BendingModes):
 class FreeBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, free at both ends.
 
-    Made by :func:`flexarm.beams.free_beam_modes`, which explains the arguments;
-    ``replace()`` solves anew.
+    :func:`flexarm.beams.free_beam_modes` returns it and explains the arguments;
+    ``replace()`` solves again.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class FreeBeamModes(_UnloadedBeam):
     """
 
     def _roots(self, mode: Array) -> Array:
-        # cos b cosh b = 1 falls apart at the middle of the beam, h = b / 2: shapes
-        # even about it have tan h + tanh h = 0, odd ones tan h - tanh h = 0, each
-        # with one root in (j pi/2, (j + 1) pi/2) for the j-th of all modes
+        # cos b cosh b = 1 splits at the middle of the beam, h = b / 2: even shapes
+        # have tan h + tanh h = 0, odd ones tan h - tanh h = 0, each with one root in
+        # (j pi/2, (j + 1) pi/2) for the j-th of all modes
         sign, start = -((-1.0) ** mode), 0.5 * np.pi * mode
         first = np.sin(start) + sign * np.cos(start)
 
@@ -109,10 +109,10 @@ class FreeBeamModes(_UnloadedBeam):
         return np.asarray(2.0 * bisect(reached, start, start + 0.5 * np.pi))
 
     def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
-        """Half of ``cos y / cos h + cosh y / cosh h``, or of the same with sines.
+        """Half of ``cos y / cos h + cosh y / cosh h``, or the same with sines.
 
-        ``y = b (f - 1/2)``; exponentials that fall from the ends, so that nothing
-        overflows or cancels.
+        ``y = b (f - 1/2)``; exponentials decay from the ends, so that nothing overflows
+        or cancels.
         """
         b = (self.beta * self.length).reshape(mode.shape)
         y, h, even = b * (fraction - 0.5), 0.5 * b, mode % 2.0 == 1.0
@@ -131,8 +131,8 @@ class FreeBeamModes(_UnloadedBeam):
 class PinnedBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, pinned at both ends: sines about the chord.
 
-    Made by :func:`flexarm.beams.pinned_beam_modes`, which explains the arguments;
-    ``replace()`` solves anew.
+    :func:`flexarm.beams.pinned_beam_modes` returns it and explains the arguments;
+    ``replace()`` solves again.
 
     Attributes
     ----------
@@ -154,8 +154,8 @@ class PinnedBeamModes(_UnloadedBeam):
 class FreeRodModes(TorsionModes):
     """Torsion modes of a uniform rod, free at both ends: cosines.
 
-    Made by :func:`flexarm.beams.free_rod_modes`, which explains the arguments;
-    ``replace()`` solves anew.
+    :func:`flexarm.beams.free_rod_modes` returns it and explains the arguments;
+    ``replace()`` solves again.
 
     Attributes
     ----------

@@ -43,11 +43,11 @@ class Payload(Description):
     mass : float
         Mass, in kg.
     com : (3,) array_like of float
-        Its centre of mass relative to the place, in the frame of the link, in m.
+        Centre of mass relative to the place, in the frame of the link, in m.
     inertia : (3, 3), (3,) or (6,) array_like of float
-        Inertia **about its centre of mass**, in kg m^2, as in `RigidBody`.
+        Inertia **about the centre of mass**, in kg m^2, as in `RigidBody`.
     name : str, optional
-        Name of the node that the place becomes.
+        Name of the node at that place.
 
     Raises
     ------
@@ -60,7 +60,7 @@ class Payload(Description):
 
     Examples
     --------
-    Half a kilogram, 0.1 m beside the line:
+    Half a kilogram at 0.1 m from the line:
 
     >>> import flexarm as fa
     >>> load = fa.beams.Payload(at=0.8, mass=0.5, com=(0.0, 0.1, 0.0))
@@ -140,7 +140,7 @@ class Line:
         Returns
         -------
         translation, rotation : (3, 12) ndarray
-            In the axes of the link, for three translations and three rotations of the
+            In the axes of the link, by three translations and three rotations of the
             node before and of the node behind, in these axes too.
         strain : (4, 12) ndarray
             Stretch, rate of twist, curvatures :math:`v''` and :math:`w''`, in the axes
@@ -169,10 +169,12 @@ def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Arr
             f"{who} has {'neither' if length is None else 'both'} of length and "
             "points, expected length for a straight link or points for a bent one"
         )
+    # straight: base and tip
     if length is not None:
         return np.array(
             [[0.0, 0.0, 0.0], [positive(f"length of {who}", length, "m"), 0, 0]]
         )
+    # bent: the given points, from the origin
     corners = as_array(f"points of {who}", points, (None, 3))
     if len(corners) < 2:
         raise ModelError(f"{who} has {len(corners)} points, expected two or more")
@@ -194,7 +196,7 @@ def piece_axes(name: str, corners: Array, roll: ArrayLike) -> Array:
     """Axes of the straight pieces, (k - 1, 3, 3): x along, y and z of the section.
 
     The axes of the link are turned by the shortest rotation into the first piece, these
-    into the second one and so on; then each by its roll about its own x axis.
+    into the second one and so on; then each piece by its roll about its x axis.
     """
     count = len(corners) - 1
     angle = as_numbers(f"roll of link {name!r}", roll)
@@ -209,9 +211,9 @@ def piece_axes(name: str, corners: Array, roll: ArrayLike) -> Array:
 
 
 def _shortest(R: Array, along: Array) -> Array:
-    """Axes R turned by the shortest rotation that brings their x axis to a direction.
+    """Axes R turned by the shortest rotation that aligns their x axis with a direction.
 
-    About z by a half turn where the direction is opposite.
+    For the opposite direction this is a half turn about z.
     """
     x = R[:, 0]
     cosine = float(x @ along)
@@ -233,6 +235,7 @@ def places(
 ) -> dict[float, str]:
     """Places of payloads and of named nodes along the line, with their names."""
     who = f"link {name!r}"
+    # payloads and named nodes
     wanted = [(load.at, load.name, "payload") for load in payloads]
     if nodes is not None and not isinstance(nodes, Mapping):
         raise ModelError(
@@ -243,6 +246,7 @@ def places(
         check_name("node", key)
         where = float(as_array(f"node {key!r} of {who}", at, ()))
         wanted.append((where, key, f"node {key!r}"))
+    # one name for each place
     result: dict[float, str] = {}
     for at, label, what in wanted:
         if not 0.0 <= at <= length * (1.0 + 1e-12):
@@ -269,16 +273,18 @@ def cut(
     named: Mapping[float, str],
     n_elements: Any,
 ) -> Line:
-    """Elements between breaks, as many as wanted, as equal as they can be."""
+    """Cut the line at breaks and in between, into elements of similar lengths."""
     count = whole_number(f"n_elements of link {name!r}", n_elements, 1)
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     total = float(ends[-1])
+    # ends of elements: corners, then breaks and named places
     sure = [float(x) for x in ends]
     for x in sorted([*breaks, *named]):
         if min(abs(x - y) for y in sure) > 1e-9 * total:
             sure.append(x)
     at = _fill(np.sort(np.array(sure)), count)
+    # points and axes by straight pieces
     middle = 0.5 * (at[1:] + at[:-1])
     piece = np.searchsorted(ends, middle) - 1
     at_piece = np.minimum(np.searchsorted(ends, at, side="right") - 1, len(lengths) - 1)
@@ -286,6 +292,7 @@ def cut(
         corners[at_piece] + (at - ends[at_piece])[:, np.newaxis] * axes[at_piece, :, 0]
     )
     points[-1] = corners[-1]
+    # names of the nodes
     names = [f"n{j}" for j in range(len(at))]
     names[0], names[-1] = "base", "tip"
     for x, label in named.items():
@@ -301,13 +308,13 @@ def cut(
 
 
 def _fill(sure: Array, count: int) -> Array:
-    """Places of nodes: given ones, and in between at equal distances.
+    """Places of nodes: given ones, and between them at equal distances.
 
-    The longest elements are cut further until there are as many as wanted.
+    The longest elements are cut further until there are `count`.
     """
     gaps = np.diff(sure)
     pieces = np.ones(len(gaps), dtype=np.intp)
-    # as many as fit an element of equal length, then the rest where they are longest
+    # first the numbers for equal lengths, then the rest where elements are longest
     fair = np.floor(gaps / gaps.sum() * count + 1e-9).astype(np.intp)
     pieces = np.maximum(pieces, fair)
     while pieces.sum() < count:
@@ -322,10 +329,11 @@ def _fill(sure: Array, count: int) -> Array:
 def section_breaks(
     name: str, sections: Sections, corners: Array
 ) -> tuple[list[float], Callable[[float], Section]]:
-    """Where sections change abruptly, and the section at a distance along the line."""
+    """Places of abrupt changes of the section, and a function for the section at x."""
     who = f"sections of link {name!r}"
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
     total = float(lengths.sum())
+    # one section, or a function
     if isinstance(sections, Section):
         uniform = sections
         return [], lambda _: uniform
@@ -341,6 +349,7 @@ def section_breaks(
             return found
 
         return [], checked
+    # one section for each straight piece, or pairs with lengths
     pieces = list(sections) if isinstance(sections, Iterable) else []
     if pieces and all(isinstance(item, Section) for item in pieces):
         if len(pieces) != len(lengths):
@@ -367,6 +376,7 @@ def section_breaks(
                 f"{who} are {steps.sum():g} m long together, expected the {total:g} m "
                 "of the link"
             )
+    # the section at a distance
     ends = np.cumsum(steps)
 
     def stepped(at: float) -> Section:

@@ -8,6 +8,7 @@ with a second plane of bending and torsion.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def flexible_link(
     n_points: int | None = None,
     geometric_stiffening: bool = True,
 ) -> FlexibleBody:
-    r"""Straight uniform link along x that bends and twists in given modes.
+    r"""Make a straight uniform link along x that bends and twists in given modes.
 
     The body has a node ``"base"`` at the origin, which carries the hub, nodes ``"g1"``,
     ``"g2"``, ... at Gauss points, which carry the link, and a node ``"tip"`` at x = L,
@@ -71,21 +72,20 @@ def flexible_link(
     modal_damping : float or (n,) array_like of float
         Damping coefficients of the modes, in N s/m (bending) or N m s (torsion).
     damping_ratio : float or (n,) array_like of float
-        Damping relative to critical of each mode with the payload it was computed for;
-        adds :math:`2 \zeta \sqrt{k_{jj} m_{jj}}`.
+        Damping ratio of each mode with the payload that it was computed for; adds
+        :math:`2 \zeta \sqrt{k_{jj} m_{jj}}`.
     base_mass : float
         Mass of the hub, in kg.
     base_inertia : float, (3,), (6,) or (3, 3) array_like of float
-        Inertia of the hub about the origin, in kg m^2: a number is that about z (of a
-        thin disc: half of it about x and y), otherwise as in `RigidBody`.
+        Inertia of the hub about the origin, in kg m^2: a number is that of a thin disc
+        about z (half of it about x and y), other forms are as in `RigidBody`.
     tip_mass : float
         Mass of the payload, in kg.
     tip_com : (3,) array_like of float
-        Its centre of mass relative to the tip, in m.
+        Centre of mass of the payload relative to the tip, in m.
     tip_inertia : float, (3,), (6,) or (3, 3) array_like of float
-        Its inertia **about the tip**, in kg m^2, in the forms of `base_inertia`.  It
-        keeps its components in the frame of the link; see the Notes for motion in
-        space.
+        Inertia of the payload **about the tip**, in kg m^2, in the forms of
+        `base_inertia`, with constant components in the frame of the link (see Notes).
     section_inertia : (3,) array_like of float, optional
         Rotary inertia per length of the cross sections about x, y and z, in kg m.  By
         default zero, and with torsion its polar inertia, half of it about y and z.
@@ -94,14 +94,14 @@ def flexible_link(
         of two modes to 1e-14.
     geometric_stiffening : bool
         Points of the bent beam are closer to the base along x, as its length does not
-        change.  By default they are; ``False`` leaves them where they are, which is
-        wrong to first order in the modes when the link turns fast (see the Notes).
+        change.  ``False`` neglects this, which is wrong to first order in the modes for
+        a link that turns fast (see Notes).
 
     Returns
     -------
     body : FlexibleBody
-        With modes in the order bending y, bending z, torsion, named ``"bending y 1"``
-        and so on.
+        Body with modes in the order bending y, bending z, torsion, named
+        ``"bending y 1"`` and so on.
 
     Raises
     ------
@@ -116,32 +116,32 @@ def flexible_link(
 
     Notes
     -----
-    The joint moves the base whatever the modes are.  Where some of them move it as
-    well (free and pinned ones) the body floats, ``attachment="base"``: its frame is
-    that in which these modes are, parallel to the base of the straight link.
+    The joint always moves the base.  If modes move it too (free and pinned ones), the
+    body floats, ``attachment="base"``: its frame is that of the modes, parallel to the
+    base of the straight link.
 
-    Masses given here are those of the arm.  The payload that the modes were computed
-    for only shapes them, and `mass_per_length` need not be theirs.  With
+    Masses given here are those of the arm.  The payload for which the modes were
+    computed only shapes them, and `mass_per_length` may differ from theirs.  With
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
-    the exact integral (24g), second derivatives in place.
+    the exact integral (24g) of second derivatives.
 
     The inertia of a node does not turn with the bent tip, so a payload with
-    `tip_inertia` has no gyroscopic moment on the modes of its own link.  In the plane
-    that is nothing; in space a `RigidBody` on ``Joint("fixed")`` at the tip has it, and
-    is the exact way to carry a payload.
+    `tip_inertia` has no gyroscopic moment on the modes of its own link.  This makes no
+    difference in the plane; in space a `RigidBody` on ``Joint("fixed")`` at the tip has
+    it, and is the exact way to carry a payload.
 
-    With deflections v and w the point at x is drawn in by the foreshortening
+    With deflections v and w the point at x moves towards the base by the foreshortening
 
     .. math:: \int_0^x \tfrac12 \left(v'^2 + w'^2\right) d\xi
        = -\tfrac12\,\eta'\kappa(x)\,\eta, \qquad
        \kappa_{rs}(x) = -\int_0^x \left(v_r' v_s' + w_r' w_s'\right) d\xi,
 
-    exact for modes of any end conditions, and zero at the base.  Axial forces, of fast
-    rotation, weight or what the tip carries, act on the modes by it: tension stiffens
-    them, compression softens them up to buckling [2]_.  Without it a rotation at
+    exact for modes of any end conditions, and zero at the base.  By it axial forces of
+    fast rotation, weight or loads at the tip act on the modes: tension stiffens them,
+    compression softens them up to buckling [2]_.  Without it a rotation at
     :math:`\Omega` lowers the frequencies in its plane instead of raising them, and the
-    link runs away at :math:`\Omega` above the first of them.  Torsion shortens nothing,
-    and what it does together with bending is left out.
+    motion diverges at :math:`\Omega` above the first of them.  Torsion has no
+    foreshortening; its combination with bending is neglected.
 
     References
     ----------
@@ -152,7 +152,7 @@ def flexible_link(
 
     Examples
     --------
-    The outer link of the two-link arm of [1]_.  Modes and payload agree, so the modal
+    The outer link of the two-link arm of [1]_.  Payloads are equal, so the modal
     mass is that of the link, 0.1 kg:
 
     >>> import numpy as np
@@ -169,12 +169,14 @@ def flexible_link(
     >>> link.mode_names
     ('bending y 1', 'bending y 2')
     """
+    # nodes at base, Gauss points and tip, and their motion in the modes
     length = positive(f"length of link {name!r}", length, "m")
     density = positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m")
     modes = _modes_of_link(name, length, bending_y, bending_z, torsion)
     fraction, weight = gauss_rule(_points_of_link(name, n_points, modes))
     x = length * np.concatenate([[0.0], fraction, [1.0]])
     translation, rotation = _node_shapes(modes, x)
+    # masses and inertias of hub, link and payload
     section = _section_inertia(name, section_inertia, torsion)
     inertia = np.zeros((len(x), 3, 3))
     inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
@@ -222,6 +224,7 @@ def _modes_of_link(
     for kind, argument, modes, expected in given:
         if modes is None:
             continue
+        # of the right kind and length
         if not isinstance(modes, expected):
             raise ModelError(
                 f"{argument} of link {name!r} is {type(modes).__name__}, expected "
@@ -260,14 +263,22 @@ def _points_of_link(
     return count
 
 
-def _node_shapes(modes: dict[str, LinkModes], x: Array) -> tuple[Array, Array]:
-    """Translations (0, v, w) and rotation vectors (theta, -w', v'), (nodes, 3, n)."""
-    n = sum(own.n_modes for own in modes.values())
-    translation, rotation = np.zeros((2, len(x), 3, n))
+def _count(modes: dict[str, LinkModes]) -> int:
+    return sum(own.n_modes for own in modes.values())
+
+
+def _blocks(modes: dict[str, LinkModes]) -> Iterator[tuple[str, LinkModes, slice]]:
+    """Yield kind, modes and their slice among all modes of the link."""
     first = 0
     for kind, own in modes.items():
-        columns = slice(first, first + own.n_modes)
+        yield kind, own, slice(first, first + own.n_modes)
         first += own.n_modes
+
+
+def _node_shapes(modes: dict[str, LinkModes], x: Array) -> tuple[Array, Array]:
+    """Translations (0, v, w) and rotation vectors (theta, -w', v'), (nodes, 3, n)."""
+    translation, rotation = np.zeros((2, len(x), 3, _count(modes)))
+    for kind, own, columns in _blocks(modes):
         if kind == "torsion":
             rotation[:, 0, columns] = own.shape(x).T
         elif kind == "bending y":
@@ -281,13 +292,10 @@ def _node_shapes(modes: dict[str, LinkModes], x: Array) -> tuple[Array, Array]:
 
 def _profile(modes: dict[str, LinkModes], x: Array, weight: Array) -> BeamProfile:
     """Cuts across the link at its nodes."""
-    n = sum(own.n_modes for own in modes.values())
-    strain, stiffness = np.zeros((len(x), 4, n)), np.zeros(4)
+    strain, stiffness = np.zeros((len(x), 4, _count(modes))), np.zeros(4)
     rows = {"torsion": 1, "bending y": 2, "bending z": 3}
-    first = 0
-    for kind, own in modes.items():
-        columns, row = slice(first, first + own.n_modes), rows[kind]
-        first += own.n_modes
+    for kind, own, columns in _blocks(modes):
+        row = rows[kind]
         if isinstance(own, TorsionModes):
             strain[:, row, columns] = own.slope(x).T
             stiffness[row] = own.torsional_stiffness
@@ -298,17 +306,14 @@ def _profile(modes: dict[str, LinkModes], x: Array, weight: Array) -> BeamProfil
 
 
 def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
-    """Second derivatives of the place along x at each x, (nodes, 3, n, n).
+    """Second derivatives of the position along x of each node, (nodes, 3, n, n).
 
-    Gauss points of the whole link, on each piece from the base: what they integrate
-    there to rounding they integrate on shorter pieces too.
+    The number of Gauss points for the whole link is also sufficient for each piece from
+    the base.
     """
-    n = sum(own.n_modes for own in modes.values())
+    n = _count(modes)
     kappa = np.zeros((len(x), 3, n, n))
-    first = 0
-    for kind, own in modes.items():
-        block = slice(first, first + own.n_modes)
-        first += own.n_modes
+    for kind, own, block in _blocks(modes):
         if kind != "torsion":
             count = gauss_count(float(own.beta[-1]) * own.length)
             fraction, weight = gauss_rule(count)
@@ -320,13 +325,9 @@ def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
 
 
 def _stiffness(modes: dict[str, LinkModes]) -> Array:
-    n = sum(own.n_modes for own in modes.values())
-    stiffness = np.zeros((n, n))
-    first = 0
-    for own in modes.values():
-        block = slice(first, first + own.n_modes)
+    stiffness = np.zeros((_count(modes),) * 2)
+    for _, own, block in _blocks(modes):
         stiffness[block, block] = own.k
-        first += own.n_modes
     return stiffness
 
 
@@ -336,8 +337,7 @@ def _damping(
     modal_damping: ArrayLike,
     damping_ratio: ArrayLike,
 ) -> Array:
-    n = sum(own.n_modes for own in modes.values())
-    columns = []
+    n, columns = _count(modes), []
     for what, value in (
         ("modal_damping", modal_damping),
         ("damping_ratio", damping_ratio),

@@ -1,7 +1,7 @@
 """Fewer coordinates for a beam of elements: natural modes, condensation, both.
 
-Stiffness comes as rows B of strains with stiffness K = B' B, which keeps twice the
-digits: energies of soft modes are sums of squares.
+Stiffness is given by rows B of strains with K = B' B, which keeps twice the digits:
+energies of soft modes are sums of squares.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ._coordinates import MOTIONS, OF_AXIS, columns_of_nodes
 
 Array = NDArray[np.float64]
 
-COUPLED = 1e-10  # of the geometric mean of the diagonal; without it rounding couples
+COUPLED = 1e-10  # relative to the geometric mean of the diagonal, above rounding
 
 REDUCTIONS = ("none", "modes", "static", "craig-bampton")
 
 
 def natural_modes(rows: Array, mass: Array) -> tuple[Array, Array]:
-    """Squared frequencies, ascending, and modes of unit mass, all of them."""
+    """All squared frequencies, ascending, and modes of unit mass."""
     _, vectors = modal_compliance(mass, rows.T @ rows)
     vectors = vectors / np.sqrt(np.einsum("ij,ij->j", vectors, mass @ vectors))
     omega2 = np.square(rows @ vectors).sum(axis=0)
@@ -87,7 +87,7 @@ def modal(
     n_modes: Any,
     max_frequency: float | None,
 ) -> tuple[Array, tuple[str, ...]]:
-    """Natural modes that are kept, as columns, and their names."""
+    """Natural modes of the body, as columns, and their names."""
     parts = groups(rows, mass, labels)
     columns, names, omegas = [], [], []
     for label, own in parts.items():
@@ -110,8 +110,9 @@ def _choose(
     n_modes: Any,
     max_frequency: float | None,
 ) -> list[int]:
-    """Numbers of the modes that are kept, in the order of the body."""
+    """Numbers of the chosen modes, in the order of the body."""
     who = f"link {name!r}"
+    # numbers of modes by motion, or of all
     if isinstance(n_modes, Mapping):
         unknown = [key for key in n_modes if key not in parts]
         if unknown:
@@ -132,6 +133,7 @@ def _choose(
             count = whole_number(f"n_modes of {who}", n_modes, 1)
             _check_count(f"n_modes of {who}", count, len(order))
         chosen = order[:count]
+    # largest frequency
     if max_frequency is not None:
         most = float(as_array(f"max_frequency of {who}", max_frequency, ()))
         slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * most]
@@ -186,7 +188,7 @@ def condensed(
 
 
 def damping_matrix(name: str, rows: Array, mass: Array, ratio: ArrayLike) -> Array:
-    """Damping of the natural modes in given coordinates, relative to critical."""
+    """Damping matrix from damping ratios of the natural modes."""
     n, what = rows.shape[1], f"damping_ratio of link {name!r}"
     given = as_numbers(what, ratio)
     zeta = as_array(what, np.full(n, given) if given.ndim == 0 else given, (n,))

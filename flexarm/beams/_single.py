@@ -37,19 +37,19 @@ def clamped_beam_modes(
     bending_stiffness : float
         :math:`EI`, in N m^2.
     n_modes : int
-        How many modes, 1 to 20.
+        Number of modes, 1 to 20.
     tip_mass : float
         :math:`M_L`, mass at and beyond the tip, in kg.
     tip_inertia : float
         :math:`J_L`, its moment of inertia about the tip, in kg m^2.
     tip_moment : float
-        :math:`MD`, its static moment: mass times distance of the centre of mass beyond
-        the tip, along the beam, in kg m.
+        :math:`MD`, static moment of the payload: mass times distance of its centre of
+        mass beyond the tip, along the beam, in kg m.
     normalization : {"mass", "link", "tip"}
         ``"mass"``: modal mass 1 kg.  ``"link"``: modal mass equal to the mass of the
-        beam, which is what (30) of [1]_ means.  Modal mass is that of beam **and**
-        payload, and the sign makes the integral of the shape positive.  ``"tip"``: tip
-        deflection +1.  Shapes are pure numbers and modal coordinates are in m.
+        beam, as in (30) of [1]_.  Modal mass is that of beam **and** payload, and the
+        sign makes the integral of the shape positive.  ``"tip"``: tip deflection +1.
+        Shapes are pure numbers and modal coordinates are in m.
 
     Returns
     -------
@@ -59,9 +59,8 @@ def clamped_beam_modes(
     Raises
     ------
     ModelError
-        If the beam or the payload is not physical, if more than 20 modes or an unknown
-        normalization are asked for, or if a mode to be normalized by its tip does not
-        move it.
+        If the beam or the payload is not physical, for more than 20 modes or an unknown
+        normalization, or if a mode to be normalized by its tip does not move it.
 
     See Also
     --------
@@ -71,12 +70,12 @@ def clamped_beam_modes(
 
     Notes
     -----
-    The payload only shapes the modes; it adds no mass to an arm: give it to
-    `flexible_link`, or in space as a `RigidBody` on a fixed joint.  The roots of the
+    The payload only shapes the modes; to add its mass to an arm, give it to
+    `flexible_link`, or in space use a `RigidBody` on a fixed joint.  The roots of the
     frequency equation, (22) with two more terms for the static moment, are found by
     bisection on the number of frequencies below a trial value (Wittrick and Williams,
-    1971), so none is missed.  They are good to 2e-15, shapes to 2e-14 of their maximum
-    (1e-12 for payloads of a million times the beam).
+    1971), so none is missed.  They are accurate to 2e-15, shapes to 2e-14 of their
+    maximum (1e-12 for payloads of a million times the beam).
 
     References
     ----------
@@ -143,7 +142,7 @@ def clamped_rod_modes(
     torsional_stiffness : float
         :math:`GJ`, in N m^2.
     n_modes : int
-        How many modes, 1 to 20.
+        Number of modes, 1 to 20.
     tip_inertia : float
         :math:`J_x`, moment of inertia of the payload about the rod, in kg m^2.
     normalization : {"mass", "link", "tip"}
@@ -159,9 +158,8 @@ def clamped_rod_modes(
     Raises
     ------
     ModelError
-        If the rod or the payload is not physical, if more than 20 modes or an unknown
-        normalization are asked for, or if a mode to be normalized by its tip does not
-        turn it.
+        If the rod or the payload is not physical, for more than 20 modes or an unknown
+        normalization, or if a mode to be normalized by its tip does not turn it.
 
     See Also
     --------
@@ -204,12 +202,12 @@ def free_beam_modes(
     *,
     normalization: str = "mass",
 ) -> FreeBeamModes:
-    r"""Bending modes of a uniform beam, free at both ends, its rigid motions left out.
+    r"""Bending modes of a uniform beam, free at both ends, without rigid motions.
 
     Solves :math:`EI\,\phi'''' = \omega^2 \rho\,\phi` without moment and shear at both
-    ends; :math:`b = \beta L > 0` has :math:`\cos b \cosh b = 1`.  The modes carry no
-    linear and no angular momentum, so the frame of a link made of them follows its mean
-    motion (Buckens frame, to first order).
+    ends; :math:`b = \beta L > 0` has :math:`\cos b \cosh b = 1`.  The modes have
+    neither linear nor angular momentum, so the frame of a link made of them follows its
+    mean motion (Buckens frame, to first order).
 
     Parameters
     ----------
@@ -220,7 +218,7 @@ def free_beam_modes(
     bending_stiffness : float
         :math:`EI`, in N m^2.
     n_modes : int
-        How many modes, 1 to 20.
+        Number of modes, 1 to 20.
     normalization : {"mass", "link", "tip"}
         ``"mass"``: modal mass 1 kg.  ``"link"``: modal mass equal to the mass of the
         beam.  ``"tip"``: tip deflection 1.  Tip deflections are positive; shapes are
@@ -234,8 +232,8 @@ def free_beam_modes(
     Raises
     ------
     ModelError
-        If the beam is not physical, or if more than 20 modes or an unknown
-        normalization are asked for.
+        If the beam is not physical, or for more than 20 modes or an unknown
+        normalization.
 
     See Also
     --------
@@ -244,10 +242,10 @@ def free_beam_modes(
 
     Notes
     -----
-    There is no payload in these modes; that of an arm belongs to its link.  They have
-    neither curvature nor shear at the base, where a joint brings both: what n of them
-    lack of the deflection falls with :math:`1/n` for its moment and with
-    :math:`1/n^3` for its force.  Clamped modes need fewer on a driven joint.
+    These modes have no payload; that of an arm belongs to its link.  They have neither
+    curvature nor shear at the base, where a joint causes both: the error of the
+    deflection by n modes decreases with :math:`1/n` for its moment and with
+    :math:`1/n^3` for its force.  On a driven joint fewer clamped modes are sufficient.
 
     References
     ----------
@@ -281,8 +279,8 @@ def pinned_beam_modes(
 ) -> PinnedBeamModes:
     r"""Bending modes of a uniform beam, pinned at both ends: deflection from the chord.
 
-    Shapes are :math:`A \sin(j \pi x / L)`: both ends of a link made of them stay on the
-    x axis of its frame, and turn.
+    Shapes are :math:`A \sin(j \pi x / L)`: both ends of a link made of them turn, but
+    remain on the x axis of its frame.
 
     Parameters
     ----------
@@ -293,7 +291,7 @@ def pinned_beam_modes(
     bending_stiffness : float
         :math:`EI`, in N m^2.
     n_modes : int
-        How many modes, 1 to 20.
+        Number of modes, 1 to 20.
     normalization : {"mass", "link"}
         ``"mass"``: modal mass 1 kg.  ``"link"``: modal mass equal to the mass of the
         beam.  Slopes at the base are positive; shapes are pure numbers and modal
@@ -307,8 +305,8 @@ def pinned_beam_modes(
     Raises
     ------
     ModelError
-        If the beam is not physical, or if more than 20 modes, an unknown normalization
-        or one by the tip are asked for.
+        If the beam is not physical, or for more than 20 modes, an unknown normalization
+        or ``"tip"``.
 
     See Also
     --------
@@ -317,10 +315,10 @@ def pinned_beam_modes(
 
     Notes
     -----
-    There is no payload in these modes, but a point mass at the tip does not shape them:
-    the tip stays on the chord.  They have no curvature at the base, where the moment of
-    a joint bends the link: what n of them lack of its rotation falls with :math:`1/n`.
-    On a pivot without moment they converge fast.
+    These modes have no payload; a point mass at the tip, which remains on the chord,
+    does not shape them.  They have no curvature at the base, where the moment of a
+    joint bends the link: the error of its rotation by n modes decreases with
+    :math:`1/n`.  On a pivot without moment they converge fast.
 
     References
     ----------
@@ -347,7 +345,7 @@ def free_rod_modes(
     *,
     normalization: str = "mass",
 ) -> FreeRodModes:
-    r"""Torsion modes of a uniform rod, free at both ends, its rigid rotation left out.
+    r"""Torsion modes of a uniform rod, free at both ends, without rigid rotation.
 
     Shapes are :math:`A \cos(j \pi x / L)`,
     :math:`\omega = (j \pi / L) \sqrt{GJ / \rho I_p}`.
@@ -361,7 +359,7 @@ def free_rod_modes(
     torsional_stiffness : float
         :math:`GJ`, in N m^2.
     n_modes : int
-        How many modes, 1 to 20.
+        Number of modes, 1 to 20.
     normalization : {"mass", "link", "tip"}
         ``"mass"``: modal inertia 1 kg m^2.  ``"link"``: modal inertia equal to
         :math:`\rho I_p L`.  ``"tip"``: tip rotation 1.  Tip rotations are positive;
@@ -375,8 +373,8 @@ def free_rod_modes(
     Raises
     ------
     ModelError
-        If the rod is not physical, or if more than 20 modes or an unknown normalization
-        are asked for.
+        If the rod is not physical, or for more than 20 modes or an unknown
+        normalization.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Nodes of a link of beam elements: shapes, masses, strains, and the body they make."""
+"""Nodes of a link of beam elements: shapes, masses, strains, arguments of the body."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Stations:
         Strains at the Gauss points times the roots of stiffness and weight, so that the
         stiffness matrix is ``rows' rows``.
     mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
-        What the nodes carry, the inertia about the node.
+        Masses, centres of mass and inertias of the nodes, each about its node.
     """
 
     line: Line
@@ -53,18 +53,18 @@ class Stations:
     inertia: Array
 
     def end(self, node: int) -> int:
-        """Node of the body at the end of an element, by the number of that end."""
+        """Node of the body at an end of elements, given the number of that end."""
         return node * (len(self.fraction) + 1)
 
     def physical(self) -> bool:
-        """Tell whether each node has an inertia that a body can have."""
+        """Whether the inertia of each node is physical."""
         about = self.inertia - self.mass[:, None, None] * _square(self.com)
         a, b, c = np.moveaxis(np.linalg.eigvalsh(about), -1, 0)
         slack = 1e-9 * np.abs(self.inertia).max(axis=(1, 2))
         return bool((a + b >= c - slack).all())
 
     def mass_matrix(self, payloads: Sequence[Payload] = ()) -> Array:
-        """Mass matrix of the coordinates, with more payloads, (n, n)."""
+        """Mass matrix of the coordinates with additional payloads, (n, n)."""
         mass, com, inertia = _loaded(self, payloads)
         lam, gamma = self.rotation, self.translation
         centre = gamma - np.cross(com[:, :, None], lam, axis=1)
@@ -87,7 +87,7 @@ class Stations:
         return np.vstack([linear / np.sqrt(m), spin / np.sqrt(J if J > 0.0 else 1.0)])
 
     def _each(self, of_element: Array) -> Array:
-        """Repeat what belongs to an element for each of its nodes but the first."""
+        """Repeat values of each element for its nodes except the first."""
         return np.repeat(of_element, len(self.fraction) + 1, axis=0)
 
 
@@ -145,10 +145,11 @@ def make_stations(
     mass, inertia = np.zeros(P), np.zeros((P, 3, 3))
     rows, names = np.zeros((line.n_elements, n_points, 4, n)), [line.names[0]]
     turning = [torsion or rotary_inertia, rotary_inertia, rotary_inertia]
-    # the base, by the first element
+    # the base, from the first element
     own = T[:12]
     move, spin, _ = line.shapes(0, 0.0)
     translation[0], rotation[0] = move @ own, spin @ own
+    # Gauss points and end of each element
     for e in range(line.n_elements):
         own, h, R = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e]
         first = 1 + e * step
@@ -166,6 +167,7 @@ def make_stations(
             mass[first + k] = w * section.mass_per_length
             about = section.rotary_inertia * turning
             inertia[first + k] = w * (R * about) @ R.T
+    # payloads
     bare = Stations(
         line,
         fraction,
@@ -195,9 +197,10 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
 
     Where sections turn by :math:`\theta`, the line has the direction
     :math:`\exp(\tilde\theta) e_x`, whose second-order part is
-    :math:`\frac12 \tilde\theta \tilde\theta e_x`; its integral moves all that follows.
-    Along the line that is :math:`-\frac12 (v'^2 + w'^2)`.  The rest needs twist and
-    slope at once, and keeps the part behind a corner rigid where it does not bend.
+    :math:`\frac12 \tilde\theta \tilde\theta e_x`; its integral moves all points behind.
+    Along the line this is :math:`-\frac12 (v'^2 + w'^2)`.  The other components are
+    products of twist and slope, by which parts behind a corner remain rigid if they do
+    not bend.
 
     Parameters
     ----------
@@ -232,10 +235,10 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
 
 
 def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, Any]:
-    """Arguments of a `FlexibleBody` for modes W: nodes, shapes and what they carry.
+    """Arguments of a `FlexibleBody` for modes W: nodes, shapes and masses.
 
-    Sections without inertia about their own axes have one that no body has; then the
-    sums over the nodes are given in place of their masses.
+    The inertia of sections without rotary inertia is not physical; then modal integrals
+    replace the masses of the nodes.
     """
     nodes: dict[str, Any] = {
         "node_position": stations.position,

@@ -1,4 +1,4 @@
-"""Table of the modes of a flexible body: what each coordinate is and what it moves."""
+"""Table of the modes of a flexible body: frequencies, masses, motion of nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def effective_masses(body: Body) -> Array:
 
 
 def total_effective_mass(body: Body) -> Array:
-    """Return the diagonal of E G^-1 E', what all modes carry together, (3,), in kg."""
+    """Return the diagonal of E G^-1 E', effective mass of all modes, (3,), in kg."""
     c = modal_integrals(body)
     if not c.n_modes:
         return np.zeros(3)
@@ -37,7 +37,7 @@ def _is_coupled(matrix: Array) -> bool:
 
 
 def _moved(body: Body, mode: int) -> str:
-    """Say how far a unit of a mode moves and turns the node that it moves most."""
+    """Text of the motion of the node that a unit of a mode moves most."""
     gamma, lam = body.node_translation[..., mode], body.node_rotation[..., mode]
     size, turn = np.linalg.norm(gamma, axis=1), np.linalg.norm(lam, axis=1)
     if size.max() <= NOTHING * turn.max():

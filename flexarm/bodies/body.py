@@ -1,4 +1,4 @@
-"""What rigid and flexible bodies have in common."""
+"""Base class of rigid and flexible bodies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GROUND = "ground"
 
 
 class Body(Printed, Description):
-    """What rigid and flexible bodies have in common, node by node."""
+    """Base class of rigid and flexible bodies, node by node."""
 
     name: str
     joint: Joint
@@ -64,7 +64,7 @@ class Body(Printed, Description):
         return float(self.node_mass.sum())
 
     def node_index(self, node: str | int) -> int:
-        """Position of a node, given by name or number, among those of this body."""
+        """Number of a node of this body, given by name or number."""
         if isinstance(node, str):
             if node in self.node_names:
                 return self.node_names.index(node)
@@ -105,7 +105,7 @@ class Body(Printed, Description):
 
     @cached_property
     def _integrals_of_nodes(self) -> ModalIntegrals:
-        """Sums over the nodes, taken once for all arms that the body is in."""
+        """Sums over the nodes, computed once for all arms with this body."""
         return nodal_integrals(
             self.node_mass,
             self.node_com,
@@ -137,7 +137,7 @@ class Body(Printed, Description):
 
 
 def check_name(kind: str, name: object) -> str:
-    """Return a name without a dot, or refuse in words."""
+    """Return a name without a dot, or raise."""
     if not isinstance(name, str) or not name or name == GROUND or "." in name:
         plain = name is None or isinstance(name, str | int | float)
         given = repr(name) if plain else f"of type {type(name).__name__}"

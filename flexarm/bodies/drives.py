@@ -1,4 +1,4 @@
-r"""Flexible joints: motors behind gears and shafts that twist, and what rubs and stops.
+r"""Flexible joints: motors behind gears and elastic shafts, dry friction, stops.
 
 A joint of one freedom may have a `Drive`: the motor sits on the body that carries the
 joint, and a spring between gear and joint replaces their rigid connection.  The angle
@@ -28,12 +28,12 @@ from ..errors import ArgumentError, ModelError
 
 Array = NDArray[np.float64]
 
-# below it the square of a smoothing velocity is no number any more
-_LEAST_VELOCITY = 1e-150
+# the square of a smaller smoothing velocity underflows
+MIN_SMOOTHING_VELOCITY = 1e-150
 
 
 def finite_number(what: str, value: Any, *, least: float | None = 0.0) -> float:
-    """Return a finite number from `least` on, or refuse in words."""
+    """Return a finite number of at least `least`, or raise."""
     number = float(as_array(what, value, ()))
     if least is not None and number < least:
         raise ModelError(f"{what} is {number:g}, expected zero or more")
@@ -43,8 +43,8 @@ def finite_number(what: str, value: Any, *, least: float | None = 0.0) -> float:
 def _positive(what: str, value: Any) -> float:
     number = finite_number(what, value, least=None)
     if not number > 0.0:
-        told = f"{number:g}" if number else "zero"
-        raise ModelError(f"{what} is {told}, expected a positive number")
+        text = f"{number:g}" if number else "zero"
+        raise ModelError(f"{what} is {text}, expected a positive number")
     return number
 
 
@@ -59,13 +59,13 @@ class CoulombFriction(Description):
     force : float
         Friction f_c of fast motion, in N m (turning) or N (sliding).
     smoothing_velocity : float
-        Velocity v_s at which 71 % of it acts, in rad/s or m/s.
+        Velocity v_s at which 71 % of that force acts, in rad/s or m/s.
 
     Notes
     -----
-    There is no true sticking: under a force f < f_c what should stick creeps with
-    :math:`v_s f / \sqrt{f_c^2 - f^2}`, so with less than a tenth of v_s below a tenth
-    of f_c.  A small v_s makes the equations stiff, with a damping of f_c / v_s.
+    There is no true sticking: under a force f < f_c the joint creeps with
+    :math:`v_s f / \sqrt{f_c^2 - f^2}`, about a tenth of v_s at a tenth of f_c.  A small
+    v_s makes the equations stiff, with a damping of f_c / v_s.
 
     Examples
     --------
@@ -80,15 +80,15 @@ class CoulombFriction(Description):
     def __post_init__(self) -> None:
         force = finite_number("force of the friction", self.force)
         speed = _positive("smoothing_velocity of the friction", self.smoothing_velocity)
-        if speed < _LEAST_VELOCITY:
+        if speed < MIN_SMOOTHING_VELOCITY:
             raise ModelError(
                 f"smoothing_velocity of the friction is {speed:g}, expected at least "
-                f"{_LEAST_VELOCITY:g}"
+                f"{MIN_SMOOTHING_VELOCITY:g}"
             )
         self._set(force=force, smoothing_velocity=speed)
 
     def creep(self, force: float) -> float:
-        """Velocity at which friction balances a force below its own, rad/s or m/s.
+        """Velocity at which friction balances a smaller force, in rad/s or m/s.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Stops(Description):
 
     .. math:: f = k\, d\, \max(1 + c\, \dot d, 0)
 
-    against a motion that is by d beyond a bound; a stop pushes and never pulls.
+    against a motion beyond a bound by d; a stop pushes and never pulls.
 
     Parameters
     ----------
@@ -129,14 +129,15 @@ class Stops(Description):
     stiffness : float
         Stiffness k in N m/rad or N/m.
     damping : float
-        Damping c in s/rad or s/m, zero for stops that give all energy back.
+        Damping c in s/rad or s/m; stops with zero damping return all energy.
 
     Notes
     -----
     The force of K. H. Hunt and F. R. E. Crossley (J. Appl. Mech. 42, 1975, 440-445)
-    with exponent one: it starts at zero, unlike that of a spring and a damper side by
-    side.  A slow impact at speed v leaves with about v (1 - 2/3 c v).
-    Limits of a joint (`Joint.limits`) bound what functions choose; stops bound motion.
+    with exponent one: it starts at zero, unlike that of a parallel spring and damper.
+    The rebound speed of a slow impact at speed v is about v (1 - 2/3 c v).
+    Limits of a joint (`Joint.limits`) restrict positions that functions choose, stops
+    restrict the motion.
 
     Examples
     --------
@@ -186,14 +187,13 @@ class Drive(Description):
     ----------
     stiffness : float
         Stiffness K of shaft and gear, seen at the joint, in N m/rad or N/m.
-        Infinite for a rigid gear: then the motor obeys ``q_motor = N q_joint``, which
-        forward dynamics and Runge-Kutta respect as a `Coupling` of the arm, of the name
-        ``"body.gear"``.
+        Infinite for a rigid gear: then ``q_motor = N q_joint`` is a `Coupling` of the
+        arm with the name ``"body.gear"``, which forward dynamics and Runge-Kutta obey.
     gear_ratio : float
         Turns N of the motor for one turn of the joint; negative if it reverses.
     rotor_inertia : float
-        Inertia about its axis, in kg m^2, of what turns with the motor.  On a joint
-        that slides the moving mass, in kg, unless the motor is `rotary`.
+        Inertia of the rotor and all that turns with it about its axis, in kg m^2.  On a
+        sliding joint the moving mass, in kg, unless the motor is `rotary`.
     rotor_transverse_inertia : float
         Inertia across the axis, in kg m^2.
     rotor_mass, stator_mass : float
@@ -208,11 +208,11 @@ class Drive(Description):
     motor_friction : CoulombFriction, optional
         Dry friction of the motor.
     locked : float, optional
-        Angle at which a brake holds the motor.  It then is no coordinate: the joint
-        has a spring to ``locked / N``, and the rotor moves with the carrier.
+        Angle at which a brake holds the motor.  The motor is then not a coordinate: the
+        joint has a spring to ``locked / N``, and the rotor moves with the carrier.
     rotary : bool
-        On a joint that slides, a motor that turns about its axis, as with a ball
-        screw; `gear_ratio` is then in rad per m.  Motors of joints that turn always do.
+        On a sliding joint, a motor that turns about its axis, as with a ball screw;
+        `gear_ratio` is then in rad per m.  Motors of turning joints always turn.
 
     See Also
     --------
@@ -222,11 +222,11 @@ class Drive(Description):
     -----
     The coordinate of the motor is relative to the carrier.  The actuator of the joint
     acts on the motor, with reaction on the carrier: forces with one entry for each
-    joint (``arm.nu``) go to motors where there are any.
+    joint (``arm.nu``) act on the motors of driven joints.
 
-    The often used reflected inertia N^2 J_r on the joint (``armature`` of Pinocchio
-    and MuJoCo) is what remains for a rigid gear of large ratio; here the rotor also
-    turns with its carrier.
+    The common reflected inertia N^2 J_r on the joint (``armature`` of Pinocchio and
+    MuJoCo) is the limit of a rigid gear of large ratio; here the rotor also turns with
+    its carrier.
 
     Examples
     --------
@@ -251,6 +251,7 @@ class Drive(Description):
     rotary: bool = False
 
     def __post_init__(self) -> None:
+        # numbers of gear, rotor and damping
         stiffness = as_numbers("stiffness of the drive", self.stiffness)
         if stiffness.ndim or not stiffness > 0.0:
             raise ModelError(
@@ -272,6 +273,7 @@ class Drive(Description):
             ),
             **{n: finite_number(f"{n} of the drive", getattr(self, n)) for n in names},
         )
+        # combinations
         if self.gear_ratio == 0.0:
             raise ModelError(
                 "gear_ratio of the drive is zero, expected turns of the motor for one "
@@ -336,5 +338,5 @@ class Drive(Description):
 
     @property
     def is_rigid(self) -> bool:
-        """Whether the gear does not twist."""
+        """Whether the gear is rigid."""
         return bool(np.isinf(self.stiffness))

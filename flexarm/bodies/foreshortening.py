@@ -1,18 +1,19 @@
 r"""Inertia of a body whose points move quadratically in its modes.
 
-A slender link that bends draws its points towards its base: node j stands at
+A slender link that bends draws its points towards its base: the position of node j is
 :math:`l_0 + \gamma\eta + b`, :math:`b = \tfrac12\eta'\kappa\,\eta`.  To first order
-in the modes its equations of motion need of b what goes with motions of the undeformed
-body,
+in the modes its equations of motion need only those terms of b that couple with motions
+of the undeformed body,
 
 .. math:: \sum m\,(\omega\times b + \dot b)\cdot(v + \omega\times c),
    \qquad c = l_0 + p,
 
-so the moments :math:`\sum m\,b` and :math:`\sum m\,c\,b'` alone.  A kinetic energy cut
-after these terms has a mass matrix that is indefinite already at slopes of 0.1.  In
-its place stands that of nodes that move by the affine field
-:math:`\tilde b = \alpha + B\,c` with the same moments, without any cut: positive, and
-right to first order.  Such fields are a few shapes :math:`g_k`, driven by the modes,
+that is, the moments :math:`\sum m\,b` and :math:`\sum m\,c\,b'`.  A kinetic energy
+truncated after these terms has a mass matrix that is indefinite already at slopes of
+0.1.  It is replaced by that of nodes that move by the affine field
+:math:`\tilde b = \alpha + B\,c` with the same moments, without truncation: positive,
+and correct to first order.  Such fields are a few shapes :math:`g_k`, driven by the
+modes,
 
 .. math:: \tilde b = \sum_k g_k\,\zeta_k, \qquad
    \zeta_k = \tfrac12\,\eta' K_k\,\eta, \qquad (B6)
@@ -31,26 +32,26 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
-# of the largest: what is smaller is rounding of the second derivatives
+# relative to the largest singular value; below is rounding of the second derivatives
 RANK_TOLERANCE = 1e-12
 
 
 def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array]:
-    """Shapes that foreshortening drives, and how (B6).
+    """Shapes that foreshortening drives, and their second derivatives (B6).
 
     Parameters
     ----------
     mass : (N,) ndarray
         Masses of the nodes, in kg.
     place : (N, 3) ndarray
-        Where the undeformed body has them, in m.
+        Their positions on the undeformed body, in m.
     kappa : (N, 3, n, n) ndarray
         Second derivatives of the positions of the nodes in the modes.
 
     Returns
     -------
     shapes : (N, 3, p) ndarray
-        Affine fields g, orthonormal by mass; as few as there can be.
+        Affine fields g, orthonormal by mass, of the smallest possible number.
     second : (p, n, n) ndarray
         Second derivatives K of their amplitudes.
     """
@@ -65,7 +66,7 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
     kept = size > RANK_TOLERANCE * size[0]
     functions = affine @ (right[: len(size)][kept].T / size[kept])
 
-    # moments of b with each, for pairs of modes scaled alike
+    # moments of b with each, for pairs of modes on one scale
     scale = np.sqrt(np.abs(np.einsum("jirr->jir", kappa)).max(axis=(0, 1)))
     scale[scale == 0.0] = 1.0
     r, s = np.triu_indices(n)
@@ -73,7 +74,7 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
     moments = np.einsum("ja,j,jip->aip", functions, mass, pairs)
     moments = moments.reshape(-1, len(r))
     left, size, right = np.linalg.svd(moments, full_matrices=False)
-    # LAPACK leaves rounding where there is nothing, but bodies are known by their zeros
+    # remove the rounding of LAPACK: kernels are chosen by exact zeros
     left[~moments.any(axis=1)] = 0.0
     right[:, ~moments.any(axis=0)] = 0.0
     kept = size > RANK_TOLERANCE * max(float(size.max(initial=0.0)), 1e-300)
@@ -84,7 +85,7 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
 
 
 def projection(second: Array, eta: Array) -> tuple[Array, Array]:
-    """Coordinates (eta; zeta) and their slopes in eta (B6).
+    """Coordinates (eta; zeta) and their derivatives by eta (B6).
 
     Parameters
     ----------

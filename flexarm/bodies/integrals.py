@@ -1,4 +1,4 @@
-r"""Modal integrals: all that the inertia of a deforming body needs.
+r"""Modal integrals: the constants in the inertia of a deforming body.
 
 A body with n modal coordinates eta, whose frame has the twist (omega; v), has the
 kinetic energy T = 1/2 V_m' M_m(eta) V_m with V_m = (etad; omega; v).  Its mass matrix
@@ -24,14 +24,14 @@ from .foreshortening import driven_shapes, projection
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
-# the FA_MAX_DRIVEN of fa_model.h: all affine fields of a body
+# FA_MAX_DRIVEN of fa_model.h: number of all affine fields of a body
 MAX_DRIVEN = 12
 
-# a mass matrix printed with seven digits still passes
+# accepts a mass matrix printed with seven digits
 RIGID_TOLERANCE = 1e-6
 
-# part of its kinetic energy that a mode keeps when rigid motions are taken out; zero to
-# rounding if it is one of them, small for an interface close to the clamp
+# smallest part of the kinetic energy of a mode that remains after subtraction of rigid
+# motions: zero to rounding for a rigid mode, small for an interface close to the clamp
 NOT_RIGID = 1e-13
 
 
@@ -39,7 +39,7 @@ NOT_RIGID = 1e-13
 class ModalIntegrals(Description):
     """Coefficients of the mass matrix of a body with n modes (B1, B2).
 
-    The names are those of the patent, App. C.1, with the masses kept inside.
+    The names are those of the patent, App. C.1, but the masses are included.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class ModalIntegrals(Description):
         Inertia about the frame of the undeformed body, in kg m^2, its slopes and
         second derivatives.
     driven : DrivenShapes, optional
-        What foreshortening adds to them.
+        Shapes that foreshortening adds.
 
     Raises
     ------
@@ -67,8 +67,8 @@ class ModalIntegrals(Description):
 
     See Also
     --------
-    modal_integrals, nodal_integrals, consistent_integrals : where they come from.
-    flexarm.FlexibleBody : takes them in place of the masses of its nodes.
+    modal_integrals, nodal_integrals, consistent_integrals : compute them.
+    flexarm.FlexibleBody : accepts them in place of the masses of its nodes.
 
     Notes
     -----
@@ -225,12 +225,12 @@ class ModalIntegrals(Description):
         return np.concatenate([np.ravel(part) for part in parts])
 
     def check(self, who: str, mode_names: tuple[str, ...]) -> None:
-        """Refuse integrals that no body has, and rigid motions among the modes.
+        """Raise for integrals that no body has, and for rigid motions among the modes.
 
         Parameters
         ----------
         who : str
-            Name of the body in the sentence.
+            Name of the body for the message.
         mode_names : sequence of str
             Names of the modes.
 
@@ -269,11 +269,11 @@ class ModalIntegrals(Description):
         self._check_modes(who, mode_names)
 
     def _check_modes(self, who: str, mode_names: tuple[str, ...]) -> None:
-        """Kinetic energy of modes, less what a rigid motion can take away from it."""
+        """Raise if rigid motions can remove all kinetic energy of a mode."""
         n = self.n_modes
         size = np.sqrt(np.diag(self.G))
         if not n or not (size > 0.0).all():
-            return  # modes without mass are refused by the body
+            return  # the body raises for modes without mass
         M = self.mass_matrix(np.zeros(n))
         rigid = M[n:, n:]
         length = np.sqrt(np.trace(self.J0) / (3.0 * self.m)) if self.m > 0.0 else 1.0
@@ -329,7 +329,7 @@ class DrivenShapes(Description):
             )
 
     def check(self, n: int) -> None:
-        """Refuse shapes that are not those of a body with n modes."""
+        """Raise if the shapes do not fit a body with n modes."""
         p, own = len(self.second), self.second.shape[-1]
         if not isinstance(self.integrals, ModalIntegrals):
             raise ModelError(
@@ -352,7 +352,7 @@ class DrivenShapes(Description):
         return np.asarray(np.swapaxes(N, -2, -1) @ M @ N)
 
     def change_basis(self, W: Array) -> DrivenShapes:
-        """The same for coordinates eta' with eta = W eta'."""
+        """Return the shapes for coordinates eta' with eta = W eta'."""
         (n, k), p = W.shape, len(self.second)
         both = np.zeros((n + p, k + p))
         both[:n, :k], both[n:, k:] = W, np.eye(p)
@@ -387,7 +387,7 @@ def _skew_columns(x: Array) -> Array:
 def _with_driven_shapes(
     m: Array, p: Array, J: Array, l0: Array, lam: Array, gamma: Array, kappa: Array
 ) -> ModalIntegrals:
-    """The integrals with those of the shapes that foreshortening drives (B6)."""
+    """Integrals that include the shapes that foreshortening drives (B6)."""
     shapes, second = driven_shapes(m, l0 + p, kappa)
     plain = nodal_integrals(m, p, J, l0, lam, gamma)
     if not len(second):
@@ -400,7 +400,7 @@ def _with_driven_shapes(
 
 
 def modal_integrals(body: Any) -> ModalIntegrals:
-    """Modal integrals of a body: those given to it, or sums over its nodes.
+    """Return the modal integrals of a body: its own, or sums over its nodes.
 
     Parameters
     ----------
@@ -442,7 +442,7 @@ def nodal_integrals(
     translation: ArrayLike,
     foreshortening: ArrayLike | None = None,
 ) -> ModalIntegrals:
-    r"""Modal integrals of a body that is given by nodes with masses.
+    r"""Compute the modal integrals of a body given by nodes with masses.
 
     Parameters
     ----------
@@ -491,6 +491,7 @@ def nodal_integrals(
     >>> c.E[:, 0].tolist(), c.F0[:, 0].tolist(), c.G.tolist()
     ([0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [[1.0]])
     """
+    # checked arrays, in the letters of the patent
     gamma = as_array("translation of the modes", translation, (None, 3, None))
     N, _, n = gamma.shape
     lam = as_array("rotation of the modes", rotation, (N, 3, n))
@@ -503,6 +504,7 @@ def nodal_integrals(
         return _with_driven_shapes(m, p, J, l0, lam, gamma, kappa)
     gamma_x, p_x, l_x = _skew_columns(gamma), _skew_columns(p.T), _skew_columns(l0.T)
 
+    # sums over the nodes
     centre = gamma - p_x @ lam
     first = -np.einsum("j,jrik,jkl->ril", m, gamma_x, l_x + p_x)
     second = -np.einsum("j,jrik,jskl->rsil", m, gamma_x, gamma_x)

@@ -1,11 +1,11 @@
-r"""Joints: how a body moves on the node that carries it.
+r"""Joints: connections of bodies to the nodes that carry them.
 
-A joint is one of two things.
+A joint is of one of two types.
 
 * A **product of screws**: the body is displaced by ``exp(S_1 q_1) ... exp(S_n q_n)``,
   each coordinate turns or slides, velocities are the rates of the coordinates.
-* A **pose**: the position coordinates are a unit quaternion ``(w, x, y, z)`` and, but
-  for the spherical joint, a translation; the twist of the body in its own axes is
+* A **pose**: the position coordinates are a unit quaternion ``(w, x, y, z)`` and,
+  except for the spherical joint, a translation; the twist of the body in its axes is
   ``S v`` with a constant `S` and fewer, freely chosen velocities `v` than positions.
 """
 
@@ -26,7 +26,7 @@ from .drives import CoulombFriction, Drive, Stops, finite_number
 
 Array = NDArray[np.float64]
 
-# names of the coordinates; nothing where there is but one
+# names of the coordinates; empty for a single one
 _PRODUCTS: dict[str, tuple[str, ...]] = {
     "fixed": (),
     "revolute": ("",),
@@ -41,8 +41,8 @@ _TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 _POSES = ("spherical", "free", "subspace")
 JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
 
-# a screw that turns this much less than it slides, per m, is refused as neither
-_LEAST_TURN = 1e-9
+# smallest turn of a screw in rad per m of slide
+MIN_TURN = 1e-9
 
 
 @explained_class
@@ -53,44 +53,43 @@ class Joint(Description):
     Parameters
     ----------
     kind : str
-        What the joint lets the body do; positions and velocities below.
+        Kind of motion; positions and velocities are listed below.
     axis : (3,) array_like of float
         Direction of motion in the frame of the body; normalized here.  Normal of a
         planar joint, first axis of a universal one.
     parent : str, optional
-        Name of the parent body, or ``"ground"``.  By default the body that is
-        listed before this one, and the ground for the first.
+        Name of the parent body, or ``"ground"``; by default the previous body of the
+        arm, and the ground for the first one.
     node : str or int
         Node of the parent at which the joint sits.
     position : (3,) array_like of float
-        Origin of the joint frame in the frame of the node, in m.  The frame of the
-        node turns and moves with the deformed body.
+        Origin of the joint frame in the frame of the node, in m, which moves with the
+        deformed body.
     rotation : (3, 3) array_like of float
-        Orientation of the joint frame: takes its components to those of the node.
+        Orientation of the joint frame, from its components to those of the node frame.
     damping : float or (n_dof,) array_like of float
-        Viscous friction of all velocities or of each, in N m s (turning) or N s/m
-        (sliding).
+        Viscous friction of all or of each velocity, in N m s (turning) or N s/m.
     axis2 : (3,) array_like of float, optional
         Second axis of a universal joint, or first direction in the plane of a planar
-        one; normalized here.  By default the coordinate direction that is closest to
-        the plane across `axis`, made perpendicular to it: x for the axis z.
+        one; normalized here.  By default the coordinate axis closest to the normal
+        plane of `axis`, projected on that plane: x for the axis z.
     pitch : float
         Advance of a helical joint, in m per rad.
     subspace : (6, n_dof) array_like of float, optional
-        Of a joint ``"subspace"``: twists (angular; linear) of the body, in its own
-        axes, that the joint allows: in rad and m by unit of the coordinate.
+        Of a joint ``"subspace"``: twists (angular; linear) that the joint allows, in
+        the axes of the body, in rad and m by unit of the coordinate.
     screw : (6,) or (6, n) array_like of float, optional
-        Of a joint ``"screw"``: one or up to six screws (angular; linear) in the frame
-        of the body, with axes anywhere, linear parts in m.  An angular part is scaled
-        to length one along with the linear part, so that the coordinate is an angle;
-        without an angular part the linear one is, so that the coordinate is a distance.
+        Of a joint ``"screw"``: one to six screws (angular; linear) in the frame of the
+        body, linear parts in m.  Each is scaled to an angular part of length one, so
+        that its coordinate is an angle; without an angular part to a linear part of
+        length one, so that its coordinate is a distance.
     limits : (2,) or (2, n_positions) array_like of float, optional
-        Least and largest positions, in rad or m, infinite where there is no limit.
+        Lower and upper limits of the positions, in rad or m, may be infinite.
         Functions that choose positions respect them, the equations of motion do not.
-        By default there are none; joints with quaternions cannot have any.
+        None by default; joints with quaternions cannot have any.
     drive : Drive, optional
-        Of a joint of one freedom: motor, gear and a shaft that twists.  The motor then
-        is a coordinate of its own, on which the force of the actuator acts.
+        Of a joint of one freedom: motor, gear and elastic shaft.  The motor has its own
+        coordinate, on which the force of the actuator acts.
     stiffness : float
         Of a joint of one freedom: spring across the joint itself, in N m/rad or N/m.
     rest : float
@@ -127,14 +126,14 @@ class Joint(Description):
                     the last one moves the body first
     ==============  =====================================  ============================
 
-    A quaternion of any length but zero stands for the rotation of its direction.  A
-    subspace that is no Lie algebra is a nonholonomic joint: a body that rolls.
+    A quaternion of any length except zero stands for the rotation of its direction.  A
+    subspace that is not a Lie algebra is a nonholonomic joint, such as a rolling body.
 
     A screw ``(e; p x e + h e)`` with a unit vector e turns about the line through p
     along e and advances by the pitch h, in m per rad; ``(0; e)`` slides along e.
-    Several give the product ``exp(S_1 q_1) ... exp(S_n q_n)``, all of them in the frame
-    of the body at neutral coordinates.  An axis beside the frame takes about twice the
-    time of one through it.
+    Several screws give the product ``exp(S_1 q_1) ... exp(S_n q_n)``, all of them in
+    the frame of the body at neutral coordinates.  An axis that does not pass through
+    the frame takes about twice the time.
 
     Examples
     --------
@@ -241,12 +240,14 @@ class Joint(Description):
     def _check_limits(self) -> Array | None:
         if self.limits is None:
             return None
+        # of angles or displacements only
         n = self.n_positions
         if self.has_pose or not n:
             raise ModelError(
                 f"a {self.kind} joint has limits, expected them of joints whose "
                 "positions are angles or displacements; leave them out"
             )
+        # a lower and an upper limit of each position
         limits = as_numbers("limits of the joint", self.limits)
         if limits.shape == (2,) and n == 1:
             limits = limits[:, np.newaxis]
@@ -266,7 +267,7 @@ class Joint(Description):
         return limits
 
     def _refuse_unused(self) -> None:
-        """Refuse what the kind of joint would ignore."""
+        """Raise for arguments that the kind of joint does not use."""
         if self.pitch != 0.0 and self.kind != "helical":
             raise ModelError(
                 f"a {self.kind} joint has the pitch {self.pitch:g} m/rad, expected it "
@@ -328,6 +329,7 @@ class Joint(Description):
     @cached_property
     def screws(self) -> Array:
         """Columns S_1 ... S_n of the product of screws, or S of a pose, (6, n_dof)."""
+        # turn and slide along the axis, directions across it
         turn = np.concatenate([self.axis, np.zeros(3)])
         slide = np.concatenate([np.zeros(3), self.axis])
         first = second = np.zeros(6)
@@ -335,6 +337,7 @@ class Joint(Description):
             first = np.concatenate([np.zeros(3), self.axis2])
             across = np.cross(self.axis, self.axis2)
             second = np.concatenate([np.zeros(3), across])
+        # columns of each kind
         columns: dict[str, list[Array]] = {
             "fixed": [],
             "revolute": [turn],
@@ -380,14 +383,14 @@ class Joint(Description):
 
     @property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the position coordinates; empty where there is but one."""
+        """Names of the position coordinates; empty for a single one."""
         if self.kind == "spherical":
             return _QUATERNION
         return (*_QUATERNION, "x", "y", "z") if self.has_pose else self.velocity_names
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Names of the velocities; empty where there is but one."""
+        """Names of the velocities; empty for a single one."""
         if self.kind == "subspace":
             return tuple(f"rate {i + 1}" for i in range(self.n_dof))
         if self.kind == "screw":
@@ -402,7 +405,7 @@ class Joint(Description):
 
 
 def _within_range(vector: Array) -> Array:
-    """The vector, or a multiple of it where its squares would over- or underflow."""
+    """Return the vector, or a multiple if its squares would over- or underflow."""
     size = float(np.abs(vector).max())
     return vector if size == 0.0 or 1e-150 < size < 1e150 else vector / size
 
@@ -410,17 +413,17 @@ def _within_range(vector: Array) -> Array:
 def unit_screw(what: str, screw: Array) -> Array:
     """Read-only screw (6,) whose angular, or else linear, part has length one."""
     screw = _within_range(screw)
-    # no squares: a part that underflows would leave a screw that is no unit one
+    # without squares, which would underflow for a small part
     turn, slide = (float(np.hypot.reduce(part)) for part in (screw[:3], screw[3:]))
     if turn == 0.0 and slide == 0.0:
         raise ModelError(
             f"{what} is zero, expected an axis to turn about, (e; p x e + h e), or a "
             "direction to slide along, (0; e)"
         )
-    if 0.0 < turn < _LEAST_TURN * slide:
+    if 0.0 < turn < MIN_TURN * slide:
         raise ModelError(
             f"{what} has an angular part of length {turn:.3g} and a linear one of "
-            f"{slide:.3g} m, a turn of less than {_LEAST_TURN:g} rad per m; expected "
+            f"{slide:.3g} m, a turn of less than {MIN_TURN:g} rad per m; expected "
             "(0; e) for a joint that slides"
         )
     part = slice(0, 3) if turn else slice(3, 6)
@@ -434,7 +437,7 @@ def unit_screw(what: str, screw: Array) -> Array:
 
 
 def unit_vector(what: str, value: Any) -> Array:
-    """Read-only unit vector; one that is unit already stays as it is, bit for bit."""
+    """Read-only unit vector; a vector that is unit already keeps its bits."""
     vector = _within_range(as_vector(what, value, (0.0, 0.0, 1.0)))
     length = float(np.linalg.norm(vector))
     if not length > 0.0:
@@ -445,10 +448,10 @@ def unit_vector(what: str, value: Any) -> Array:
 
 
 def on_axis(screw: Array) -> tuple[Array, Array]:
-    """Point on the axis next to the frame, and the screw as seen from there, (6,).
+    """Point on the axis closest to the frame, and the screw seen from there, (6,).
 
-    What is rounding of the linear part counts as zero, so that axes through the frame
-    and screws without pitch become the plain kinds.
+    Rounding of the linear part counts as zero, so that axes through the frame and
+    screws without pitch become the plain kinds.
     """
     turn, slide = screw[:3], screw[3:]
     if not (turn.any() and slide.any()):
@@ -463,7 +466,8 @@ def on_axis(screw: Array) -> tuple[Array, Array]:
 
 
 def _check_joint_forces(joint: Joint) -> None:
-    """Check the fields of a joint that this module describes, and set them."""
+    """Check and set drive, spring, dry friction and stops of a joint."""
+    # types and values
     joint._set(
         stiffness=finite_number("stiffness of the joint", joint.stiffness),
         rest=finite_number("rest of the joint", joint.rest, least=None),
@@ -483,6 +487,7 @@ def _check_joint_forces(joint: Joint) -> None:
             f"the joint has the rest position {joint.rest:g} and no spring, expected "
             "its stiffness"
         )
+    # only on joints of one freedom
     given = [
         name
         for name in ("drive", "stiffness", "coulomb_friction", "stops")
@@ -494,6 +499,7 @@ def _check_joint_forces(joint: Joint) -> None:
             "of one freedom: revolute, prismatic, helical, or one screw; make it a "
             "chain of such joints"
         )
+    # drives of sliding joints
     drive = joint.drive
     if drive is None:
         return

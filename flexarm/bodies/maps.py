@@ -1,4 +1,4 @@
-"""Twists of the nodes and mass matrix of one body, in many states at once, in NumPy.
+"""Twists of the nodes and mass matrix of one body, in many states, in NumPy.
 
 Equations (K1-K5), (F1), (F2) and (23) for arrays of modal coordinates, leading axes
 first: the blocks of which `flexarm.operators` is made.
@@ -96,8 +96,7 @@ def motion_subspace(joint: Joint, q: Array) -> Array:
     joint : Joint
         Joint of the child.
     q : (..., n_positions) ndarray
-        Positions of the joint: each screw of a product is carried through those behind
-        it, the subspace of a pose is constant.
+        Positions of the joint.
     """
     screws = joint.screws
     S = np.array(np.broadcast_to(screws, (*q.shape[:-1], *screws.shape)))
@@ -112,7 +111,7 @@ def motion_subspace(joint: Joint, q: Array) -> Array:
 
 
 def attachment_motion(body: Body, eta: Array) -> tuple[Array, Array, Array]:
-    """Where the frame of a floating body is, and how its modes move it (F1, F2).
+    """Pose of the frame of a floating body, and its twist per modal rate (F1, F2).
 
     Parameters
     ----------
@@ -124,7 +123,7 @@ def attachment_motion(body: Body, eta: Array) -> tuple[Array, Array, Array]:
     Returns
     -------
     R, x : (..., 3, 3) and (..., 3) ndarray
-        Rotation and origin of its frame in that which the joint moves.
+        Rotation and origin of its frame in the frame that the joint moves.
     Pi : (..., 6, n) ndarray
         Twist of the joint's node seen from the frame, per modal rate; zero unless the
         body floats.
@@ -166,7 +165,7 @@ def joint_map(body: Body, q: Array, eta: Array) -> Array:
     Returns
     -------
     H : (..., n + n_dof, n + 6) ndarray
-        From forces on (etad; omega; v) to those on modes and joint.
+        Map from forces on (etad; omega; v) to those on modes and joint.
     """
     n, S = body.n_modes, motion_subspace(body.joint, q)
     R, x, Pi = attachment_motion(body, eta)
@@ -189,7 +188,7 @@ def node_place(body: Body, node: int, eta: Array) -> Array:
 
 
 def node_slopes(body: Body, node: int, eta: Array) -> Array:
-    """Derivatives ``gamma + kappa eta`` of that position, (..., 3, n) (K3)."""
+    """Derivatives ``gamma + kappa eta`` of the position, (..., 3, n) (K3)."""
     gamma = body.node_translation[node]
     if body.node_foreshortening is None:
         return np.broadcast_to(gamma, (*eta.shape[:-1], *gamma.shape))
@@ -203,7 +202,7 @@ def twist_map(
     eta: Array,
     child: tuple[Joint, Array, Array] | None = None,
 ) -> Array:
-    """Twist of a node, or of the child that hangs on it, per rate of a body (K1-K5).
+    """Twist of a node, or of a child on it, per rate of a body (K1-K5).
 
     Parameters
     ----------
@@ -214,13 +213,13 @@ def twist_map(
     eta : (..., n) ndarray
         Modal coordinates.
     child : tuple of Joint, (..., 3, 3) and (..., 3) ndarray, optional
-        Joint of a child and its displacement in the joint frame, all at rest there;
-        without it the twist is that of the node.
+        Joint of a child at rest and its displacement in the joint frame; by default the
+        twist is that of the node.
 
     Returns
     -------
     A : (..., 6, n + 6) ndarray
-        From (etad; omega; v) of the body to the twist in the axes of the child (node).
+        Map from (etad; omega; v) of the body to the twist in axes of the child or node.
     """
     n, r = body.n_modes, node_place(body, node, eta)
     lam = body.node_rotation[node]
@@ -245,8 +244,7 @@ def twist_map(
 def modal_mass(body: Body, eta: Array) -> Array:
     """Mass matrix of a body on (etad; omega; v), eqs. 21-23.
 
-    A sum over its nodes, unless it has modal integrals or foreshortening, of which a
-    shift and a stretch of the body take part (B6).
+    A sum over its nodes, unless it has modal integrals or foreshortening (B6).
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class Material(Description):
     poisson : float, optional
         Poisson's ratio, above -1 and at most 0.5, in place of `G`; 0.3 by default.
     name : str
-        What it is called.
+        Name for messages.
 
     Raises
     ------

@@ -1,9 +1,8 @@
-"""Rigid and flexible bodies: frozen dataclasses, checked in words.
+"""Rigid and flexible bodies: frozen dataclasses with checked fields.
 
 Each body carries a frame fixed to its inboard attachment, a set of nodes (mass, centre
 of mass, inertia, undeformed position) and, if it is flexible, mode shapes at these
-nodes (design section 2).  A rigid body is one without modes.  All vectors of a body are
-in its own frame.
+nodes.  A rigid body has no modes.  All vectors of a body are in its own frame.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class RigidBody(Body):
     Raises
     ------
     ModelError
-        If a number is not physical; the sentence says which.
+        If a number is not physical; the message says which.
 
     Examples
     --------
@@ -95,6 +94,7 @@ class RigidBody(Body):
         mass = float(as_array(f"mass of body {name!r}", self.mass, ()))
         com = as_array(f"com of body {name!r}", self.com, (3,))
         inertia = inertia_matrix(f"inertia of body {name!r}", self.inertia)
+        # nodes, as a mapping or as pairs
         items = self.nodes.items() if isinstance(self.nodes, Mapping) else self.nodes
         try:
             pairs = [(key, value) for key, value in items]
@@ -231,42 +231,42 @@ class FlexibleBody(Body):
         Inertia of each node about the node.  Its components stay fixed in the frame of
         the body: no gyroscopic moment of a node acts on the modes of its own body.
     node_names, mode_names : sequence of str, optional
-        Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node where no
-        node has that name.
+        Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node unless
+        a node has that name.
     attachment : str or int, optional
         Node by which the joint holds the body.  The joint moves that node, with axes
         parallel to the frame of the body when it is not deformed; frame and other nodes
         follow by the exact displacement of the node.  By default the joint holds the
         frame itself.
     integrals : ModalIntegrals, optional
-        Modal integrals of the body, in place of sums over its nodes: these then carry
-        no mass, and only those need to be listed that other bodies hang on or that are
-        drawn.
+        Modal integrals of the body, in place of sums over its nodes: the nodes then
+        have no mass, and only those are needed that carry other bodies or are drawn.
     node_foreshortening : (n, 3, m, m) array_like of float, optional
         Second derivatives ``kappa`` of the position of each node in the modes, in m by
         unit of the modes squared, symmetric and zero at the `attachment`.  A slender
-        beam that bends draws its points towards the root, by which a fast rotation
-        stiffens it (geometric stiffening); `flexarm.beams.flexible_link` gives it.
+        beam that bends draws its points towards the root, and a fast rotation stiffens
+        it (geometric stiffening); `flexarm.beams.flexible_link` computes it.
     beam : BeamProfile, optional
-        The body as a beam, for `flexarm.link_loads`; links of `flexarm.beams` have it.
+        Cuts across the beam, for `flexarm.link_loads`; links of `flexarm.beams` have
+        it.
 
     Notes
     -----
-    Reference conditions say what the frame of a deformed body is: that of a clamped
-    beam is its tangent at the root, of a pinned one the chord, with
-    ``attachment="base"`` and modes that turn but do not move that node, and of a free
-    one the undeformed body with no node at rest.  Modes must not contain a motion of
-    the rigid body, which the joint has already.
+    Reference conditions define the frame of a deformed body: for a clamped beam the
+    tangent at the root; for a pinned one the chord, with ``attachment="base"`` and
+    modes that turn but do not move that node; for a free one the undeformed body with
+    no node at rest.  Modes must not contain a motion of the rigid body, which the joint
+    has already.
 
-    Nodes, and what hangs on them, follow their quadratic positions exactly.  In the
-    kinetic energy of the body itself a uniform shift and stretch stands for them, with
-    the same moments of mass: its equations of motion are right to first order in the
-    modes, and keep that energy exactly.  Given `integrals` have their share of it in
-    ``driven``.  Forces and Jacobians of a ruthless arm ignore it.
+    Nodes, and the bodies that they carry, follow their quadratic positions exactly.  In
+    the kinetic energy of the body itself a uniform shift and stretch with the same
+    moments of mass replaces them: its equations of motion are correct to first order in
+    the modes, and keep that energy exactly.  Given `integrals` have these terms in
+    ``driven``.  Forces and Jacobians of a ruthless arm ignore them.
 
     Examples
     --------
-    A point of 2 kg on a rod of 1 m that gives way sideways, with 8 N/m:
+    A point of 2 kg on a rod of 1 m with a sideways stiffness of 8 N/m:
 
     >>> import flexarm as fa
     >>> body = fa.FlexibleBody(
@@ -301,6 +301,7 @@ class FlexibleBody(Body):
         name = check_name("body", self.name)
         _check_joint(name, self.joint)
         who = f"of body {name!r}"
+        # numbers of nodes and modes
         position = as_array(f"node_position {who}", self.node_position, (None, 3))
         n = len(position)
         if n == 0:
@@ -313,6 +314,7 @@ class FlexibleBody(Body):
                 "the highest ones"
             )
 
+        # shapes of all arrays; by default they are zero
         def given(what: str, value: Any, shape: tuple[int, ...]) -> Array:
             if value is None:
                 return as_array(what, np.zeros(shape), shape)
@@ -330,6 +332,7 @@ class FlexibleBody(Body):
             node_names=self._names("node", self.node_names, n),
             mode_names=self._names("mode", self.mode_names, m),
         )
+        # combinations
         self._check_nodes()
         if self.attachment is not None:
             self._set(attachment=self.node_names[self.node_index(self.attachment)])
@@ -351,16 +354,16 @@ class FlexibleBody(Body):
                 self._check_rigid_modes()
 
     def _check_rigid_modes(self) -> None:
-        """Refuse modes that move attachment and masses together, as a rigid body does.
+        """Raise for modes that move attachment and masses together as a rigid body.
 
         With the node at rest such modes leave all masses at rest: D_f of the body alone
-        (patent, eq. 63) is singular.  Its mass matrix on (etad; omega; v) may be so for
-        better reasons, point masses on a line or a massless spring under one mass.
+        (patent, eq. 63) is singular.  Its mass matrix on (etad; omega; v) may be
+        singular for valid reasons: point masses on a line, a massless spring.
         """
         n, rest = self.n_modes, np.zeros(self.n_modes)
         free = np.vstack([np.eye(n), -attachment_motion(self, rest)[2]])
         D_f = free.T @ modal_mass(self, rest) @ free
-        # of a rigid mode nothing is left but rounding; then of rigid combinations
+        # only rounding is left of rigid modes; then the same for combinations
         left = np.diag(D_f) / np.diag(self.modal_mass())
         worst, rigid = int(np.argmin(left)), not left.min() > 1e-13
         if not rigid:
@@ -377,9 +380,8 @@ class FlexibleBody(Body):
     def effective_masses(self) -> Array:
         """Effective mass of each mode along x, y and z, (n_modes, 3), in kg.
 
-        What a mode carries when the frame shakes: ``E_r^2 / G_rr`` with the modal
-        integrals E and G.  Those of natural modes add up, with all modes of a body to
-        the mass that moves.
+        ``E_r^2 / G_rr`` with the modal integrals E and G: the mass that acts on a frame
+        that shakes.  For all natural modes of a body they add up to the moving mass.
         """
         return effective_masses(self)
 
@@ -389,10 +391,10 @@ class FlexibleBody(Body):
         Returns
         -------
         table : str
-            For each mode its name, its frequency alone (clamped at the frame), modal
+            For each mode its name, frequency (frame at rest, other modes zero), modal
             mass, effective mass along x, y and z as a part of the mass of the body, and
-            what a unit of it moves: the node that moves most, in modal units of m and
-            rad.  The line "together" counts what modes share once.
+            the node that a unit of it moves most, in modal units of m and rad.  The
+            line "together" has the effective mass of all modes, coupled ones included.
 
         Examples
         --------

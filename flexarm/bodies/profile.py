@@ -1,4 +1,4 @@
-"""What a link is as a beam: cuts across it, their strains, and what is beyond them."""
+"""Link as a beam: cuts across it, their strains, and the masses beyond them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BeamProfile(Description):
-    """Cuts across a link of m modes and N nodes, from which its loads follow.
+    """Cuts across a link of m modes and N nodes, for its loads.
 
     Made with the link by `flexible_link` and `finite_element_link`.
 
     Parameters
     ----------
     at : (S,) array_like of float
-        Distances of the cuts from the base along the line, in m.  Two cuts at one place
-        are those before and behind it.
+        Distances of the cuts from the base along the line, in m.  Of two cuts at one
+        place the first is before it and the second behind it.
     node : (S,) array_like of int
         Node of the body at each cut.
     axes : (S, 3, 3) array_like of float
@@ -34,17 +34,16 @@ class BeamProfile(Description):
     strain : (S, 4, m) array_like of float
         Stretch, rate of twist and curvatures :math:`v''`, :math:`w''` of each mode.
     stiffness : (S, 4) array_like of float
-        Against these: EA, GJ and EI in both planes; zero where there is no such motion.
+        EA, GJ and EI in both planes; zero for directions without motion.
     mass_beyond : (S, N) array_like of float
         Part of the mass at each node that is beyond the cut; sums over it are integrals
         from the cut to the tip.
     beyond : (S, N) array_like of bool
-        Whether what hangs on a node is beyond the cut.
+        Whether the bodies on a node are beyond the cut.
     sections : tuple of Section, optional
         Section of each cut, for stresses.
     carried : tuple of ndarray, optional
-        Masses, centres and inertias of the nodes, where the body has modal integrals in
-        place of them.
+        Masses, centres and inertias of the nodes of a body with modal integrals.
     """
 
     at: Any
@@ -58,6 +57,7 @@ class BeamProfile(Description):
     carried: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
+        # arrays of S cuts and N nodes
         at = as_array("at of a beam profile", self.at, (None,))
         S, N = len(at), np.shape(self.beyond)[-1]
         self._set(
@@ -76,6 +76,7 @@ class BeamProfile(Description):
                 f"node and beyond of a beam profile have shapes {self.node.shape} and "
                 f"{self.beyond.shape}, expected {(S,)} and {(S, N)}"
             )
+        # masses of the nodes
         if self.carried is not None:
             mass, com, inertia = self.carried
             carried = (
@@ -86,7 +87,7 @@ class BeamProfile(Description):
             self._set(carried=carried)
 
     def check(self, who: str, n_nodes: int, n_modes: int) -> None:
-        """Refuse the profile of another body."""
+        """Raise if the profile is that of another body."""
         own = (self.beyond.shape[1], self.strain.shape[2])
         if own != (n_nodes, n_modes):
             raise ModelError(
@@ -95,7 +96,7 @@ class BeamProfile(Description):
             )
 
     def turned(self, R: Array) -> BeamProfile:
-        """The same link with its axes turned by R in the frame of the body."""
+        """Return the profile with its axes turned by R in the frame of the body."""
         carried = None
         if self.carried is not None:
             mass, com, inertia = self.carried
@@ -124,7 +125,7 @@ def uniform_profile(
     strain : (N, 4, m) ndarray
         Stretch, rate of twist and curvatures.
     stiffness : (4,) ndarray
-        Against them.
+        Stiffness against them.
     """
     N = len(x)
     number = np.arange(N)
@@ -169,6 +170,6 @@ def integrals_beyond(x: Array, weight: Array) -> Array:
     # coefficients of the polynomial: (2 k + 1) sum w f P_k on weights that add up to 1
     nodes = P[1:-1, :n]
     part = beyond @ ((2.0 * np.arange(n) + 1.0)[:, np.newaxis] * nodes.T) * 0.5
-    # at the ends all or nothing, to the last bit
+    # exact at the ends
     part[0], part[-1] = 1.0, 0.0
     return np.asarray(part)

@@ -1,4 +1,4 @@
-r"""Cross sections of beams from shape and material.
+r"""Cross sections of beams, from shape and material.
 
 Axes: x along the beam, y and z the principal axes of the section through its centre.
 ``I_y`` is the second moment of area about y, :math:`\int z^2 dA`, and resists
@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 class Section(Description):
     r"""Cross section of a beam: shape and material.
 
-    Made by `Section.round`, `tube`, `rectangle`, `box`, `ellipse`, `i_beam` or, without
-    a shape, `from_stiffness`; or from its numbers.
+    `Section.round`, `tube`, `rectangle`, `box`, `ellipse`, `i_beam` or, without a
+    shape, `from_stiffness` make one.
 
     Parameters
     ----------
@@ -95,6 +95,7 @@ class Section(Description):
                 f"material of a section is {type(self.material).__name__}, expected "
                 "flexarm.beams.Material, such as flexarm.beams.STEEL"
             )
+        # shape
         for name, unit in (
             ("area", "m^2"),
             ("I_y", "m^4"),
@@ -112,6 +113,7 @@ class Section(Description):
             for value in fibres:
                 positive("distance of the outermost fibre of a section", value, "m")
             self._set(fibres=fibres)
+        # inertia
         if self.rotary_inertia is None:
             turn = np.array([self.I_y + self.I_z, self.I_y, self.I_z])
             self._set(rotary_inertia=self.material.density * turn)
@@ -149,7 +151,7 @@ class Section(Description):
     def normal_stress(
         self, axial: ArrayLike, moment_y: ArrayLike, moment_z: ArrayLike
     ) -> Array:
-        """Largest normal stress by size in the section, in Pa.
+        """Largest absolute normal stress in the section, in Pa.
 
         Parameters
         ----------
@@ -161,7 +163,7 @@ class Section(Description):
         Returns
         -------
         stress : (...) ndarray
-            Of the worst fibre in Pa, zero or more; ``stress / E`` is its strain.
+            Stress of the worst fibre, in Pa; ``stress / E`` is its strain.
 
         Raises
         ------
@@ -170,7 +172,7 @@ class Section(Description):
 
         Notes
         -----
-        Bending adds up in a corner of an outline, on an ellipse as the root of squares.
+        Stresses of both bending moments add up in a corner, on an ellipse as vectors.
 
         Examples
         --------
@@ -190,7 +192,7 @@ class Section(Description):
         return np.asarray(np.abs(axial) / self.area + bending)
 
     def shear_stress(self, torsion: ArrayLike) -> Array:
-        """Largest shear stress by size that a torsion moment brings, in Pa.
+        """Largest absolute shear stress of a torsion moment, in Pa.
 
         Parameters
         ----------
@@ -200,7 +202,7 @@ class Section(Description):
         Returns
         -------
         stress : (...) ndarray
-            Of the worst point of the outline, in Pa; shear forces add to it.
+            Stress at the worst point of the outline, in Pa, without shear forces.
 
         Raises
         ------
@@ -262,7 +264,7 @@ class Section(Description):
         Returns
         -------
         section : Section
-            Section.  The torsion constant is exact, as Saint-Venant found it.
+            Section with the exact torsion constant of Saint-Venant.
 
         Examples
         --------
@@ -339,7 +341,7 @@ class Section(Description):
         Returns
         -------
         section : Section
-            Section.  The torsion constant is the exact series of Saint-Venant.
+            Section with the torsion constant by the exact series of Saint-Venant.
 
         Examples
         --------
@@ -384,7 +386,7 @@ class Section(Description):
 
             .. math:: J = \frac{4 A_m^2 t}{s} + \frac{s t^3}{3}.
 
-            Where walls meet it lacks some stiffness: 2 % of a square box with walls of
+            It neglects some stiffness of the corners: 2 % of a square box with walls of
             a twentieth of its side, 7 % with walls of a quarter, by Poisson's equation
             on a grid.
 
@@ -414,12 +416,12 @@ class Section(Description):
     def i_beam(
         cls, width: float, height: float, flange: float, web: float, material: Material
     ) -> Section:
-        r"""I section with its web along z, without fillets.
+        r"""I-section with its web along z, without fillets.
 
         Parameters
         ----------
         width, height : float
-            Width of the flanges along y and height over all along z, in m.
+            Width of the flanges along y and overall height along z, in m.
         flange, web : float
             Thickness of each flange and of the web, in m.
         material : Material
@@ -428,13 +430,13 @@ class Section(Description):
         Returns
         -------
         section : Section
-            Section.  The torsion constant is that of thin strips, each the third of
-            length times cube of thickness; warping of the flanges is left out.
+            Section with the torsion constant of thin strips, each a third of length
+            times cube of thickness; warping of the flanges is neglected.
 
         Raises
         ------
         ModelError
-            If web or flanges leave no room.
+            If web or flanges are too thick.
 
         Examples
         --------
@@ -474,7 +476,7 @@ class Section(Description):
         axial_stiffness: float | None = None,
         rotary_inertia: ArrayLike = (0.0, 0.0, 0.0),
     ) -> Section:
-        r"""Section whose shape does not matter, from what it does to a beam.
+        r"""Section without a shape, from its mass and stiffness per length.
 
         Parameters
         ----------
@@ -487,13 +489,12 @@ class Section(Description):
         axial_stiffness : float, optional
             :math:`EA`, in N; by default 1e6 times the stiffer bending over 1 m^2.
         rotary_inertia : (3,) array_like of float
-            Inertia per length about x, y and z, in kg m.  Torsion needs that about x.
+            Inertia per length about x, y and z, in kg m; torsion needs the first one.
 
         Returns
         -------
         section : Section
-            Section of 1 m^2 of a material that has these numbers.  It has no outermost
-            fibres, so there are no stresses.
+            Section of 1 m^2 of a material with these numbers, without stresses.
 
         Examples
         --------
@@ -532,7 +533,7 @@ def _wall(thickness: float, side: float) -> float:
 def _rectangle_torsion(a: float, b: float) -> float:
     """Torsion constant of a rectangle with sides a >= b (Timoshenko, Goodier, 109)."""
     n = np.arange(1.0, 60.0, 2.0)
-    # tanh falls short of one in the first terms only; the sum of the ones is known
+    # tanh differs from one in the first terms only; the sum of the ones is known
     decay = np.exp(-n * np.pi * a / b)
     lacking = -2.0 * decay / (1.0 + decay)
     zeta = 31.0 / 32.0 * 1.0369277551433699  # sum over odd n of 1 / n^5

@@ -27,25 +27,25 @@ def close_loops(
     tol: float = 1e-12,
     max_steps: int = 50,
 ) -> Any:
-    """Nearest positions, and velocities, that satisfy the constraints.
+    """Find the nearest positions, and velocities, that satisfy the constraints.
 
     Parameters
     ----------
     arm : Arm
         Arm with constraints.
     q : (..., nq) array_like of float
-        Positions to start from.
+        Initial positions, in rad, m, quaternions or modal units.
     qd : (..., nv) array_like of float, optional
         Velocities.
     hold : str or sequence of str
-        Coordinates that keep what is given, by their names in `Arm.coordinate_names`:
-        the crank of a mechanism, for instance.
+        Names of coordinates of `Arm.coordinate_names` that remain as given, such as
+        the crank of a mechanism.
     modes : bool
-        Whether modes may help; by default bodies keep their shape.
+        Whether modes may change; by default bodies keep their shape.
     tol : float
-        Largest violation that is accepted, in m and rad.
+        Largest accepted violation, in m and rad.
     max_steps : int
-        Most Newton steps.
+        Largest number of Newton steps.
 
     Returns
     -------
@@ -57,12 +57,10 @@ def close_loops(
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length, a name is unknown, or the arm has no
-        constraints.
+        If the arm has no constraints.
     ConvergenceError
         If a loop cannot be closed from there, or closes only with one frame turned by
-        half a turn; the message says which, the error holds the nearest positions as
-        ``error.result``.
+        half a turn; ``error.result`` has the nearest positions.
 
     Notes
     -----
@@ -71,7 +69,7 @@ def close_loops(
 
     Examples
     --------
-    A chain of two links whose tip is to sit at (1, 0):
+    A chain of two links with its tip held at (1, 0):
 
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(2, length=1.0).replace(
@@ -85,12 +83,12 @@ def close_loops(
     """
     check_arm(arm)
     need_constraints(arm)
-    constraint_violation(arm, q)  # refuses what is no position, in words
+    constraint_violation(arm, q)  # raises for invalid positions
     move = _free_coordinates(arm, hold, modes)
     given = np.array(real_array("q", q))
     best = given.reshape(-1, arm.nq)
     size = _largest(arm, best)
-    reach = np.ones(len(best))  # part of the Newton step, halved where it goes wrong
+    reach = np.ones(len(best))  # part of the Newton step, reduced where it fails
     for _ in range(max_steps):
         busy = np.flatnonzero(~(size <= tol))
         if len(busy) == 0:
@@ -129,7 +127,7 @@ def _free_coordinates(arm: ArmLike, hold: str | Sequence[str], modes: bool) -> A
                 f"hold names the coordinate {name!r}, expected some of "
                 f"{', '.join(map(repr, names))}"
             )
-    # motors that a coupling names, as those of rigid gears; others do not help
+    # motors of couplings, such as rigid gears, move with joints; others remain
     coupled = {
         key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())
     }
@@ -144,7 +142,7 @@ def _free_coordinates(arm: ArmLike, hold: str | Sequence[str], modes: bool) -> A
 
 
 def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
-    """Velocities of the free coordinates with ``A dq = -rows``, least in the mass."""
+    """Free velocities with ``A dq = -rows``, least in the metric of the mass."""
     M, A = arm._model.mass_matrix(q), arm._model.constraint_jacobian(q)
     dq = np.zeros((*q.shape[:-1], arm.nv))
     L = np.linalg.cholesky(M[..., move, :][..., move])
@@ -156,7 +154,7 @@ def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
 
 def _nearest_velocities(arm: ArmLike, q: Array, qd: Any, move: Array) -> Array:
     try:
-        moving = arm._model.position_rates(q, qd)  # refuses what is no velocity
+        moving = arm._model.position_rates(q, qd)  # raises for invalid velocities
     except Exception as error:
         raise explain(arm, "position_rates", error, q=q, qd=qd) from None
     batch = moving.shape[:-1]
@@ -183,7 +181,7 @@ def _stays_open(arm: ArmLike, q: Array, tol: float, steps: int) -> ConvergenceEr
 
 
 def _check_turned(arm: ArmLike, q: Array) -> None:
-    """Refuse loops whose frames are half a turn apart: the rows vanish there too."""
+    """Raise for loops whose frames are half a turn apart: the rows vanish there too."""
     for loop in arm.constraints:
         turns = [d for d in getattr(loop, "locked", ()) if d.startswith("r")]
         if len(turns) < 2:

@@ -1,4 +1,4 @@
-"""Closed loops and couplings of joints: what a tree of bodies must also satisfy."""
+"""Violation, Jacobian and forces of closed loops and couplings of joints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def need_constraints(arm: AnyArm) -> None:
 def constraint_violation(
     arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
-    """How far the loops are open: distances in m, angles in rad to first order.
+    """Violation of the constraints: distances in m, angles in rad to first order.
 
     Parameters
     ----------
@@ -37,21 +37,21 @@ def constraint_violation(
     out : (..., m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     phi : (..., m) ndarray of float
-        In m and rad; zero where all loops are closed.
+        In m and rad; zero if all loops are closed.
 
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length or the arm has no constraints.
+        If the arm has no constraints.
 
     See Also
     --------
-    flexarm.close_loops : makes it zero.
+    flexarm.close_loops : finds positions without violation.
 
     Notes
     -----
@@ -84,7 +84,7 @@ def constraint_jacobian(
     out : (..., m, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def constraint_jacobian(
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length or the arm has no constraints.
+        If the arm has no constraints.
 
     Notes
     -----
@@ -116,7 +116,7 @@ def constraint_jacobian(
 def constraint_forces(
     arm: AnyArm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
-    """Forces on the constraints: what keeps the loops closed.
+    """Forces of the constraints, which keep the loops closed.
 
     Parameters
     ----------
@@ -131,18 +131,18 @@ def constraint_forces(
     out : (..., m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     f : (..., m) ndarray of float
-        Force in N or moment in N m along each row, by the first frame on the second.
-        Rows that others imply have none.
+        Force in N or moment in N m along each row, by the first frame on the second;
+        zero in rows that others imply.
 
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length or the arm has no constraints.
+        If the arm has no constraints.
 
     See Also
     --------
@@ -150,8 +150,8 @@ def constraint_forces(
 
     Notes
     -----
-    ``(A M^-1 A') f = -(A qdd_free + dA/dt qd)`` with the inertia of the arm as the
-    constraints meet it (Jain and Rodriguez 1996, section 9), and the stabilization of
+    ``(A M^-1 A') f = -(A qdd_free + dA/dt qd)`` with the operational-space compliance
+    of the constraints (Jain and Rodriguez 1996, section 9), and the stabilization of
     J. Baumgarte (1972) at the rate ``arm.stabilization``.
 
     Examples
@@ -181,13 +181,13 @@ def redundant_constraints(arm: ArmLike, q: Any) -> tuple[str, ...]:
     Returns
     -------
     names : tuple of str
-        Rows of `Arm.constraint_names` that could be left out: those of a planar loop
-        that hold it in its plane, for instance.
+        Rows of `Arm.constraint_names` that can be removed, such as those that hold a
+        planar loop in its plane.
 
     Raises
     ------
     ArgumentError
-        If `q` has the wrong shape or the arm has no constraints.
+        If the arm has no constraints.
 
     Examples
     --------

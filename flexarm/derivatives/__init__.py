@@ -1,4 +1,4 @@
-"""How forces, accelerations, energies and Jacobians change with a state."""
+"""Derivatives of forces, accelerations, energies and Jacobians by the state."""
 
 from ._energy import EnergyDerivatives, energy_derivatives
 from ._forward import ForwardDynamicsDerivatives, forward_dynamics_derivatives

@@ -45,11 +45,11 @@ def energy_derivatives(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     out : (..., 2, nv) ndarray of float, optional
         Where to store both gradients; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -58,16 +58,16 @@ def energy_derivatives(
 
     See Also
     --------
-    energy, kinetic_energy, potential_energy : what is differentiated.
-    gravity_forces : the part of the weight in ``dq``.
+    energy, kinetic_energy, potential_energy : the differentiated functions.
+    gravity_forces : the part of gravity in ``dq``.
     momentum : spatial momentum of the arm.
 
     Notes
     -----
-    Those of the potential energy alone are ``energy_derivatives(arm, q, 0 * qd).dq``.
-    Columns are those of `inverse_dynamics_derivatives`; velocities are held in the axes
-    of the body where positions are quaternions.  The potential energy is that of the
-    deformed arm, for any fidelity; the corner of a stop counts as outside.
+    Gradients of the potential energy are ``energy_derivatives(arm, q, 0 * qd).dq``.
+    Columns are those of `inverse_dynamics_derivatives`; for positions with quaternions,
+    velocities are constant in the axes of the body.  The potential energy is that of
+    the deformed arm, for any fidelity; the corner of a stop counts as outside.
 
     The kernel is ``csrc/kernels/energy_tangents.c``, equation (G8).
 

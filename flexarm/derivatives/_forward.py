@@ -37,8 +37,8 @@ def forward_dynamics_derivatives(
 ) -> ForwardDynamicsDerivatives:
     r"""Exact derivatives of the accelerations with respect to q, qd and tau.
 
-    With the derivatives of inverse dynamics at the accelerations :math:`\ddot q` that
-    `forward_dynamics` gives,
+    With the derivatives of inverse dynamics at the accelerations :math:`\ddot q` of
+    `forward_dynamics`,
 
     .. math:: \frac{\partial\ddot q}{\partial q}
         = -M^{-1}\,\frac{\partial\tau}{\partial q}, \qquad
@@ -53,41 +53,39 @@ def forward_dynamics_derivatives(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     tau : (..., nu) or (..., nv) array_like of float
-        Joint forces in N m or N, of motors where joints have drives, or all generalized
-        forces with the modal ones.
+        Forces of joints, or of their motors, in N m or N, or all generalized forces.
     out : (..., 3, nv, nv) ndarray of float, optional
         Where to store all derivatives; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     derivatives : ForwardDynamicsDerivatives
         ``dq``, ``dqd`` and ``dtau``, (..., nv, nv) each; a row for each acceleration.
         Columns of ``dtau`` belong to all generalized forces, the first nu to those of
-        the joints; ``dtau`` is symmetric bit by bit.
+        the joints; ``dtau`` is exactly symmetric.
 
     Raises
     ------
     ModelError
         If the arm has constraints.
     NotFiniteError
-        If a result is NaN or infinite, or a mass matrix is not positive definite; the
-        message counts such states.
+        If a result is not finite, or a mass matrix is not positive definite.
 
     See Also
     --------
-    forward_dynamics : the function that is differentiated.
-    inverse_dynamics_derivatives : what it is made of; columns are those of this one.
+    forward_dynamics : the differentiated function.
+    inverse_dynamics_derivatives : its parts, with the same columns.
     forward_dynamics_jvp, forward_dynamics_vjp : products with them.
 
     Notes
     -----
     For an arm of linear or ruthless fidelity these are the derivatives of its own
-    accelerations.  Stops and dry friction are differentiated where they are; the corner
-    of a stop counts as outside.
+    accelerations.  Stops and dry friction are differentiated; the corner of a stop
+    counts as outside.
 
     The kernel is ``csrc/kernels/forward_tangents.c``, equation (G1), which is that of
     J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics
@@ -95,7 +93,7 @@ def forward_dynamics_derivatives(
 
     Examples
     --------
-    A pendulum of 2 kg m^2 that hangs, with a weight of 5.886 N m and 0.1 N m s/rad:
+    A hanging pendulum of 2 kg m^2 with a weight of 5.886 N m and 0.1 N m s/rad:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -104,7 +102,7 @@ def forward_dynamics_derivatives(
     >>> dq.round(3), dqd.round(3), dtau.round(3)
     (array([[-2.943]]), array([[-0.05]]), array([[0.5]]))
 
-    The matrix of small motions of an arm with modes, and its fastest frequency in Hz:
+    The matrix of small motions of an arm with modes, and its largest frequency in Hz:
 
     >>> arm = fa.library.de_luca_siciliano()
     >>> still = np.zeros(6)

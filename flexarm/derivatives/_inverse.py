@@ -53,7 +53,7 @@ def inverse_dynamics_derivatives(
     out : (..., 2, nv, nv) ndarray of float, optional
         Where to store both derivatives; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def inverse_dynamics_derivatives(
 
     See Also
     --------
-    inverse_dynamics : the function that is differentiated.
+    inverse_dynamics : the differentiated function.
     forward_dynamics_derivatives : those of its inverse.
     inverse_dynamics_jvp, inverse_dynamics_vjp : products with them.
     integrate : displacements along velocities.
@@ -72,14 +72,14 @@ def inverse_dynamics_derivatives(
     Notes
     -----
     A column of ``dq`` is the derivative of ``inverse_dynamics(arm, integrate(arm, q, s
-    * e), qd, qdd)`` with respect to s, with e a unit vector of nv entries.  For joints
-    and modes with a coordinate of their own that is the partial derivative; a
-    quaternion has three such columns, rotations about the axes of the body, and the
-    components of `qd` and `qdd` in these axes are held.
+    * e), qd, qdd)`` with respect to s, with e a unit vector of nv entries.  For a
+    scalar coordinate this is the partial derivative; a quaternion has three such
+    columns, rotations about the axes of the body, with constant components of `qd` and
+    `qdd` in these axes.
 
     Constraints of the arm do not enter, as in `inverse_dynamics`.  For an arm of linear
     or ruthless fidelity these are the derivatives of its own forces.  Stops and dry
-    friction are differentiated where they are; the corner of a stop counts as outside.
+    friction are differentiated; the corner of a stop counts as outside.
 
     The kernels are ``csrc/kernels/tangent.c``, equations (X1) to (X12), and, for arms
     without modes, ``csrc/kernels/rigid_tangents.c``.  For rigid bodies such derivatives
@@ -88,7 +88,7 @@ def inverse_dynamics_derivatives(
 
     Examples
     --------
-    The weight of a pendulum of 2 kg * 9.81 m/s^2 * 0.3 m is a stiffness when it hangs:
+    The weight of a hanging pendulum is a stiffness of 2 kg * 9.81 m/s^2 * 0.3 m:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -97,7 +97,7 @@ def inverse_dynamics_derivatives(
     >>> dq.round(3), dqd
     (array([[5.886]]), array([[0.1]]))
 
-    Frequencies in Hz of an arm that is held at its joints:
+    Frequencies in Hz of an arm with fixed joints:
 
     >>> arm = fa.library.de_luca_siciliano()
     >>> still, modes = np.zeros(6), slice(2, 6)

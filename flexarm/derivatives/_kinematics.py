@@ -14,14 +14,14 @@ def jacobian_derivatives(
 ) -> Any:
     r"""Exact derivatives of the Jacobian of a node with respect to the positions.
 
-    The kinematic Hessian: how each column of the body-fixed `jacobian` changes with
+    The kinematic Hessian: derivatives of each column of the body-fixed `jacobian` by
     each local displacement.  For joints it is a bracket of two columns,
 
     .. math:: \frac{\partial J_j}{\partial q_k} = \begin{cases}
         {[J_j, J_k]} & \text{if } j \text{ is inboard of } k\\
         0 & \text{else,}\end{cases}
 
-    modes of one body have second derivatives of their node's place and turn besides.
+    for modes of one body, second derivatives of position and rotation of the node add.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def jacobian_derivatives(
     out : (..., 6, nv, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -42,14 +42,9 @@ def jacobian_derivatives(
         ``H[i, j, k]`` is the derivative of ``J[i, j]`` along velocity k: angular rows
         first, in the axes of the node.  ``H @ qd`` is the rate of J.
 
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length, or there is no such node.
-
     See Also
     --------
-    jacobian : what is differentiated; itself the derivative of the pose.
+    jacobian : the differentiated function, itself the derivative of the pose.
     link_jacobian_rates : rates of the Jacobians of all bodies, in four forms.
 
     Notes
@@ -64,8 +59,8 @@ def jacobian_derivatives(
 
     Examples
     --------
-    Two links of 1 m, the second one bent by 0.5 rad: how the velocity of the tip in its
-    own axes, for a unit rate of the first joint, changes with the second
+    Two links of 1 m with an elbow at 0.5 rad: derivative by the elbow of the velocity
+    of the tip, in its own axes, for a unit rate of the first joint:
 
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(2, length=1.0)

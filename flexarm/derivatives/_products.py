@@ -1,4 +1,4 @@
-"""Products with the derivatives of the dynamics, forwards and backwards."""
+"""Products with the derivatives of the dynamics, in forward and reverse mode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 class InverseDynamicsGradients(NamedTuple):
-    """A cotangent of forces, carried back to what they depend on.
+    """Gradients of forces, weighted by a cotangent, by state and accelerations.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class InverseDynamicsGradients(NamedTuple):
 
 
 class ForwardDynamicsGradients(NamedTuple):
-    """A cotangent of accelerations, carried back to what they depend on.
+    """Gradients of accelerations, weighted by a cotangent, by state and forces.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def inverse_dynamics_jvp(
     .. math:: \delta\tau = \frac{\partial\tau}{\partial q}\,\delta q
         + \frac{\partial\tau}{\partial\dot q}\,\delta\dot q + M\,\delta\ddot q
 
-    without handing out a matrix.
+    without forming the matrices.
 
     Parameters
     ----------
@@ -71,11 +71,11 @@ def inverse_dynamics_jvp(
     qd, qdd : (..., nv) array_like of float
         Velocities and their time derivatives.
     dq, dqd, dqdd : (..., nv) array_like of float
-        Changes of these, that of `q` a local displacement.
+        Changes of `q` (a local displacement), `qd` and `qdd`.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def inverse_dynamics_jvp(
 
     Examples
     --------
-    The weight of a pendulum that hangs is a stiffness of 5.886 N m/rad:
+    The weight of a hanging pendulum is a stiffness of 5.886 N m/rad:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -134,7 +134,7 @@ def inverse_dynamics_vjp(
     out : (..., 3, nv) ndarray of float, optional
         Where to store all three; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def inverse_dynamics_vjp(
     Notes
     -----
     Derivatives of J. Carpentier, N. Mansard, *Robotics: Science and Systems* 2018,
-    backwards.
+    transposed.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def forward_dynamics_jvp(
         - \frac{\partial\tau}{\partial q}\,\delta q
         - \frac{\partial\tau}{\partial\dot q}\,\delta\dot q\right)
 
-    without handing out a matrix.
+    without forming the matrices.
 
     Parameters
     ----------
@@ -191,10 +191,9 @@ def forward_dynamics_jvp(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     tau : (..., nu) or (..., nv) array_like of float
-        Joint forces in N m or N, of motors where joints have drives, or all generalized
-        forces with the modal ones.
+        Forces of joints, or of their motors, in N m or N, or all generalized forces.
     dq, dqd : (..., nv) array_like of float
         Changes of positions, a local displacement, and of velocities.
     dtau : (..., nu) or (..., nv) array_like of float
@@ -202,7 +201,7 @@ def forward_dynamics_jvp(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -260,16 +259,15 @@ def forward_dynamics_vjp(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     tau : (..., nu) or (..., nv) array_like of float
-        Joint forces in N m or N, of motors where joints have drives, or all generalized
-        forces with the modal ones.
+        Forces of joints, or of their motors, in N m or N, or all generalized forces.
     cotangent : (..., nv) array_like of float
         Weights of the accelerations.
     out : (..., 3, nv) ndarray of float, optional
         Where to store all three; they are then views of it.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -290,7 +288,7 @@ def forward_dynamics_vjp(
     Notes
     -----
     Derivatives of J. Carpentier, N. Mansard, *Robotics: Science and Systems* 2018,
-    equation (10), backwards.
+    equation (10), transposed.
 
     Examples
     --------

@@ -21,11 +21,11 @@ def kinetic_energy(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def kinetic_energy(
 
     Examples
     --------
-    2 kg at 0.5 m turning with 2 rad/s move with 1 m/s:
+    2 kg at 0.5 m that turn with 2 rad/s move with 1 m/s:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
@@ -60,7 +60,7 @@ def potential_energy(
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -69,12 +69,11 @@ def potential_energy(
 
     Notes
     -----
-    The potential of the design: V = 1/2 eta' K eta + gravity (De Luca and Siciliano
-    1991, eq. 13, for the strain of a beam).
+    De Luca and Siciliano (1991), eq. 13, for the strain of a beam.
 
     Examples
     --------
-    2 kg half a metre above the base hold 2 * 9.81 * 0.5 J:
+    2 kg at half a metre above the base have 2 * 9.81 * 0.5 J:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -90,10 +89,10 @@ def potential_energy(
 def dissipated_power(
     arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
-    """Power in W that friction, dampers and stops take from an arm.
+    """Power in W that friction, dampers and stops dissipate.
 
-    What the energy of a free motion loses per second: viscous friction of joints and
-    motors, damping of shafts and modes, dry friction, and the damping of stops.
+    By viscous friction of joints and motors, damping of shafts and modes, dry friction,
+    and the damping of stops.
 
     Parameters
     ----------
@@ -102,11 +101,11 @@ def dissipated_power(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -115,8 +114,8 @@ def dissipated_power(
 
     See Also
     --------
-    energy : what it is taken from.
-    testing.assert_energy_balance : the balance of a run.
+    energy : total energy.
+    testing.assert_energy_balance : energy balance of a simulation.
 
     Examples
     --------
@@ -143,11 +142,11 @@ def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE)
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -178,7 +177,7 @@ def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE)
             return model.kinetic_energy(q, qd) + model.potential_energy(q)
 
         return in_chunks(arm, total, (q, qd), (1, 1), out)
-    except Exception:  # one of the two says why
+    except Exception:  # one of the two raises with an explanation
         potential_energy(arm, q, threads=threads)
         kinetic_energy(arm, q, qd, out=out, threads=threads)
         raise

@@ -1,7 +1,6 @@
 """Inverse and forward dynamics and the forces of an arm.
 
-Every function is one call of a gufunc bound to the arm, computed by
-``csrc/kernels/``; leading axes broadcast, inputs are never changed.
+Every function is one call of a gufunc bound to the arm, computed by ``csrc/kernels/``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
 from ..errors import ArgumentError
 
-# and what follows "forward_dynamics" in the names of their kernels
+# methods, with the suffixes of their kernels "forward_dynamics"
 _METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
 
 
@@ -26,7 +25,7 @@ def inverse_dynamics(
     .. math:: \tau = M(q)\,\ddot q + C(q, \dot q)
 
     by the recursive Newton-Euler algorithm for flexible bodies [1]_, without forming
-    :math:`M`.  Constraints of the arm do not enter: these are the forces of the tree.
+    :math:`M`.  Constraints of the arm are ignored: these are the forces of the tree.
 
     Parameters
     ----------
@@ -39,19 +38,19 @@ def inverse_dynamics(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     tau : (..., nv) ndarray of float
-        Joint forces in N m (revolute) or N (prismatic), then the modal residual: the
-        forces that would have to act on the modes.  A motion that the actuators alone
-        can produce has a modal residual of zero.
+        Joint forces in N m (revolute) or N (prismatic), then the modal residual: forces
+        that would have to act on the modes, zero for a motion that the actuators alone
+        can produce.
 
     See Also
     --------
     forward_dynamics : the inverse of this function.
-    mass_matrix, bias_forces : the terms of the equation, one by one.
+    mass_matrix, bias_forces : the terms of the equation.
 
     References
     ----------
@@ -86,7 +85,7 @@ def forward_dynamics(
     out: Any = None,
     threads: int = ONE,
 ) -> Any:
-    r"""Accelerations that given forces produce.
+    r"""Accelerations under given forces.
 
     Solves :math:`M(q)\,\ddot q + C(q, \dot q) = \tau` for :math:`\ddot q`.
 
@@ -97,20 +96,18 @@ def forward_dynamics(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     tau : (..., nu) or (..., nv) array_like of float
-        Joint forces in N m or N, of motors where joints have drives, or all generalized
-        forces with the modal ones.
+        Forces of joints, or of their motors, in N m or N, or all generalized forces.
     method : {"articulated", "basic", "composite"}
         Articulated-body recursion, O(N), without a mass matrix, which frees the modes
         of a body and then its joint [1]_; its basic form, which frees both at once
         [2]_; or mass matrix by composite bodies and a dense solve by LAPACK [3]_, whose
-        last digits may depend on the threads of OpenBLAS from some hundred coordinates
-        on.
+        last digits may depend on the threads of OpenBLAS for hundreds of coordinates.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -120,7 +117,7 @@ def forward_dynamics(
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length or the method is unknown.
+        If the method is unknown.
 
     See Also
     --------
@@ -135,7 +132,7 @@ def forward_dynamics(
 
     Examples
     --------
-    A point mass of 2 kg on a rod of 0.5 m, level and released, starts with -g/l:
+    A point mass of 2 kg on a rod of 0.5 m, released at level, starts with -g/l:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
@@ -177,11 +174,11 @@ def bias_forces(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd : (..., nv) array_like of float
-        Velocities: time derivatives of `q` but for joints with poses.
+        Velocities: time derivatives of `q` except for joints with poses.
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -217,13 +214,12 @@ def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     g : (..., nv) ndarray of float
-        Generalized forces, in N m, N and the units of the modes; without the elastic
-        forces.
+        Generalized forces, in N m, N and modal units, without elastic forces.
 
     Notes
     -----

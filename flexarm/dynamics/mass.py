@@ -27,7 +27,7 @@ def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> 
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> 
 def mass_matrix_inverse(
     arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
-    """Inverse of the mass matrix, by the innovations factorization, without forming M.
+    """Inverse of the mass matrix by the innovations factorization, without forming M.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def mass_matrix_inverse(
     out : (..., nv, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def apply_mass_matrix(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def apply_mass_matrix_inverse(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -184,13 +184,13 @@ def log_det_mass_matrix(
     out : (...) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     log_det : (...) ndarray of float
-        Sum of the logarithms of the articulated inertias of all modes and joints, of
-        the numbers of kg m^2, kg and the units of the modes.
+        Sum of the logarithms of the articulated inertias of all modes and joints, in
+        kg m^2, kg and modal units.
 
     Notes
     -----
@@ -199,7 +199,7 @@ def log_det_mass_matrix(
 
     Examples
     --------
-    2 kg at 0.5 m have 0.5 kg m^2, whose logarithm is that of one half:
+    2 kg at 0.5 m have 0.5 kg m^2:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
@@ -212,7 +212,7 @@ def log_det_mass_matrix(
 
 
 def body_rows(arm: ArmLike) -> tuple[slice, ...]:
-    """Rows of each body (modes, joint) where these stay together, base to tip."""
+    """Minimal rows of each body: modes, then joint, base to tip."""
     ends = [0]
     for body in arm.bodies:
         ends.append(ends[-1] + body.n_modes + body.joint.n_dof)
@@ -220,7 +220,7 @@ def body_rows(arm: ArmLike) -> tuple[slice, ...]:
 
 
 def body_order(arm: ArmLike) -> NDArray[np.intp]:
-    """Coordinate of the arm that belongs to each of the rows of all bodies, (nv,)."""
+    """Coordinate of the arm for each minimal row, (nv,)."""
     coordinates = np.arange(arm.nv)
     slices = [
         part
@@ -244,7 +244,7 @@ class InnovationsFactors(NamedTuple):
         D, the articulated inertia at the coordinates of each body with all outboard of
         it free: symmetric, block diagonal.
     order : (nv,) ndarray of int
-        Coordinate of the arm that belongs to each row.
+        Coordinate of the arm for each row.
     """
 
     factor: Array
@@ -260,11 +260,11 @@ def innovations_factors(
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm with ``nv`` coordinates; constraints are left aside.
+        Arm with ``nv`` coordinates; constraints are ignored.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -279,13 +279,13 @@ def innovations_factors(
 
     See Also
     --------
-    operators : the same matrices and all others of the theory, in NumPy.
-    apply_mass_matrix_inverse, log_det_mass_matrix : what they are mostly needed for.
+    operators : these and all other matrices of the theory, in NumPy.
+    apply_mass_matrix_inverse, log_det_mass_matrix : their most frequent uses.
 
     Notes
     -----
-    Jain and Rodriguez (1996), eqs. 51 to 54.  A block of D belongs to a body as the
-    user gave it, also where its joint is a product of several screws.
+    Jain and Rodriguez (1996), eqs. 51 to 54.  A block of D belongs to a body of
+    ``arm.bodies``, also if its joint is a product of several screws.
 
     Examples
     --------
@@ -308,16 +308,16 @@ def innovations_factors(
 def mass_matrix_inverse_blocks(
     arm: AnyArm, q: Any, *, threads: int = ONE
 ) -> dict[str, Array]:
-    """Diagonal blocks of the inverse mass matrix by body, without the rest of it.
+    """Diagonal blocks of the inverse mass matrix by body.
 
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm with ``nv`` coordinates; constraints are left aside.
+        Arm with ``nv`` coordinates; constraints are ignored.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def mass_matrix_inverse_blocks(
 
     See Also
     --------
-    mass_matrix_inverse : all of it.
+    mass_matrix_inverse : the whole matrix.
     SpatialOperators.mass_matrix_inverse_blocks : the same in NumPy.
 
     Notes

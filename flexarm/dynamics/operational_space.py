@@ -1,4 +1,4 @@
-"""Compliance and inertia that wrenches on nodes of an arm meet."""
+"""Compliance and inertia of an arm at its nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def node_numbers(arm: AnyArm, nodes: Any) -> list[int]:
-    """Node numbers of one node or of a list of them."""
+    """Return the numbers of one node or of a list of nodes."""
     given = nodes if isinstance(nodes, list) else [nodes]
     numbers = [int(n) for each in given for n in np.ravel(node_of(arm, each))]
     for number in numbers:
@@ -36,7 +36,7 @@ def node_numbers(arm: AnyArm, nodes: Any) -> list[int]:
 def _compliance(
     arm: AnyArm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
 ) -> Array:
-    """Blocks of all pairs of nodes, those below the diagonal from those above."""
+    """Blocks of all pairs of nodes; those below the diagonal are transposed."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
     model = arm._model if threads is ONE else threaded(arm, threads)
     block, pose = (
@@ -69,12 +69,12 @@ def operational_space_compliance(
     out: Any = None,
     threads: int = ONE,
 ) -> Any:
-    """Inverse inertia ``J M^-1 J'`` that wrenches on nodes meet, without forming M.
+    """Inverse inertia ``J M^-1 J'`` at nodes, without forming M.
 
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm with ``nv`` coordinates; constraints are left aside.
+        Arm with ``nv`` coordinates; constraints are ignored.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     nodes : int, str, (body, node) or list of these, optional
@@ -84,7 +84,7 @@ def operational_space_compliance(
     out : (..., 6 m, 6 m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -94,8 +94,6 @@ def operational_space_compliance(
 
     Raises
     ------
-    ArgumentError
-        If the last axis of `q` has the wrong length, or there is no such node or frame.
     SingularityError
         If the mass matrix of a state is not positive definite.
 
@@ -107,13 +105,13 @@ def operational_space_compliance(
     Notes
     -----
     ``B' Omega_psi B`` with ``Omega_psi = Psi' H' D^-1 H Psi`` (Jain and Rodriguez 1996,
-    section 9 and eqs. 53 to 56): unit wrenches walk from each node to the base through
-    free joints and modes.  Linear in the bodies for one node; each pair of several
-    nodes costs as much.
+    section 9 and eqs. 53 to 56): unit wrenches are propagated from each node to the
+    base through free joints and modes.  The cost is linear in the bodies, for one node
+    and for each pair of nodes.
 
     Examples
     --------
-    A uniform rod of 1 kg on a pivot answers 1 N across its tip like 1/3 kg:
+    The tip of a uniform rod of 1 kg on a pivot reacts to 1 N across it like 1/3 kg:
 
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(1)
@@ -149,12 +147,12 @@ def operational_space_inertia(
     out: Any = None,
     threads: int = ONE,
 ) -> Any:
-    """Inertia that wrenches on nodes meet, ``(J M^-1 J')^-1``.
+    """Inertia at nodes, ``(J M^-1 J')^-1``.
 
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm with ``nv`` coordinates; constraints are left aside.
+        Arm with ``nv`` coordinates; constraints are ignored.
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     nodes : int, str, (body, node) or list of these, optional
@@ -164,7 +162,7 @@ def operational_space_inertia(
     out : (..., 6 m, 6 m) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -174,11 +172,9 @@ def operational_space_inertia(
 
     Raises
     ------
-    ArgumentError
-        If the last axis of `q` has the wrong length, or there is no such node or frame.
     SingularityError
-        If the nodes of a state cannot move in all directions, so that their Jacobian
-        loses rank: in singular poses, and always in an arm of too few freedoms.
+        If the nodes of a state cannot move in all directions: in singular poses, and
+        always in an arm with too few coordinates.
 
     See Also
     --------
@@ -191,7 +187,7 @@ def operational_space_inertia(
 
     Examples
     --------
-    Far from the base of a free body its inertia is its own:
+    For a free body it is the inertia of the body:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -210,7 +206,7 @@ def operational_space_inertia(
 
     try:
         return in_chunks(arm, inertia, (q,), (1,), out)
-    except Exception:  # a part says nothing of the whole
+    except Exception:  # the error of a part does not describe the whole batch
         whole = operational_space_compliance(
             arm, q, nodes, frame=frame, threads=threads
         )
@@ -219,10 +215,10 @@ def operational_space_inertia(
 
 
 def inverse_of(compliance: Any, name: str, inverse: str) -> Any:
-    """Inverse of symmetric compliances; refuses those of lower rank, in words."""
+    """Return the inverse of symmetric compliances, or raise for those of lower rank."""
     size = compliance.shape[-1]
 
-    # in units in which its diagonal is one: radians and metres do not compare
+    # in units in which its diagonal is one, as rad and m are not comparable
     scale = np.sqrt(np.diagonal(compliance, axis1=-2, axis2=-1))
     rigid = ~(scale > 0.0).all(axis=-1)
     scale = np.where(scale > 0.0, scale, 1.0)
@@ -237,7 +233,7 @@ def inverse_of(compliance: Any, name: str, inverse: str) -> Any:
 
 
 def _rigid(rigid: Any, size: int, name: str, inverse: str) -> str:
-    """Refusal of states with a compliance of lower rank, in words."""
+    """Message for states with a compliance of lower rank."""
     where = "the state"
     if rigid.ndim:
         first = tuple(int(i) for i in np.argwhere(rigid)[0])

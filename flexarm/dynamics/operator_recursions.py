@@ -109,7 +109,7 @@ def articulated(
                 "in at least one state, its coordinates move no mass there"
             ) from None
 
-        # to the parent, which a tree reaches once for each child
+        # to the parent, once for each child
         if p >= 0:
             a = at[p]
             Phi = E_Phi[..., a, b]
@@ -120,13 +120,7 @@ def articulated(
 
 
 def pick_off(operators: SpatialOperators, nodes: list[Any]) -> Array:
-    """From wrenches on nodes to forces on the maximal rows, (..., Nbar, 6 m) (eq. 5).
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such node.
-    """
+    """Map from wrenches on nodes to forces on maximal rows, (..., Nbar, 6 m) (5)."""
     arm, batch = operators.arm, operators.q.shape[:-1]
     numbers = [int(n) for each in nodes for n in np.ravel(node_of(arm, each))]
     B = np.zeros((*batch, operators.H.shape[-1], 6 * len(numbers)))
@@ -160,16 +154,16 @@ def inverse_blocks(operators: SpatialOperators) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitQuantities:
-    """Articulated quantities of one body, modes freed before the joint (eq. 63).
+    """Articulated quantities of one body, with modes freed before the joint (eq. 63).
 
     Attributes
     ----------
     Gamma : dict of str to (..., 6, 6) ndarray
         For each child its `P_R_plus` about the node that carries it, in the axes of
-        this body.  Of rank 6 less the freedom of the joint at most.
+        this body.  Its rank is at most 6 minus the freedom of the joint.
     D_f, mu, g : (..., n, n), (..., 6, n), (..., 6, n) ndarray
         Inertia of the n modes, their coupling to the frame, gain ``mu D_f^-1``, with
-        what the joint holds at rest.
+        the joint at rest.
     P_R, P_R_plus : (..., 6, 6) ndarray
         Inertia of the frame with its modes free, and with the joint free as well.
     D_R, G_R : (..., n_dof, n_dof), (..., 6, n_dof) ndarray
@@ -209,7 +203,7 @@ def split_quantities(operators: SpatialOperators) -> dict[str, SplitQuantities]:
             Gamma[k], D_f, mu, g, P_R, D_R, G_R, P_R_plus
         )
 
-        # to the parent, and for itself to the node of the parent
+        # to the parent, and alone to the node of the parent
         if p >= 0:
             A = block("E_Phi", p, k)[..., n:]
             P[p] += A @ P_R_plus @ _t(A)

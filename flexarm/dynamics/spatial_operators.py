@@ -1,25 +1,26 @@
 r"""Spatial operators of Jain and Rodriguez as plain arrays, for one state or many.
 
 Every dynamics algorithm of the package is a product of these, evaluated from body to
-body; here they are whole matrices to multiply, print and compare.  Equation numbers are
-those of US patent 5,546,508 (1996), (K1) and the like those of ``csrc``.
+body; here they are full matrices for products, printing and comparison.  Equation
+numbers are those of US patent 5,546,508 (1996); labels such as (K1) are those of
+``csrc``.
 
 * **Rows.** Body k has ``n_k + 6`` *maximal* rows (modes, angular 3, linear 3), in its
   own axes about its frame, and ``n_k + n_dof`` *minimal* ones (modes, joint);
   :math:`\bar N` and :math:`N` of all bodies together.
 * **Order of the bodies.** As in ``arm.bodies``, base to tip; the patent counts from tip
-  to base.  On a chain its matrices are these with the blocks in reverse order, its
-  block lower triangles are upper ones here: ``Phi(parent, child)`` stands in the row of
-  the parent, above the diagonal, and a parent has one for each of its children.
-* **Order of the coordinates.** Minimal rows stay with their body, so that `D` is block
-  diagonal and the factors are triangular.  The arm counts all joints first: row i is
-  coordinate ``order[i]`` of the arm.  Mass matrices are given in arm order.
+  to base.  For a chain its matrices are these with the blocks in reverse order, and its
+  block lower triangles are upper ones here: ``Phi(parent, child)`` is in the row of the
+  parent, above the diagonal, once for each child.
+* **Order of the coordinates.** Minimal rows are ordered by body, so that `D` is block
+  diagonal and the factors are triangular.  The arm orders all joints first: row i is
+  coordinate ``order[i]`` of the arm.  Mass matrices are in arm order.
 
-Nodes that hold a child or, of a floating body, the joint turn by the exact rate of
-their rotation (K3, F2): in place of :math:`\Pi^d` stands
+Nodes that carry a child or, in a floating body, the joint turn by the exact rate of
+their rotation (K3, F2): :math:`\Pi^d` is replaced by
 :math:`\hat\Pi^d = (\Lambda;\, \gamma + l_d \times \Lambda)`, referred to the frame of
-the body, and zero where that is what the joint holds.  Cost and storage are those of
-dense matrices.
+the body, and zero if the joint holds that frame.  Cost and storage are those of dense
+matrices.
 """
 
 from __future__ import annotations
@@ -66,15 +67,15 @@ class SpatialOperators:
     arm : Arm
         The arm.
     q : (..., nq) ndarray
-        Its positions.
+        Positions.
     H : (..., N, Nbar) ndarray
         Joint map, ``V_m = Phi' H' qd``, blocks ``[[1, -Pi^d'], [0, S']]`` (eqs. 13,
         20).
     E_Phi, Phi : (..., Nbar, Nbar) ndarray
         Shift of forces from child to parent, and ``(I - E_Phi)^-1`` (eqs. 12, 18, 19).
     M_m, R, P : (..., Nbar, Nbar) ndarray
-        Inertia of each body (eq. 23), with all it carries locked (composite, eq. 47)
-        and free (articulated, eq. 51); block diagonal.
+        Inertia of each body (eq. 23), with all outboard joints locked (composite, eq.
+        47) and free (articulated, eq. 51); block diagonal.
     D : (..., N, N) ndarray
         Articulated inertia at the coordinates, ``H P H'``; block diagonal.
     G, K : (..., Nbar, N) ndarray
@@ -106,7 +107,7 @@ class SpatialOperators:
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """Coordinate of the arm that belongs to each minimal row, (N,)."""
+        """Coordinate of the arm for each minimal row, (N,)."""
         return body_order(self.arm)
 
     @property
@@ -125,7 +126,7 @@ class SpatialOperators:
         Returns
         -------
         place : slice
-            Of the body's maximal rows.
+            Maximal rows of the body.
 
         Raises
         ------
@@ -155,7 +156,7 @@ class SpatialOperators:
         Returns
         -------
         place : slice
-            Of the body's minimal rows.
+            Minimal rows of the body.
 
         Raises
         ------
@@ -214,9 +215,9 @@ class SpatialOperators:
         return matrix[..., pick(row), across(column)]
 
     def in_arm_order(self, array: Any, axes: tuple[int, ...] = (-2, -1)) -> Array:
-        """Axes of minimal rows, sorted as the coordinates of the arm.
+        """Sort axes of minimal rows as the coordinates of the arm.
 
-        ``in_arm_order(H, (-2,))`` is the joint map in arm order; the way back is
+        ``in_arm_order(H, (-2,))`` is the joint map in arm order; the inverse is
         ``M[..., order[:, np.newaxis], order]``.
 
         Parameters
@@ -224,7 +225,7 @@ class SpatialOperators:
         array : (...) array_like of float
             Operator with minimal rows in the order of the bodies, in its own units.
         axes : tuple of int
-            Which axes those are.
+            Axes of minimal rows.
 
         Returns
         -------
@@ -304,7 +305,7 @@ class SpatialOperators:
         Returns
         -------
         B : (..., Nbar, 6 m) ndarray
-            Wrenches on the m nodes, in their axes, to forces on the maximal rows.
+            Map from wrenches on the m nodes, in their axes, to forces on maximal rows.
 
         Examples
         --------
@@ -319,7 +320,7 @@ class SpatialOperators:
         return pick_off(self, nodes if isinstance(nodes, list) else [nodes])
 
     def operational_space_compliance(self, nodes: Any = None) -> Array:
-        """Inverse inertia ``J M^-1 J'`` that wrenches on nodes meet, by `Omega_psi`.
+        """Inverse inertia ``J M^-1 J'`` at nodes, by `Omega_psi`.
 
         Parameters
         ----------
@@ -330,11 +331,11 @@ class SpatialOperators:
         -------
         compliance : (..., 6 m, 6 m) ndarray
             Twist rates (rad/s^2, m/s^2) of the m nodes per wrench (N m, N), both in
-            node axes.  Where it has full rank, its inverse is the inertia of Khatib.
+            node axes.  If it has full rank, its inverse is the inertia of Khatib.
 
         Examples
         --------
-        A uniform rod of 1 kg on a pivot answers 1 N across its tip like 1/3 kg:
+        The tip of a uniform rod of 1 kg on a pivot reacts to 1 N across like 1/3 kg:
 
         >>> import flexarm as fa
         >>> ops = fa.operators(fa.library.planar_chain(1), [0.3])
@@ -345,24 +346,24 @@ class SpatialOperators:
         return _t(B) @ self.Omega_psi @ B
 
     def split_quantities(self) -> dict[str, SplitQuantities]:
-        """Articulated quantities with modes and joint freed one after the other.
+        """Articulated quantities with modes freed before the joint.
 
         Returns
         -------
         split : dict of str to SplitQuantities
-            By body, by their own recursion (eq. 63) with matrices of the size of the
-            modes and of the joint alone.
+            By body, from a recursion (eq. 63) with separate matrices for modes and
+            joint.
         """
         return split_quantities(self)
 
 
 def _shaping(arm: ArmLike, q: Array) -> Array:
-    """Positions that shape the bodies: without deformation in a ruthless model."""
+    """Return positions without deformation for a ruthless model."""
     refuse_linear(arm, "operators")
     if arm.motor_slice.stop > arm.nu:
         raise ArgumentError(
-            "operators are those of bodies, the arm has motors that are none; expected "
-            "flexarm.reference.motors.expanded(arm), which has them in its list"
+            "operators are those of bodies, but the arm has motors; expected "
+            "flexarm.reference.motors.expanded(arm), in which motors are bodies"
         )
     if arm.fidelity == "ruthless":
         q = q.copy()
@@ -392,7 +393,7 @@ def operators(arm: ArmLike, q: Any) -> SpatialOperators:
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length, or the arm is of linear fidelity.
+        If the arm is of linear fidelity.
     SingularityError
         If the mass matrix of a state is singular; the message names the body.
 
@@ -424,7 +425,7 @@ def operators(arm: ArmLike, q: Any) -> SpatialOperators:
     (100,)
     """
     check_arm(arm)
-    kinematics.link_poses(arm, q)  # refuses what is no state, in words
+    kinematics.link_poses(arm, q)  # raises for invalid positions
     q = np.array(q, dtype=np.float64)
     H, E_Phi, M_m = local_operators(arm, _shaping(arm, q))
     R, P, D, G, K = articulated(arm, H, E_Phi, M_m)

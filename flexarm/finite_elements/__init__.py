@@ -1,8 +1,8 @@
 """Finite-element meshes as flexible bodies: mass and stiffness matrices in, modes out.
 
-What a finite-element program can write is enough: coordinates of the nodes, mass and
-stiffness as arrays, sparse matrices or Matrix Market files, and the names of the nodes
-at which other bodies are joined.  A mesh becomes a body in two steps:
+A finite-element program must export the coordinates of the nodes, mass and stiffness as
+arrays, sparse matrices or Matrix Market files, and the names of the nodes that carry
+other bodies.  A mesh becomes a body in two steps:
 
 >>> from flexarm import finite_elements as fe
 >>> mesh = fe.beam_mesh(
@@ -14,8 +14,8 @@ at which other bodies are joined.  A mesh becomes a body in two steps:
 >>> link.n_modes, link.node_names
 (10, ('0', '20'))
 
-The body carries modal integrals of the whole mesh (`ModalIntegrals`) and only the
-nodes that are needed, so its cost does not depend on the size of the mesh.
+The body has the modal integrals of the whole mesh (`ModalIntegrals`) and only the nodes
+that are needed, so its cost does not depend on the size of the mesh.
 """
 
 from ._beam_meshes import beam_mesh

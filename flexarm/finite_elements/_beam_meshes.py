@@ -28,7 +28,7 @@ def beam_mesh(
     section_inertia: ArrayLike,
     shear_stiffness: ArrayLike | None = None,
 ) -> FiniteElementModel:
-    r"""Mesh of a straight uniform beam along x, as a finite-element program makes it.
+    r"""Make a mesh of a straight uniform beam along x.
 
     Two-node frame elements with six degrees of freedom a node and consistent masses:
     linear in stretch and torsion, cubic in bending (exact shapes of the static beam,
@@ -57,7 +57,7 @@ def beam_mesh(
     Returns
     -------
     mesh : FiniteElementModel
-        With nodes ``"0"``, ``"1"``, ... from x = 0 to the tip, and sparse matrices.
+        Mesh with nodes ``"0"``, ``"1"``, ... from x = 0 to the tip, sparse matrices.
 
     Raises
     ------
@@ -81,6 +81,7 @@ def beam_mesh(
     >>> print((mesh.clamped_modes("0", 2).omega).round(3))
     [3.516 7.032]
     """
+    # checked numbers
     L = positive("length of the beam mesh", length, "m")
     try:
         count = int(operator.index(n_elements))
@@ -105,6 +106,7 @@ def beam_mesh(
         GA = _pair("shear_stiffness of the beam mesh", shear_stiffness, "N")
     K, M = _element(L / count, rho, EI, EA, GJ, section, GA)
 
+    # equal elements, assembled in sparse matrices
     sparse = scipy_sparse()
     x = np.linspace(0.0, L, count + 1)
     at = 6 * np.arange(count)[:, np.newaxis] + np.arange(12)

@@ -1,4 +1,4 @@
-"""Modes of a mesh, and the flexible body that they make."""
+"""Modes of a mesh, and the flexible body made of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 class MeshModes:
     """Assumed modes of a mesh: shapes of all its degrees of freedom.
 
-    Made by the methods of `FiniteElementModel`.
+    Methods of `FiniteElementModel` return it.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class MeshModes:
     attachment : int or None
         Node that no mode moves; None if the frame floats.
     interfaces : tuple of int
-        Nodes that the modes were made for.
+        Interfaces of Craig-Bampton modes.
     """
 
     mesh: FiniteElementModel
@@ -76,7 +76,7 @@ class MeshModes:
 
     @property
     def frequency(self) -> Array:
-        """The same in Hz."""
+        """Frequencies of the mesh in these modes, ascending, in Hz."""
         return self.omega / (2.0 * np.pi)
 
     def body(
@@ -88,7 +88,7 @@ class MeshModes:
         damping_ratio: ArrayLike = 0.0,
         origin: ArrayLike | None = None,
     ) -> FlexibleBody:
-        r"""Flexible body with these modes and the inertia of the whole mesh.
+        r"""Make a flexible body with these modes and the inertia of the whole mesh.
 
         Parameters
         ----------
@@ -97,20 +97,19 @@ class MeshModes:
         joint : Joint, optional
             Connection to the parent; by default a revolute joint about z.
         nodes : sequence of str or int
-            More nodes of the mesh that the body shall have, to draw it or to join
-            other bodies to them.  Without interfaces the last of them is the tip.
+            Additional nodes of the body, for drawings or as places of other bodies.
+            Without interfaces the last of them is the tip.
         damping_ratio : float or (m,) array_like of float
-            Damping of the natural modes in these coordinates relative to critical, in
-            the order of their frequencies.
+            Damping ratios of the natural modes, in the order of their frequencies.
         origin : (3,) array_like of float, optional
-            Origin of the frame of the body in the coordinates of the mesh, in m, whose
-            axes it keeps.  By default the attachment, without one the centre of mass.
+            Origin of the frame of the body in the coordinates of the mesh, in m.  By
+            default the attachment, without one the centre of mass.
 
         Returns
         -------
         body : FlexibleBody
-            With modal integrals, and massless nodes: the attachment, `nodes`, the
-            interfaces.
+            Body with modal integrals and massless nodes: the attachment, `nodes` and
+            the interfaces.
 
         Raises
         ------
@@ -120,15 +119,15 @@ class MeshModes:
 
         Notes
         -----
-        The kinetic energy is that of `flexarm.consistent_integrals`, where the
-        deflections of a turning body swing with it.  With rotations, elements do this
-        up to the error of the mesh only; the momentum that is lacking is added as a
-        translation, so that the momentum of the body is the rate of its first moment
-        (``mp1`` equals ``E``), and gravity loads the modes as it loads the mesh,
-        :math:`\Phi' M g`.  Nothing is lacking in solids.
+        The kinetic energy is that of `flexarm.consistent_integrals`, where deflections
+        turn with the body.  Elements with rotations represent this only up to the error
+        of the mesh; the missing momentum is added as a translation, so that the
+        momentum of the body is the rate of its first moment (``mp1`` equals ``E``), and
+        gravity loads the modes as it loads the mesh, :math:`\Phi' M g`.  Solids need no
+        correction.
 
-        A node without rotations gets those of a rigid motion fitted to it and the
-        nodes that elements join to it, by least squares.
+        The rotation of a node without rotations is that of a rigid motion fitted to it
+        and to its neighbours in the elements, by least squares.
 
         Examples
         --------
@@ -143,14 +142,17 @@ class MeshModes:
         (2, ('0', '4', '8'))
         """
         mesh = self.mesh
+        # origin of the body
         where = mesh.centre_of_mass
         if origin is not None:
             where = as_array(f"origin of body {name!r}", origin, (3,))
         elif self.attachment is not None:
             where = mesh.coordinates[self.attachment]
+        # nodes of the body: attachment, given nodes, interfaces
         ends = [] if self.attachment is None else [self.attachment]
         inner = [j for j in map(mesh.node_index, nodes) if j not in self.interfaces]
         listed = list(dict.fromkeys([*ends, *inner, *self.interfaces])) or [0]
+        # inertia of the whole mesh, motion of the nodes in the modes
         integrals, _ = pair_sums(
             mesh.mass,
             mesh.coordinates - where,
@@ -224,6 +226,7 @@ def craig_bampton(
     orthogonalize: bool,
 ) -> MeshModes:
     """Constraint modes and fixed-interface modes; see `FiniteElementModel`."""
+    # interface and inner degrees of freedom
     first = mesh.first_dof[interfaces].astype(np.intp)
     held = (first[:, np.newaxis] + np.arange(6)).ravel()
     inner = np.setdiff1d(free, held)
@@ -233,6 +236,7 @@ def craig_bampton(
     what = f"clamped at node {mesh.node_names[attachment]!r} and at its interfaces"
     factor = stiffness_factor(K, what) if len(inner) else None
 
+    # static shapes of unit motions of the interfaces, then clamped modes
     n_held = len(held)
     shapes = np.zeros((mesh.n_dof, n_held))
     shapes[held] = np.eye(n_held)
@@ -251,6 +255,7 @@ def craig_bampton(
     normal = np.zeros((mesh.n_dof, len(omega2)))
     normal[inner] = vectors
 
+    # stiffness and names of all modes
     stiffness = np.zeros((n_held + len(omega2),) * 2)
     stiffness[:n_held, :n_held] = (condensed + condensed.T) / 2.0
     stiffness[n_held:, n_held:] = np.diag(omega2)
@@ -310,7 +315,7 @@ def user_modes(
             )
         given[mesh.dofs(attachment)] = 0.0
     stiffness = given.T @ (mesh.stiffness @ given)
-    # that of a rigid motion is rounding, of either sign
+    # the stiffness of a rigid motion is rounding, of either sign
     size = np.abs(given).T @ (abs(mesh.stiffness) @ np.abs(given))
     stiffness[np.abs(stiffness) < 1e-15 * size] = 0.0
     return MeshModes(

@@ -25,7 +25,7 @@ def read_matrix_market(
     Parameters
     ----------
     coordinates : (N, 3) array_like of float, or path
-        Positions of the nodes in m, or a file of them (an array of N rows).
+        Positions of the nodes in m, or a file with N rows of them.
     mass, stiffness : path
         Files of the matrices, ``coordinate`` or ``array``, ``general`` or
         ``symmetric``, plain or compressed (``.mtx``, ``.mtx.gz``).
@@ -37,12 +37,12 @@ def read_matrix_market(
     Returns
     -------
     mesh : FiniteElementModel
-        With sparse matrices.
+        Mesh with sparse matrices.
 
     Raises
     ------
     ModelError
-        If a file is not a Matrix Market file, or if the mesh is refused.
+        If a file is not a Matrix Market file, or if the mesh is not valid.
     OSError
         If a file cannot be read.
 

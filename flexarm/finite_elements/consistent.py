@@ -1,4 +1,4 @@
-"""Modal integrals with a mass matrix that couples the nodes, as finite elements give.
+"""Modal integrals with a mass matrix that couples the nodes, as of finite elements.
 
 The sums over nodes of appendix C.1 of Jain and Rodriguez become sums over pairs of
 nodes, and these are products with the mass matrix.
@@ -18,7 +18,7 @@ from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-TINY = 1e-300  # in place of a zero that is divided by
+TINY = 1e-300  # replaces a zero divisor
 
 
 def consistent_integrals(
@@ -27,7 +27,7 @@ def consistent_integrals(
     translation: ArrayLike,
     rotation: ArrayLike | None = None,
 ) -> ModalIntegrals:
-    r"""Modal integrals of nodes that a mass matrix couples.
+    r"""Compute the modal integrals of nodes that a mass matrix couples.
 
     With the undeformed positions :math:`l_0`, the kinetic energy is
 
@@ -39,7 +39,7 @@ def consistent_integrals(
     ----------
     mass : (6 N, 6 N) or (3 N, 3 N) array_like of float, or sparse
         Mass matrix in kg, kg m and kg m^2: three translations, then three rotations of
-        rotations if `rotation` is None.
+        each node; translations only if `rotation` is None.
     position : (N, 3) array_like of float
         Undeformed positions, in m.
     translation, rotation : (N, 3, n) array_like of float
@@ -48,17 +48,17 @@ def consistent_integrals(
     Returns
     -------
     integrals : ModalIntegrals
-        The coefficients of T, without approximation.
+        Coefficients of T, without approximation.
 
     Raises
     ------
     ModelError
-        If shapes do not fit, or if T is not of the form (B2): a translation must carry
-        the momentum of one mass along itself.
+        If shapes do not fit, or if T is not of the form (B2): the momentum of a
+        translation must be that of one mass along it.
 
     See Also
     --------
-    nodal_integrals : for nodes without coupling, which is a block-diagonal `mass`.
+    nodal_integrals : for nodes without coupling, that is, a block-diagonal `mass`.
     finite_elements : meshes and their modes.
 
     References
@@ -115,9 +115,9 @@ def rigid_columns(
     points : (N, 3) ndarray
         Positions of the nodes.
     first : (N,) ndarray of int
-        Where the three translations of each node stand; rotations follow.
+        First degree of freedom of each node: three translations, then rotations.
     turns : (N,) ndarray of bool
-        Which nodes have rotations.
+        Flags of nodes with rotations.
     size : int
         Number of degrees of freedom.
     """
@@ -132,7 +132,7 @@ def rigid_columns(
 def _misfit(
     weights: Array, m: float, levers: Array, points: Array, moves: Array
 ) -> float:
-    """What (B2) cannot hold: masses that differ along the axes, levers not skew."""
+    """Deviation of T from (B2): masses that differ along the axes, levers not skew."""
     unequal = np.abs(weights - m * np.eye(3)).max() / max(abs(m), TINY)
     symmetric = np.abs(levers + levers.swapaxes(1, 2)).max(axis=(1, 2)) / 2.0
     largest = np.abs(levers).max(axis=(1, 2))
@@ -142,10 +142,10 @@ def _misfit(
 
 
 def _follow_centre(mass: Any, translation: Array, shapes: Array, swing: Array) -> None:
-    """Add a translation to each swinging column that corrects its momentum, in place.
+    """Correct the momentum of each swinging column by a translation, in place.
 
-    It makes the momentum of a deflected body that turns ``omega x E eta``, mass times
-    velocity of its centre.  T stays a square, so its mass matrix stays definite.
+    The momentum of a deflected body that turns becomes ``omega x E eta``, mass times
+    velocity of its centre.  T remains a square, so its mass matrix remains definite.
     """
     momentum = mass @ translation
     m = np.trace(translation.T @ momentum) / 3.0
@@ -163,7 +163,7 @@ def pair_sums(
     turns: NDArray[np.bool_],
     follow_centre: bool = False,
 ) -> tuple[ModalIntegrals, float]:
-    """Integrals from products with the mass matrix, and how far T is from (B2).
+    """Integrals from products with the mass matrix, and the deviation of T from (B2).
 
     The velocities are ``X (etad; omega; v; omega eta_1; omega eta_2; ...)`` with
     constant columns X, so that ``X' M X`` holds all integrals.  With `follow_centre`

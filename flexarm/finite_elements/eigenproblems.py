@@ -1,8 +1,8 @@
 """Eigenvalue problems and solves of finite-element meshes, on LAPACK and ARPACK.
 
-Low frequencies are what an arm feels, so all problems are posed for the compliance:
-``M x = mu K x`` with mu = 1 / omega^2 has its low modes on top, where they keep all
-digits, and admits mass matrices with zeros (lumped ones without rotary inertia).
+Low frequencies matter for an arm, so all problems are posed for the compliance:
+``M x = mu K x`` with mu = 1 / omega^2 has its low modes on top, with full accuracy, and
+allows mass matrices with zeros (lumped ones without rotary inertia).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..errors import ConvergenceError, ModelError
 
 Array = NDArray[np.float64]
 
-SMALL = 800  # degrees of freedom up to which LAPACK takes over
-# of a matrix with unit diagonal; files of seven digits turn zeros into such eigenvalues
+SMALL = 800  # largest number of degrees of freedom for LAPACK
+# of a matrix with unit diagonal; zeros rounded to seven digits become such eigenvalues
 NEGATIVE = 1e-6
 SINGULAR = 1e-13
 
@@ -59,7 +59,7 @@ class Factor:
 
 
 def is_indefinite(matrix: Any) -> bool:
-    """Tell whether a symmetric matrix has a negative eigenvalue beyond rounding."""
+    """Whether a symmetric matrix has a negative eigenvalue beyond rounding."""
     if matrix.shape[0] == 0:
         return False
     if float(matrix.diagonal().min()) < 0.0:
@@ -90,7 +90,7 @@ def symmetric_matrix(what: str, value: Any, n: int, check_definite: bool) -> Any
 
 
 def stiffness_factor(stiffness: Any, what: str) -> Factor:
-    """Return the factors of a stiffness matrix, refused if something moves freely."""
+    """Return the factors of a stiffness matrix, or raise if a part moves freely."""
     factor = Factor(stiffness)
     if factor.lowest_pivot < SINGULAR:
         raise ModelError(
@@ -110,7 +110,7 @@ def _check_count(wanted: int, possible: int) -> None:
 
 
 def _finish(mass: Any, vectors: Array, omega2: Array | None) -> tuple[Array, Array]:
-    """Modes of unit modal mass from stiff to soft ones, with fixed signs."""
+    """Modes of unit modal mass, ascending, with fixed signs."""
     weight = np.einsum("ij,ij->j", vectors, mass @ vectors)
     if not (weight > 1e-14 * weight.max(initial=0.0)).all():
         raise ModelError(
@@ -158,7 +158,7 @@ def _arpack(stiffness: Any, mass: Any, inverse: Any, n_modes: int) -> Any:
 def clamped_eigenmodes(
     stiffness: Any, mass: Any, factor: Factor, n_modes: int
 ) -> tuple[Array, Array]:
-    """Lowest modes where the stiffness is positive definite.
+    """Lowest modes of a mesh with a positive definite stiffness.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ def free_eigenmodes(
 
     Notes
     -----
-    The rigid motions are known, so they are projected out and never computed.
-    LAPACK: their mass is taken away and stiffness put in its place, which leaves all
-    other modes as they are.  ARPACK: the inverse of the stiffness is that for loads in
-    equilibrium, with the mesh held at six degrees of freedom.
+    The rigid motions are known, so they are projected out.  For LAPACK their mass is
+    replaced by stiffness, which leaves all other modes unchanged.  For ARPACK the
+    inverse of the stiffness is that for loads in equilibrium, with the mesh held at six
+    degrees of freedom.
     """
     from scipy.linalg import eigh, qr
 
@@ -233,7 +233,7 @@ def free_eigenmodes(
     def balanced(f: Array) -> Array:
         return np.asarray(f - momentum @ np.linalg.solve(inertia, rigid.T @ f))
 
-    # six degrees of freedom that hold the mesh, and what they leave
+    # six degrees of freedom that hold the mesh, and the others
     held = qr(rigid.T, mode="r", pivoting=True)[1][:6]
     free = np.setdiff1d(np.arange(n), held)
     factor = stiffness_factor(
@@ -259,7 +259,7 @@ def free_eigenmodes(
 
 
 def modal_compliance(mass: Array, stiffness: Array) -> tuple[Array, Array]:
-    """1 / omega^2 and modes of unit stiffness, from soft to stiff."""
+    """1 / omega^2 and modes of unit stiffness, by ascending frequency."""
     from scipy.linalg import eigh
 
     if not len(mass):

@@ -45,15 +45,15 @@ class FiniteElementModel:
     node_names : sequence of str, optional
         Names of the nodes; ``"0"``, ``"1"``, ... by default.
     check_definite : bool
-        Refuse matrices with negative eigenvalues, which takes a sparse factorization of
-        each; ``False`` saves this for large meshes that are known to be good.
+        Raise for matrices with negative eigenvalues, by a sparse factorization of each;
+        ``False`` saves its time for large meshes that are known to be valid.
 
     Attributes
     ----------
     first_dof : (N,) ndarray of int
-        Where the degrees of freedom of each node begin.
+        First degree of freedom of each node.
     node_turns : (N,) ndarray of bool
-        Which nodes have rotations.
+        Flags of nodes with rotations.
     total_mass : float
         Mass, in kg.
     centre_of_mass : (3,) ndarray
@@ -62,15 +62,15 @@ class FiniteElementModel:
     Raises
     ------
     ModelError
-        If shapes do not fit, if a matrix is not symmetric or is indefinite, or if a
-        rigid motion has another kinetic energy than a rigid body.
+        If shapes do not fit, if a matrix is not symmetric or is indefinite, or if the
+        kinetic energy of a rigid motion is not that of a rigid body.
 
     Notes
     -----
-    Matrices are kept sparse.  Up to 800 degrees of freedom, or if many modes are asked
-    for, modes come from LAPACK, otherwise from ARPACK with a fixed start vector, so
-    that they are the same in every run.  Modes of equal frequency, as those of a round
-    beam, come out in an arbitrary pair of directions.
+    Matrices are stored sparse.  For up to 800 degrees of freedom, or for many modes,
+    LAPACK computes the modes, otherwise ARPACK with a fixed start vector, so that they
+    are reproducible.  Modes of equal frequency, as those of a round beam, have
+    arbitrary directions.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class FiniteElementModel:
         return int(self.dofs_per_node.sum())
 
     def node_index(self, node: Node) -> int:
-        """Position of a node, given by name or number, among those of the mesh.
+        """Number of a node of the mesh.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class FiniteElementModel:
         Returns
         -------
         place : slice
-            In rows of the mass and stiffness matrices.
+            Rows of the mass and stiffness matrices.
 
         Raises
         ------
@@ -259,7 +259,7 @@ class FiniteElementModel:
         Parameters
         ----------
         point : (3,) array_like of float
-            About which to turn, in m.
+            Centre of the rotations, in m.
 
         Returns
         -------
@@ -285,26 +285,25 @@ class FiniteElementModel:
     def with_rigid_patch(
         self, name: str, nodes: Iterable[Node], position: ArrayLike | None = None
     ) -> FiniteElementModel:
-        """Mesh in which some nodes move as one rigid piece, with a node of its own.
+        """Return a mesh in which some nodes move as one rigid piece with its own node.
 
         Solids have no rotations, so a flange or a bearing seat that carries another
-        body is such a patch ("rigid spider", RBE2).  It also joins a node that lies
-        off the mesh.
+        body is such a patch ("rigid spider", RBE2).  Its node may lie off the mesh.
 
         Parameters
         ----------
         name : str
             Name of the new node, which has six degrees of freedom and is the last.
         nodes : sequence of str or int
-            Nodes of the patch; the new node takes their place.  Of nodes without
-            rotations at least three, not on one line.
+            Nodes of the patch, which the new node replaces.  Of nodes without rotations
+            at least three, not on one line.
         position : (3,) array_like of float, optional
-            Where the new node is, in m; by default in the centre of the patch.
+            Position of the new node, in m; by default the centre of the patch.
 
         Returns
         -------
         mesh : FiniteElementModel
-            With the stiffness and the mass of the patch carried over to the new node.
+            Mesh in which the new node has the stiffness and mass of the patch.
 
         Raises
         ------
@@ -313,7 +312,7 @@ class FiniteElementModel:
 
         Notes
         -----
-        Numbers of nodes change, names stay.
+        Numbers of nodes change, names do not.
 
         Examples
         --------
@@ -386,12 +385,12 @@ class FiniteElementModel:
         attachment : str or int
             Node at which the mesh is clamped and where the frame of the body will be.
         n_modes : int
-            How many modes.
+            Number of modes.
 
         Returns
         -------
         modes : MeshModes
-            With unit modal masses, named ``"mode 1"``, ``"mode 2"``, ...
+            Modes of unit modal mass, named ``"mode 1"``, ``"mode 2"``, ...
 
         Raises
         ------
@@ -405,7 +404,7 @@ class FiniteElementModel:
 
         Examples
         --------
-        Clamped beams vibrate with 3.516 sqrt(EI / rho A L^4) first:
+        The first frequency of a clamped beam is 3.516 sqrt(EI / rho A L^4):
 
         >>> from flexarm import finite_elements as fe
         >>> mesh = fe.beam_mesh(
@@ -449,14 +448,14 @@ class FiniteElementModel:
         n_modes : int
             Number of normal modes with all interfaces held.
         orthogonalize : bool
-            True: turn all of them into modes of their own frequencies, with unit
-            modal mass, that span the same motions.  False: leave coordinates that are
-            the displacements of the interfaces and the amplitudes of the modes.
+            True: natural modes of unit modal mass that span the same motions.  False:
+            the coordinates are the displacements of the interfaces and the amplitudes
+            of the normal modes.
 
         Returns
         -------
         modes : MeshModes
-            ``6 * len(interfaces) + n_modes`` of them, named ``"mode 1"``, ..., or
+            ``6 * len(interfaces) + n_modes`` modes, named ``"mode 1"``, ..., or
             ``"tip x"``, ..., ``"tip rz"`` and ``"fixed 1"``, ...
 
         Raises
@@ -472,7 +471,7 @@ class FiniteElementModel:
 
         Examples
         --------
-        One element has no inner nodes; its tip is all there is, and stiff as a beam:
+        One element has no inner nodes; its tip has the stiffness of the beam:
 
         >>> from flexarm import finite_elements as fe
         >>> mesh = fe.beam_mesh(
@@ -501,13 +500,13 @@ class FiniteElementModel:
         Parameters
         ----------
         n_modes : int
-            How many modes, not counting the six rigid ones.
+            Number of modes without the six rigid ones.
 
         Returns
         -------
         modes : MeshModes
-            With unit modal masses and without linear and angular momentum.  The frame
-            of a body made of them is not fixed to any of its nodes.
+            Modes of unit modal mass without linear and angular momentum.  The frame of
+            a body made of them is not fixed to any of its nodes.
 
         Raises
         ------
@@ -545,14 +544,14 @@ class FiniteElementModel:
         attachment: Node | None = None,
         names: Sequence[str] = (),
     ) -> MeshModes:
-        """Modes of one's own: any shapes of all degrees of freedom.
+        """Return modes from given shapes of all degrees of freedom.
 
         Parameters
         ----------
         shapes : (n, m) array_like of float
             Each column is a mode, in m and rad; zero at the attachment.
         attachment : str or int, optional
-            Node to which the frame of the body will be fixed; without it the frame
+            Node to which the frame of the body will be fixed; by default the frame
             floats, as with free modes.
         names : sequence of str, optional
             Names of the modes; ``"mode 1"``, ``"mode 2"``, ... by default.
@@ -560,7 +559,7 @@ class FiniteElementModel:
         Returns
         -------
         modes : MeshModes
-            With the stiffness that the mesh has in these shapes.
+            Modes with the stiffness of the mesh in these shapes.
 
         Raises
         ------
@@ -569,7 +568,7 @@ class FiniteElementModel:
 
         Examples
         --------
-        One's own mode: the parabola of a constant moment, in y, with its slope:
+        The parabola of a constant moment, in y, with its slope:
 
         >>> import numpy as np
         >>> from flexarm import finite_elements as fe

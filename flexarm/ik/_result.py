@@ -1,4 +1,4 @@
-"""Joint positions that were found, and how many targets they reach."""
+"""Result of inverse kinematics."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class InverseKinematics:
-    """Positions that reach target poses, or come nearest to them.
+    """Positions that reach target poses, or are nearest to them.
 
     Attributes
     ----------
     q : (..., nq) ndarray of float
-        Best positions that were found.
+        Best positions found.
     residual : (..., 6) ndarray of float
         Screw from the node to its target in the axes of the node: rotation vector in
-        rad, then the linear part in m.  Zero rotation where orientation is free.
+        rad, then the linear part in m.  Zero rotation for targets without orientation.
     success : (...) ndarray of bool
         Whether the weighted residual is within the tolerance.
     iterations : (...) ndarray of int
-        How often the residual was computed, over all starts.
+        Number of evaluations of the residual, over all starts.
     message : str
-        How many targets are reached, and which is the first that is not.
+        Number of targets that are not reached, and the first of them.
     """
 
     q: Array
@@ -44,7 +44,7 @@ class InverseKinematics:
         Raises
         ------
         ConvergenceError
-            If some are not; ``error.result`` is this object.
+            If targets are not reached; ``error.result`` is this object.
         """
         if np.all(self.success):
             return self
@@ -57,7 +57,7 @@ class InverseKinematics:
 
 
 def message(reached: Any) -> str:
-    """How many targets are reached, in words."""
+    """Message with the number of targets that are not reached."""
     if reached.ndim == 0:
         return f"the target is {'' if reached else 'not '}reached"
     count, missed = reached.size, int(reached.size - reached.sum())

@@ -19,7 +19,7 @@ from ..model.motors import rigid_couplings
 from ._result import InverseKinematics, message
 from ._stacks import inverse_kinematics_of_stack
 from .targets import (
-    ALIKE,
+    EQUAL_WEIGHTS,
     batch_of,
     generator,
     limits_of,
@@ -34,8 +34,8 @@ Array = NDArray[np.float64]
 # fa_ik_status of fa_kernels.h
 _SOLVED, _NOT_FINITE = 0, 3
 _DAMPING = 0.01  # of the first step, in units of the squared error
-# cosines of error and columns below which a least error is one: for a run that starts
-# elsewhere if it fails, and for the last one
+# largest cosine of error and columns at a minimum: in runs before a restart, and in the
+# last run
 _LOOSE, _TIGHT = 1e-3, 1e-10
 _ROTATION = 1e-6  # the LIE_TOLERANCE of the kernels
 
@@ -48,7 +48,7 @@ def inverse_kinematics(
     *,
     node: Any = None,
     limits: Any = "joint",
-    weights: Sequence[float] = ALIKE,
+    weights: Sequence[float] = EQUAL_WEIGHTS,
     length: float = 1.0,
     deflection: bool = False,
     wrench: Any = None,
@@ -62,86 +62,86 @@ def inverse_kinematics(
     r"""Joint positions that bring a node to target poses.
 
     Minimizes :math:`|W e|^2/2` with the screw :math:`e = \log(T^{-1} T_{target})` in
-    the axes of the node by Levenberg-Marquardt steps, whose errors square from step to
-    step near a target that can be reached.
+    the axes of the node by Levenberg-Marquardt steps, which converge quadratically to a
+    target within reach.
 
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm without constraints but those of rigid gears; or a stack of such arms, each
-        of which is computed alone, whose axes broadcast with those of `target`.
+        Arm without constraints except those of rigid gears; or a stack of such arms,
+        computed arm by arm, whose axes broadcast with those of `target`.
     target : (..., 4, 4) or (..., 3) array_like of float
         Poses of the node in the base frame, or its positions in m with any orientation.
     q0 : (..., nq) array_like of float, optional
-        Where to start, moved within the limits; by default ``arm.neutral``.  Modes and
-        joints that do not move the node stay as they are here.  The leading axes of
+        Initial positions, moved within the limits; by default ``arm.neutral``.  Modes
+        and joints that do not move the node keep these positions.  The leading axes of
         `target` and `q0` broadcast.
     node : int, str or (body, node), optional
         Number or name of the node; by default the tip.
     limits : "joint", None or (2, nq) array_like of float
-        Least and largest positions in rad or m, infinite where there is none: those
-        of the joints, no limits, or these.  Quaternions, free bodies and modes have
-        none.
+        Limits of the joints, none, or lower and upper limits in rad or m, which may be
+        infinite, and must be for quaternions, free bodies and modes.
     weights : (6,) array_like of float
-        Of the components of the residual, angular first; zero for directions that do
-        not matter.
+        Weights of the components of the residual, angular first; zero for free
+        directions.
     length : float
-        Distance in m that weighs as much as one rad.
+        Distance in m with the weight of one rad.
     deflection : bool
-        Let the modes take their static equilibrium under gravity and `wrench` in place
-        of the values in `q0`.
+        Modes take their static equilibrium under gravity and `wrench` in place of the
+        values in `q0`.
     wrench : (..., 6) array_like of float, optional
         Moment in N m and force in N that act on the node, with `deflection`.
     frame : {"node", "base"}
         Axes of the wrench.
     tolerance : float
-        Of the weighted residual, in rad or lengths; with `deflection` also of the
-        motion in rad or m by which the nodes still miss their equilibrium.
+        Tolerance of the weighted residual, in rad or lengths; with `deflection` also of
+        the distance of the nodes from equilibrium, in rad or m.
     max_iterations : int
-        Most evaluations from one start.
+        Largest number of evaluations from one start.
     restarts : int
-        How often targets that are not reached are tried again from random postures;
-        last of all the best answer is refined.  With 0 there is one run from `q0`
-        whose steps only decrease the error.
+        Number of random postures from which targets that are not reached are tried
+        again; a last run then refines the best result.  With 0 there is one run from
+        `q0` whose steps only decrease the error.
     rng : numpy.random.Generator or int, optional
-        Of these postures, or its seed; by default always the same, so that results
-        repeat.  All targets see the same postures: no result depends on the batch.
+        Generator of these postures, or its seed; by default always the same, so that
+        results are reproducible.  All targets use the same postures: no result depends
+        on the batch.
     threads : int
-        Most threads on which the targets of a large batch are computed at once.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     result : InverseKinematics
-        Positions, residuals and flags.  Targets that cannot be reached raise nothing:
-        they have the best positions found, a least of the residual within the limits,
+        Positions, residuals and flags.  Targets that are not reached raise no error:
+        they have the best positions found, a minimum of the residual within the limits,
         and ``success`` is False.
 
     Raises
     ------
     ArgumentError
-        If a shape does not fit, a target is no pose, limits are in the wrong order, or
-        modes without stiffness have no equilibrium.
+        If a target is not a pose, limits are in the wrong order, or modes without
+        stiffness have no equilibrium.
     NotFiniteError
-        If a target or a start is NaN or infinite; ``error.result`` holds the rest.
+        If a target or a start is NaN or infinite; ``error.result`` has the rest.
 
     See Also
     --------
     node_pose : the inverse.
-    jacobian : of the same node.
+    jacobian : Jacobian of the node.
 
     Notes
     -----
-    Motors of flexible joints follow at ``N q_joint``, their shafts without load.
+    Motors of flexible joints are at ``N q_joint``, their shafts without load.
 
     Damping as by T. Sugihara, IEEE Trans. Robotics 27(5), 2011, in proportion to the
     squared error, by a factor after H. B. Nielsen (K. Madsen et al., Methods for
-    Non-Linear Least Squares Problems, 2004).  While restarts are left, steps are taken
-    even if they increase the error, which leads past ridges and reaches more targets in
-    fewer steps; the last run takes no such step.  Joints at a limit are held while the
-    step leads outward.  A stretched arm whose target lies on its line is a saddle of
-    the error: from there only restarts lead on.  Joints that turn without limits end
-    within half a turn of the start; random postures have them within half a turn of
-    zero, slides without limits and free bodies within 1 m of the start.  The kernel is
+    Non-Linear Least Squares Problems, 2004).  Before the last restart, steps are
+    accepted even if they increase the error, which passes ridges and reaches more
+    targets in fewer steps.  Joints at a limit are held if the step leads outward.  A
+    stretched arm whose target lies on its line is a saddle of the error, from which
+    only restarts can escape.  Turning joints without limits end within half a turn of
+    the start; in random postures they are within half a turn of zero, sliding joints
+    without limits and free bodies within 1 m of the start.  The kernel is
     ``csrc/kernels/inverse_kinematics.c``.
 
     Examples
@@ -162,6 +162,7 @@ def inverse_kinematics(
     >>> found.q.shape, int(found.success.sum())
     ((1000, 7), 999)
     """
+    # a stack is solved arm by arm
     one = any_of(arm)
     if one is not arm:
         return inverse_kinematics_of_stack(
@@ -182,15 +183,18 @@ def inverse_kinematics(
             restarts=restarts,
             threads=threads,
         )
+    # arguments of all runs
     job = _Job(one, node, weights, length, tolerance, max_iterations)
     job.threads = threads_of(threads)
     T, place_only = targets_of(target)
+    # batch of targets, starts and wrenches
     start = one.neutral if q0 is None else real_array("q0", q0)
     given = {"q0": start}
     if wrench is not None:
         given["wrench"] = real_array("wrench", wrench)
     alone = T.ndim == 2 and start.shape == (one.nq,) and wrench is None
     batch = () if alone else batch_of(one, T.shape[:-2], given)
+    # directions, limits, loads
     if place_only:
         job.weights = place_weights(job.weights)
     job.place_only = not any(job.weights[:3])
@@ -201,11 +205,13 @@ def inverse_kinematics(
     if not (isinstance(restarts, int | np.integer) and restarts >= 0):
         raise ArgumentError(f"restarts is {restarts!r}, expected a number, 0 or more")
     rng = generator(rng)
+    # arrays for the kernel
     if alone:
         T, q = np.ascontiguousarray(T), start.copy()
     else:
         T = np.ascontiguousarray(np.broadcast_to(T, (*batch, 4, 4)))
         q = np.array(np.broadcast_to(start, (*batch, one.nq)), order="C")
+    # solutions, with turning joints near the start, motors at their joints
     found = _drive(job, T, q, start, int(restarts), rng)
     _unwind(job, start, q)
     q = motor_positions(one, q)
@@ -213,7 +219,7 @@ def inverse_kinematics(
 
 
 class _Job:
-    """What all runs of the kernel share."""
+    """Arguments that all runs of the kernel share."""
 
     def __init__(
         self,
@@ -248,7 +254,7 @@ class _Job:
     def deflect(
         self, deflection: bool, wrench: Any, frame: str, batch: tuple[int, ...]
     ) -> None:
-        """Let the modes follow; check that they can."""
+        """Let modes take their equilibrium; raise if they have none."""
         arm = self.arm
         if not deflection:
             raise ArgumentError(
@@ -272,9 +278,9 @@ class _Job:
     def run(
         self, T: Array, q: Array, last: bool, at: Any = None
     ) -> tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]]:
-        """Improve `q` in place; residual, its weighted norm, status, evaluations.
+        """Improve `q` in place; return residual, weighted norm, status, evaluations.
 
-        The last run ends at a least error, others look for a way past it.
+        The last run ends at a local minimum of the error, others try to pass it.
         """
         count = T.size // 16
         residual, cost = np.empty((count, 6)), np.empty(count)
@@ -309,14 +315,14 @@ class _Job:
 def _drive(
     job: _Job, T: Array, q: Array, start: Array, restarts: int, rng: Any
 ) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-    """Run, start again where that failed, refine what fails for good; `q` in place."""
+    """Run, restart for targets not reached, refine the rest at last; `q` in place."""
     residual, cost, status, used = job.run(T, q, not restarts)
     failed = status.nonzero()[0]
     failed = failed[status[failed] != _NOT_FINITE]
     if not restarts or not len(failed):
         return residual, status, used
     T, flat = T.reshape(-1, 4, 4), q.reshape(len(cost), -1)
-    # not where the first run ended: its modes may be far from any equilibrium
+    # from the given start: modes may be far from any equilibrium after the first run
     start = np.broadcast_to(start, q.shape).reshape(flat.shape)
     rng = np.random.default_rng(0) if rng is None else rng
     for run in range(restarts + 1):
@@ -324,8 +330,8 @@ def _drive(
         tried = flat[failed] if last else _posture(job, start[failed], rng)
         found = job.run(T[failed], tried, last, failed)
         used[failed] += found[3]
-        # the last run starts at the best and is nearer to a least error, even if
-        # rounding hides how much
+        # the last run starts at the best and is nearer to a minimum, even if rounding
+        # hides it
         better = (found[1] <= cost[failed]) | (last & np.isfinite(found[1]))
         at = failed[better]
         flat[at], residual[at] = tried[better], found[0][better]
@@ -337,7 +343,7 @@ def _drive(
 
 
 def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
-    """One random posture of the joints that move the node, seen from each start."""
+    """One random posture of the joints that move the node, for each start."""
     arm = job.arm
     branch = _branch(arm, job.node)
     q: Array = start.copy()
@@ -346,6 +352,7 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
     for k, body in enumerate(arm.bodies):
         at = arm.body_joint_slice(k, positions=True)
         n = at.stop - at.start
+        # numbers are drawn for all joints, so that postures do not depend on the node
         draw = rng.uniform(-1.0, 1.0, n)
         e = rng.normal(size=4) if body.joint.has_pose else None
         if k not in branch:
@@ -366,7 +373,7 @@ def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
 
 
 def _branch(arm: ArmLike, node: int) -> list[int]:
-    """Bodies from the one of a node to the base."""
+    """Bodies from that of a node to the base."""
     k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
     branch = []
     while k >= 0:
@@ -376,8 +383,8 @@ def _branch(arm: ArmLike, node: int) -> list[int]:
 
 
 def _unwind(job: _Job, start: Array, q: Array) -> None:
-    """Take whole turns out of joints without limits: the same pose, a shorter way."""
-    with np.errstate(invalid="ignore"):  # infinite starts are refused later
+    """Remove full turns of joints without limits, which do not change the pose."""
+    with np.errstate(invalid="ignore"):  # infinite starts raise later
         away = q - start
     if not (abs(away) > np.pi).any():
         return
@@ -395,7 +402,7 @@ def _result(
     q: Array,
     found: tuple[Array, NDArray[np.int32], NDArray[np.int32]],
 ) -> InverseKinematics:
-    """In the shape of the user; refuses what is no number or no pose."""
+    """Return the result in the shape of the user; raise for invalid targets."""
     residual, status, used = found
     reached: Any = (status == _SOLVED).reshape(batch)
     result = InverseKinematics(
@@ -413,8 +420,9 @@ def _result(
 def _refusal(
     job: _Job, batch: tuple[int, ...], T: Array, status: Any, result: Any
 ) -> FlexarmError:
-    """Second look at targets that the kernel refused."""
+    """Second look at targets that the kernel did not accept."""
     bad = status == _NOT_FINITE
+    # matrices that are not poses
     R = T[..., :3, :3]
     fine: Any = np.isfinite(T).all(axis=(-2, -1))
     off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
@@ -425,15 +433,16 @@ def _refusal(
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         where = f"target{list(at) if at else ''}"
         if row[at] > _ROTATION:
-            told = f"has the last row {T[at][3]}, expected (0, 0, 0, 1)"
+            what = f"has the last row {T[at][3]}, expected (0, 0, 0, 1)"
         elif off[at] > _ROTATION:
-            told = (
-                f"is no pose: R'R differs from the identity by {off[at]:.1e}, expected "
-                f"below {_ROTATION:.0e}; orthonormalize it"
+            what = (
+                f"is not a pose: R'R differs from the identity by {off[at]:.1e}, "
+                f"expected below {_ROTATION:.0e}; orthonormalize it"
             )
         else:
-            told = "has a reflection (determinant -1), expected a right-handed frame"
-        return ArgumentError(f"{where} {told}")
+            what = "has a reflection (determinant -1), expected a right-handed frame"
+        return ArgumentError(f"{where} {what}")
+    # numbers that are not finite
     count = int(bad.sum())
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     where = f" for {count} of {bad.size} targets, first at index {index}" * bool(batch)

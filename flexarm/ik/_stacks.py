@@ -1,4 +1,4 @@
-"""Inverse kinematics of many arms, arm by arm."""
+"""Inverse kinematics of stacks, arm by arm."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def inverse_kinematics_of_stack(
 ) -> InverseKinematics:
     """Solve for the targets of each arm in turn.
 
-    `solve` is `inverse_kinematics`, whose arguments the others are.
-    All arms see the same random postures, so that a target has the result that it has
-    with its arm alone.
+    `solve` is `inverse_kinematics`, the others are its arguments.  All arms use the
+    same random postures, so that results are those of each arm alone.
     """
+    # arguments with a leading axis, and their batch
     poses, place_only = targets_of(target)
     target = np.asarray(target) if place_only else poses
     given: dict[str, tuple[Any, int]] = {"target": (target, 1 if place_only else 2)}
@@ -40,6 +40,7 @@ def inverse_kinematics_of_stack(
     leading(stack, {name: x for name, (x, _) in given.items() if name != "target"}, ())
     shapes = {name: x.shape[: x.ndim - core] for name, (x, core) in given.items()}
     batch = common_batch({**shapes, "stack": stack.shape})
+    # targets of each arm
     numbers = stack._flat(batch).index
     count = len(numbers)
     q, residual = np.empty((count, stack.nq)), np.empty((count, 6))
@@ -59,6 +60,7 @@ def inverse_kinematics_of_stack(
             raise ArgumentError(f"arm {number} of the stack: {error}") from None
         q[at], residual[at] = found.q, found.residual
         success[at], used[at] = found.success, found.iterations
+    # result in the shape of the batch
     reached = success.reshape(batch)
     result = InverseKinematics(
         q.reshape(*batch, stack.nq),

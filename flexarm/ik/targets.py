@@ -16,11 +16,11 @@ from ..kinematics.nodes import node_of
 
 Array = NDArray[np.float64]
 
-ALIKE = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+EQUAL_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
 
 def targets_of(target: Any) -> tuple[Array, bool]:
-    """Poses (..., 4, 4), and whether orientation is free."""
+    """Return poses (..., 4, 4), and whether orientation is free."""
     T = real_array("target", target)
     if T.ndim >= 2 and T.shape[-2:] == (4, 4):
         return T, False
@@ -44,7 +44,7 @@ def batch_of(
 
 
 def one_node(arm: ArmLike, node: Any) -> int:
-    """Number of one node, or refuse several."""
+    """Return the number of one node, or raise."""
     index = node_of(arm, node)
     if np.ndim(index) or not 0 <= int(index) < arm.n_nodes:
         raise ArgumentError(
@@ -56,8 +56,8 @@ def one_node(arm: ArmLike, node: Any) -> int:
 
 def weights_of(weights: Sequence[float], length: float) -> tuple[float, ...]:
     """Weights of the six components, angular first, the linear ones in 1 / length."""
-    if weights is ALIKE and isinstance(length, float) and length == 1.0:
-        return ALIKE
+    if weights is EQUAL_WEIGHTS and isinstance(length, float) and length == 1.0:
+        return EQUAL_WEIGHTS
     try:
         w = tuple(float(x) for x in weights)
     except (TypeError, ValueError):
@@ -87,7 +87,7 @@ def place_weights(weights: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def generator(rng: Any) -> np.random.Generator | None:
-    """Random numbers of a seed or a generator, or refuse in words."""
+    """Return a generator from a seed or a generator, or raise."""
     if rng is None:
         return None
     try:
@@ -99,9 +99,10 @@ def generator(rng: Any) -> np.random.Generator | None:
 
 
 def limits_of(arm: ArmLike, limits: Any) -> Array | None:
-    """Checked limits (2, nq), or nothing if they are all infinite."""
+    """Return limits (2, nq), or None if all are infinite."""
     if limits is None:
         return None
+    # limits of the joints
     if isinstance(limits, str):
         if limits != "joint":
             raise ArgumentError(
@@ -109,6 +110,7 @@ def limits_of(arm: ArmLike, limits: Any) -> Array | None:
             )
         own = arm.joint_limits
         return own if np.isfinite(own).any() else None
+    # given limits, lower ones below upper ones
     array = real_array("limits", limits)
     if array.shape != (2, arm.nq):
         raise ArgumentError(
@@ -123,6 +125,7 @@ def limits_of(arm: ArmLike, limits: Any) -> Array | None:
             f"limits of {arm.position_names[j]!r} are {low[j]:g} and {high[j]:g}, "
             "expected a lower one and an upper one"
         )
+    # none for modes and quaternions
     bounded = np.isfinite(array).any(axis=0)
     free = np.ones(arm.nq, dtype=bool)
     for k, body in enumerate(arm.bodies):

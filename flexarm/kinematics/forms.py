@@ -1,9 +1,9 @@
 """The four forms of a twist and the conversions between them, on arrays of columns.
 
 A conversion turns the angular part between the axes of the body and those of the base,
-and takes the linear part over the velocity of the frame's origin in base axes, of which
-the other linear parts are one rotation or one lever away (A. Mueller, Multibody System
-Dynamics 43, 2018, eqs. 47, 54, 55, 58).  No 6 x 6 matrix is formed.
+and computes the linear part from the velocity of the frame's origin in base axes, by
+one rotation or one lever (A. Mueller, Multibody System Dynamics 43, 2018, eqs. 47, 54,
+55, 58).  No 6 x 6 matrix is formed.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ class Columns(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """Motion of a frame in the base: all that rates of conversions need."""
+    """Motion of a frame in the base, for rates of conversions."""
 
     W: Array  # (..., 3, 3) cross matrix of its angular velocity
     speed: Array  # (..., 3, 3) cross matrix of the velocity of its origin
 
 
 def convert_columns(x: Columns, pose: Array, source: str, target: str) -> Columns:
-    """Columns in another form."""
+    """Return columns in another form."""
     return _convert(x, None, None, pose, source, target)[0]
 
 
 def convert_rates_of_columns(
     x: Columns, rate: Columns, moving: Moving, pose: Array, source: str, target: str
 ) -> Columns:
-    """Time derivatives of columns `x` in another form."""
+    """Return time derivatives of columns `x` in another form."""
     found = _convert(x, rate, moving, pose, source, target)[1]
     assert found is not None
     return found
@@ -57,7 +57,7 @@ def convert_rates_of_columns(
 def _turn(
     R: Array, x: Array, rate: Array | None, moving: Moving | None
 ) -> tuple[Array, Array | None]:
-    """From the axes of the body to those of the base: y = R x, ydot = R xdot + W y."""
+    """Turn from body to base axes: y = R x, ydot = R xdot + W y."""
     y = R @ x
     if rate is None or moving is None:
         return y, None
@@ -67,7 +67,7 @@ def _turn(
 def _turn_back(
     R: Array, y: Array, rate: Array | None, moving: Moving | None
 ) -> tuple[Array, Array | None]:
-    """The way back: x = R' y, xdot = R' (ydot - W y)."""
+    """Turn from base to body axes: x = R' y, xdot = R' (ydot - W y)."""
     x = _t(R) @ y
     if rate is None or moving is None:
         return x, None
@@ -120,7 +120,7 @@ def _move(
     moving: Moving | None,
     sign: float,
 ) -> tuple[Array, Array | None]:
-    """To another reference point: v + r x w, r of the given sign."""
+    """Move to another reference point: v + r x w, r of the given sign."""
     w, wdot = angular
     if vdot is None or wdot is None or moving is None:
         return v + shift @ w, None
@@ -131,7 +131,7 @@ def _move(
 
 
 def check_form(name: str, form: Any) -> None:
-    """Refuse what is no form of a twist, with the nearest name."""
+    """Raise if `form` is not a form of a twist, with the nearest name."""
     if not isinstance(form, str) or form not in FORMS:
         raise ArgumentError(
             f"{name} is {form!r}, expected one of {', '.join(map(repr, FORMS))}"
@@ -140,7 +140,7 @@ def check_form(name: str, form: Any) -> None:
 
 
 def refuse_cut_models(arm: ArmLike, what: str) -> None:
-    """Refuse arms whose Jacobians are not those of their poses."""
+    """Raise for arms whose Jacobians are not derivatives of their poses."""
     check_arm(arm)
     if arm.fidelity != "full" and arm.nv > arm.motor_slice.stop:
         raise ArgumentError(
@@ -150,7 +150,7 @@ def refuse_cut_models(arm: ArmLike, what: str) -> None:
 
 
 def check_twists(name: str, V: Any, columns: bool) -> Array:
-    """Twists as a float array whose last axis, or last but one, has length 6."""
+    """Return twists as a float array whose last, or last but one, axis has length 6."""
     array: Array = real_array(name, V)
     axis = -2 if columns else -1
     if array.ndim < -axis or array.shape[axis] != 6:
@@ -163,7 +163,7 @@ def check_twists(name: str, V: Any, columns: bool) -> Array:
 
 
 def check_poses(name: str, poses: Any) -> Array:
-    """Homogeneous matrices of rotations and positions, (..., 4, 4)."""
+    """Return homogeneous matrices as a float array (..., 4, 4), or raise."""
     array: Array = real_array(name, poses)
     if array.ndim < 2 or array.shape[-2:] != (4, 4):
         raise ArgumentError(
@@ -186,7 +186,7 @@ def check_poses(name: str, poses: Any) -> Array:
 
 
 def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
-    """Say which matrix is no pose, and why."""
+    """Raise an error that says which matrix is not a pose, and why."""
     finite = np.asarray(np.isfinite(array).all((-2, -1)))
     fine = finite & (last_row < 1e-9) & (off < 1e-9)
     R = np.where(fine[..., np.newaxis, np.newaxis], array[..., :3, :3], 0.0)
@@ -203,11 +203,11 @@ def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
         if not off[at] < 1e-9
         else "a reflection, expected a right-handed frame"
     )
-    raise ArgumentError(f"{where} is no pose: it has {what}")
+    raise ArgumentError(f"{where} is not a pose: it has {what}")
 
 
 def check_leading(**shapes: tuple[int, ...]) -> None:
-    """Refuse leading axes that do not broadcast."""
+    """Raise if leading axes do not broadcast."""
     common_batch(shapes)
 
 
@@ -218,13 +218,13 @@ def split(V: Array, columns: bool) -> Columns:
 
 
 def join(x: Columns, columns: bool) -> Array:
-    """The way back from `split`, a new array."""
+    """Join the parts of `split` in a new array."""
     w, v = np.broadcast_arrays(*x)
     whole = np.concatenate([w, v], axis=-2)
     return whole if columns else whole[..., 0]
 
 
 def motion_of(twist: Columns, pose: Array, form: str) -> Moving:
-    """Motion of a frame by its twist, one column, in any form."""
+    """Motion of a frame from its twist, one column, in any form."""
     w, v = convert_columns(twist, pose, form, "hybrid")
     return Moving(cross_matrix(w[..., 0]), cross_matrix(v[..., 0]))

@@ -1,7 +1,7 @@
 """Twists, their rates and Jacobians of all bodies of an arm at once.
 
-Those of one body stand in a row of the result: ``[..., arm.body_index(name), :]`` of
-twists, ``[..., arm.body_index(name), :, :]`` of Jacobians.
+Results of one body are ``[..., arm.body_index(name), :]`` of twists and
+``[..., arm.body_index(name), :, :]`` of Jacobians.
 """
 
 from __future__ import annotations
@@ -47,32 +47,31 @@ def link_velocities(
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     V : (..., B, 6) ndarray of float
         Angular velocity in rad/s, then velocity of the origin of the frame in m/s, both
-        in the axes of the body unless another form is asked for.
+        in the axes of the body in the default form.
 
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length, there is no such form, or the form is not
-        ``"body"`` and the arm has modes and is not of full fidelity.
+        If the form is not ``"body"`` and the arm has modes and is not of full fidelity.
 
     See Also
     --------
-    link_accelerations, link_jacobians : its time derivative, its Jacobians.
+    link_accelerations, link_jacobians : time derivative, Jacobians.
     node_velocity : twist of a node.
-    Arm.body_index : place of a body along the axis of length B.
+    Arm.body_index : index of a body along the axis of length B.
     flexarm.twists : the four forms, conversions between them.
 
     Notes
     -----
     A. Mueller, Multibody System Dynamics 43 (2018), eq. 14, with the modes of the
-    parent in each step (Jain and Rodriguez 1996, eqs. 5-10).  In an arm of other than
-    full fidelity it is the product of `link_jacobians` and `qd`, as for nodes.
+    parent in each step (Jain and Rodriguez 1996, eqs. 5-10).  For an arm of linear or
+    ruthless fidelity it is the product of `link_jacobians` and `qd`, as for nodes.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def link_accelerations(
     out: Any = None,
     threads: int = ONE,
 ) -> Any:
-    """Time derivatives, entry by entry, of the twists of all bodies.
+    """Time derivatives of the entries of the twists of all bodies.
 
     Parameters
     ----------
@@ -118,7 +117,7 @@ def link_accelerations(
     out : (..., B, 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -129,8 +128,7 @@ def link_accelerations(
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length, there is no such form, or the form is not
-        ``"body"`` and the arm has modes and is not of full fidelity.
+        If the form is not ``"body"`` and the arm has modes and is not of full fidelity.
 
     See Also
     --------
@@ -140,19 +138,18 @@ def link_accelerations(
     Notes
     -----
     The angular part is the angular acceleration.  The linear part of the body form is
-    not the acceleration of the origin of the frame, which turns with the body: that is
-    ``A[3:] + cross(V[:3], V[3:])`` with the twist V, the value of `node_acceleration`
-    for a node that does not move in its body, and the linear part of the hybrid form in
-    base axes.  (R. Featherstone, Rigid Body Dynamics
-    Algorithms, 2008, sec. 2.11.)
+    not the acceleration of the origin of the frame, whose axes turn with the body: that
+    is ``A[3:] + cross(V[:3], V[3:])`` with the twist V (R. Featherstone, Rigid Body
+    Dynamics Algorithms, 2008, sec. 2.11), the value of `node_acceleration` for a node
+    at rest in its body, and, in base axes, the linear part of the hybrid form.
 
     In every fidelity this is the rate of `link_velocities`, ``J qdd + dJ/dt qd``.
-    `node_acceleration` is of full fidelity in a linear arm, and in a ruthless one it
-    leaves out what the patent leaves out; there the relation above does not hold.
+    `node_acceleration` has full fidelity in a linear arm, and the terms of the patent
+    in a ruthless one; there the relation above does not hold.
 
     Examples
     --------
-    A body that turns at 3 rad/s, its frame 1 m from the pivot: its velocity has the
+    A body that turns at 3 rad/s with its frame 1 m from the pivot: its velocity has the
     constant entries (0, 3, 0), its acceleration is 9 m/s^2 towards the pivot.
 
     >>> import numpy as np
@@ -186,34 +183,33 @@ def link_jacobians(
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     J : (..., B, 6, nv) ndarray of float
-        Rows: angular velocity, then velocity of the origin of the frame, in the axes of
-        the body unless another form is asked for.  Columns of coordinates that are not
-        inboard of a body are zero, those of its own modes too unless it floats.
+        Rows: angular velocity, then velocity of the origin of the frame, in the default
+        form in the axes of the body.  Columns of coordinates that are not inboard of a
+        body are zero, also those of its own modes unless it floats.
 
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length, there is no such form, or the form
-        is not ``"body"`` and the arm has modes and is not of full fidelity.
+        If the form is not ``"body"`` and the arm has modes and is not of full fidelity.
 
     See Also
     --------
-    link_jacobian_rates : its time derivative.
+    link_jacobian_rates : time derivative.
     jacobian : of a node.
-    flexarm.twists.factors : all of them as a product of sparse factors.
+    flexarm.twists.factors : the same as a product of sparse factors.
 
     Notes
     -----
     A. Mueller, Multibody System Dynamics 43 (2018), eqs. 16-19, for joints of any kind
     and bodies with modes; eqs. 28, 40 and 50 in the other forms.  A spatial column is
-    the same for all bodies that it moves; on flexible arms that of a mode is so for all
-    bodies outboard of one node.  In a linear arm the Jacobian is cut after the first
-    order in modal coordinates, in a ruthless one it does not know them, as for nodes.
+    the same for all bodies that it moves; that of a mode is the same for all bodies
+    outboard of one node.  The Jacobian of a linear arm is truncated after the first
+    order in modal coordinates, that of a ruthless one after order zero, as for nodes.
 
     Examples
     --------
@@ -254,7 +250,7 @@ def link_jacobian_rates(
     out : (..., B, 6, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -264,8 +260,7 @@ def link_jacobian_rates(
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length, there is no such form, or the form is not
-        ``"body"`` and the arm has modes and is not of full fidelity.
+        If the form is not ``"body"`` and the arm has modes and is not of full fidelity.
 
     See Also
     --------
@@ -274,12 +269,12 @@ def link_jacobian_rates(
     Notes
     -----
     The rate of a column is its spatial cross product with the twist of the body
-    relative to what carries the column, ``d/dt Ad(C)^-1 X = (Ad(C)^-1 X) x V_rel``, and
-    the bending of modes (A. Mueller, Multibody System Dynamics 43, 2018, eq. 19).
+    relative to the carrier of the column, ``d/dt Ad(C)^-1 X = (Ad(C)^-1 X) x V_rel``,
+    and the bending of modes (A. Mueller, Multibody System Dynamics 43, 2018, eq. 19).
 
     Examples
     --------
-    The second frame, 1 m out, sees the axis of the first joint swing to its side:
+    As the second frame turns, the axis of the first joint moves sideways in it:
 
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(2, length=1.0)

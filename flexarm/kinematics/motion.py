@@ -39,7 +39,7 @@ def node_acceleration(
     out : (..., 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -47,15 +47,10 @@ def node_acceleration(
         Rate of the angular velocity in rad/s^2, then acceleration of the node's origin
         in m/s^2, both seen from the base, without gravity.
 
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, or there is no such node or frame.
-
     Notes
     -----
     Jain and Rodriguez (1996), eqs. 24-28.  The linear part is the acceleration of a
-    point, what an accelerometer measures but for gravity.
+    point, as an accelerometer measures it except for gravity.
 
     Examples
     --------
@@ -106,13 +101,13 @@ def momentum(
     out : (..., 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     h : (..., 6) ndarray of float
-        Angular momentum in kg m^2/s, then linear momentum in kg m/s.  Both stay what
-        they are when the base is free and no force acts from outside.
+        Angular momentum in kg m^2/s, then linear momentum in kg m/s.  Both are constant
+        with a free base and without external forces.
 
     Notes
     -----
@@ -141,7 +136,7 @@ def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     out : (..., 3) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------

@@ -17,14 +17,14 @@ _FRAMES = ("node", "base")
 
 
 def node_of(arm: AnyArm, node: Any) -> Any:
-    """Node numbers from None (the tip), a number, (body, node) or an array."""
+    """Return node numbers from None (the tip), a number, (body, node) or an array."""
     try:
         if node is None:
             return arm.tip_node
         if type(node) is int and 0 <= node < arm.n_nodes:
             return node
     except AttributeError:
-        any_of(arm)  # refuses what is no arm
+        any_of(arm)  # raises for all but an arm
         raise
     if isinstance(node, str):
         if node in arm.node_names:
@@ -49,7 +49,7 @@ def node_of(arm: AnyArm, node: Any) -> Any:
 
 
 def check_frame(frame: str) -> None:
-    """Refuse an unknown frame."""
+    """Raise for an unknown frame."""
     if frame not in _FRAMES:
         raise ArgumentError(
             f"frame is {frame!r}, expected one of {', '.join(map(repr, _FRAMES))}"
@@ -57,7 +57,7 @@ def check_frame(frame: str) -> None:
 
 
 def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
-    """Pose of the frame of every body in the base frame.
+    """Poses of the frames of all bodies in the base frame.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     out : (..., B, 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
 
 
 def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
-    """Pose of every node, deformed, in the base frame.
+    """Poses of all nodes, deformed, in the base frame.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     out : (..., N, 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
 def node_pose(
     arm: AnyArm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
 ) -> Any:
-    """Pose of chosen nodes in the base frame.
+    """Poses of chosen nodes in the base frame.
 
     Parameters
     ----------
@@ -144,17 +144,12 @@ def node_pose(
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     pose : (..., 4, 4) ndarray of float
         Homogeneous matrix.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length or there is no such node.
 
     Notes
     -----
@@ -185,7 +180,7 @@ def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any
     out : (..., 4, 4) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -232,22 +227,17 @@ def jacobian(
     node : int, str, (body, node) or (...) array_like of int, optional
         Number or name of the node, see ``arm.node_names``; by default the tip.
     frame : {"node", "base"}
-        Axes in which the twist of the node's origin is given: its own (body-fixed
-        twist) or those of the base (hybrid twist).
+        Axes of the twist of the node's origin: those of the node (body-fixed twist) or
+        of the base (hybrid twist).
     out : (..., 6, nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     J : (..., 6, nv) ndarray of float
         Rows: angular velocity, then linear velocity of the node.
-
-    Raises
-    ------
-    ArgumentError
-        If the last axis of `q` has the wrong length, or there is no such node or frame.
 
     See Also
     --------
@@ -315,17 +305,12 @@ def node_velocity(
     out : (..., 6) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     V : (..., 6) ndarray of float
         Angular velocity in rad/s, then linear velocity of the node in m/s.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, or there is no such node or frame.
 
     Notes
     -----
@@ -391,18 +376,13 @@ def wrench_forces(
     out : (..., nv) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     tau : (..., nv) ndarray of float
         Forces on joints and modes, to be added to the last argument of
         `forward_dynamics` (with all ``nv`` entries).
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, or there is no such node or frame.
 
     Notes
     -----
@@ -449,7 +429,7 @@ def _quiet_pose(arm: AnyArm, index: Any, q: Any) -> Any:
 
 
 def turn_spatial(pose: Any, spatial: Any, axis: int = -2) -> Any:
-    """Both halves of spatial vectors along `axis`, turned by the rotation of a pose."""
+    """Turn both halves of spatial vectors along `axis` by the rotation of a pose."""
     R = pose[..., :3, :3]
     if axis == -1:
         return turn_spatial(pose, spatial[..., np.newaxis])[..., 0]
@@ -457,9 +437,9 @@ def turn_spatial(pose: Any, spatial: Any, axis: int = -2) -> Any:
 
 
 def _turn_back(pose: Any, wrench: Any) -> Any:
-    """The wrench in base axes, in those of the node."""
+    """Turn a wrench from base axes to those of the node."""
     given = real_array("wrench", wrench)
     if given.ndim == 0 or given.shape[-1] != 6:
         raise ValueError("last axis of a wrench is not 6")
-    with np.errstate(invalid="ignore"):  # infinite entries are refused later
+    with np.errstate(invalid="ignore"):  # infinite entries raise later
         return turn_spatial(np.swapaxes(pose, -1, -2), given, -1)

@@ -1,12 +1,12 @@
 """Positions as points of a manifold: steps along velocities, differences, rates.
 
-Arms whose joints have quaternions have more positions than velocities (``nq > nv``);
-these functions lead from one to the other.  For all other arms they are sums.
+Arms with quaternions have more positions than velocities (``nq > nv``); these functions
+convert between them.  For all other arms they are sums.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
 from .._calls.threads import ONE, kernels
-
-if TYPE_CHECKING:
-    from ..bodies.joints import Joint
+from ..bodies.joints import Joint
 
 Array = NDArray[np.float64]
 
@@ -40,13 +38,13 @@ def integrate(
     out : (..., nq) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     moved : (..., nq) ndarray of float
-        Poses times the exponential of their twist, quaternions of unit length; sums of
-        all other coordinates.
+        Poses times the exponentials of their twists, quaternions of unit length; sums
+        of all other coordinates.
 
     See Also
     --------
@@ -86,13 +84,13 @@ def position_rates(
     out : (..., nq) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     rates : (..., nq) ndarray of float
-        Velocities where they are rates, half the product of quaternion and angular
-        velocity, and linear velocities in the axes of the joint.
+        Half the product of quaternion and angular velocity, linear velocities of poses
+        in the axes of the joint, velocities of all other coordinates.
 
     Notes
     -----
@@ -108,7 +106,7 @@ def position_rates(
     return kernels(arm, threads).position_rates(q, qd, out)
 
 
-# poses of finite positions; where numbers overflow the result is NaN
+# maps of poses whose result is NaN where numbers overflow
 _inverse, _compose, _log = (
     _core.quiet_map(f"se3_{name}") for name in ("inverse", "compose", "log")
 )
@@ -120,7 +118,7 @@ def _pose(q: Array) -> Any:
 
 
 def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
-    """Velocities that lead from a pose to another in a unit of time."""
+    """Velocities of a joint that lead from a pose to another in a unit of time."""
     twist = _log(_compose(_inverse(_pose(q0)), _pose(q1)))
     S = joint.screws
     return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
@@ -141,8 +139,8 @@ def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     Returns
     -------
     dq : (..., nv) ndarray of float
-        ``integrate(arm, q0, dq)`` is `q1`, the short way round.  Where the joint of a
-        given subspace cannot reach `q1` so, the nearest in the sense of least squares.
+        ``integrate(arm, q0, dq)`` is `q1`, by the shorter rotation.  If a joint of a
+        subspace cannot reach `q1` this way, the least-squares solution.
 
     Raises
     ------
@@ -164,7 +162,7 @@ def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     >>> fa.difference(arm, [0.1, 0.2], [0.4, 0.0]).round(3)
     array([ 0.3, -0.2])
     """
-    any_of(arm)  # refuses what is no arm
+    any_of(arm)  # raises for all but an arm
     arrays = {"q0": real_array("q0", q0), "q1": real_array("q1", q1)}
     batch = leading(arm, arrays, ())
     if out is not None:
@@ -179,7 +177,7 @@ def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
 
 
 def quiet_difference(arm: AnyArm, q0: Array, q1: Array) -> Array:
-    """`difference` that leaves NaN where a position is none, and does not raise."""
+    """`difference` with NaN for invalid positions in place of an exception."""
     if isinstance(arm, StackLike):
         arms = arm.arms
 

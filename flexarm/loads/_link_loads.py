@@ -219,8 +219,7 @@ def link_loads(
     Raises
     ------
     ArgumentError
-        If a last axis has the wrong length, or if the arm has loops or is not of full
-        fidelity.
+        If the arm has loops or is not of full fidelity.
     NotFiniteError
         If an argument or a result is not finite.
 

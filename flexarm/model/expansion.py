@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnArm
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
+from .loops import Coupling
 
 Array = NDArray[np.float64]
 
 
 def expanded(arm: AnArm) -> AnArm:
-    """The arm with its motors as bodies, and without forces inside joints.
+    """Return an arm with motors as bodies, and without forces inside joints.
 
     Parameters
     ----------
@@ -35,9 +38,6 @@ def expanded(arm: AnArm) -> AnArm:
     >>> [body.name for body in plain.bodies]
     ['rod', 'rod_stator', 'rod_motor']
     """
-    from ..bodies.joints import Joint
-    from ..bodies.models import RigidBody
-
     none = {"drive": None, "stiffness": 0.0, "rest": 0.0, "stops": None}
     none |= {"coulomb_friction": None}
     names = [body.name for body in arm.bodies]
@@ -47,9 +47,11 @@ def expanded(arm: AnArm) -> AnArm:
     for k, body in enumerate(arm.bodies):
         joint, p = body.joint, arm._parents[k]
         parent = "ground" if p < 0 else names[p]
+        # the body without its drive
         bodies.append(body.replace(joint=joint.replace(parent=parent, **none)))
         if joint.drive is None:
             continue
+        # the stator, fixed on the carrier
         d, (axis, point, turns) = joint.drive, motor_axis(joint)
         place = {
             "parent": parent,
@@ -63,6 +65,7 @@ def expanded(arm: AnArm) -> AnArm:
         fixed._set(inertia=stator_inertia(d, axis))
         if d.stator_mass or fixed.inertia.any():
             still.append(fixed)
+        # the rotor, on a joint of its own or fixed by a brake
         kind = ("revolute" if turns else "prismatic") if d.is_free else "fixed"
         moves = Joint(kind, axis=axis, damping=d.motor_damping * d.is_free, **place)
         mass = d.rotor_mass if turns else d.rotor_inertia
@@ -81,9 +84,7 @@ def expanded(arm: AnArm) -> AnArm:
 
 
 def _renamed(constraint: Any) -> Any:
-    """A constraint in which motors have the names of their bodies."""
-    from .loops import Coupling
-
+    """Return a constraint in which motors have the names of their bodies."""
     if not isinstance(constraint, Coupling):
         return constraint
     pairs = {
@@ -94,7 +95,7 @@ def _renamed(constraint: Any) -> Any:
 
 
 def motor_axis(joint: Any) -> tuple[Array, Array, bool]:
-    """Axis, a point on it, and whether the motor turns."""
+    """Axis of a motor, a point on it, and whether the motor turns."""
     turn, slide = joint.screws[:3, 0], joint.screws[3:, 0]
     if turn.any():
         return turn, np.cross(turn, slide), True

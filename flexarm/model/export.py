@@ -1,4 +1,4 @@
-"""An arm as a C header, for programs that link the ``fa_*`` library alone."""
+"""Export of an arm as a C header, for programs that link only the ``fa_*`` library."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _WIDTH = 86  # of 88: the end of a line in a macro takes two
 
 
 def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -> None:
-    """Write an arm as a C header, for a controller that has no Python.
+    """Write an arm as a C header, for a controller without Python.
 
-    The header holds what `Arm.pack` returns as constants and a
+    The header has the arrays of `Arm.pack` as constants and a
     ``static const fa_description`` of them, from which ``fa_model_build`` makes the
-    same model in C; every number is written such that C reads the same bits.
-    ``csrc/examples/real_time_loop.c`` is a program around one.
+    same model in C; C reads every number with the same bits.
+    ``csrc/examples/real_time_loop.c`` is an example of a program.
 
     Parameters
     ----------
     arm : Arm
         Arm of any kind.
     file : str or path
-        Where to write the header; what is there is replaced.
+        File of the header, which is overwritten.
     name : str
-        Name of the description in C: an identifier that begins neither with an
-        underscore, as names of the compiler do, nor with ``fa_``, as those of the
-        library do.  Its capitals begin the sizes: ``ARM_NQ`` positions, ``ARM_NV``
-        velocities, ``ARM_N_ACTUATORS``, ``ARM_N_NODES``, ``ARM_TIP_NODE``, and
-        ``ARM_Q``, the initializer of neutral positions.
+        Name of the description in C: an identifier without a leading underscore
+        (compiler) or ``fa_`` (library).  In capitals it is the prefix of the sizes:
+        ``ARM_NQ`` positions, ``ARM_NV`` velocities, ``ARM_N_ACTUATORS``,
+        ``ARM_N_NODES``, ``ARM_TIP_NODE``, and of ``ARM_Q``, the initializer of neutral
+        positions.
 
     Raises
     ------
     ArgumentError
-        If `arm` is no arm, or `name` is not a name in C.
+        If `arm` is not an arm, or `name` is not a name in C.
     OSError
         If the file cannot be written.
 
@@ -84,7 +84,7 @@ def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -
 
 
 def _number(value: Any) -> str:
-    """A number that C reads as the same bits."""
+    """Text of a number that C reads as the same bits."""
     if isinstance(value, (int, np.integer)):
         return str(value)
     if np.isfinite(value):
@@ -93,7 +93,7 @@ def _number(value: Any) -> str:
 
 
 def _filled(words: Iterable[str], indent: str = "    ") -> list[str]:
-    """Words behind commas, in lines."""
+    """Lines of words, each with a comma."""
     lines, line = [], indent
     for word in words:
         if len(line) + len(word) + 2 > _WIDTH:
@@ -104,7 +104,7 @@ def _filled(words: Iterable[str], indent: str = "    ") -> list[str]:
 
 
 def _array(name: str, array: NDArray[Any]) -> list[str]:
-    """Definition of an array; C has none that are empty."""
+    """Definition of an array, or nothing for an empty one."""
     if not array.size:
         return []
     kind = "int" if array.dtype.kind == "i" else "double"
@@ -113,18 +113,19 @@ def _array(name: str, array: NDArray[Any]) -> list[str]:
 
 
 def _comment(label: str, names: Iterable[str]) -> list[str]:
-    """Names of coordinates; nothing in them may end the comment."""
+    """Comment with names of coordinates."""
     lines = _filled((n.replace("*/", "* /") for n in names), " *     ")
     plain = [x.encode("ascii", "backslashreplace").decode() for x in lines]
     return [f" * {label}", *plain] if lines else []
 
 
 def _description(arm: ArmLike, name: str) -> list[str]:
-    """Definitions of the arrays of an arm and of the description of them."""
+    """Definitions of the arrays of an arm and of their description."""
     packed = pack(arm)
     arrays = {key: np.asarray(value) for key, value in packed._asdict().items()}
     constants = arrays.pop("constants")
     arrays["gravity"] = constants[:3]
+    # fields: sizes, arrays, options
     counts = {
         "n_bodies": len(packed.topology),
         "nodes_size": packed.nodes.size,
@@ -150,6 +151,7 @@ def _description(arm: ArmLike, name: str) -> list[str]:
 
 def _header(arm: ArmLike, name: str) -> str:
     upper = name.upper()
+    # constants of the header
     sizes = {
         "NQ": arm.nq,
         "NV": arm.nv,

@@ -1,4 +1,4 @@
-"""Motors of flexible joints: locked, freed, and where they stand at rest."""
+"""Motors of flexible joints: locked, free, and their positions at rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def _driven(arm: ArmLike, what: str, bodies: Any) -> list[int]:
-    """Bodies whose joints have drives: all, or those that are named."""
+    """Bodies whose joints have drives: all, or the named ones."""
     check_arm(arm)
     if isinstance(bodies, str):
         bodies = [bodies]
@@ -33,7 +33,7 @@ def _driven(arm: ArmLike, what: str, bodies: Any) -> list[int]:
 
 
 def _with_locked(arm: AnArm, locked: dict[int, float | None]) -> AnArm:
-    """The arm with other motors locked (a position) or free (None)."""
+    """Return an arm with motors locked at a position, or free (None)."""
     bodies = list(arm.bodies)
     for k, where in locked.items():
         joint = bodies[k].joint
@@ -44,17 +44,17 @@ def _with_locked(arm: AnArm, locked: dict[int, float | None]) -> AnArm:
 
 
 def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
-    """The arm with its brakes on: motors are held, joints hang on their springs.
+    """Return an arm with its brakes on: joints move on the springs of their shafts.
 
     Parameters
     ----------
     arm : Arm
         Arm with drives.
     q_motor : float or (n,) array_like of float
-        Where the motors are held, one position for all or one for each, in the order
-        of `bodies`, in rad or m.
+        Positions of the motors, one for all or one for each in the order of `bodies`,
+        in rad or m.
     bodies : sequence of str or int, optional
-        Whose motors; all that are there by default.
+        Bodies of the motors; by default all that have one.
 
     Returns
     -------
@@ -64,9 +64,9 @@ def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
     Raises
     ------
     ArgumentError
-        If a joint has no drive, a body is named twice, or the sizes do not fit.
+        If a joint has no drive, or a body is named twice.
     ModelError
-        If a position is no finite number, or a gear is rigid.
+        If a position is not a finite number, or a gear is rigid.
 
     See Also
     --------
@@ -74,7 +74,7 @@ def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
 
     Notes
     -----
-    Frequencies of a robot with its brakes on are those that a hammer test finds.
+    A hammer test measures the frequencies of a robot with its brakes on.
 
     Examples
     --------
@@ -99,14 +99,14 @@ def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
 
 
 def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
-    """The arm with its brakes off: all motors, or some, turn.
+    """Return an arm with its brakes off: motors have coordinates.
 
     Parameters
     ----------
     arm : Arm
         Arm with drives.
     bodies : sequence of str or int, optional
-        Whose motors; all by default.
+        Bodies of the motors; by default all that have one.
 
     Returns
     -------
@@ -136,21 +136,21 @@ def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
 
 
 def motor_positions(arm: ArmLike, q: Any, load: Any = 0.0) -> Array:
-    """Positions with the motors where their shafts carry given loads.
+    """Return positions with motors at which their shafts carry given loads.
 
     Parameters
     ----------
     arm : Arm
         Arm with ``nq`` positions.
     q : (..., nq) array_like of float
-        Positions, in rad, m, modal units, quaternions; those of motors do not count.
+        Positions, in rad, m, modal units, quaternions; those of motors are ignored.
     load : float or (..., nu) array_like of float
-        Force on each joint that its shaft carries, in N m or N; by default none.
+        Force on each joint that its shaft carries, in N m or N.
 
     Returns
     -------
     q : (..., nq) ndarray of float
-        The same with ``q_motor = N (q_joint + load / K)``, all other entries as given.
+        Positions with ``q_motor = N (q_joint + load / K)``, all others as given.
 
     Raises
     ------
@@ -159,12 +159,12 @@ def motor_positions(arm: ArmLike, q: Any, load: Any = 0.0) -> Array:
 
     See Also
     --------
-    equilibrium, inverse_statics : where gravity and wrenches are the load.
+    equilibrium, inverse_statics : for loads by gravity and wrenches.
 
     Notes
     -----
-    From the force of the shaft, ``K (q_joint - q_motor / N) = -load``.  A start at rest
-    without such loads oscillates.
+    From the force of the shaft, ``K (q_joint - q_motor / N) = -load``.  With other
+    motor positions an arm released at rest oscillates.
 
     Examples
     --------

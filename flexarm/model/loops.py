@@ -1,4 +1,4 @@
-"""Closed loops and couplings of joints: what a tree of bodies must also satisfy."""
+"""Closed loops and couplings of joints: constraints on a tree of bodies."""
 
 from __future__ import annotations
 
@@ -42,17 +42,18 @@ class Loop(Description):
     second : (str, str or int) or "ground"
         Body and node that carry the second frame.
     kind : str, optional
-        What the connection lets the frames do, by default nothing: ``"fixed"``,
-        ``"revolute"`` (about the z axes), ``"prismatic"``, ``"cylindrical"`` (along z),
-        ``"universal"`` (y of the first stays perpendicular to x of the second),
-        ``"planar"`` (x and y, turning about z), ``"spherical"``.
+        Kind of connection: ``"fixed"`` (default), ``"revolute"`` (about the z axes),
+        ``"prismatic"``, ``"cylindrical"`` (along z), ``"universal"`` (y of the first
+        remains perpendicular to x of the second), ``"planar"`` (moves along x and y,
+        turns about z), ``"spherical"``.
     directions : sequence of str, optional
-        In place of `kind`: what is locked, of ``"rx"``, ``"ry"``, ``"rz"`` (rotations)
-        and ``"x"``, ``"y"``, ``"z"`` (translations), in the axes of the first frame.
+        In place of `kind`: locked directions, of ``"rx"``, ``"ry"``, ``"rz"``
+        (rotations) and ``"x"``, ``"y"``, ``"z"`` (translations), in the axes of the
+        first frame.
     position, rotation : (3,), (3, 3) array_like of float
-        Frame on the first node: origin in m, and axes, in those of the node.
+        Frame on the first node: origin in m and orientation, in the frame of the node.
     position2, rotation2 : (3,), (3, 3) array_like of float
-        The same on the second node, or in the base frame, origin in m.
+        Frame on the second node or in the base, origin in m.
     name : str, optional
         Name in `Arm.constraint_names`.
 
@@ -74,6 +75,7 @@ class Loop(Description):
     name: str = ""
 
     def __post_init__(self) -> None:
+        # locked directions
         if self.kind is not None and self.kind not in _KINDS:
             raise ModelError(
                 f"kind of the loop is {self.kind!r}, expected one of "
@@ -94,6 +96,7 @@ class Loop(Description):
                     f"{', '.join(map(repr, DIRECTIONS))}"
                 )
             self._set(directions=tuple(d for d in DIRECTIONS if d in given))
+        # ends
         for name in ("first", "second"):
             end = getattr(self, name)
             if name == "second" and end == "ground":
@@ -104,6 +107,7 @@ class Loop(Description):
                     + (" or 'ground'" if name == "second" else "")
                 )
             self._set(**{name: tuple(end)})
+        # frames
         for name in ("position", "position2"):
             value = as_array(f"{name} of the loop", getattr(self, name), (3,))
             self._set(**{name: value})
@@ -135,10 +139,9 @@ class Coupling(Description):
     ----------
     coefficients : mapping of str to float
         Coefficient of each joint or motor coordinate, by its name in
-        `Arm.coordinate_names`; not of spherical, free or subspace joints, whose
-        positions are no numbers to add.
+        `Arm.coordinate_names`, except of spherical, free or subspace joints.
     constant : float
-        The sum of coefficients times coordinates.
+        Sum of coefficients times coordinates.
     name : str, optional
         Name in `Arm.constraint_names`.
 
@@ -177,7 +180,7 @@ class Coupling(Description):
 
 
 def check_constraints(arm: ArmLike) -> None:
-    """Refuse what the arm does not have or what cannot be constrained."""
+    """Raise for constraints that do not fit the arm, or with equal names."""
     names: list[str] = []
     for constraint in arm.constraints:
         if isinstance(constraint, Coupling):

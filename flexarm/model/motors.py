@@ -1,8 +1,8 @@
-"""Motors of flexible joints for the C model: bodies that the user does not number.
+"""Motors of flexible joints in the C model: bodies that have no number for the user.
 
-Stators, and rotors that a brake holds, are fixed on the carrier; where that is a rigid
-body they are added to its inertia, which is the same.  Rotors that turn are bodies on
-joints of one freedom, the last ones of the arm.
+Stators and locked rotors are fixed on the carrier; if that is a rigid body, their
+inertia is added to its own.  Other rotors are bodies on joints of one freedom, the last
+ones of the arm.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ SPRING, FRICTION, STOP = range(3)
 
 
 class Mount(NamedTuple):
-    """Where the motor of a joint sits: on the body `carrier` (-1: the ground)."""
+    """Place of the motor of a joint, on the body `carrier` (-1: the ground)."""
 
-    driven: int  # body whose joint it is
+    driven: int  # body of the joint
     carrier: int
     drive: Drive
     joint: Joint
@@ -37,7 +37,7 @@ class Mount(NamedTuple):
 
 
 def mounts(arm: ArmLike) -> list[Mount]:
-    """The motors of all joints that have a drive, in their order."""
+    """Motors of all joints with drives, in their order."""
     result = []
     for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
         joint = body.joint
@@ -51,18 +51,18 @@ def mounts(arm: ArmLike) -> list[Mount]:
 
 
 def free_mounts(arm: ArmLike) -> list[Mount]:
-    """Those whose motors have a coordinate."""
+    """Motors that have a coordinate."""
     return [m for m in mounts(arm) if m.drive.is_free]
 
 
 def _axial(mount: Mount, about: float, across: float) -> Array:
-    """Inertia of a body that is round about the axis of the motor, (3, 3)."""
+    """Inertia of a body of revolution about the axis of the motor, (3, 3)."""
     outer = np.outer(mount.axis, mount.axis)
     return np.asarray(about * outer + across * (np.eye(3) - outer))
 
 
 class Lump(NamedTuple):
-    """Mass, place and inertia about it of what is fixed, in the joint frame."""
+    """Mass, place, and inertia about the place, in the joint frame."""
 
     mass: float
     place: Array
@@ -70,7 +70,7 @@ class Lump(NamedTuple):
 
 
 def rotor(mount: Mount) -> Lump:
-    """The rotor, at the origin of its own frame on the axis."""
+    """Rotor at the origin of its own frame on the axis."""
     d = mount.drive
     if not mount.turns:
         return Lump(d.rotor_inertia, np.zeros(3), np.zeros((3, 3)))
@@ -79,7 +79,7 @@ def rotor(mount: Mount) -> Lump:
 
 
 def fixed_lumps(mount: Mount) -> list[Lump]:
-    """What of the motor does not move on its carrier."""
+    """Parts of the motor that do not move on its carrier."""
     d, result = mount.drive, []
     inertia = np.asarray(d.stator_inertia)
     if inertia.ndim == 0:
@@ -104,7 +104,7 @@ def moments_at(lump: Lump, R: Array, x: Array) -> Array:
 
 
 def merged(arm: ArmLike, body: int) -> Array | None:
-    """Mass, first moment and inertia of a rigid body with all that is fixed on it."""
+    """Mass, first moment and inertia of a rigid body with motor parts fixed on it."""
     carrier = arm.bodies[body]
     if not isinstance(carrier, RigidBody):
         return None
@@ -135,7 +135,7 @@ class Hidden(NamedTuple):
 
 
 def hidden_bodies(arm: ArmLike) -> list[Hidden]:
-    """What is fixed on bodies that bend or on the ground, then the rotors."""
+    """Motor parts fixed on flexible bodies or the ground, then the rotors."""
     still: list[Hidden] = []
     moving: list[Hidden] = []
     eye, zero = np.eye(3), np.zeros(3)
@@ -153,12 +153,12 @@ def hidden_bodies(arm: ArmLike) -> list[Hidden]:
 
 
 class JointForce(NamedTuple):
-    """A force inside a joint, on q_joint - ratio q_motor; H1 to H3 of the C code."""
+    """Force inside a joint, on q_joint - ratio q_motor; H1 to H3 of the C code."""
 
     kind: int
-    body: int  # whose joint or motor it is
-    on_motor: bool  # it acts on the motor alone
-    ratio: float  # zero: on the joint alone
+    body: int  # of the joint or motor
+    on_motor: bool  # acts only on the motor
+    ratio: float  # zero: acts only on the joint
     parameters: tuple[float, ...]
 
 
@@ -167,6 +167,7 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
     result = []
     for k, body in enumerate(arm.bodies):
         joint, drive = body.joint, body.joint.drive
+        # springs of the joint and of the shaft
         if joint.stiffness:
             spring = (joint.stiffness, joint.rest, 0.0)
             result.append(JointForce(SPRING, k, False, 0.0, spring))
@@ -176,6 +177,7 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
                 ratio, held = 0.0, drive.locked / drive.gear_ratio
             spring = (drive.stiffness, held, drive.damping)
             result.append(JointForce(SPRING, k, False, ratio, spring))
+        # dry friction of the joint and of the motor
         dry = [(joint.coulomb_friction, False)]
         if drive is not None and drive.is_free:
             dry.append((drive.motor_friction, True))
@@ -183,6 +185,7 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
             if friction is not None and friction.force > 0.0:
                 pair = (friction.force, friction.smoothing_velocity)
                 result.append(JointForce(FRICTION, k, on_motor, 0.0, pair))
+        # stops
         if joint.stops is not None:
             stops = joint.stops
             for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):
@@ -195,7 +198,7 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
 def force_rows(
     arm: ArmLike, joint_at: dict[int, int], rotor_at: dict[int, int]
 ) -> Array:
-    """The forces as rows of ``fa_model.h``, by places of bodies in the C model."""
+    """Forces as rows of ``fa_model.h``, with numbers of bodies of the C model."""
     rows = np.zeros((0, 8))
     for force in joint_forces(arm):
         at = rotor_at[force.body] if force.on_motor else joint_at[force.body]
@@ -208,7 +211,7 @@ def force_rows(
 
 
 def rigid_couplings(arm: ArmLike) -> list[Coupling]:
-    """What rigid gears demand: q_joint - q_motor / N = 0."""
+    """Couplings of rigid gears: q_joint - q_motor / N = 0."""
     names = [body.name for body in arm.bodies]
     return [
         Coupling(
@@ -224,7 +227,7 @@ def rigid_couplings(arm: ArmLike) -> list[Coupling]:
 
 
 def _is_gear(constraint: Any) -> bool:
-    """Whether `rigid_couplings` made it, for a body that may be gone or renamed."""
+    """Whether `rigid_couplings` made a constraint, perhaps for a body renamed since."""
     if not isinstance(constraint, Coupling):
         return False
     name = constraint.name.removesuffix(".gear")
@@ -233,16 +236,16 @@ def _is_gear(constraint: Any) -> bool:
 
 
 def with_gears(arm: ArmLike) -> tuple[Any, ...]:
-    """The constraints of an arm, with those of its rigid gears.
+    """Constraints of an arm, with those of its rigid gears.
 
-    Those of the drives that an arm had before it was changed are not among them.
+    Constraints of drives that the arm had before a change are removed.
     """
     own = [c for c in arm.constraints if not _is_gear(c)]
     return (*own, *rigid_couplings(arm))
 
 
 def carried(joint: Joint) -> tuple[float, float]:
-    """Mass, and size of the inertia, that a carrier has of the motor of a joint."""
+    """Mass and norm of the inertia that the motor of a joint adds to its carrier."""
     d = joint.drive
     if d is None:
         return 0.0, 0.0
@@ -251,7 +254,7 @@ def carried(joint: Joint) -> tuple[float, float]:
     return d.stator_mass + d.rotor_mass, still + held + d.rotor_transverse_inertia
 
 
-def told(arm: ArmLike) -> list[str]:
+def described(arm: ArmLike) -> list[str]:
     """One line for each drive, for tables."""
     lines = []
     for m in mounts(arm):

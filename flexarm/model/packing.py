@@ -1,40 +1,37 @@
 """An arm as plain arrays, in the layout that ``fa_model.h`` reads.
 
-The C model knows joints of one screw and poses.  A joint that is a product of several
-screws becomes a chain: massless bodies without nodes carry all screws but the last.  A
-body that floats gets such a carrier for its joint, and hangs on it by its own node.  A
-screw whose axis passes beside the frame moves a carrier on the axis, and what follows
-sits fixed on that.  Motors of flexible joints are bodies without nodes, after all
-others.
+The C model has joints of one screw and poses.  A joint with several screws becomes a
+chain: massless bodies without nodes carry all screws except the last.  A floating body
+gets such a carrier for its joint, to which its own node is attached.  A screw whose
+axis does not pass through the frame moves a carrier on the axis, on which the next body
+is fixed.  Motors of flexible joints are bodies without nodes, after all others.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from ..bodies.integrals import DrivenShapes, modal_integrals
 from ..bodies.joints import Joint, on_axis
 from .loops import pack_constraints
 from .motors import Hidden, force_rows, hidden_bodies, merged
 
-if TYPE_CHECKING:
-    from ..bodies.body import Body
-
 Array = NDArray[np.float64]
 
 # the order of fa_joint
 _KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose", "floating")
-_MOST_DOF = 6
+MAX_DOF = 6
 
 FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
 
 
 class Packed(NamedTuple):
-    """The arrays; bodies include those that a joint of several screws puts between."""
+    """Arrays of an arm; its bodies include carriers in joints of several screws."""
 
     # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, nodes
     # foreshortened or not, driven shapes, for a rotor 1 + the body that it drives
@@ -50,7 +47,7 @@ class Packed(NamedTuple):
 
 
 def _kind(joint: Joint, screw: Array) -> str:
-    """Kind of the C model for a pose, or for one screw of a product."""
+    """Joint kind of the C model for a pose, or for one screw of a product."""
     if joint.has_pose:
         return "spherical" if joint.kind == "spherical" else "pose"
     if not screw.any():
@@ -61,15 +58,15 @@ def _kind(joint: Joint, screw: Array) -> str:
 
 
 def _row(axis: Array) -> Array:
-    """Constants of one link without offset, turn and friction."""
-    row = np.zeros(15 + _MOST_DOF + 6 * _MOST_DOF)
+    """Constants of one link without offset, rotation and friction."""
+    row = np.zeros(15 + MAX_DOF + 6 * MAX_DOF)
     row[:3] = axis
     row[6:15] = np.eye(3).ravel()
     return row
 
 
 def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
-    """Kind, freedom and constants of each link of the chain that a joint becomes."""
+    """Kind, freedom and constants of each link of the chain of a joint."""
     S, d, z = joint.screws, joint.friction, np.array([0.0, 0.0, 1.0])
     rows, beside = [], np.zeros(3)
     for i in range(1 if joint.has_pose else joint.n_dof):
@@ -79,14 +76,14 @@ def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
             point, screw = on_axis(S[:, i])
             screws, damping = screw[:, np.newaxis], d[i : i + 1]
             axis = screw[:3] if screw[:3].any() else screw[3:]
-            # from the point on the axis of the screw before to that on this one
+            # from the point on the axis of the previous screw to that on this one
             beside, offset = point, point - beside
         row = _row(axis)
         row[3:6] = offset
         row[15 : 15 + len(damping)] = damping
         row[21 : 21 + screws.size] = screws.T.ravel()
         rows.append((_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
-    # the frame beside the last axis; a body that floats, after any joint
+    # fixed: a frame that is not on the last axis; the carrier of a floating body
     for _ in range((not rows) + bool(floats or beside.any())):
         row = _row(z)
         row[3:6] = 0.0 - beside
@@ -115,14 +112,14 @@ def _node_rows(body: Body, massless: bool) -> Array:
 
 
 def _driven(body: Body) -> DrivenShapes | None:
-    """Driven shapes of a body that has foreshortening or integrals with some."""
+    """Driven shapes of a body, of its foreshortening or its integrals, or None."""
     if body.integrals is None and body.node_foreshortening is None:
         return None
     return modal_integrals(body).driven
 
 
 def _hidden_row(hidden: Hidden) -> Array:
-    """Constants of the joint of what belongs to a motor."""
+    """Constants of the joint of a part of a motor."""
     joint = hidden.mount.joint
     row = _row(hidden.mount.axis)
     row[3:6] = joint.position + joint.rotation @ hidden.offset
@@ -132,7 +129,7 @@ def _hidden_row(hidden: Hidden) -> Array:
 
 
 def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
-    """Body of the C model, and node, on which a part of a motor sits."""
+    """Body of the C model, and node, that carry a part of a motor."""
     p = hidden.mount.carrier
     if p < 0:
         return -1, -1
@@ -148,8 +145,8 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
     """
     topology: list[tuple[int, ...]] = []
     joints, nodes, modal = [], [], []
-    place: list[int] = []  # of each body among those of the C model
-    joint_at: dict[int, int] = {}  # of the carrier that has its joint
+    place: list[int] = []  # number of each body in the C model
+    joint_at: dict[int, int] = {}  # number of the carrier that has the joint
     for body, p in zip(arm.bodies, arm._parents, strict=True):
         joint = body.joint
         parent, node = -1, -1
@@ -157,6 +154,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             parent = place[p]
             node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
         own = body.attachment_node
+        # links of the joint, inertia of the body
         rows = joint_rows(joint, own is not None)
         joint_at[len(place)] = len(topology)
         moments, own_integrals = merged(arm, len(place)), None
@@ -164,6 +162,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             own_integrals = modal_integrals(body)
             moments = own_integrals.pack()
         shapes = _driven(body) if own_integrals is None else own_integrals.driven
+        # topology: modes and nodes belong to the last link
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
@@ -179,6 +178,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
             joints.append(row)
             parent, node = len(topology) - 1, -1
+        # nodes and modes
         place.append(parent)
         nodes.append(_node_rows(body, integrals))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
@@ -188,6 +188,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             modal.append(moments)
         if shapes is not None:
             modal.append(shapes.pack())
+    # motors
     rotor_at: dict[int, int] = {}
     for hidden in hidden_bodies(arm):
         driven = hidden.mount.driven

@@ -1,4 +1,4 @@
-"""The tree of bodies of an arm: which hangs on which, and that what moves has mass."""
+"""Tree of bodies of an arm: parents, and checks that moving parts have mass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import motors
 
 
 def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
-    """Index of the parent of each body, -1 for the ground; refuses what is no tree."""
+    """Return the index of each parent, -1 for the ground, or raise if not a tree."""
     if not bodies:
         raise ModelError("the arm has no bodies, expected at least one")
     if len(bodies) > MAX_BODIES:
@@ -25,10 +25,12 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
                 f"a body of the arm is {type(body).__name__}, expected RigidBody or "
                 "FlexibleBody"
             )
+    # unique names
     names = [body.name for body in bodies]
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ModelError(f"two bodies are named {name!r}, expected unique names")
+    # parents
     parents = []
     for i, body in enumerate(bodies):
         parent = body.joint.parent
@@ -45,7 +47,7 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
 
 
 def _check_order(names: list[str], parents: list[int]) -> None:
-    reached = [False] * len(names)  # the ground is reached from here
+    reached = [False] * len(names)  # a path to the ground is known
     for i in range(len(names)):
         path = [i]
         seen = {i}
@@ -70,7 +72,8 @@ def _check_order(names: list[str], parents: list[int]) -> None:
 
 
 def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
-    """Refuse a joint that moves nothing, and an arm in which nothing moves."""
+    """Raise for joints that move no mass, and for an arm without coordinates."""
+    # masses of bodies with the motors that they carry
     mass = [body.total_mass for body in bodies]
     given = [body.integrals for body in bodies]
     inertia = [
@@ -81,10 +84,12 @@ def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
         if p >= 0:
             own = motors.carried(body.joint)
             mass[p], inertia[p] = mass[p] + own[0], inertia[p] + own[1]
+    # sums over outboard bodies
     for i in reversed(range(len(bodies))):
         if parents[i] >= 0:
             mass[parents[i]] += mass[i]
             inertia[parents[i]] += inertia[i]
+    # moving joints need mass, or inertia if they turn
     for body, m, J in zip(bodies, mass, inertia, strict=True):
         turns = bool(body.joint.screws[:3].any(axis=0).all())
         if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):

@@ -1,4 +1,4 @@
-"""Sizes that look like mm or g."""
+"""Check of sizes that look like mm or g."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def check_units_of_arm(arm: ArmLike) -> None:
-    """Refuse sizes that are off by a factor of 1000 where this can be seen."""
+    """Raise if sizes are probably wrong by a factor of 1000."""
     meant = "; pass check_units=False if it is meant"
     g = float(np.linalg.norm(arm.gravity))
     if g > 500.0:
@@ -25,6 +25,7 @@ def check_units_of_arm(arm: ArmLike) -> None:
         if body.integrals is not None:
             centres = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
             inertia = float(np.abs(body.integrals.J0).max())
+        # lengths
         points = np.vstack([body.node_position, centres, [body.joint.position]])
         reach = float(np.abs(points).max())
         if reach > 200.0:
@@ -32,6 +33,7 @@ def check_units_of_arm(arm: ArmLike) -> None:
                 f"body {body.name!r} has a point {reach:g} m from its frame, expected "
                 f"metres, it looks like millimetres{meant}"
             )
+        # inertia by radius of gyration
         mass = float(body.total_mass)
         size = max(reach, float(np.abs(body.node_com).max()))
         if mass > 0.0 and size > 0.0 and inertia > mass * (50.0 * size) ** 2:
@@ -40,6 +42,7 @@ def check_units_of_arm(arm: ArmLike) -> None:
                 f"{mass:g} kg within {size:g} m, a radius of gyration of "
                 f"{np.sqrt(inertia / mass):.3g} m; expected kg and metres{meant}"
             )
+        # frequencies
         f = body.frequencies()
         if len(f) and f[0] > 1e6:
             raise ModelError(

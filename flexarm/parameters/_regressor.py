@@ -207,8 +207,6 @@ def inertial_parameters(
 
     Raises
     ------
-    ArgumentError
-        If a family does not exist, or the bodies have no such parameters.
     ModelError
         If a body does not exist.
 
@@ -297,11 +295,6 @@ def inertial_regressor(
         `inverse_dynamics` to rounding; with some `bodies` or `families` alone, their
         part of it.
 
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, or there are no such parameters.
-
     See Also
     --------
     inertial_parameters : what the columns stand for.
@@ -377,11 +370,6 @@ def energy_regressor(
     row : (..., p) ndarray of float
         Energy in J per unit of each parameter, zero for damping and friction:
         ``row @ inertial_parameters(arm).values`` is `energy`.
-
-    Raises
-    ------
-    ArgumentError
-        If a last axis has the wrong length, or there are no such parameters.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Where events of a run are: brackets from the samples, then integration again."""
+"""Location of the events of a run: brackets from samples, then integration again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Options = tuple[float, float, float, float]
 
 _ROUNDS = 100
-_PARTS = 8  # of an interval in which the sign is looked at
+_PARTS = 8  # of an interval, at whose ends the sign is computed
 
 
 def locate(
@@ -27,7 +27,7 @@ def locate(
     events: tuple[Event, ...],
     core: bool,
 ) -> tuple[Occurrence, ...]:
-    """Events in the order of time; samples after terminal ones become NaN."""
+    """Return events in the order of time; set samples after terminal ones to NaN."""
     found: list[tuple[float, int, int, Array, Array]] = []
     for number, event in enumerate(events):
         values = _values(run, event)
@@ -47,10 +47,10 @@ def locate(
 
 
 def _values(run: Run, event: Event) -> Array:
-    """Event at the samples and at parts of the intervals between them.
+    """Values of an event at the samples and at parts of the intervals between them.
 
-    There positions are cubic in time, with the rates of the samples, and velocities
-    linear: enough to see a zero, or two of them, not to say where.
+    In between positions are cubic in time, with the rates of the samples, and
+    velocities linear: sufficient to detect zeros, not to locate them.
     """
     t, q, qd = run.t, run.q, run.qd
     arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
@@ -75,7 +75,7 @@ def _values(run: Run, event: Event) -> Array:
 
 
 def _refuse_nan(run: Run, event: Event, values: Array) -> None:
-    """An event that is NaN where the state is not has no zeros to find."""
+    """Raise if an event is NaN at a finite state."""
     reached = np.isfinite(run.q).all(axis=-1) & np.isfinite(run.qd).all(axis=-1)
     bad = np.argwhere(reached & np.isnan(values))
     if len(bad):
@@ -90,14 +90,14 @@ def _until_terminal(
 ) -> tuple[Occurrence, ...]:
     ended: dict[int, float] = {}
     last: dict[tuple[int, int], float] = {}
-    told = []
+    occurrences = []
     for t, i, number, q, qd in found:
         if t > ended.get(i, np.inf) or last.get((i, number)) == t:
             continue
         last[i, number] = t
         event = events[number]
         index = np.unravel_index(i, run.batch) if run.batch else ()
-        told.append(
+        occurrences.append(
             Occurrence(event.name, tuple(int(n) for n in index), float(t), q, qd)
         )
         if event.terminal and i not in ended:
@@ -106,16 +106,16 @@ def _until_terminal(
             late = run.t > t
             run.q[i, late] = run.qd[i, late] = np.nan
             run.tau[i, late] = np.nan
-    return tuple(told)
+    return tuple(occurrences)
 
 
 def _zero(
     again: Again, event: Event, sign: Array, low: Array, high: Array
 ) -> tuple[Array, Array, Array]:
-    """Parts of the intervals at which the event is, NaN for none, and states there.
+    """Parts of the intervals at which the event occurs, NaN for none, and states there.
 
-    False position with halves of values that stay (Illinois), and bisection whenever
-    a bracket has not become half as long in four rounds.
+    False position with halved values at repeated ends (Illinois), and bisection if a
+    bracket is not half as long after four rounds.
     """
 
     def at(part: Array) -> tuple[Array, Array, Array]:
@@ -124,7 +124,7 @@ def _zero(
 
     f_low = at(low)[0]
     f_high, q, qd = at(high)
-    # the cubic may be wrong: then the whole interval, if its ends differ
+    # the cubic may be wrong: then search the whole interval, if its ends differ
     wrong = ~((sign * f_low > 0.0) & (sign * f_high <= 0.0))
     if wrong.any():
         low, high = np.where(wrong, 0.0, low), np.where(wrong, 1.0, high)
@@ -134,6 +134,7 @@ def _zero(
     high = np.where(open_, high, np.nan)
     open_ &= f_high != 0.0
     n = len(sign)
+    # iteration on all brackets at once
     past, side = np.ones(n), np.zeros(n)
     for count in range(_ROUNDS):
         if not open_.any():
@@ -161,8 +162,8 @@ def _zero(
 class Again:
     """States within intervals k of trajectories i, integrated from the samples.
 
-    Called with one part of the interval for each; trajectories of all intervals are
-    lanes of one run, unless a function sees the batch or the method is not in C.
+    Called with one part of each interval; trajectories of all intervals are lanes of
+    one run, unless a torque function sees the batch or the method is not in C.
     """
 
     def __init__(
@@ -179,7 +180,7 @@ class Again:
         return np.asarray(self.run.t[self.k] + part * self.span)
 
     def __call__(self, part: Array) -> tuple[Array, Array]:
-        """Positions and velocities."""
+        """Return positions and velocities."""
         run, start = self.run, part == 0.0
         if self.core and run.function is None:
             q, qd = self._lanes(np.where(start, 1.0, part))
@@ -202,6 +203,7 @@ class Again:
         n = len(i)
         q, qd = np.full((n, 2, run.arm.nq), np.nan), np.full((n, 2, run.arm.nv), np.nan)
         q[:, 0], qd[:, 0] = run.q[i, k], run.qd[i, k]
+        # feedback, forces and times of the intervals
         gains = None
         if run.gains is not None:
             diagonal, kp, kd, reference, rates = run.gains
@@ -214,6 +216,7 @@ class Again:
             )
         forces = None if run.samples is None else self._cut(run.forces, part)
         t = np.stack([run.t[k], self.times(part)], axis=-1)
+        # one run for all intervals
         arms: Any = run.flat if run.stack is None else run.flat[i]
         arms._model.rollout(
             q,
@@ -231,7 +234,7 @@ class Again:
         return q[:, 1], qd[:, 1]
 
     def _one(self, m: int, part: float) -> tuple[Array, Array]:
-        """The whole batch to a time for the function, or one trajectory."""
+        """Integrate one trajectory, or the whole batch for a torque function."""
         run, k = self.run, self.k[m]
         if part == 0.0:
             return run.q[self.i[m], k], run.qd[self.i[m], k]
@@ -239,6 +242,7 @@ class Again:
         which: Any = slice(None) if whole else slice(self.i[m], self.i[m] + 1)
         batch = run.batch if whole else ()
         t = np.array([run.t[k], self.times(part)[m]])
+        # torque of the interval
         torque: Any = run.function
         if run.samples is not None:
             torque = self._cut(run.forces, part, m)
@@ -252,6 +256,7 @@ class Again:
                 torque,
                 coupled=not diagonal,
             )
+        # run of two samples
         q0 = run.q[which, k].reshape(*batch, run.arm.nq)
         qd0 = run.qd[which, k].reshape(*batch, run.arm.nv)
         again = Run(run.arm if whole else run.one(self.i[m]), q0, qd0, t, torque)

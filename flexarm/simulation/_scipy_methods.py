@@ -66,7 +66,7 @@ def run_scipy(
 
 
 def _advance(run: Run, i: int, solver: Any, bar: Any, before: float) -> str:
-    """One trajectory by a solver of SciPy; returns why it failed, or nothing."""
+    """Integrate one trajectory; return the reason of a failure, or nothing."""
     done, nq = 1, run.arm.nq
     while solver.status == "running":
         try:

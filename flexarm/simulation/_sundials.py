@@ -12,7 +12,7 @@ from .._support.optional import required
 from ._scipy_methods import rate_of
 from .run import Run, progress_bar
 
-_MOST_STEPS = 10**6  # between two samples
+MAX_STEPS = 10**6  # between two samples
 
 
 def run_cvode(
@@ -20,7 +20,7 @@ def run_cvode(
     options: tuple[float, float, float, float],
     progress: bool | None,
 ) -> str:
-    """All trajectories of a run; returns why one failed, or nothing."""
+    """Integrate all trajectories of a run; return the reason of a failure, if any."""
     CVODE = required(
         "sksundae.cvode", "method 'CVODE'", package="scikit-sundae", extra="sundials"
     ).CVODE
@@ -37,7 +37,7 @@ def run_cvode(
                 rtol=rtol,
                 atol=atol,
                 max_step=0.0 if max_step == np.inf else max_step,
-                max_num_steps=_MOST_STEPS,
+                max_num_steps=MAX_STEPS,
             )
             if len(t) > 1:
                 solver.init_step(float(t[0]), start)

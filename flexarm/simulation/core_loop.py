@@ -1,4 +1,4 @@
-"""Motion in time by the methods in C, batches in lanes."""
+"""Motion in time by the methods in C, with batches in lanes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_CONVERGED, STEP_TOO_SHORT = 1, 2  # fa_ending
 
 
 def substeps_of(t: Any, method: str, max_step: float) -> int:
-    """Equal steps between two times."""
+    """Number of equal steps between two samples."""
     spans = np.diff(t, axis=-1)
     if method == "Rodas4P" or max_step == inf or not spans.size:
         return 1
@@ -29,18 +29,20 @@ def run_core(
     options: tuple[float, float, float, float],
     progress: bool | None,
 ) -> None:
-    """All trajectories of a run."""
+    """Integrate all trajectories of a run."""
     substeps = substeps_of(run.t, method, options[-1])
+    # torque, and explanations of failures
     torque: Any = run.call if run.function is not None else None
     if run.samples is not None:
         torque = run.forces
     run.counted = method == "Rodas4P"
     run.substeps = 0 if run.counted else substeps
     run.explain = lambda i: _reason(run, method, i)
-    if not any_of(run.arm).constraints:  # their frequencies are not those of the tree
+    if not any_of(run.arm).constraints:  # which change the frequencies of the tree
         run.doubt = lambda: _stability(run, method, 0)
     if len(run.q) == 0:
         return
+    # progress in blocks of lanes
     lanes = _core.build_info()["lanes"]
     blocks, spans = -(-len(run.q) // lanes), len(run.t) - 1
     unit = "sample" if run.counted else "step"
@@ -71,10 +73,10 @@ def run_core(
 
 
 def _reason(run: Run, method: str, i: int) -> str:
-    """Why trajectory i failed."""
+    """Reason of the failure of trajectory i."""
     ending, time, residual = run.report[i, 0, 2:]
-    told = _stability(run, method, i)
-    limit = f": {told}" if told else ""
+    unstable = _stability(run, method, i)
+    limit = f": {unstable}" if unstable else ""
     if ending == NOT_CONVERGED:
         return (
             f"Newton's method did not converge in the step to t = {time:.6g} s, the "
@@ -90,7 +92,7 @@ def _reason(run: Run, method: str, i: int) -> str:
 
 
 def _stability(run: Run, method: str, i: int) -> str:
-    """What the stability limit says, if the step of trajectory i was above it."""
+    """Message if the step of trajectory i was above the stability limit, or nothing."""
     linear = run.arm.fidelity == "linear"  # has no derivatives
     if method not in CONDITIONAL or linear or len(run.t) < 2:
         return ""

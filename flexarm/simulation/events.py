@@ -1,9 +1,9 @@
 """Events of a motion: when a function of time and state passes zero.
 
-An `Event` is a function of time, positions and velocities.  `simulate` looks at its
-sign at the samples and, on cubics between them, at seven times in each interval.  Where
-it changes the method of the run integrates once more from the sample before, until the
-time of the zero is known to rounding.
+An `Event` is a function of time, positions and velocities.  `simulate` computes its
+sign at the samples and, on cubics between them, at seven times in each interval.  If it
+changes, the method of the run integrates again from the previous sample, until the time
+of the zero is known to rounding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Event", "Occurrence", "at_rest", "joint_reaches", "node_reaches"]
 
 @dataclass(frozen=True)
 class Event:
-    """A function of time and state whose zeros are wanted.
+    """A function of time and state whose zeros `simulate` finds.
 
     Parameters
     ----------
@@ -33,25 +33,20 @@ class Event:
         ``function(t, q, qd)`` with times ``(...)``, positions ``(..., nq)`` and
         velocities ``(..., nv)``, any leading axes, returns ``(...)`` real numbers.
     direction : {0, 1, -1}
-        Zeros that count: all, those where the function rises, or where it falls.
+        Zeros that count: all, those of a rising, or those of a falling function.
     terminal : bool
-        Whether it ends its trajectory: samples after it are NaN, and the run is a
-        success all the same.
+        Whether it ends its trajectory: samples after it are NaN, and the run is still a
+        success.
     name : str
-        What it is called in `Trajectory.events`.
-
-    Raises
-    ------
-    ArgumentError
-        If an argument has the wrong kind or value.
+        Name in `Trajectory.events`.
 
     See Also
     --------
-    joint_reaches, node_reaches, at_rest : events of an arm, ready made.
+    joint_reaches, node_reaches, at_rest : events of an arm.
 
     Examples
     --------
-    A pendulum that falls from the horizontal, until it hangs:
+    A pendulum that falls from the horizontal until it hangs:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=1.0, com=1.0)
@@ -91,7 +86,7 @@ class Event:
             )
 
     def __call__(self, t: Any, q: Any, qd: Any) -> Any:
-        """Values at times and states, checked."""
+        """Return checked values at times and states."""
         with np.errstate(all="ignore"):  # samples that were not reached are NaN
             given = self.function(t, q, qd)
         value = real_array(f"result of event {self.name!r}", given)
@@ -116,7 +111,7 @@ class Occurrence(NamedTuple):
     Attributes
     ----------
     name : str
-        That of the event.
+        Name of the event.
     trajectory : tuple of int
         Index into the leading axes of the run, () for one trajectory.
     t : float
@@ -140,14 +135,14 @@ def joint_reaches(
     direction: int = 0,
     terminal: bool = False,
 ) -> Event:
-    """A joint position, or a modal coordinate, passes a value; a stop, for one.
+    """Event: a joint position or a modal coordinate passes a value, such as a stop.
 
     Parameters
     ----------
     arm : Arm
         The arm.
     joint : int or str
-        Place in `q`, or a name of `Arm.position_names`.
+        Index in `q`, or a name of `Arm.position_names`.
     value : float
         Position in rad or m.
     direction, terminal
@@ -161,7 +156,7 @@ def joint_reaches(
     Raises
     ------
     ArgumentError
-        If there is no such joint, or the value is no number.
+        If the value is not a number.
 
     Examples
     --------
@@ -201,20 +196,20 @@ def node_reaches(
     direction: int = -1,
     terminal: bool = False,
 ) -> Event:
-    """A node comes as close to a point as a given distance.
+    """Event: a node reaches a given distance from a point.
 
     Parameters
     ----------
     arm : Arm
         The arm.
     target : (3,) array_like of float
-        The point in m, in the base.
+        Point in the base frame, in m.
     distance : float
         Distance in m.
     node : optional
         Node as `Arm.node` finds it; by default the tip.
     direction, terminal
-        As those of `Event`; by default arrivals count and departures do not.
+        As those of `Event`; by default only arrivals count.
 
     Returns
     -------
@@ -224,7 +219,7 @@ def node_reaches(
     Raises
     ------
     ArgumentError
-        If the point is no point, or the distance not positive.
+        If the distance is not positive.
 
     Examples
     --------
@@ -243,7 +238,7 @@ def node_reaches(
         raise ArgumentError(f"distance is {distance!r}, expected a positive length")
     number = arm.tip_node if node is None else node
     pose = arm._model.quiet("node_pose")
-    pose(number, np.asarray(arm.neutral))  # refuses what is no node
+    pose(number, np.asarray(arm.neutral))  # raises for all but a node
 
     def clearance(t: Any, q: Any, qd: Any) -> Any:
         return np.linalg.norm(pose(number, q)[..., :3, 3] - point, axis=-1) - radius
@@ -253,23 +248,22 @@ def node_reaches(
 
 
 def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
-    """The whole arm becomes slower than a speed.
+    """Event: the whole arm becomes slower than a speed.
 
     Parameters
     ----------
     arm : Arm
         The arm.
     speed : float
-        Root mean square speed of its mass in m/s: sqrt(2 T / m) with the kinetic
-        energy T, in which vibration and rotors count as well.
+        Root mean square speed of the mass in m/s: sqrt(2 T / m) with the kinetic energy
+        T, vibration and rotors included.
     terminal : bool
         As that of `Event`.
 
     Returns
     -------
     Event
-        Named ``"at rest"``.  Where all coordinates turn at once, the arm is at rest
-        for an instant.
+        Named ``"at rest"``.  It also occurs if all coordinates reverse at one time.
 
     Raises
     ------
@@ -302,7 +296,7 @@ def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
 
 
 def check_events(arm: ArmLike, events: Any) -> tuple[Event, ...]:
-    """Events of a call of `simulate`, as a tuple."""
+    """Return the events of a call of `simulate` as a tuple."""
     given = (events,) if isinstance(events, Event) else events
     if not isinstance(given, Iterable):
         raise ArgumentError(f"events is {events!r}, expected a list of fa.Event")

@@ -22,24 +22,24 @@ class JointFeedback(Description):
 
     .. math:: \tau = \tau_{ff} + K_p (q_{ref} - q) + K_d (\dot q_{ref} - \dot q)
 
-    on the ``nu`` joints; modes are neither seen nor pushed.  The law is evaluated in C
-    at every stage, and the implicit methods of `simulate` take its gains implicitly.
+    on the ``nu`` joints, without measurement of or forces on modes.  The law is
+    evaluated in C at every stage, and implicitly by the implicit methods of `simulate`.
 
     Parameters
     ----------
     kp, kd : (..., nu) array_like of float
-        Gains on positions (N m/rad or N/m) and velocities (N m s/rad or N s/m), joint
-        by joint; with `coupled` matrices (..., nu, nu).  Leading axes broadcast with
-        those of the initial states: a thousand controllers are one call.
+        Gains on positions (N m/rad or N/m) and velocities (N m s/rad or N s/m) of each
+        joint; with `coupled` matrices (..., nu, nu).  Leading axes broadcast with those
+        of the initial states.
     reference : (nu,) or (..., n, nu) array_like of float
         Set point in rad or m, or one for each time of `simulate`.
     reference_rates : (nu,) or (..., n, nu) array_like of float, optional
-        Velocities wanted, in rad/s or m/s; by default none.
+        Reference velocities, in rad/s or m/s; by default zero.
     feedforward : (nu,) or (..., n, nu) array_like of float, optional
-        Forces added, in N m or N; by default none.
+        Additional forces, in N m or N; by default zero.
     coupled : bool
         Whether gains are matrices.  ``"ROS34PW2"`` takes their symmetric part
-        implicitly; what is left of large ones that are not symmetric limits its step.
+        implicitly; a large antisymmetric part limits its step.
 
     Raises
     ------
@@ -48,14 +48,13 @@ class JointFeedback(Description):
 
     See Also
     --------
-    flexarm.simulate : takes it; ``interpolation`` says how samples are joined, "hold"
-        for steps of the set point.
+    flexarm.simulate : uses it; ``interpolation="hold"`` gives steps of the set point.
     ComputedTorque : correction by a model.
 
     Notes
     -----
-    Positions of spherical joints and of other poses are no vectors; arms with such
-    joints are refused by `simulate`, use a function of `difference` there.
+    Positions of joints with quaternions are not vectors; for arms with such joints
+    `simulate` raises, and a torque function with `difference` is needed.
 
     Examples
     --------
@@ -85,6 +84,7 @@ class JointFeedback(Description):
     coupled: bool = False
 
     def __post_init__(self) -> None:
+        # finite arrays
         for field in fields(self)[:5]:
             value = getattr(self, field.name)
             if value is not None:
@@ -93,6 +93,7 @@ class JointFeedback(Description):
                 raise ArgumentError(
                     f"{field.name} is None, expected one number for each joint"
                 )
+        # gains and columns of nu joints
         nu = self.kp.shape[-1]
         for name in ("kp", "kd"):
             shape = getattr(self, name).shape
@@ -112,19 +113,19 @@ class JointFeedback(Description):
                 )
 
     def fit(self, arm: ArmLike, n: int) -> JointFeedback:
-        """Return the same with one row for each of `n` times, if it fits the arm.
+        """Return a feedback with one row for each of `n` times, if it fits the arm.
 
         Parameters
         ----------
         arm : Arm
-            The arm that it is to drive.
+            Arm that it drives.
         n : int
             Number of times.
 
         Returns
         -------
         feedback : JointFeedback
-            With reference and feedforward of shape (..., n, nu).
+            Feedback with reference and feedforward of shape (..., n, nu).
 
         Raises
         ------

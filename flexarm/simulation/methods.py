@@ -1,4 +1,4 @@
-"""Motion in time: methods in C, any solver of SciPy, or CVODE; one call."""
+"""Motion in time by methods in C, solvers of SciPy, or CVODE."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def simulate(
     progress: bool | None = None,
     threads: int = ONE,
 ) -> Trajectory:
-    """Motion from an initial state under given forces.
+    """Simulate the motion from an initial state under given forces.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ def simulate(
         Arm with ``nq`` positions, ``nv`` velocities and ``nu`` actuators, or a stack of
         such arms, whose axes broadcast with those of `q0`.
     q0, qd0 : (..., nq), (..., nv) array_like of float
-        Initial state.  Leading axes broadcast; a batch runs in SIMD lanes at once.
+        Initial state.  Leading axes broadcast; a batch runs in SIMD lanes.
     t : (n,) array_like of float
         Times of the samples in s, increasing; the first is that of `q0`.
     torque : None, (..., n, nu) array_like of float, callable, or JointFeedback
-        Nothing, samples at the times `t`, or ``torque(t, q, qd)`` that returns
-        ``(..., nu)`` for the whole batch.  ``nv`` entries are taken as forces on all
+        None, samples at the times `t`, or a function ``torque(t, q, qd)`` that returns
+        ``(..., nu)`` for the whole batch.  ``nv`` entries are forces on all
         coordinates.  A `flexarm.control.JointFeedback` is computed in C.
     interpolation : {"linear", "hold"}
-        Between samples of `torque`: piecewise linear, or held until the next one.
+        Forces between samples of `torque`: linear, or held until the next sample.
     method : str
         In C with a fixed step, batches in lanes: ``"rk4"``, classical Runge-Kutta of
         order four [1]_; ``"ROS34PW2"``, linearly implicit, of order three [2]_;
@@ -72,77 +72,73 @@ def simulate(
         time, a solver of `scipy.integrate`, ``"RK23"``, ``"RK45"``, ``"DOP853"``,
         ``"Radau"``, ``"BDF"``, ``"LSODA"``, or ``"CVODE"`` of SUNDIALS.
     max_step : float, optional
-        Longest step in s.  By default one step in C from sample to sample.
+        Longest step in s; by default one step in C from sample to sample.
     rtol, atol : float
         Tolerances of the methods with error control.
     spectral_radius : float
-        Of ``"generalized-alpha"``: part of the amplitude that a step leaves of modes
-        far above its frequency, from 0 to 1.
+        Of ``"generalized-alpha"``: factor by which a step multiplies the amplitude of
+        modes of very high frequency, from 0 to 1.
     events : Event or list of Event
-        What to look for; see `flexarm.events`.
+        Events to find; see `flexarm.events`.
     progress : bool, optional
         Progress bar (tqdm); by default for runs of more than two seconds.
     threads : int
-        Most threads on which the trajectories of a batch are computed in C.  A torque
-        function sees the whole batch, so that with one there is a single thread.
+        Largest number of threads for a batch in C.  With a torque function, which sees
+        the whole batch, there is a single thread.
 
     Returns
     -------
     Trajectory
-        Samples at the times `t`.  A run that is interrupted by Ctrl-C or diverges
-        returns what it has, NaN after that, with ``success=False``; so does a
-        trajectory whose iteration does not converge.  Where a fixed step is above the
-        stability limit of the first trajectory at its start, `message` tells that limit
-        of a run that ends all the same; it is no success if its motion grew beyond all
-        bounds.
+        Samples at the times `t`.  After a Ctrl-C, a divergence, or an iteration that
+        does not converge, samples are NaN, with ``success=False``.  For a fixed step
+        above the stability limit of the first trajectory at its start, `message` has
+        that limit, and ``success`` is False if the motion grew without bound.
 
     Raises
     ------
     ArgumentError
-        If an argument has the wrong shape or value, `t` does not increase, `torque`
-        returns the wrong shape, or the method does not know what the arm has:
-        constraints are kept by ``"rk4"`` and the solvers with error control in Python,
-        linear fidelity by these and ``"ROS34PW2"``.
+        If `t` does not increase, `torque` returns the wrong shape, or the method does
+        not support the arm: only ``"rk4"`` and the solvers in Python keep constraints,
+        only these and ``"ROS34PW2"`` have linear fidelity.
     ImportError
-        If ``"CVODE"`` is asked for and scikit-sundae is missing.
+        If scikit-sundae is missing for ``"CVODE"``.
 
     Notes
     -----
-    ``"rk4"`` diverges where a step is longer than 2.8 radians of the fastest mode.
+    ``"rk4"`` diverges if a step is longer than 2.8 radians of the fastest mode.
     ``"ROS34PW2"`` has no such limit: it is L-stable and takes modal stiffness, damping
-    and the gains of a `JointFeedback` implicitly, with M(q) of each step's start.  As a
-    W-method its order does not ask for the other derivatives; a step costs about as
-    much as six forward dynamics.  Modes that a step h does not resolve follow the
-    forces that act on them while their own vibration is damped: a step leaves
-    1 - 0.026 (omega h)^4 of the amplitude where that is near one.  So vibration loses
-    energy and never gains any; halve `max_step` to see what remains of the error.  The
-    order is two where modes are so stiff that h omega is far above one all the time.
-    Gains of a torque function are not seen, and so are explicit.  What is unstable, as
-    with negative gains, has to be resolved: longer steps may damp it or end the run.
+    and the gains of a `JointFeedback` implicitly, with M(q) at the start of each step.
+    As a W-method it does not need other derivatives for its order; a step costs about
+    as much as six forward dynamics.  Modes that a step h does not resolve follow their
+    forces, while their vibration is damped: a step multiplies its amplitude by
+    1 - 0.026 (omega h)^4 if that is near one.  So vibration never gains energy; halve
+    `max_step` to estimate the error.  The order is two for very stiff modes, with h
+    omega far above one.  Gains of a torque function are explicit.  Unstable motion, as
+    with negative gains, must be resolved: longer steps may damp it or end the run.
 
     ``"newmark"``, ``"linear-acceleration"`` and ``"generalized-alpha"`` satisfy the
     equations of motion at the end of each step by Newton's method, with the derivatives
     of inverse dynamics and the gains of a `JointFeedback`.  A torque function is
-    evaluated at each iterate, but its derivatives are not known to the iteration, which
-    converges where gains are small against M/h^2.  Average acceleration keeps the
-    energy of linear vibration and damps nothing; linear acceleration is more accurate
-    by half, but stable only for omega h < 2 sqrt(3).  Generalized-alpha damps modes
-    that a step does not resolve and leaves the slow ones alone; `spectral_radius` of 1
-    is average acceleration, 0 ends a fast vibration within two steps.
+    evaluated at each iterate, but not differentiated; the iteration converges if gains
+    are small compared with M/h^2.  Average acceleration keeps the energy of linear
+    vibration without damping; linear acceleration has half of its error, but is stable
+    only for omega h < 2 sqrt(3).  Generalized-alpha damps modes that a step does not
+    resolve, not the slow ones; `spectral_radius` of 1 is average acceleration, 0 ends a
+    fast vibration within two steps.
 
     ``"Rodas4P"`` factors one matrix for six stages with the exact Jacobian.  Each
     trajectory of a batch has its own steps, which end at the times `t`; more times than
-    needed make it slower.  It resolves vibration as far as the tolerances ask.  The
-    derivatives of a torque function are differences, 2 nv + 1 calls for each step, and
-    it takes one trajectory alone.
+    needed make it slower.  It resolves vibration to the tolerances.  The derivatives of
+    a torque function are differences, 2 nv + 1 calls for each step, of one trajectory
+    only.
 
-    Of a stack, ``"rk4"`` and ``"ROS34PW2"`` run trajectories of different arms side by
-    side in the lanes; the other methods in C, which need derivatives, run one arm after
-    the other, or as many at once as there are `threads`.
+    For a stack, ``"rk4"`` and ``"ROS34PW2"`` run trajectories of different arms in the
+    lanes; the other methods in C, which need derivatives, run one arm after the other,
+    or as many at once as there are `threads`.
 
-    A torque function is called once more than the stages need, at the first time, to
-    learn how many forces it gives.  An exception in it passes through and carries what
-    was computed as its attribute ``trajectory``.
+    A torque function is called once more than the stages need, at the first time, for
+    the number of its forces.  An exception in it has the samples computed so far as its
+    attribute ``trajectory``.
 
     References
     ----------
@@ -161,7 +157,7 @@ def simulate(
 
     Examples
     --------
-    A pendulum released level keeps its energy:
+    A pendulum released at level keeps its energy:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -175,6 +171,7 @@ def simulate(
     >>> fa.simulate(arm, [[0.0], [0.1], [0.2]], [0.0], [0.0, 0.01]).q.shape
     (3, 2, 1)
     """
+    # checks
     one = any_of(arm)
     t = times(t)
     check_method(one, method, _METHODS)
@@ -184,6 +181,7 @@ def simulate(
     check_accuracy(rtol, atol, spectral_radius)
     wanted = check_events(one, events)
     count = threads_of(threads)
+    # arrays of the run
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
     run.threads = count
     run.hold = interpolation == "hold"
@@ -194,6 +192,7 @@ def simulate(
             "function cannot see the batch; expected method 'rk4', samples, or one "
             "trajectory"
         )
+    # integration, events, warnings
     step = inf if max_step is None else float(max_step)
     options = (float(spectral_radius), float(rtol), float(atol), step)
     note = ""
@@ -217,7 +216,7 @@ def simulate(
 def _integrator(
     method: str, options: tuple[float, float, float, float], progress: bool | None
 ) -> Callable[[Run], str]:
-    """Fill a run; returns why it failed, if the method says so."""
+    """Return a function that fills a run and returns the reason of a failure."""
 
     def integrate(run: Run) -> str:
         if method in _CORE:
@@ -233,7 +232,7 @@ def _integrator(
 
 
 def _check_sight(method: str, is_seen_whole: bool) -> None:
-    """Refuse a torque function of a stack where arms run one after another."""
+    """Raise for a torque function of a stack if arms run one after another."""
     if method in _IMPLICIT and is_seen_whole:
         raise ArgumentError(
             f"method {method!r} runs a stack arm by arm, but a torque function sees "
@@ -242,7 +241,7 @@ def _check_sight(method: str, is_seen_whole: bool) -> None:
 
 
 def check_method(arm: ArmLike, method: str, methods: tuple[str, ...]) -> None:
-    """Refuse what is none of the methods, or does not know what the arm has."""
+    """Raise for unknown methods, and for methods that do not support the arm."""
     check_choice("method", method, methods)
     if method in _CORE[1:] and arm.constraints:
         raise ArgumentError(

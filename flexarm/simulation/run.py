@@ -1,4 +1,4 @@
-"""What one call of `simulate` holds: checked arguments, arrays, the result."""
+"""Checked arguments, arrays and the result of one call of `simulate`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +19,20 @@ from .._calls.groups import groups
 from .._support.optional import required
 from .._support.progress import LateBar
 from ..errors import ArgumentError
+from .events import Occurrence
 from .joint_feedback import JointFeedback
 from .trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from .events import Occurrence
 
 Array = NDArray[np.float64]
 
 MAX_STEPS = 2**31 - 1  # between two samples, an int in C
-_WILD = 1e6  # rad/s, m/s: what a run with an unstable step does not recover from
-_FEW = 64  # coordinates whose eigenvalues cost less than most runs
-_ORDINARY = 1e100  # a state beyond it diverges, and the forces with it
+_WILD = 1e6  # rad/s, m/s: larger values show an unstable step
+_FEW = 64  # coordinates with cheap eigenvalues
+_ORDINARY = 1e100  # larger states diverge, and their forces
 
 
 def check_step(max_step: Any, t: Array) -> None:
-    """Refuse a largest step that is not a positive time, or too small for C."""
+    """Raise if the longest step is not a positive time, or too short for C."""
     if max_step is None:
         return
     step = float(max_step) if isinstance(max_step, Real) else np.nan
@@ -49,7 +47,7 @@ def check_step(max_step: Any, t: Array) -> None:
 
 
 def check_accuracy(rtol: float, atol: float, spectral_radius: float) -> None:
-    """Refuse tolerances and a damping of fast modes that no method has."""
+    """Raise for invalid tolerances or damping of fast modes."""
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, Real) or not 0.0 < value < np.inf:
             raise ArgumentError(
@@ -63,7 +61,7 @@ def check_accuracy(rtol: float, atol: float, spectral_radius: float) -> None:
 
 
 def times(t: Any) -> Array:
-    """Increasing times of samples, or refuse in words."""
+    """Return increasing times of samples, or raise."""
     array = np.array(real_array("t", t))
     if array.ndim != 1 or len(array) == 0:
         raise ArgumentError(
@@ -84,7 +82,7 @@ def times(t: Any) -> Array:
 
 
 def state(arm: AnyArm, name: str, value: Any) -> Array:
-    """Finite states of the right length, a copy, or refuse in words."""
+    """Return a copy of finite states of the right length, or raise."""
     array = np.array(real_array(name, value))
     ((size, counted),) = expected(arm, name).items()
     if array.ndim == 0 or array.shape[-1] != size:
@@ -96,14 +94,14 @@ def state(arm: AnyArm, name: str, value: Any) -> Array:
 
 
 def _constant_hint(array: Array, sizes: tuple[int, ...]) -> str:
-    """What to do about a torque without times."""
+    """Hint for a torque without times."""
     if array.ndim == 1 and len(array) in sizes:
         return "; numpy.tile(torque, (len(t), 1)) is a constant one"
     return ""
 
 
 def check_torque(function: Any) -> None:
-    """Refuse a torque function that does not take a time and a state."""
+    """Raise if a torque function does not take a time and a state."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -120,24 +118,25 @@ def check_torque(function: Any) -> None:
 class Run:
     """Arrays of one call of `simulate`: batch axes flattened, NaN until reached.
 
-    Those of the result are made when they are first used: Ctrl-C while a large one is
-    filled is then one during the run, which has a result.
+    Arrays of the result are made at their first use, so that Ctrl-C while a large one
+    is filled counts as one during the run, which has a result.
     """
 
     def __init__(
         self, arm: AnyArm, q0: Array, qd0: Array, t: Array, torque: Any
     ) -> None:
         self.arm, self.t, self.hold = arm, t, False
-        self.threads = 1  # most of them in C
-        self.substeps = 0  # of a fixed step, 0: not one
+        self.threads = 1  # largest number in C
+        self.substeps = 0  # of methods with a fixed step, else 0
         self.counted = False  # whether `report` has the steps
-        self.explain: Callable[[int], str] | None = None  # why a trajectory failed
+        self.explain: Callable[[int], str] | None = None  # reason of a failure
         self.doubt: Callable[[], str] | None = None  # of runs that reach the end
         self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
         self.integrate: Callable[[Run], str]  # another one by the same method
         self.q0, self.qd0 = q0, qd0
-        self.widths = {arm.nu, arm.nv}  # of what the torque function may return
+        self.widths = {arm.nu, arm.nv}  # of results of the torque function
         shapes = {"q0": q0.shape[:-1], "qd0": qd0.shape[:-1]}
+        # feedback and samples of the torque
         self.samples = None
         self.feedback: JointFeedback | None = None
         self.function = torque if callable(torque) else None
@@ -156,6 +155,7 @@ class Run:
             self.samples = self._check_samples(torque)
             shapes[name] = self.samples.shape[:-2]
             self.n_tau = self.samples.shape[-1]
+        # axes of a stack, and those of all arguments
         self.stack = None if any_of(arm) is arm else cast(StackLike, arm)
         if self.stack is not None:
             shapes["stack"] = self.stack.shape
@@ -163,7 +163,7 @@ class Run:
 
     @cached_property
     def flat(self) -> Any:
-        """What the flattened arrays belong to: an arm for all, or one for each."""
+        """Arms of the flattened arrays: one for all, or one for each trajectory."""
         return self.arm if self.stack is None else self.stack._flat(self.batch)
 
     def one(self, i: int) -> ArmLike:
@@ -171,7 +171,7 @@ class Run:
         return cast(ArmLike, self.arm if self.stack is None else self.flat[i])
 
     def arms(self) -> Iterator[tuple[ArmLike, Any]]:
-        """Each arm, and its places in flattened arrays."""
+        """Yield each arm, and its places in flattened arrays."""
         if self.stack is None:
             yield self.one(0), slice(None)
             return
@@ -195,7 +195,7 @@ class Run:
 
     @cached_property
     def report(self) -> Array:
-        """What the time loop in C tells of each trajectory."""
+        """Numbers that the time loop in C returns for each trajectory."""
         return np.zeros((len(self.q), 1, 5))
 
     def _unreached(self, size: int) -> Array:
@@ -227,7 +227,7 @@ class Run:
         return array
 
     def start(self) -> None:
-        """One call of the torque function, to learn the width of what it returns."""
+        """Call the torque function once, to find the width of its result."""
         if self.function is not None and len(self.q):
             check_torque(self.function)
             tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
@@ -235,7 +235,7 @@ class Run:
             self.widths = {self.n_tau}
 
     def call(self, t: float, q: Array, qd: Array) -> Array:
-        """The user's torque function on the batch in the user's shape."""
+        """Call the torque function for the batch in the user's shape."""
         assert self.function is not None
         given = self.function(
             t,
@@ -260,7 +260,7 @@ class Run:
         return flat
 
     def _check_finite(self, t: float, q: Array, qd: Array, tau: Array) -> None:
-        """Blame the torque function, but not for a state that diverges."""
+        """Raise if forces are not finite, unless the state diverges."""
         ordinary = (abs(q) < _ORDINARY).all(-1) & (abs(qd) < _ORDINARY).all(-1)
         bad = np.flatnonzero(ordinary & ~np.isfinite(tau).all(-1))
         if len(bad):
@@ -272,7 +272,7 @@ class Run:
             )
 
     def rows(self, x: Array, core: int) -> Array:
-        """An array of one or all trajectories, the first axis, and `core` others."""
+        """Return an array with one row for all or each trajectory, and `core` axes."""
         shape = x.shape[x.ndim - core :]
         if all(n == 1 for n in x.shape[: x.ndim - core]):
             return np.ascontiguousarray(x.reshape(1, *shape))
@@ -287,7 +287,7 @@ class Run:
 
     @cached_property
     def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
-        """The feedback for the time loop in C."""
+        """Feedback for the time loop in C."""
         law = self.feedback
         if law is None:
             return None
@@ -312,7 +312,7 @@ class Run:
         law = self.gains
         if law is not None:
             diagonal, kp, kd, reference, rates = law
-            acting = self.arm.actuator_indices  # no poses: places in q as well
+            acting = self.arm.actuator_indices  # also in q, as there are no poses
             error = self.sampled(reference, index, t) - y[acting]
             rate = -y[nq + acting]
             if rates is not None:
@@ -335,28 +335,29 @@ class Run:
     def result(
         self, method: str, note: str, events: tuple[Occurrence, ...] = ()
     ) -> Trajectory:
-        """What was computed, with a sentence about how it ended."""
+        """Return the samples, with a message about the end of the run."""
         while True:
             try:
                 return self._finished(method, note, events)
-            except KeyboardInterrupt:  # nothing is left to stop, but much to lose
+            except KeyboardInterrupt:  # the run is over: do not lose its result
                 note = note or "interrupted"
 
     def _doubted(self) -> tuple[bool, str]:
-        """Whether a run that reached its end is one, and what is to be said of it."""
+        """Whether a complete run is a success, and the message of a doubt."""
         if self.doubt is None or not len(self.q):
             return True, ""
         ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
         largest = max(map(max, ends))
         wild = bool(largest >= _WILD)
-        told = self.doubt() if wild or self.arm.nv <= _FEW else ""
-        if not told:
+        doubt = self.doubt() if wild or self.arm.nv <= _FEW else ""
+        if not doubt:
             return True, ""
-        return not wild, ", but " + "its motion grew without bound: " * wild + told
+        return not wild, ", but " + "its motion grew without bound: " * wild + doubt
 
     def _finished(
         self, method: str, note: str, events: tuple[Occurrence, ...]
     ) -> Trajectory:
+        # samples that are not finite, except after terminal events
         reached = all_finite(self.q, 1) & all_finite(self.qd, 1)
         if not reached.all():
             for array in (self.q, self.qd, self.tau):
@@ -364,6 +365,7 @@ class Run:
         failed = np.asarray(~reached.all(axis=1))
         failed[[i for _, _, i in self.ended]] = False
         success = not failed.any()
+        # message
         message = self._ending()
         if not success:
             counts = reached[failed].argmin(axis=1)
@@ -378,6 +380,7 @@ class Run:
         if success:
             success, doubt = self._doubted()
             message += doubt
+        # arrays in the shape of the user
         steps, rejected = self._counts(reached)
 
         def shaped(x: Array) -> Array:
@@ -398,7 +401,7 @@ class Run:
         )
 
     def _ending(self) -> str:
-        """How a run ends where nothing failed."""
+        """Message of a run without failures."""
         if not self.ended:
             return "reached the last time"
         name, t, _ = min(self.ended, key=lambda x: x[1])
@@ -408,7 +411,7 @@ class Run:
         return f"{many} ended by events, the first by {name!r} at t = {t:g} s"
 
     def _counts(self, reached: Any) -> tuple[Any, Any]:
-        """Steps and rejected ones of each trajectory, or None."""
+        """Numbers of steps and of rejected ones of each trajectory, or None."""
         if self.counted:
             steps, rejected = self.report[:, 0, :2].astype(int).T
         elif self.substeps:
@@ -420,7 +423,7 @@ class Run:
 
 
 def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
-    """A tqdm bar that appears after two seconds, or None."""
+    """Return a tqdm bar that appears after two seconds, or None."""
     if progress is False:
         return None
     try:

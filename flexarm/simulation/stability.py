@@ -1,4 +1,4 @@
-"""Longest stable step of the conditionally stable methods, and how it is told."""
+"""Longest stable step of conditionally stable methods, and its message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _growth(z: Any) -> Any:
 
 
 def _ray(rate: complex) -> float:
-    """Longest step of Runge-Kutta for one eigenvalue, infinite if it grows itself."""
+    """Longest step of Runge-Kutta for one eigenvalue, infinite for a growing one."""
     if rate == 0.0 or rate.real > 1e-9 * abs(rate):
         return np.inf
     direction = rate / abs(rate)
@@ -43,12 +43,11 @@ def _ray(rate: complex) -> float:
 def stable_step(
     arm: ArmLike, q: Any, method: str, gains: Any = None, step: float | None = None
 ) -> tuple[float, complex]:
-    """Longest stable step in s, and the eigenvalue in 1/s that sets it.
+    """Longest stable step in s, and the eigenvalue in 1/s that limits it.
 
-    Infinite without a search where the `step` of a run is stable anyway.
-
-    Of the arm linearized at a state: 2 sqrt(3) / omega without damping for linear
-    acceleration, the stability region of Runge-Kutta.
+    For the arm linearized at a state: 2 sqrt(3) / omega without damping for linear
+    acceleration, by the stability region for Runge-Kutta.  Infinite without a search if
+    the `step` of a run is stable.
     """
     M, D, K = linearized(arm, q, gains)
     n = len(M)

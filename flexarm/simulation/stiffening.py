@@ -1,4 +1,4 @@
-"""A warning where a link spins so fast that it needs geometric stiffening."""
+"""Warning for links that spin so fast that they need geometric stiffening."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ..kinematics.links import link_velocities
 
 Array = NDArray[np.float64]
 
-# Spin of the frame of a link over its first frequency.  A clamped beam without
-# foreshortening that turns at 0.2 of it has a first frequency 2.3 % too low across the
+# Spin of the frame of a link over its first frequency.  For a clamped beam without
+# foreshortening that turns at 0.2 of it the first frequency is 2.3 % too low across the
 # plane of rotation and 2.4 % in it; at 0.3 5.0 and 5.4 %, at 0.5 12 and 15 %, and at 1
-# it runs away.
+# the motion diverges.
 STIFFENING_SHARE = 0.2
 
 
 def warn_of_stiffening(arm: ArmLike, q: Array, qd: Array) -> None:
-    """Warn where links without foreshortening spin fast, at the samples of a run.
+    """Warn if links without foreshortening spin fast, at the samples of a run.
 
     Parameters
     ----------
     arm : Arm
         Arm of any fidelity.
     q, qd : (..., times, nq) and (..., times, nv) ndarray of float
-        Samples; trajectories that are not finite count for nothing.
+        Samples; trajectories that are not finite are ignored.
     """
     bare = {
         k: 2.0 * np.pi * float(body.frequencies()[0])
@@ -38,7 +38,7 @@ def warn_of_stiffening(arm: ArmLike, q: Array, qd: Array) -> None:
     }
     if not bare:
         return
-    # a run that fails says so itself
+    # only finite samples; failures have their own message
     finite = (all_finite(q, 1) & all_finite(qd, 1)).all(axis=-1, keepdims=True)
     finite = np.broadcast_to(finite, q.shape[:-1])
     spins = np.zeros(len(arm.bodies))
@@ -63,7 +63,7 @@ def warn_of_stiffening(arm: ArmLike, q: Array, qd: Array) -> None:
 
 
 def _bends(arm: ArmLike, k: int) -> bool:
-    """Whether modes of a body move its nodes across, not twist it alone."""
+    """Whether modes of a body move its nodes, not only twist it."""
     body = arm.bodies[k]
     driven = body.integrals is not None and body.integrals.driven is not None
     return not driven and bool(body.node_translation.any())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from .._calls.arguments import any_of
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import in_chunks
 from .._support.printing import Printed, Sheet, Table
-
-if TYPE_CHECKING:
-    from .events import Occurrence
+from .events import Occurrence
 
 Array = NDArray[np.float64]
 
@@ -23,12 +21,12 @@ Array = NDArray[np.float64]
 class Trajectory(Printed):
     """Motion of an arm, or of a batch of them, on a grid of times.
 
-    Samples that a run did not reach are NaN; `success` and `message` tell.
+    Samples that a run did not reach are NaN, see `success` and `message`.
 
     Attributes
     ----------
     arm : Arm or ArmStack
-        The arm, or the arms.
+        Arm, or stack of arms.
     t : (n,) ndarray of float
         Times in s.
     q, qd : (..., n, nq), (..., n, nv) ndarray of float
@@ -40,12 +38,12 @@ class Trajectory(Printed):
     success : bool
         Whether every trajectory reached the last time.
     message : str
-        What happened.
+        Reason for the end.
     steps, rejected : (...) ndarray of int
-        Steps of each trajectory, and steps that error control took back; of SciPy's
-        solvers they are not known and None.
+        Steps of each trajectory, and steps that error control rejected; None for
+        solvers in Python.
     events : tuple of Occurrence
-        What happened of the `events` that were asked for, in the order of time.
+        Occurrences of the given `events`, in the order of time.
     """
 
     arm: Any  # Arm or ArmStack
@@ -62,24 +60,24 @@ class Trajectory(Printed):
 
     @property
     def completed(self) -> Any:
-        """(...) number of samples that each trajectory reached."""
+        """Number of samples that each trajectory reached, (...)."""
         return np.isfinite(self.q).all(-1).argmin(-1) + (
             self.q.shape[-2] * np.isfinite(self.q).all((-1, -2))
         )
 
     @property
     def kinetic(self) -> Array:
-        """(..., n) kinetic energy in J."""
+        """Kinetic energy in J, (..., n)."""
         return np.asarray(self._quiet("kinetic_energy", self.q, self.qd))
 
     @property
     def potential(self) -> Array:
-        """(..., n) potential energy in J."""
+        """Potential energy in J, (..., n)."""
         return np.asarray(self._quiet("potential_energy", self.q))
 
     @property
     def energy(self) -> Array:
-        """(..., n) total energy in J."""
+        """Total energy in J, (..., n)."""
 
         def total(q: Array, qd: Array) -> Any:
             V = self._quiet("potential_energy", q)
@@ -89,7 +87,7 @@ class Trajectory(Printed):
 
     @property
     def tip(self) -> Array:
-        """(..., n, 3) position of the tip in m."""
+        """Position of the tip in m, (..., n, 3)."""
 
         def place(q: Array) -> Any:
             return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
@@ -118,7 +116,7 @@ MAX_COLUMNS = 40  # coordinates of a table
 
 
 def position_units(arm: ArmLike) -> list[str]:
-    """Unit of each position; empty for quaternions and modes, which have their own."""
+    """Unit of each position; empty for quaternions and modes."""
     units = [""] * arm.nq
     motor = arm.motor_position_slice.start
     for k, body in enumerate(arm.bodies):
@@ -134,7 +132,7 @@ def position_units(arm: ArmLike) -> list[str]:
 
 
 def _trajectory_sheet(traj: Trajectory) -> Sheet:
-    """What print and a notebook show of a motion; of many of them only the head."""
+    """Sheet of a trajectory; of a batch only the first line."""
     arm = traj.arm
     if traj.q.ndim != 2 or arm.nq > MAX_COLUMNS:
         return Sheet((repr(traj),))

@@ -1,4 +1,4 @@
-"""What static equilibrium tells of an arm: deflection, holding forces, compliance."""
+"""Deflection, holding forces and compliance of arms in static equilibrium."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def deflection(
     loaded: Any = None,
     frame: str = "node",
 ) -> Array:
-    """Where static loads move a node, seen from where it is on the rigid arm.
+    """Static displacement of a node from its pose on the rigid arm.
 
     Parameters
     ----------
     arm : Arm
         Tree, with couplings at most.
     q : (..., nq) array_like of float
-        Held positions; modes do not matter.
+        Held positions; modes are ignored.
     node : int, str or (body, node), optional
-        Which node; by default the tip.
+        Node of the result; by default the tip.
     held : "joints", "motors", None, names or numbers
         As in `equilibrium`.
     wrench : (..., 6) or (..., m, 6) array_like of float, optional
         Moment in N m and force in N on a node or on each of a list, besides gravity.
     loaded : int, str, (body, node) or list of these, optional
-        Where it acts; by default on `node`.
+        Nodes of the wrench; by default `node`.
     frame : {"node", "base"}
         Axes of the wrench.
 
@@ -66,24 +66,24 @@ def deflection(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
     See Also
     --------
     equilibrium : all positions.
-    inverse_statics : joint positions that make up for it.
+    inverse_statics : joint positions that compensate for it.
 
     Notes
     -----
-    The rigid arm has undeformed links, and its joints where they are held; where a
-    motor is held in place of its joint, where the gear alone would have it.
+    The rigid arm has undeformed links; its joints are at their held positions, or at
+    those that rigid gears give for held motors.
 
     Examples
     --------
-    A level beam of 1 kg and EI = 100 N m^2 droops by m g L^3/(8 EI), less if it
-    is raised, and not at all upright:
+    A level beam of 1 kg and EI = 100 N m^2 sags by m g L^3/(8 EI), less if it is
+    raised, and not at all upright:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -115,7 +115,7 @@ def pose_change(before: Any, after: Any) -> Array:
 
 
 def rigid_positions(arm: ArmLike, q: Array, held: Any) -> Array:
-    """Positions with undeformed links, and joints where motors at rest have them."""
+    """Positions with undeformed links, and joints at the gears of held motors."""
     result = np.array(q)
     result[..., arm.motor_position_slice.stop :] = 0.0
     if not isinstance(held, str) or held != "joints":
@@ -138,33 +138,33 @@ def holding_forces(
     node: Any = None,
     frame: str = "node",
 ) -> Array:
-    """Forces of the actuators that hold an arm with deflected links at rest.
+    """Forces of the actuators that hold an arm with flexible links at rest.
 
     Parameters
     ----------
     arm : Arm
         Tree, with couplings at most.
     q : (..., nq) array_like of float
-        Held positions; those of modes, and of motors if joints are held, are where the
-        search for the equilibrium starts.
+        Held positions; those of modes, and of motors if joints are held, start the
+        search for the equilibrium.
     held, wrench, node, frame
         As in `equilibrium`.
 
     Returns
     -------
     tau : (..., nu) ndarray of float
-        Force of each joint in N m or N; of its motor where the joint has a drive.
+        Force of each joint, or of its motor, in N m or N.
 
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
     See Also
     --------
-    equilibrium : the same with the positions.
+    equilibrium : forces and positions.
     gravity_forces : without the equilibrium of the modes.
 
     Notes
@@ -185,7 +185,7 @@ def holding_forces(
 
 
 def actuator_forces(arm: ArmLike, tau: Array) -> Array:
-    """The (..., nu) forces of actuators among those of all coordinates."""
+    """Forces (..., nu) of the actuators among those of all coordinates."""
     return np.asarray(tau[..., arm.actuator_indices])
 
 
@@ -200,25 +200,25 @@ def static_compliance(
     loaded: Any = None,
     wrench_frame: str = "node",
 ) -> Array:
-    """How a node moves for small wrenches on it, J K^-1 J' with the tangent stiffness.
+    """Static compliance of a node, J K^-1 J' with the tangent stiffness K.
 
     Parameters
     ----------
     arm : Arm
         Tree, with couplings at most.
     q : (..., nq) array_like of float
-        Posture: ``q`` of an `equilibrium`, or any other, held there by constant forces.
+        Positions of an `equilibrium`, or any other, held there by constant forces.
     node : int, str or (body, node), optional
-        Which node; by default the tip.
+        Node of the result; by default the tip.
     held : "joints", "motors", None, names or numbers
-        What does not move: joints and motors, motors and the joints without one,
-        nothing, or these coordinates.
+        Coordinates at rest: joints and motors, motors and joints without one, none, or
+        these.
     frame : {"node", "base"}
         Axes of motions and wrenches.
     wrench : (..., 6) or (..., m, 6) array_like of float, optional
-        Load that the arm carries already, besides gravity, and whose stiffness counts.
+        Load of the posture, besides gravity, whose stiffness counts.
     loaded : int, str, (body, node) or list of these, optional
-        Where it acts; by default on `node`.
+        Nodes of the wrench; by default `node`.
     wrench_frame : {"node", "base"}
         Axes of the load.
 
@@ -230,14 +230,14 @@ def static_compliance(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
     SingularityError
-        If a motion meets no stiffness.
+        If a motion has no stiffness.
 
     See Also
     --------
     static_stiffness : its inverse.
-    operational_space_compliance : the same for inertia.
+    operational_space_compliance : its counterpart for inertia.
 
     Notes
     -----
@@ -246,7 +246,7 @@ def static_compliance(
 
     Examples
     --------
-    A cantilever of EI = 100 N m^2 and 1 m: L/EI, L^2/(2 EI), L^3/(3 EI) to its modes,
+    A cantilever of EI = 100 N m^2 and 1 m: L/EI, L^2/(2 EI), L^3/(3 EI) approximately,
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -260,10 +260,12 @@ def static_compliance(
     number = one_node(arm, node)
     at = read_positions(arm, q)
     loaded = number if loaded is None and wrench is not None else loaded
+    # stiffness of the free coordinates under the load
     loads = read_loads(arm, wrench, loaded, wrench_frame)
     free = freedom(arm, held_coordinates(arm, held))
     K, _ = linear_system(arm, at, None, loads, free)
     C, weak = compliance_of(arm, at, number, K, free, frame)
+    # motions without stiffness
     if weak.any():
         where = "the state"
         if weak.ndim:
@@ -281,7 +283,7 @@ def static_compliance(
 def compliance_of(
     arm: ArmLike, q: Array, node: int, K: Array, free: Freedom, frame: str
 ) -> tuple[Array, Mask]:
-    """J K^-1 J' for the stiffness of the free coordinates, and where it is infinite."""
+    """J K^-1 J' for the stiffness of free coordinates, and a mask of infinite ones."""
     J, K = _matched(free.columns(jacobian(arm, q, node, frame=frame)), K)
     if not free.n:
         C = np.zeros((*J.shape[:-1], 6))
@@ -321,7 +323,7 @@ def static_stiffness(
     loaded: Any = None,
     wrench_frame: str = "node",
 ) -> Array:
-    """Stiffness that a node opposes to small motions, inverse of `static_compliance`.
+    """Static stiffness of a node, inverse of `static_compliance`.
 
     Parameters
     ----------
@@ -336,14 +338,14 @@ def static_stiffness(
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
     SingularityError
-        If a motion of the arm meets no stiffness, or the node cannot move in all
-        directions: always, where fewer than six coordinates are free.
+        If a motion of the arm has no stiffness, or the node cannot move in all
+        directions, as always with fewer than six free coordinates.
 
     See Also
     --------
-    static_compliance : which always exists for an arm with stiff links.
+    static_compliance : which exists for every arm with stiff links.
 
     Notes
     -----

@@ -1,10 +1,10 @@
-"""Descent of the potential energy of a flat batch of states to where it is least.
+"""Descent to minima of the potential energy, for a flat batch of states.
 
 Steps -|K|^-1 f with the absolute values of the eigenvalues of the tangent, which lead
 down where Newton's would lead up to a saddle (Y. Dauphin et al., Advances in Neural
-Information Processing Systems 27, 2014), halved until the energy falls as L. Armijo
-(Pacific J. Math. 16, 1966) asks.  Where an equilibrium is unstable, a push along its
-steepest direction leaves it.
+Information Processing Systems 27, 2014), halved until the energy decreases by the rule
+of L. Armijo (Pacific J. Math. 16, 1966).  A push along the steepest direction leaves an
+unstable equilibrium.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .coordinates import motion_sizes
 Array = NDArray[np.float64]
 
 _LONGEST = 0.5  # step, in rad or m of a node
-_NEAR = 1e-3  # steps from where Newton's method ends the search
+_NEAR = 1e-3  # shorter steps are left to Newton's method
 _FLAT = 1e-9  # eigenvalues below this part of the largest are zero
 _HALVINGS = 30
 
 
 def descend(problem: Problem, start: Array, most: int) -> Array:
-    """Positions (n, nq) near minima of the energy; others where the steps ended."""
+    """Positions (n, nq) near minima of the energy, or at the end of the steps."""
     q: Array = start.copy()
     size = motion_sizes(problem.arm)[problem.columns]
     active = np.arange(len(q))
@@ -45,7 +45,7 @@ def descend(problem: Problem, start: Array, most: int) -> Array:
 
 
 def _direction(problem: Problem, q: Array, size: Array) -> tuple[Array, Array, Any]:
-    """Steps of all velocities, slopes of the energy along them, and who is there."""
+    """Steps of all velocities, slopes of the energy along them, converged states."""
     f = problem.unbalance(q) / size
     K = problem.matrix(q) / (size[:, None] * size)
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, -1, -2)))
@@ -56,13 +56,13 @@ def _direction(problem: Problem, q: Array, size: Array) -> tuple[Array, Array, A
     length = np.linalg.norm(part, axis=-1)
     stable = values[:, 0] >= -flat[:, 0]
     near = stable & (length < _NEAR)
-    # from the top of a hill down its steepest side
+    # from a maximum along the steepest direction
     top = ~stable & (length < _NEAR)
     part[top, 0] = np.where(along[top, 0] > 0.0, -0.1, 0.1)
     length = np.linalg.norm(part, axis=-1)
     part *= np.minimum(1.0, _LONGEST / np.maximum(length, 1e-300))[:, None]
     slope = np.einsum("ni,ni->n", along, part)
-    # of a push the energy falls with its square
+    # there the energy decreases with the square of the step
     slope[top] = np.minimum(slope[top], 0.5 * values[top, 0] * part[top, 0] ** 2)
     dq = np.zeros((len(q), problem.arm.nv))
     dq[:, problem.columns] = (vectors @ part[..., None])[..., 0] / size
@@ -70,7 +70,7 @@ def _direction(problem: Problem, q: Array, size: Array) -> tuple[Array, Array, A
 
 
 def _walk(problem: Problem, q: Array, step: Array, slope: Array) -> Array:
-    """States after steps that lower the energy enough."""
+    """States after steps that decrease the energy sufficiently."""
     part = np.ones(len(q))
     moved = np.asarray(integrate(problem.arm, q, step))
     open_ = np.arange(len(q))
@@ -89,7 +89,7 @@ def _walk(problem: Problem, q: Array, step: Array, slope: Array) -> Array:
 def _climb(
     problem: Problem, q: Array, moved: Array, step: Array
 ) -> tuple[Array, Array]:
-    """Change of the energy along a step, with the work of loads, and its rounding."""
+    """Change of the energy by a step, with the work of loads, and its rounding."""
     arm = problem.arm
     before, after = potential_energy(arm, q), potential_energy(arm, moved)
     change = after - before

@@ -1,4 +1,4 @@
-"""Static equilibrium of arms whose joints or motors are held."""
+"""Static equilibrium of arms with held joints or motors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .spectrum import has_mass, lowest_squares
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_BLOCK = 1 << 22  # most entries of the tangents at a time
+_BLOCK = 1 << 22  # largest number of entries of the tangents at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,27 +46,27 @@ class Equilibrium:
     Attributes
     ----------
     q : (..., nq) ndarray of float
-        Positions; where there is no success the best ones that were found.
+        Positions; without success the best ones found.
     tau : (..., nv) ndarray of float
-        Forces that hold the arm there, in N m, N and the units of the modes: those of
-        held coordinates (of their motors, where joints with drives are held) and the
-        given ones; zero on coordinates that settle by themselves.
+        Forces that hold the arm there, in N m, N and modal units: those of held
+        coordinates (of motors for held joints with drives) and the given ones; zero on
+        other coordinates.
     residual : (..., nv) ndarray of float
-        What is left of the forces on the coordinates that settle, in N m or N.
+        Remaining forces on the free coordinates, in N m or N.
     success : (...) ndarray of bool
         Whether an equilibrium was found, stable or not.
     stable : (...) ndarray of bool
-        Whether small motions about it, with the held coordinates at rest, stay small.
+        Whether small motions with the held coordinates at rest remain small.
     lowest_square : (...) ndarray of float
-        Square of the lowest circular frequency of these motions, in 1/s^2: the least
+        Square of the lowest circular frequency of these motions, in 1/s^2: the smallest
         eigenvalue of the tangent stiffness in the metric of the mass matrix.  Negative
-        where the equilibrium is unstable, zero to rounding where it is indifferent,
-        infinite where nothing can move, NaN without success or where the mass matrix
-        is not positive definite.
+        for an unstable equilibrium, zero to rounding for an indifferent one, infinite
+        without free coordinates, NaN without success or if the mass matrix is not
+        positive definite.
     iterations : (...) ndarray of int
-        Steps of Newton's method.
+        Number of steps of Newton's method.
     message : str
-        How many equilibria were found, and which is the first that was not.
+        Number of equilibria that were not found or are not stable, and the first.
     """
 
     q: Array
@@ -79,12 +79,12 @@ class Equilibrium:
     message: str
 
     def check(self, *, stable: bool = True) -> Equilibrium:
-        """Return itself if all equilibria are found, and are stable ones.
+        """Return itself if all equilibria are found and stable.
 
         Parameters
         ----------
         stable : bool
-            Whether unstable and indifferent ones are refused, too.
+            Whether unstable and indifferent ones raise too.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class Equilibrium:
 
         Examples
         --------
-        A pendulum that stands upright does so until it is touched:
+        An upright pendulum is in unstable equilibrium:
 
         >>> import flexarm as fa
         >>> upright = fa.equilibrium(fa.library.pendulum(), [1.5], held=None)
@@ -134,7 +134,7 @@ def equilibrium(
     tolerance: float = 1e-10,
     max_iterations: int = 50,
 ) -> Equilibrium:
-    r"""Postures of static equilibrium, some coordinates held, the others free.
+    r"""Find postures of static equilibrium with some coordinates held.
 
     Solves :math:`g(q) + K \eta + f(q) - J^T w = \tau` for the free coordinates, with
     gravity, the elastic forces, those of springs in joints, and wrenches w on nodes, by
@@ -145,54 +145,53 @@ def equilibrium(
     arm : Arm
         Tree, with couplings at most.
     q : (..., nq) array_like of float
-        Held positions, and where the others start; but motors of joints that are held
-        start where their gears have them.
+        Held positions, and initial ones of the others; motors of held joints start at
+        the positions of their gears.
     held : {"joints", "motors"}, None, names or numbers
-        What does not move: the joints (modes are free; a joint with a drive stays where
-        it is, and its motor turns to the angle that holds it there), the motors and the
-        joints without one, nothing, or the coordinates with these names out of
-        ``arm.coordinate_names``, numbers or mask.
+        Coordinates at rest: joints (their motors turn to the angles that hold them);
+        motors and joints without one; none; or names of ``arm.coordinate_names``,
+        numbers or a mask.
     wrench : (..., 6) or (..., m, 6) array_like of float, optional
         Moment in N m and force in N on a node, or on each of a list of m nodes.
     node : int, str, (body, node) or list of these, optional
-        Where it acts; by default the tip.
+        Nodes of the wrench; by default the tip.
     frame : {"node", "base"}
-        Axes of the wrench: those of the node, which it then follows, or of the base.
+        Axes of the wrench: those of the node, which it follows, or of the base.
     tau : (..., nu) or (..., nv) array_like of float, optional
-        Given forces on coordinates that are free, such as torques of free motors.
+        Given forces on free coordinates, such as torques of free motors.
     seek : {"nearest", "stable"}
-        Which equilibrium: one near the start, stable or not, or one to which the arm
-        could sink from there, where the energy is least.  The latter needs loads with a
-        potential: no moments, and forces in base axes.
+        One equilibrium near the start, stable or not; or a minimum of the energy that
+        is reached by descent from there, for loads with a potential: no moments, and
+        forces in base axes.
     tolerance : float
-        Of the last step of Newton's method, as the motion of a node in rad or m.
+        Largest last step of Newton's method, as the motion of a node in rad or m.
     max_iterations : int
-        Most steps; of the descent before them as many.
+        Largest number of steps, and of steps of the descent before.
 
     Returns
     -------
     result : Equilibrium
-        Positions, holding forces and flags.  An equilibrium that does not exist raises
-        nothing: ``success`` is False there.
+        Positions, holding forces and flags; ``success`` is False for an equilibrium
+        that is not found.
 
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
 
     See Also
     --------
     inverse_statics : joint positions for a given pose of a node.
     deflection, holding_forces : parts of the result.
-    natural_frequencies : of small motions about it.
+    natural_frequencies : frequencies of small motions about it.
 
     Notes
     -----
-    A pendulum that starts near its upper equilibrium stays there, ``stable`` is False,
-    unless a stable one is sought; then it falls.  A load beyond buckling leaves the
-    straight equilibrium unstable, and has others beside it only as far as the model has
-    the foreshortening of its links.  Loads that follow a node have no potential;
-    stability then is that of the eigenvalues of the full tangent, flutter included.
+    From a start near the upper equilibrium of a pendulum it is the result, not
+    ``stable``; with ``seek="stable"`` the result is the lower one.  Under a load beyond
+    buckling the straight equilibrium is unstable, and others exist in a model with
+    foreshortening of links.  Loads that follow a node have no potential; their
+    stability is that of the eigenvalues of the full tangent, flutter included.
 
     The modes under gravity are those of A. De Luca, B. Siciliano, IEEE Trans. Robotics
     and Automation 9 (1993), 463-467.
@@ -208,7 +207,7 @@ def equilibrium(
     >>> bool(rest.stable), round(float(fa.tip_pose(arm, rest.q)[1, 3]), 6)
     (True, 0.003333)
 
-    A pendulum at rest, held by nothing, from many starts; it stands or hangs:
+    Equilibria of a free pendulum, upright and hanging:
 
     >>> rest = fa.equilibrium(fa.library.pendulum(), [[-1.6], [1.5]], held=None)
     >>> rest.q.round(3).ravel(), rest.stable
@@ -222,13 +221,14 @@ def equilibrium(
     loads = read_loads(arm, wrench, node, frame)
     applied = _applied(arm, tau)
     batch = _batch(start, loads, applied)
+    # forces that vanish, coordinates that move, those of small motions
     still = held_coordinates(arm, held)
     given, rows = still.copy(), still.copy()
-    if isinstance(held, str) and held == "joints":  # the motors turn, and carry
+    if isinstance(held, str) and held == "joints":  # motors turn and hold them
         rows[driven(arm)] = False
         given[arm.motor_slice] = False
         start = geared(arm, start)
-        # motions of which stability is asked: those with the motors at rest
+        # stability is that of motions with the motors at rest
         still = held_coordinates(arm, "motors")
     if applied is not None and applied[..., rows].any():
         j = int(np.flatnonzero(applied.reshape(-1, arm.nv).any(axis=0) & rows)[0])
@@ -236,6 +236,7 @@ def equilibrium(
             f"tau has a force on {arm.coordinate_names[j]!r}, which is held; expected "
             "zero there, or that it is not held"
         )
+    # couplings of coordinates that move
     count_of("max_iterations", max_iterations)
     _check_seek(seek, loads, rows, given, arm)
     tied = couplings(arm)
@@ -249,6 +250,7 @@ def equilibrium(
         ties,
         tied[ties],
     )
+    # blocks of states
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
     most, limit = int(max_iterations), positive_number("tolerance", tolerance)
     size = max(1, _BLOCK // arm.nv**2)
@@ -262,7 +264,7 @@ def equilibrium(
 def _check_seek(
     seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: ArmLike
 ) -> None:
-    """Refuse a search for what a potential would have to tell."""
+    """Raise for a search of minima without a potential."""
     if seek not in ("nearest", "stable"):
         raise ArgumentError(f"seek is {seek!r}, expected 'nearest' or 'stable'")
     if seek == "nearest":
@@ -313,7 +315,7 @@ def _rows(array: Array, batch: tuple[int, ...]) -> Array:
 def _settled(
     problem: Problem, start: Array, still: Mask, tolerance: float, most: int, seek: str
 ) -> tuple[Any, ...]:
-    """Positions, forces and flags of a block; the mass matrix tells what is stable."""
+    """Positions, forces and flags of a block of states."""
     if seek == "stable" and problem.columns.size:
         start = descend(problem, start, most)
     found = solve(problem, start, tolerance, most)
@@ -323,7 +325,7 @@ def _settled(
     tau[:, problem.rows] = 0.0
     if problem.applied is not None:
         tau += problem.applied
-    # beyond the deflections that a model is made for, mass may be negative
+    # mass may be negative beyond the valid deflections of a model
     free = freedom(problem.arm, still)
     at = np.flatnonzero(found.success & has_mass(problem.arm, found.q, free))
     least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
@@ -343,7 +345,7 @@ def _result(
     least: Array,
     iterations: Any,
 ) -> Equilibrium:
-    """In the shape of the user."""
+    """Return the result in the shape of the user."""
 
     def shaped(array: Any) -> Any:
         return array.reshape(batch) if batch else array[0]
@@ -365,12 +367,12 @@ def _message(success: Any, stable: Any) -> str:
         if not success:
             return "no equilibrium was found"
         return f"{'a stable' if stable else 'an unstable or indifferent'} equilibrium"
-    told = []
+    parts = []
     for name, bad in (("not found", ~success), ("not stable", success & ~stable)):
         if bad.any():
             index = tuple(int(i) for i in np.argwhere(bad)[0])
-            told.append(
+            parts.append(
                 f"{int(bad.sum())} of {bad.size} equilibria are {name}, the first at "
                 f"index {index}"
             )
-    return ", and ".join(told) or "all equilibria are found and stable"
+    return ", and ".join(parts) or "all equilibria are found and stable"

@@ -25,9 +25,9 @@ class InverseStatics:
     Attributes
     ----------
     kinematics : InverseKinematics
-        How the poses were reached.
+        Joint positions and residuals of the poses.
     equilibrium : Equilibrium
-        How the forces balance there.
+        Equilibrium at these positions.
     tau : (..., nu) ndarray of float
         Forces of the actuators, in N m or N.
     """
@@ -52,7 +52,7 @@ class InverseStatics:
         Raises
         ------
         ConvergenceError
-            If some are not; ``error.result`` is this object.
+            If poses are not; ``error.result`` is this object.
         """
         if np.all(self.success):
             return self
@@ -75,51 +75,51 @@ def inverse_statics(
     frame: str = "node",
     **options: Any,
 ) -> InverseStatics:
-    """Joint and motor positions that hold a loaded node at given poses.
+    """Find joint and motor positions that hold a loaded node at given poses.
 
     Parameters
     ----------
     arm : Arm
-        Tree without constraints, the modes of which have stiffness.
+        Tree without constraints, whose modes have stiffness.
     target : (..., 4, 4) or (..., 3) array_like of float
         Poses of the node in the base frame, or its positions in m with any orientation.
     q0 : (..., nq) array_like of float, optional
-        Where to start; by default ``arm.neutral``.
+        Initial positions; by default ``arm.neutral``.
     node : int, str or (body, node), optional
-        Which node; by default the tip.
+        Node of the poses; by default the tip.
     wrench : (..., 6) array_like of float, optional
         Moment in N m and force in N on this node, besides gravity.
     frame : {"node", "base"}
         Axes of the wrench.
     **options
-        Further ones of `inverse_kinematics`: limits, weights, restarts and so on.
+        Options of `inverse_kinematics`: limits, weights, restarts and so on.
 
     Returns
     -------
     result : InverseStatics
-        Positions, forces and flags; what is not reached raises nothing.
+        Positions, forces and flags.
 
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or modes without stiffness have no equilibrium.
+        If modes without stiffness have no equilibrium.
     NotFiniteError
         If a target or a start is NaN or infinite.
 
     See Also
     --------
-    inverse_kinematics : which finds joints and modes.
-    equilibrium : which finds the motors and tells what is stable.
+    inverse_kinematics : finds joints and modes.
+    equilibrium : finds motors and stability.
 
     Notes
     -----
-    Motors of joints with drives turn ahead by what their springs give way under the
-    holding torque: ``q_motor = N (q_joint + tau_joint / K)``.  The posture from which
-    the motions of M. Farid, thesis, University of Calgary, 1997, chapter 7 begin.
+    Motors compensate for the deflection of their shafts under the holding torque:
+    ``q_motor = N (q_joint + tau_joint / K)``.  In such postures the motions of M.
+    Farid, thesis, University of Calgary, 1997, chapter 7 start.
 
     Examples
     --------
-    The tip of a drooping arm exactly at (1.2, 0.5):
+    The tip of an arm that sags exactly at (1.2, 0.5):
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -131,9 +131,10 @@ def inverse_statics(
     read_arm(arm, "inverse statics")
     if "deflection" in options:
         raise ArgumentError(
-            "deflection is no option of inverse_statics, which always counts it; leave "
-            "it out, or call inverse_kinematics"
+            "deflection is not an option of inverse_statics, which always includes it; "
+            "leave it out, or call inverse_kinematics"
         )
+    # joints, with modes in equilibrium
     reached = inverse_kinematics(
         arm,
         target,
@@ -144,6 +145,7 @@ def inverse_statics(
         frame=frame,
         **options,
     )
+    # motors, forces, stability
     loaded = arm.tip_node if node is None and wrench is not None else node
     rest = equilibrium(
         arm,

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 class WorkspaceMap:
     """Properties of an arm over many postures of static equilibrium.
 
-    Where `success` is False all numbers but those of `q` are NaN.
+    Without `success` all numbers except `q` are NaN.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class WorkspaceMap:
     node : int
         Node of pose, deflection and compliance.
     held : str or None
-        What is at rest when the arm vibrates or gives way.
+        Coordinates at rest in vibration and compliance.
     q : (..., nq) ndarray of float
         Positions.
     pose : (..., 4, 4) ndarray of float
@@ -67,7 +67,7 @@ class WorkspaceMap:
 
     @property
     def frequencies(self) -> Array:
-        """Natural frequencies in Hz, (..., n), negative where motions grow."""
+        """Natural frequencies in Hz, (..., n), negative for unstable motions."""
         return signed_frequencies(self.squares)
 
     @property
@@ -86,26 +86,26 @@ class WorkspaceMap:
 
 
 def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
-    """Positions over a grid of some of the joints.
+    """Make positions over a grid of some of the joints.
 
     Parameters
     ----------
     arm : Arm
         The arm.
     joints : mapping of str to (n_i,) array_like of float
-        Values of positions in rad or m, by their names out of ``arm.position_names``.
+        Values of positions in rad or m, by names of ``arm.position_names``.
     q : (nq,) array_like of float, optional
-        The other positions; by default those of ``arm.neutral``.
+        Other positions; by default those of ``arm.neutral``.
 
     Returns
     -------
     q : (n_1, n_2, ..., nq) ndarray of float
-        One axis for each joint of the mapping, in its order.
+        One axis for each joint of the mapping, in order.
 
     Raises
     ------
     ArgumentError
-        If there is no such position, or values are no list of numbers.
+        If values are not a list of numbers.
 
     Examples
     --------
@@ -119,6 +119,7 @@ def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
     rest = arm.neutral if q is None else real_array("q", q)
     if rest.shape != (arm.nq,):
         raise ArgumentError(f"q has shape {rest.shape}, expected ({arm.nq},)")
+    # one axis for each joint
     names, axes = arm.position_names, []
     if not isinstance(joints, Mapping):
         raise ArgumentError(
@@ -139,6 +140,7 @@ def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
             )
         check_finite(f"values of {name!r}", axis)
         axes.append(axis)
+    # positions at all combinations
     grid = np.empty((*(len(axis) for axis in axes), arm.nq))
     grid[...] = rest
     for i, (name, axis) in enumerate(zip(joints, axes, strict=True)):
@@ -158,39 +160,38 @@ def workspace_map(
     frame: str = "node",
     **options: Any,
 ) -> WorkspaceMap:
-    """Frequencies, deflection, compliance and holding forces over a workspace.
+    """Map frequencies, deflection, compliance and holding forces over a workspace.
 
     Parameters
     ----------
     arm : Arm
         Tree, with couplings at most.
     q : (..., nq) array_like of float, optional
-        Joint positions, such as a `joint_grid`; where motions to a `target` start if
-        there is one.
+        Joint positions, such as a `joint_grid`, or initial ones for a `target`.
     target : (..., 4, 4) or (..., 3) array_like of float, optional
-        Poses or positions that the loaded node is to have, in place of joint positions.
+        Poses or positions of the loaded node, in place of joint positions.
     node : int, str or (body, node), optional
-        Which node; by default the tip.
+        Node of pose, deflection and compliance; by default the tip.
     held : "motors", "joints", None, names or numbers
-        What is at rest when the arm vibrates or gives way: motors and the joints
-        without one, all joints and motors, nothing, or these coordinates.
+        Coordinates at rest in vibration and compliance: motors and joints without one,
+        all joints and motors, none, or these.
     wrench : (..., 6) array_like of float, optional
         Moment in N m and force in N on this node, besides gravity.
     frame : {"node", "base"}
         Axes of the wrench.
     **options
-        Of `inverse_kinematics`, with a target.
+        Options of `inverse_kinematics`, with a target.
 
     Returns
     -------
     map : WorkspaceMap
-        Arrays with the leading axes of the arguments.  Postures without a stable
-        equilibrium, and targets out of reach, are NaN and flagged, and raise nothing.
+        Arrays with the leading axes of the arguments, NaN for targets out of reach and
+        postures without a stable equilibrium.
 
     Raises
     ------
     ArgumentError
-        If a shape does not fit, or the arm has loops.
+        If the arm has loops.
 
     See Also
     --------
@@ -199,12 +200,12 @@ def workspace_map(
 
     Notes
     -----
-    One call of each kernel for all postures.  Targets that several postures reach have
-    the one that is found first; ``limits`` of `inverse_kinematics` choose an elbow.
+    If several postures reach a target, the first one found is used; ``limits`` of
+    `inverse_kinematics` choose an elbow.
 
     Examples
     --------
-    The lowest frequency of an arm with a load falls as it stretches:
+    The lowest frequency of an arm with a load decreases as it stretches:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -238,11 +239,11 @@ def workspace_map(
 def _mapped(
     arm: ArmLike, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
 ) -> WorkspaceMap:
-    """What is asked of each equilibrium, NaN where there is none."""
+    """Properties of each equilibrium, NaN without one."""
     free = freedom(arm, held_coordinates(arm, held))
     on = None if load["wrench"] is None else node
     loads = read_loads(arm, load["wrench"], on, load["frame"])
-    # where there is no equilibrium a sound posture takes its place
+    # the neutral posture replaces missing equilibria
     q = np.where(np.asarray(success)[..., np.newaxis], rest.q, arm.neutral)
     K, _ = linear_system(arm, q, None, loads, free)
     X = scale_by_mass(arm, q, free)

@@ -3,8 +3,8 @@
 With the unbalanced forces f(q) of the free coordinates and their exact tangent K, steps
 dq = -K^-1 f are halved until the simplified step -K^-1 f(q + t dq) is shorter by a part
 t/4 (natural monotonicity: P. Deuflhard, Newton Methods for Nonlinear Problems, 2004,
-section 3.3), a test that no scaling of the forces changes.  Directions without
-stiffness take no part in a step.
+section 3.3), a test that does not depend on the scaling of the forces.  Steps have no
+component in directions without stiffness.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-_LONGEST = 0.5  # step, in rad or m of a node; longer ones look for missing stiffness
+_LONGEST = 0.5  # step, in rad or m of a node; longer ones may lack stiffness
 _NO_STIFFNESS = 1e-13  # singular values below this part of the largest are zero
 _NO_FORCE = 1e-8  # forces below this part of the largest are zero
 _HALVINGS = 12
@@ -36,18 +36,18 @@ _HALVINGS = 12
 
 @dataclass(frozen=True)
 class Problem:
-    """Forces of an arm at rest, and which of them must vanish by which coordinates."""
+    """Forces of an arm at rest, of which some must vanish by some coordinates."""
 
     arm: Any  # flexarm.Arm
     loads: Loads | None
     applied: Array | None  # (nv,) or (n, nv)
     rows: Indices  # forces that vanish
-    columns: Indices  # velocities that are found
-    ties: Indices  # couplings of these, by their numbers
+    columns: Indices  # unknown velocities
+    ties: Indices  # numbers of the couplings of these
     couplings: Array  # (ties, nv)
 
     def at(self, states: Any) -> Problem:
-        """The problem of some states of the batch."""
+        """Return the problem of some states of the batch."""
         loads, applied = self.loads, self.applied
         if applied is not None and applied.ndim > 1:
             applied = applied[states]
@@ -62,7 +62,7 @@ class Problem:
         return np.asarray(result)
 
     def holding(self, q: Array) -> Array:
-        """What remains of these forces beside the given ones and those of couplings."""
+        """These forces without given ones and those of couplings."""
         f = self.forces(q)
         if self.applied is not None:
             f = f - self.applied
@@ -72,7 +72,7 @@ class Problem:
         return np.asarray(f)
 
     def unbalance(self, q: Array) -> Array:
-        """What must vanish, (n, rows + ties): forces and violations of couplings."""
+        """Unbalanced forces and violations of couplings, (n, rows + ties)."""
         f = self.forces(q)
         if self.applied is not None:
             f = f - self.applied
@@ -105,7 +105,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Found:
-    """Where Newton's method ended, state by state."""
+    """Result of Newton's method for each state."""
 
     q: Array
     success: Mask
@@ -135,19 +135,20 @@ def solve(problem: Problem, start: Array, tolerance: float, most: int) -> Found:
 def _step(
     problem: Problem, q: Array, sizes: Array, tolerance: float
 ) -> tuple[Array, Mask, Mask]:
-    """States after a step, which of them are in equilibrium, which are lost."""
+    """States after a step, and masks of those in equilibrium and of failed ones."""
     f = problem.unbalance(q)
     ones, none = np.ones((2, len(problem.ties))) * [[1.0], [0.0]]
     rows = np.concatenate([sizes[problem.rows], ones])
     columns = np.concatenate([sizes[problem.columns], ones])
     inverse, missing = _inverse(problem.matrix(q), f, rows, columns)
-    # forces of couplings are no motions
+    # forces of couplings do not count as motions
     size = np.concatenate([sizes[problem.columns], none])
     step = -(inverse @ f[..., None])[..., 0]
     length = np.abs(step * size).max(axis=-1)
     lost = ~np.isfinite(length)
     small = (length <= tolerance) & ~missing
     lost |= (length <= tolerance) & missing
+    # damped steps
     part = np.minimum(1.0, 2.0 * _LONGEST / np.maximum(length, 1e-300))
     moved = _move(problem, q, part[:, None] * step)
     open_ = np.flatnonzero(~small & ~lost)
@@ -178,8 +179,8 @@ def _move(problem: Problem, q: Array, step: Array) -> Array:
 def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Mask]:
     """Inverse tangents, and whether forces act in directions without stiffness.
 
-    Where there are such directions it is the pseudo-inverse, in units of node motion,
-    in which coordinates compare.
+    With such directions it is the pseudo-inverse, in units of node motion, in which
+    coordinates are comparable.
     """
     result = np.full_like(K, np.nan)
     missing = np.zeros(len(K), dtype=bool)
@@ -191,6 +192,7 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
         regular &= np.abs(step).max(axis=-1) <= _LONGEST
     except np.linalg.LinAlgError:
         regular[:] = False
+    # pseudo-inverse of tangents that are almost singular
     weak = np.flatnonzero(sound & ~regular)
     if len(weak):
         scaled = K[weak] / (rows[:, None] * columns)
@@ -206,5 +208,5 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
 
 
 def _tiny(values: Array) -> Array:
-    """Forces that rounding leaves: those of motions of the last digit."""
+    """Rounding of forces: those of motions of the last digit."""
     return np.asarray(values[:, 0] * np.finfo(float).eps)

@@ -1,4 +1,4 @@
-"""Which coordinates are held, which are free, and how far their units move nodes."""
+"""Held and free coordinates, and the motion of nodes for a unit of each."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Freedom:
-    """Velocities that are free, and what couplings leave of them."""
+    """Free velocities, and their independent combinations under couplings."""
 
     mask: Mask  # (nv,)
-    basis: Array | None  # (free, n), orthonormal, where couplings tie free ones
+    basis: Array | None  # (free, n), orthonormal, None without couplings
 
     @property
     def n(self) -> int:
@@ -32,17 +32,17 @@ class Freedom:
         return int(self.mask.sum()) if self.basis is None else self.basis.shape[1]
 
     def columns(self, J: Any) -> Array:
-        """Columns (..., m, n) of a matrix (..., m, nv)."""
+        """Return columns (..., m, n) of a matrix (..., m, nv)."""
         free = J[..., self.mask]
         return np.asarray(free if self.basis is None else free @ self.basis)
 
     def block(self, matrix: Any) -> Array:
-        """Rows and columns (..., n, n) of a matrix (..., nv, nv)."""
+        """Return rows and columns (..., n, n) of a matrix (..., nv, nv)."""
         free = self.columns(matrix)[..., self.mask, :]
         return np.asarray(free if self.basis is None else self.basis.T @ free)
 
     def spread(self, vectors: Any) -> Any:
-        """Vectors (..., n, k) as velocities (..., nv, k)."""
+        """Return vectors (..., n, k) as velocities (..., nv, k)."""
         moved = vectors if self.basis is None else self.basis @ vectors
         shape = (*moved.shape[:-2], len(self.mask), moved.shape[-1])
         result = np.zeros(shape, moved.dtype)
@@ -51,7 +51,7 @@ class Freedom:
 
 
 def read_arm(arm: ArmLike, what: str) -> None:
-    """Refuse what is no arm, or one with loops."""
+    """Raise for all but an arm, and for an arm with loops."""
     check_arm(arm)
     loops = [c.name for c in arm.constraints if not isinstance(c, Coupling)]
     if loops:
@@ -70,7 +70,7 @@ def couplings(arm: ArmLike) -> Array:
 
 
 def freedom(arm: ArmLike, held: Mask) -> Freedom:
-    """What can move while some coordinates are held."""
+    """Free velocities of an arm with held coordinates."""
     from scipy.linalg import null_space
 
     rows = couplings(arm)[:, ~held]
@@ -79,7 +79,7 @@ def freedom(arm: ArmLike, held: Mask) -> Freedom:
 
 
 def read_positions(arm: ArmLike, q: Any, name: str = "q") -> Array:
-    """Finite positions (..., nq)."""
+    """Return finite positions (..., nq), or raise."""
     array: Array = real_array(name, q)
     leading(arm, {name: array}, ())
     check_finite(name, array)
@@ -87,16 +87,18 @@ def read_positions(arm: ArmLike, q: Any, name: str = "q") -> Array:
 
 
 def held_coordinates(arm: ArmLike, held: Any) -> Mask:
-    """Mask (nv,) of the velocities that an argument `held` names."""
+    """Return the mask (nv,) of the velocities of an argument `held`."""
     mask = np.zeros(arm.nv, dtype=bool)
     if held is None:
         return mask
+    # joints or motors
     if isinstance(held, str) and held in ("joints", "motors"):
         mask[arm.joint_slice] = True
         mask[arm.motor_slice] = True
         if held == "motors":
             mask[[m.joint for m in motors(arm)]] = False
         return mask
+    # a slice, names, a mask, or numbers
     names = [held] if isinstance(held, str) else held
     if isinstance(names, slice):
         mask[names] = True
@@ -137,7 +139,7 @@ def _named(arm: ArmLike, names: list[str], mask: Mask) -> Mask:
 
 
 class Motor(NamedTuple):
-    """A joint with a flexible drive, by its velocity and its position."""
+    """Indices of velocity and position of a joint with a drive, and of its motor."""
 
     joint: int
     joint_position: int
@@ -167,7 +169,7 @@ def motors(arm: ArmLike) -> list[Motor]:
 
 
 def geared(arm: ArmLike, q: Array) -> Array:
-    """Positions with the motors that can turn where the gears alone have them."""
+    """Positions with free motors at the positions of their gears."""
     turning = [m for m in motors(arm) if m.motor >= 0]
     if not turning:
         return q
@@ -178,14 +180,14 @@ def geared(arm: ArmLike, q: Array) -> Array:
 
 
 def driven(arm: ArmLike) -> list[int]:
-    """Velocities of joints with a motor that can turn."""
+    """Velocities of joints with a free motor."""
     return [m.joint for m in motors(arm) if m.motor >= 0]
 
 
 def motion_sizes(arm: ArmLike) -> Array:
     """Largest motion of a node in rad or m for a unit of each velocity, (nv,).
 
-    Of a motor the motion of its joint.
+    For a motor it is the motion of its joint.
     """
     size = np.ones(arm.nv)
     for m in motors(arm):

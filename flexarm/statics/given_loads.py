@@ -14,8 +14,8 @@ and the antisymmetric part is that of any rotation (equation of Maurer and Carta
 
     d_j omega_i - d_i omega_j = omega_j x omega_i,  d_j v_i - d_i v_j = 0,
 
-to which velocities that are no rates of coordinates (joints with quaternions) add the
-columns of their Lie brackets.  Nothing is differenced.
+plus the columns of the Lie brackets of velocities that are not rates of coordinates
+(joints with quaternions).  There are no finite differences.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ..se3 import bracket
 
 Array = NDArray[np.float64]
 
-_CHUNK = 1 << 20  # most accelerations at a time
+_CHUNK = 1 << 20  # largest number of accelerations at a time
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class Loads:
     frame: str
 
     def at(self, states: Any) -> Loads:
-        """The loads of some states of a flat batch."""
+        """Return the loads of some states of a flat batch."""
         if self.wrench.ndim < 3:
             return self
         return Loads(self.nodes, self.wrench[states], self.frame)
 
     def flat(self, batch: tuple[int, ...]) -> Loads:
-        """The loads of a batch as rows (n, m, 6), or one row for all."""
+        """Return the loads of a batch as rows (n, m, 6), or one row for all."""
         if self.wrench.ndim < 3:
             return self
         full = np.broadcast_to(self.wrench, (*batch, *self.wrench.shape[-2:]))
@@ -78,7 +78,7 @@ class Loads:
         return self.frame == "base" and not self.wrench[..., :3].any()
 
     def forces(self, arm: ArmLike, q: Array) -> Any:
-        """Generalized forces J' w of all of them, (..., nv)."""
+        """Generalized forces J' w of all loads, (..., nv)."""
         total: Any = 0.0
         for i, node in enumerate(self.nodes):
             w = self.wrench[..., i, :]
@@ -94,7 +94,7 @@ class Loads:
 
 
 def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None:
-    """Loads from the arguments of a function, or None."""
+    """Return loads from the arguments of a function, or None."""
     check_frame(frame)
     if wrench is None:
         if node is not None:
@@ -107,6 +107,7 @@ def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None
             f"a wrench acts on an arm of {arm.fidelity} fidelity, whose stiffness "
             "under wrenches is not computed; expected one of fidelity 'full'"
         )
+    # one wrench for each node
     several = isinstance(node, list)
     nodes = node_numbers(arm, node)
     if not several and len(nodes) > 1:
@@ -163,7 +164,7 @@ def _symmetric(
     n, nv = len(moving), arm.nv
     first, second = np.triu_indices(n)
     unit = np.eye(nv)[moving]
-    # e_i on the diagonal of the pairs, e_i + e_j beside it
+    # e_i on the diagonal of the pairs, else e_i + e_j
     pairs = unit[first] + np.where(first == second, 0.0, 1.0)[:, None] * unit[second]
     batch = wrench.shape[:-1]
     states = np.broadcast_to(q, (*batch, arm.nq)).reshape(-1, arm.nq)
@@ -203,9 +204,9 @@ def _brackets(arm: ArmLike, forces: Array, moving: NDArray[np.intp]) -> Array:
             > 1e-9 * np.abs(S).max() ** 2
         ):
             raise ArgumentError(
-                f"the joint of body {body.name!r} is not holonomic: its twists are no "
-                "Lie algebra, and the stiffness of a wrench beyond it is not computed; "
-                "expected a joint of another kind, or no wrench"
+                f"the joint of body {body.name!r} is not holonomic: its twists are not "
+                "a Lie algebra, and the stiffness of a wrench beyond it is not "
+                "computed; expected a joint of another kind, or no wrench"
             )
         c = c.T.reshape(len(S), len(S), len(S))
         result[..., at, at] = np.einsum("...c,ijc->...ij", forces[..., at], c)

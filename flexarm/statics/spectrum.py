@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# rounding of an eigenvalue, in units of the largest one
+# rounding of an eigenvalue, relative to the largest one
 ROUNDING = 64.0 * np.finfo(float).eps
 _SPLIT = 1e-6
 
@@ -68,10 +68,10 @@ def signed_frequencies(squares: Any) -> Array:
 
 
 def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Mask]:
-    """Least squares of circular frequencies (n,), and whether they are zero.
+    """Smallest squares of circular frequencies (n,), and whether they are zero.
 
-    Of a load without a potential the least eigenvalue, or minus the largest imaginary
-    part where eigenvalues are complex: flutter.
+    For a load without a potential the smallest eigenvalue, or minus the largest
+    imaginary part of complex ones, which mean flutter.
     """
     if not free.n:
         return np.full(len(q), np.inf), np.zeros(len(q), dtype=bool)

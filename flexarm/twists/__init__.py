@@ -1,17 +1,17 @@
-r"""The four forms of twists: what they are, conversions, factors of Jacobians.
+r"""The four forms of twists: definitions, conversions, factors of Jacobians.
 
 `flexarm.link_velocities`, `link_accelerations`, `link_jacobians` and
 `link_jacobian_rates` compute in any of them, for all bodies of an arm.
 
 A body moves with the angular velocity :math:`\omega`, its frame with the pose (R, r).
-The forms differ in the point whose velocity is taken and in the axes:
+The forms differ in the reference point of the velocity and in the axes:
 
 ========  ==========================  ============================================
 form      angular part                linear part
 ========  ==========================  ============================================
 body      :math:`\omega`, body axes   :math:`\dot r` in body axes
 spatial   :math:`\omega`, base axes   :math:`\dot r - \omega\times r`, of the point
-                                      of the body that passes the base's origin
+                                      of the body at the origin of the base
 hybrid    :math:`\omega`, base axes   :math:`\dot r` in base axes
 mixed     :math:`\omega`, body axes   :math:`\dot r` in base axes
 ========  ==========================  ============================================
@@ -37,10 +37,10 @@ mixed     24     Newton-Euler equations about centres of mass: rotation and
                  translation decouple.
 ========  =====  ====================================================================
 
-These counts do not decide here.  The kernels run the body-fixed recursion, which poses
-and modes need anyway, and turn its results to the other forms in place: all four cost
-the same to a tenth or two, most of it for storing the result
-(``tests/bench/test_bench_twists.py``).  Take the form that the task needs; to `convert`
+These counts do not matter here.  The kernels use the body-fixed recursion, which poses
+and modes need in any case, and convert its results in place: all four forms cost the
+same within 10 to 20 %, mostly for storing the result
+(``tests/bench/test_bench_twists.py``).  Choose the form that the task needs; `convert`
 afterwards costs several times as much.
 
 Accelerations are time derivatives of the six entries, in each form.  Equation numbers
@@ -112,7 +112,7 @@ Array = NDArray[np.float64]
 def convert(
     V: Any, poses: Any, source: str, target: str, *, columns: bool = False
 ) -> Array:
-    """Twists, or the columns of Jacobians, in another form.
+    """Convert twists, or columns of Jacobians, to another form.
 
     Parameters
     ----------
@@ -128,12 +128,12 @@ def convert(
     Returns
     -------
     converted : (..., 6) or (..., 6, n) ndarray of float
-        With the leading axes of `V` and `poses`.
+        Twists or Jacobians with the leading axes of `V` and `poses`.
 
     Raises
     ------
     ArgumentError
-        If there is no such form, a shape is wrong, or a matrix is no pose.
+        If a matrix is not a pose.
 
     See Also
     --------
@@ -141,9 +141,9 @@ def convert(
 
     Notes
     -----
-    Table 3 with (47), (54), (55) and (58), by two 3 x 3 products and a cross product
-    at most.  The mixed form is no change of frame of another one: its matrices are not
-    adjoints.
+    Table 3 with (47), (54), (55) and (58), by at most two 3 x 3 products and a cross
+    product.  The mixed form is not a change of frame of another one: its matrices are
+    not adjoints.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def convert(
 
 
 def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> Array:
-    """Twists or columns in another form, `frames` checked already."""
+    """Convert twists or columns, with checked `frames`."""
     twists = check_twists("V", V, columns)
     batch = twists.shape[: -2 if columns else -1]
     check_leading(V=batch, poses=frames.shape[:-2])
@@ -187,18 +187,18 @@ def convert_rates(
     *,
     twist: Any = None,
 ) -> Array:
-    """Time derivatives of twists, or of Jacobians, in another form.
+    """Convert time derivatives of twists, or of Jacobians, to another form.
 
     Parameters
     ----------
     V : (..., 6) or (..., 6, n) array_like of float
-        Twists of frames; Jacobians where `twist` is given.
+        Twists of frames, or Jacobians with `twist`.
     rates : like `V`
         Their time derivatives, entry by entry.
     poses : (..., 4, 4) array_like of float
         Poses of these frames.
     source, target : {"body", "spatial", "hybrid", "mixed"}
-        Form of what is given and of the result, see the module.
+        Form of the arguments and of the result, see the module.
     twist : (..., 6) array_like of float, optional
         With Jacobians: the twists of the frames in the form `source`, ``J @ qd``.
 
@@ -210,11 +210,11 @@ def convert_rates(
     Raises
     ------
     ArgumentError
-        If there is no such form, a shape is wrong, or a matrix is no pose.
+        If a matrix is not a pose.
 
     See Also
     --------
-    convert : the same for twists and Jacobians themselves.
+    convert : the conversion of twists and Jacobians.
 
     Notes
     -----
@@ -223,8 +223,8 @@ def convert_rates(
 
     Examples
     --------
-    A point that keeps its body-fixed velocity of 2 m/s along x on a body that turns at
-    3 rad/s is accelerated by 6 m/s^2 along y:
+    A point with a constant body-fixed velocity of 2 m/s along x on a body that turns at
+    3 rad/s has an acceleration of 6 m/s^2 along y:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -263,7 +263,7 @@ def change_body_frame(
     poses: Any = None,
     columns: bool = False,
 ) -> Array:
-    """Twists of other frames on the same bodies (20).
+    """Return twists of other frames on the same bodies (20).
 
     Parameters
     ----------
@@ -274,24 +274,23 @@ def change_body_frame(
     form : {"body", "spatial", "hybrid", "mixed"}
         Form of the twists, see the module.
     poses : (..., 4, 4) array_like of float, optional
-        The poses C; the forms hybrid and mixed need them.
+        Poses C; needed for the forms hybrid and mixed.
     columns : bool
         Whether `V` holds twists as columns.
 
     Returns
     -------
     changed : (..., 6) or (..., 6, n) ndarray of float
-        ``Ad(S)^-1 V`` of body-fixed twists; spatial ones stay what they are.
+        ``Ad(S)^-1 V`` of body-fixed twists; spatial ones do not change.
 
     Raises
     ------
     ArgumentError
-        If there is no such form, a shape is wrong, a matrix is no pose, or `poses` are
-        missing.
+        If a matrix is not a pose, or `poses` are missing.
 
     See Also
     --------
-    change_base_frame : of the frame in which the bodies are seen.
+    change_base_frame : changes the base frame.
 
     Examples
     --------
@@ -323,7 +322,7 @@ def change_body_frame(
 def change_base_frame(
     V: Any, change: Any, form: str = "body", *, columns: bool = False
 ) -> Array:
-    """Twists as seen from another base frame (35).
+    """Return twists seen from another base frame (35).
 
     Parameters
     ----------
@@ -339,21 +338,21 @@ def change_base_frame(
     Returns
     -------
     changed : (..., 6) or (..., 6, n) ndarray of float
-        ``Ad(S) V`` of spatial twists; hybrid ones turn, of mixed ones the linear part;
-        body-fixed ones stay what they are.
+        ``Ad(S) V`` of spatial twists; hybrid ones and the linear part of mixed ones
+        turn; body-fixed ones do not change.
 
     Raises
     ------
     ArgumentError
-        If there is no such form, a shape is wrong, or a matrix is no pose.
+        If a matrix is not a pose.
 
     See Also
     --------
-    change_body_frame : of the frames on the bodies.
+    change_body_frame : changes the frames on the bodies.
 
     Notes
     -----
-    The matrix of S is that of `convert` from body-fixed twists, S in place of the pose.
+    The matrix of S is that of `convert` from body-fixed twists with the pose S.
 
     Examples
     --------

@@ -45,21 +45,21 @@ class SystemJacobian:
     arm : Arm
         The arm.
     q : (..., nq) ndarray
-        Its positions.
+        Positions.
     form : {"body", "spatial", "hybrid", "mixed"}
         Form of the twists.
     D : (..., 6B, 6B) ndarray
-        From the twist of each body to what it makes of those that hang on it, the
-        :math:`\mathsf D^b`, :math:`\mathsf T^h` of (22) and (45): one block per body
-        with a parent, at (body, parent).  Power `depth` of it is zero.
+        Map from the twist of each body to those of its children, :math:`\mathsf D^b`,
+        :math:`\mathsf T^h` of (22) and (45): one block per body with a parent, at
+        (body, parent).  Its power `depth` is zero.
     X : (..., 6B, nv) ndarray
         Twist of each body relative to its parent, per velocity of the arm.
     P : (..., 6B, 6B) ndarray
-        From the form of the recursion to that of the result: the identity, but for
-        mixed twists, whose recursion is that of hybrid ones (53).
+        Map from the form of the recursion to that of the result: the identity except
+        for mixed twists, whose recursion is that of hybrid ones (53).
     A : (..., 6B, 6B) ndarray
         ``P (I - D)^-1``, by exact blocks: at (i, j) the map from the frame of j to that
-        of i where j is i or inboard of it, else zero (24).
+        of i if j is i or inboard of it, else zero (24).
     """
 
     arm: Any  # flexarm.Arm
@@ -90,7 +90,7 @@ class SystemJacobian:
 
     @property
     def depth(self) -> int:
-        """Bodies on the longest path from the ground: the index of `D`."""
+        """Number of bodies on the longest path from the ground: the index of `D`."""
         return depth_of(self.arm)
 
     def rows(self, body: str | int) -> slice:
@@ -131,14 +131,14 @@ class SystemJacobian:
         Parameters
         ----------
         factor : {"A", "A_inverse", "D", "P"}
-            Which matrix.
+            Name of the matrix.
         row, column : str or int
             Bodies by name or number.
 
         Returns
         -------
         block : (..., 6, 6) ndarray of float
-            A view, no copy.
+            View of the block.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class SystemJacobian:
 
         Examples
         --------
-        Blocks below the diagonal carry twists from a body to one further out:
+        Blocks below the diagonal map twists of a body to those of outboard bodies:
 
         >>> import numpy as np
         >>> import flexarm as fa
@@ -204,7 +204,7 @@ class SpatialFactors(NamedTuple):
 
 
 def as_state(arm: ArmLike, q: Any) -> tuple[Array, Array]:
-    """Positions as an array, and the poses of all bodies; refuses what is no state."""
+    """Return positions as an array, and the poses of all bodies; raise if invalid."""
     poses = link_poses(arm, q)
     return np.array(q, dtype=np.float64), poses
 
@@ -227,7 +227,7 @@ def relative_maps(arm: ArmLike, q: Array) -> tuple[Array, Array]:
 
 
 def converted_blocks(poses: Array, blocks: Array, target: str) -> Array:
-    """Rows of body-fixed twists (..., 6B, n), in another form."""
+    """Convert rows of body-fixed twists (..., 6B, n) to another form."""
     shape = (*blocks.shape[:-2], poses.shape[-3], 6, blocks.shape[-1])
     each = blocks.reshape(shape)
     x = Columns(each[..., :3, :], each[..., 3:, :])
@@ -272,7 +272,7 @@ def diagonal(blocks: Array) -> Array:
 
 
 def conversion_matrices(poses: Array, source: str, target: str) -> Array:
-    """The matrices of Table 3, (..., 6, 6)."""
+    """Matrices of Table 3, (..., 6, 6)."""
     unit = Columns(np.eye(6)[:3], np.eye(6)[3:])
     w, v = convert_columns(unit, poses, source, target)
     shape = (*poses.shape[:-2], 3, 6)
@@ -305,8 +305,7 @@ def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length, there is no such form, or the arm
-        has modes and is not of full fidelity.
+        If the arm has modes and is not of full fidelity.
 
     See Also
     --------
@@ -316,13 +315,13 @@ def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     Notes
     -----
     A. Mueller, Multibody System Dynamics 43 (2018), eqs. 22-25, 31, 43-45 and 53, for
-    trees: blocks stand at (body, parent) and (body, body inboard of it).
+    trees: blocks are at (body, parent) and (body, inboard body).
 
-    X is more than joint screws.  Row i has the joint of body i, all columns of its
-    motion subspace as carried to the frame of the body; the modes of its parent, with
-    the twist that they give the node on which the joint sits; and, if the body floats,
-    its own modes, with the twist that they take from its frame.  The modes of a parent
-    stand in the rows of all its children, so X is block diagonal for rigid arms alone.
+    X has more than joint screws.  Row i has the columns of the motion subspace of the
+    joint of body i, transformed to the frame of the body; the modes of its parent, with
+    the twist of the node that carries the joint; and, if the body floats, its own
+    modes, with minus the twist of its attachment.  The modes of a parent are in the
+    rows of all its children, so X is block diagonal for rigid arms only.
 
     Spatial twists have unit blocks in D and A, and X holds the current screws, (30).
 
@@ -379,8 +378,7 @@ def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
     Raises
     ------
     ArgumentError
-        If the last axis of `q` has the wrong length, or the arm has modes and is not of
-        full fidelity.
+        If the arm has modes and is not of full fidelity.
 
     See Also
     --------
@@ -390,11 +388,11 @@ def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
     -----
     A. Mueller, Multibody System Dynamics 43 (2018), eqs. 31-34.  All blocks of a column
     of these triangles are equal: Ad of the pose of the body, of its position, or of its
-    pose times that at ``arm.neutral`` inverted.
+    pose times the inverse of that at ``arm.neutral``.
 
-    ``Y = Ad(C(neutral)) X^b`` is constant where X^b is: for joints of one screw and for
-    quaternion joints on rigid arms.  Where X^b depends on the state, in joints that are
-    products of screws and in columns of modes, so does Y.
+    ``Y = Ad(C(neutral)) X^b`` is constant if X^b is: for joints of one screw and for
+    quaternion joints on rigid arms, not for joints with several screws and for columns
+    of modes.
 
     Examples
     --------
@@ -411,6 +409,7 @@ def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
     refuse_cut_models(arm, "factors")
     q, poses = as_state(arm, q)
     _, X = relative_maps(arm, q)
+    # triangle of unit blocks and its inverse
     D = shifts(arm, poses, "spatial")
     steps = np.eye(D.shape[-1]) - D
     sums = ancestors(arm, D)
@@ -420,6 +419,7 @@ def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
             sums @ diagonal(to_spatial), screws, diagonal(back) @ steps
         )
 
+    # maps between frames of bodies, at rest and now, and the base
     rest = link_poses(arm, arm.neutral)
     to_spatial = conversion_matrices(poses, "body", "spatial")
     back = conversion_matrices(poses, "spatial", "body")

@@ -24,13 +24,13 @@ from ._factors import as_state, body_slice, relative_maps
 
 Array = NDArray[np.float64]
 
-_RANK = 1e-10  # least singular value of columns of unit length that counts
+_RANK = 1e-10  # smallest nonzero singular value of columns of unit length
 
 
 def _groups(arm: ArmLike) -> list[tuple[list[int], list[int]]]:
     """Bodies whose relative twists share coordinates, and these coordinates.
 
-    The children of a flexible body share its modes; where it floats, with itself.
+    The children of a flexible body share its modes; a floating body shares them too.
     """
     found: list[tuple[list[int], list[int]]] = []
     of_modes: dict[int, int] = {}  # group of the modes of a body
@@ -57,23 +57,23 @@ def _groups(arm: ArmLike) -> list[tuple[list[int], list[int]]]:
 
 
 def _refuse(arm: ArmLike, columns: list[int], lost: Array, bad: Array) -> None:
-    """Tell which coordinates the twists do not show."""
+    """Raise an error with the coordinates that the twists do not determine."""
     names = [arm.coordinate_names[columns[i]] for i in np.flatnonzero(lost)]
-    told = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
+    which = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
     index = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
     where = f" in {int(bad.sum())} of {bad.size} states" if bad.size > 1 else ""
     first = f", first at index {index}" if index and bad.size > 1 else ""
     raise SingularityError(
-        f"joint_rates cannot tell {told} from twists of the bodies{where}{first}, "
-        "expected twists that show every coordinate; pass least_norm=True for the "
-        "least rates"
+        f"joint_rates cannot find {which} from twists of the bodies{where}{first}, "
+        "expected twists that determine every coordinate; pass least_norm=True for the "
+        "smallest rates"
     )
 
 
 def _solve(
     arm: ArmLike, columns: list[int], X: Array, y: Array, least_norm: bool
 ) -> Array:
-    """Least squares of X qd = y, (..., m, c) and (..., m); of many, the least rates."""
+    """Least squares of X qd = y, (..., m, c) and (..., m), of minimal norm."""
     length = np.linalg.norm(X, axis=-2, keepdims=True)
     unit = X / np.where(length > 0.0, length, 1.0)
     U, s, Vt = np.linalg.svd(unit, full_matrices=False)
@@ -105,7 +105,7 @@ def joint_rates(
 ) -> Array:
     r"""Velocities of the coordinates from the twists of all bodies.
 
-    Each body gives its twist relative to its parent, and that the rates of its joint:
+    The twist of each body relative to its parent determines the rates of its joint:
 
     .. math:: \dot q_i = \frac{X_i^T (V_i - \mathrm{Ad}_{C_{i,p}} V_p)}{\|X_i\|^2}
 
@@ -116,26 +116,25 @@ def joint_rates(
     q : (..., nq) array_like of float
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     V : (..., B, 6) array_like of float
-        Twists of all bodies, measured for example.
+        Twists of all bodies, such as measured ones.
     form : {"body", "spatial", "hybrid", "mixed"}
         Form of `V`; equal motions in all forms give equal rates.
     least_norm : bool
-        Where twists of bodies do not show all coordinates, return the least rates that
-        explain them, in the norm ``sum (|X_j| qd_j)^2`` that does not depend on the
-        units of the modes, in place of an error.
+        If the twists do not determine all coordinates, return the smallest rates in the
+        norm ``sum (|X_j| qd_j)^2``, which does not depend on the units of the modes, in
+        place of an error.
 
     Returns
     -------
     qd : (..., nv) ndarray of float
-        Exact for twists that the arm can have.
+        Rates, exact for twists of a motion of the arm.
 
     Raises
     ------
     ArgumentError
-        If a shape is wrong, there is no such form, or the arm has modes and is not of
-        full fidelity.
+        If the arm has modes and is not of full fidelity.
     SingularityError
-        If the twists do not show all coordinates; the message names these.
+        If the twists do not determine all coordinates; the message names these.
     NotFiniteError
         If a state or a twist is not finite.
 
@@ -146,19 +145,18 @@ def joint_rates(
     Notes
     -----
     A. Mueller, Multibody System Dynamics 43 (2018), eq. 26 and Remark 14.  For twists
-    that the arm cannot have, of noise, this minimizes the error
+    with noise this minimizes the error
     :math:`\|(\mathsf I - \mathsf D)\mathsf V - \mathsf X\dot q\|` of *relative* twists
-    in body axes.  That is not the least error :math:`\|\mathsf V - \mathsf J\dot q\|`
-    of the twists themselves, which ``np.linalg.lstsq(J, V)`` gives.  Neither is the
-    better one by nature: both add squares of rad/s and m/s, change with the unit of
-    length and, by the moment part of the screws, with the place of the frames in their
-    bodies.
+    in body axes, not the error :math:`\|\mathsf V - \mathsf J\dot q\|` of the twists,
+    as ``np.linalg.lstsq(J, V)`` does.  Neither is generally better: both add squares of
+    rad/s and m/s, change with the unit of length and, by the moment part of the screws,
+    with the position of the frames in their bodies.
 
-    On flexible arms the modes of a parent are in the relative twists of all its
-    children, and are found with their joints, by least squares of all of these at once.
-    Twists of frames show neither modes of a body without children, unless it floats,
-    nor modes that look like the joint behind them: a planar link of two modes, say, on
-    whose end the next one turns.
+    The modes of a parent are in the relative twists of all its children, and are found
+    with their joints by one least-squares problem.  Twists of frames determine neither
+    modes of a body without children, unless it floats, nor modes with the same effect
+    as the next joint: two modes of a planar link with a revolute joint at its end, for
+    example.
 
     Examples
     --------
@@ -178,6 +176,7 @@ def joint_rates(
         raise ArgumentError(
             f"V has shape {twists.shape}, expected (..., {B}, 6), a twist of each body"
         )
+    # relative twists in body axes
     check_finite("V", twists, 2)
     q, poses = as_state(arm, q)
     check_leading(q=q.shape[:-1], V=twists.shape[:-2])
@@ -185,6 +184,7 @@ def joint_rates(
     D, X = relative_maps(arm, q)
     batch = np.broadcast_shapes(q.shape[:-1], twists.shape[:-2])
     relative = _relative_twists(arm, D, np.broadcast_to(body, (*batch, B, 6)))
+    # least squares for each group of coordinates
     qd = np.zeros((*batch, arm.nv))
     seen = np.zeros(arm.nv, dtype=bool)
     for bodies, columns in _groups(arm):
