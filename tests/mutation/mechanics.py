@@ -275,9 +275,9 @@ MECHANICS = [
         "printing",
     ),
     mutant(
-        F + "_calls/maps.py",
-        "if off <= TOLERANCE and det > 0.0:",
-        "if off <= TOLERANCE:",
+        F + "_support/checks.py",
+        "if off <= tolerance and det > 0.0:",
+        "if off <= tolerance:",
         "a reflection is no fault",
         "se3_arguments",
     ),
