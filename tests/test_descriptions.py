@@ -29,11 +29,10 @@ from flexarm.descriptions import (
     JointFrames,
     SpatialScrews,
     motion_subgroup,
-    screw,
 )
 from flexarm.descriptions.poses import pose
 from flexarm.library.industrial import _PUMA
-from flexarm.se3 import adjoint, exp, inverse
+from flexarm.se3 import adjoint, exp, inverse, screw
 
 Array = NDArray[np.float64]
 KINDS = ("revolute", "prismatic", "helical")
@@ -190,7 +189,7 @@ def test_descriptions_compare_by_content_and_travel(draw: Draw, seed: int) -> No
 
 def test_parts_drawn_in_one_frame() -> None:
     """All A_i = I: then Y_i = X_i (section 2.4)."""
-    screws = [screw((0, 0, 1)), screw((0, 1, 0), (1, 0, 0)), screw(pitch=np.inf)]
+    screws = [screw(), screw((1, 0, 0), (0, 1, 0)), screw(pitch=np.inf)]
     spatial = SpatialScrews([np.eye(4)] * 3, screws)
     for Y, X in zip(spatial.screws, spatial.body_screws().screws, strict=True):
         assert_array_equal(X, Y)
@@ -359,7 +358,7 @@ def test_parameters_of_special_lines(
     lines = SPECIAL[case]
     n = len(lines)
     screws = [
-        screw(e, p, np.inf if i in slides else 0.0) for i, (e, p) in enumerate(lines)
+        screw(p, e, np.inf if i in slides else 0.0) for i, (e, p) in enumerate(lines)
     ]
     rng = np.random.default_rng(3)
     d = SpatialScrews([random_pose(rng) for _ in range(n)], screws)
@@ -445,8 +444,8 @@ def test_base_and_tool_of_a_chain() -> None:
 def test_screws_of_lines() -> None:
     """(1) and (2), and the form with the third axis (l. 257)."""
     e, p, h = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([0.3, 0.1, -0.2]), 0.4
-    near(screw(3 * e, p, h), np.r_[e, np.cross(p, e) + h * e])
-    assert_array_equal(screw(e, p, np.inf), np.r_[0, 0, 0, e])
+    near(screw(p, 3 * e, h), np.r_[e, np.cross(p, e) + h * e])
+    assert_array_equal(screw(p, e, np.inf), np.r_[0, 0, 0, e])
     for kind, s, pitch in [("revolute", 0, 0), ("prismatic", 1, 0), ("helical", 0, h)]:
         frame = [np.eye(4)]
         d = JointFrames.along_z(frame, frame, [kind], pitches=[pitch])
@@ -455,7 +454,7 @@ def test_screws_of_lines() -> None:
     # (69): the motion with a point on the axis
     q, R = 0.7, Rotation.from_rotvec(0.7 * e).as_matrix()
     expected = pose(R, p - R @ p + q * h * e)
-    near(BodyScrews([np.eye(4)], [screw(e, p, h)]).poses([q])[0], expected)
+    near(BodyScrews([np.eye(4)], [screw(p, e, h)]).poses([q])[0], expected)
 
 
 @each("name", list(SUBGROUPS))
@@ -542,13 +541,13 @@ def test_12_reads_points_of_axes_at_rest() -> None:
     """(12) with the point y_j on the axis (called p_i in l. 331)."""
     e, y, h = np.array([0.0, 0.6, 0.8]), np.array([0.2, 0.3, -0.5]), 0.1
     A = random_pose(np.random.default_rng(0))
-    X = SpatialScrews([A], [screw(e, y, h)]).body_screws().screws[0]
+    X = SpatialScrews([A], [screw(y, e, h)]).body_screws().screws[0]
     near((adjoint(A) @ X)[:, 0], np.r_[e, np.cross(y, e) + h * e])
 
 
 def test_lines_almost_parallel_lose_digits_in_proportion() -> None:
     """Common normals of axes 1e-6 rad apart are far away, and rounding grows so."""
-    turned = screw((1e-6, 0, 1), (0.3, 0.5, 0.1))
+    turned = screw((0.3, 0.5, 0.1), (1e-6, 0, 1))
     d = SpatialScrews([np.eye(4)] * 2, [Z, turned])
     q = np.random.default_rng(0).normal(size=(4, 2))
     found = d.denavit_hartenberg()
@@ -557,11 +556,10 @@ def test_lines_almost_parallel_lose_digits_in_proportion() -> None:
 
 
 def test_descriptions_are_printed_as_tables() -> None:
-    z = (0.0, 0.0, 1.0)
     lines = [
-        np.column_stack([screw(z, point=(1, 0, 0)), screw(z, pitch=np.inf)]),
+        np.column_stack([screw((1, 0, 0)), screw(pitch=np.inf)]),
         np.zeros((6, 0)),
-        screw((1, 0, 0), point=(0, 2, 0), pitch=0.5),
+        screw((0, 2, 0), (1, 0, 0), 0.5),
     ]
     tree = SpatialScrews([np.eye(4)] * 3, lines, parents=(-1, 0, 0))
     assert str(tree).splitlines() == [

@@ -15,7 +15,7 @@ A joint has one screw or several, for ``exp(Z_1 q_1) ... exp(Z_n q_n)`` (Remark 
 second kind of coordinates; spherical and free joints of `flexarm.Joint` have
 quaternions in place of the first kind), or none if it is fixed.  A unit screw is
 ``(e; p x e + h e)`` for the line through p along the unit vector e and the pitch h, or
-``(0; e)``; see `screw` and `motion_subgroup`.
+``(0; e)``; see `flexarm.se3.screw` and `motion_subgroup`.
 
 References
 ----------
@@ -25,7 +25,7 @@ References
 
 from ._denavit_hartenberg import DenavitHartenberg
 from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
-from ._motion_subgroups import SUBGROUPS, motion_subgroup, screw
+from ._motion_subgroups import SUBGROUPS, motion_subgroup
 
 __all__ = [
     "SUBGROUPS",
@@ -34,5 +34,4 @@ __all__ = [
     "JointFrames",
     "SpatialScrews",
     "motion_subgroup",
-    "screw",
 ]

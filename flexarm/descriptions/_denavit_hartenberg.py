@@ -15,7 +15,6 @@ from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
 from ._joint_tree import JointTree
-from ._motion_subgroups import screw
 from .poses import check_pose, check_poses, pose, turn_to
 
 Array = NDArray[np.float64]
@@ -190,7 +189,7 @@ class DenavitHartenberg(JointTree):
     def screws(self) -> tuple[Array, ...]:
         """Screw of each joint in its joint frame, along z, (6, 1)."""
         pitches = [np.inf if kind == "prismatic" else 0.0 for kind in self.kinds]
-        return tuple(screw(pitch=h)[:, np.newaxis] for h in pitches)
+        return tuple(se3.screw(pitch=h)[:, np.newaxis] for h in pitches)
 
     @property
     def tool(self) -> Array:

@@ -15,7 +15,6 @@ from ..arm import Arm
 from ..errors import ModelError
 from . import _arms
 from ._joint_tree import JointTree, without_offset
-from ._motion_subgroups import screw
 from .poses import check_poses, clean_screws, point_and_pitch, pose, product, turn_to
 
 Array = NDArray[np.float64]
@@ -58,12 +57,13 @@ class JointFrames(JointTree):
     A hinge about z, 1 m from the base along x, with the frame of the body 0.5 m out:
 
     >>> import numpy as np
-    >>> from flexarm.descriptions import JointFrames, screw
+    >>> from flexarm.descriptions import JointFrames
+    >>> from flexarm.se3 import screw
     >>> at = np.eye(4)
     >>> at[0, 3] = 1.0
     >>> on_body = np.eye(4)
     >>> on_body[0, 3] = -0.5
-    >>> arm = JointFrames([at], [on_body], [screw((0, 0, 1))])
+    >>> arm = JointFrames([at], [on_body], [screw()])
     >>> arm.poses([np.pi / 2])[0, :3, 3].round(12)
     array([1. , 0.5, 0. ])
     >>> arm.poses(np.zeros((7, 1))).shape
@@ -150,7 +150,7 @@ class JointFrames(JointTree):
                     f"joint {i} (counted from 0) is {kind} with the pitch {h:g} m/rad, "
                     "expected it of helical joints alone"
                 )
-            screws.append(screw(pitch=np.inf if kind == "prismatic" else h))
+            screws.append(se3.screw(pitch=np.inf if kind == "prismatic" else h))
         return cls(parent_frames, body_frames, screws, parents, offsets)
 
     @classmethod
@@ -278,8 +278,9 @@ class BodyScrews(JointTree):
     Examples
     --------
     >>> import numpy as np
-    >>> from flexarm.descriptions import BodyScrews, screw
-    >>> arm = BodyScrews([np.eye(4)], [screw((0, 0, 1), point=(1, 0, 0))])
+    >>> from flexarm.descriptions import BodyScrews
+    >>> from flexarm.se3 import screw
+    >>> arm = BodyScrews([np.eye(4)], [screw(point=(1, 0, 0))])
     >>> arm.poses([np.pi])[0, :3, 3].round(12) + 0.0  # turned about x = 1
     array([2., 0., 0.])
     """
@@ -319,10 +320,11 @@ class BodyScrews(JointTree):
         A hinge at the base that carries its body 1 m away:
 
         >>> import numpy as np
-        >>> from flexarm.descriptions import BodyScrews, screw
+        >>> from flexarm.descriptions import BodyScrews
+        >>> from flexarm.se3 import screw
         >>> B = np.eye(4)
         >>> B[0, 3] = 1.0
-        >>> arm = BodyScrews.of_parent_screws([B], [screw((0, 0, 1))])
+        >>> arm = BodyScrews.of_parent_screws([B], [screw()])
         >>> arm.screws[0].ravel()  # seen from the body, the axis is at x = -1
         array([0., 0., 1., 0., 1., 0.])
         >>> arm.poses([np.pi / 2])[0, :3, 3].round(12)
@@ -411,7 +413,8 @@ class BodyScrews(JointTree):
                 point, h = point_and_pitch(X[:, 0])
                 if not turn.any():
                     turn, point, h = slide, np.zeros(3), np.inf
-                on_body, Z = pose(turn_to(turn), point), screw(pitch=h)[:, np.newaxis]
+                on_body = pose(turn_to(turn), point)
+                Z = se3.screw(pitch=h)[:, np.newaxis]
             on_bodies.append(on_body)
             screws.append(Z)
         frames = self.references @ np.array(on_bodies)
@@ -496,11 +499,11 @@ class SpatialScrews(JointTree):
     Two hinges about z at x = 0 and x = 1, read off a drawing of the stretched arm:
 
     >>> import numpy as np
-    >>> from flexarm.descriptions import SpatialScrews, screw
+    >>> from flexarm.descriptions import SpatialScrews
+    >>> from flexarm.se3 import screw
     >>> A = np.stack([np.eye(4)] * 2)
     >>> A[:, 0, 3] = [1.0, 2.0]  # bodies have their frames at their ends
-    >>> z = (0, 0, 1)
-    >>> arm = SpatialScrews(A, [screw(z), screw(z, point=(1, 0, 0))])
+    >>> arm = SpatialScrews(A, [screw(), screw(point=(1, 0, 0))])
     >>> arm.poses([np.pi / 2, -np.pi / 2])[1, :3, 3].round(12)
     array([1., 1., 0.])
     """

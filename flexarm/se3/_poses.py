@@ -419,17 +419,24 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
         raise explain("se3_cayley_inverse", error, out=out, C=C) from None
 
 
-def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
+def screw(
+    point: Any = (0.0, 0.0, 0.0),
+    axis: Any = (0.0, 0.0, 1.0),
+    pitch: Any = 0.0,
+    *,
+    out: Any = None,
+) -> Any:
     """Unit screw of an axis with a pitch.
 
     Parameters
     ----------
     point : (..., 3) array_like of float
-        Any point of the axis, m.
+        Any point of the axis, m; the origin by default.
     axis : (..., 3) array_like of float
-        Direction, of any length but zero.
+        Direction, of any length but zero; z by default.
     pitch : (...) array_like of float
-        Travel per radian, m; ``inf`` for a pure translation.
+        Travel per radian, m; 0 for a pure rotation, the default, ``inf`` for a pure
+        translation.
     out : (..., 6) ndarray of float, optional
         Where to store the result.
 
@@ -459,7 +466,7 @@ def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
     >>> import flexarm as fa
     >>> fa.se3.screw([1, 0, 0], [0, 0, 5], 0.5)
     array([ 0. ,  0. ,  1. ,  0. , -1. ,  0.5])
-    >>> fa.se3.screw([1, 0, 0], [0, 0, 5], np.inf)
+    >>> fa.se3.screw(pitch=np.inf)
     array([0., 0., 0., 0., 0., 1.])
     """
     try:
