@@ -550,7 +550,7 @@ PyObject *py_make_map(fa_map map, int quiet)
     for (int i = 0; i <= like.n_in; i++) {
         like.row.operands[i] = fa_map_rows[map].operands[i];
     }
-    snprintf(doc, sizeof doc, "See flexarm.%s.%s.", fa_map_module(map), like.row.name);
+    snprintf(doc, sizeof doc, "See flexarm.%s.", fa_map_module(map));
     return loop_make(&like, NULL, doc);
 }
 

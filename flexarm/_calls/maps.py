@@ -5,6 +5,7 @@ Runs on the failing path only, as `_explain` does for arms.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -185,8 +186,12 @@ def not_finite(
     why = "an argument, overwritten by out, is to blame"
     if not lost:
         why = _why(name, arrays, bad.shape, index)
+    # one function has the kernels of both sides
+    function = re.sub(r"^(se3_|se3_so3_)(left|right)_", r"\1", name).replace(
+        "_", ".", 1
+    )
     return NotFiniteError(
-        f"{name.replace('_', '.', 1)} has no finite result for "
+        f"{function} has no finite result for "
         f"{where if states > 1 else 'its argument'}: {why}",
         result=result,
         index=index,

@@ -297,7 +297,7 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     >>> import flexarm as fa
     >>> W = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
     >>> J, Q = fa.screws.rotation_left_jacobian(W)
-    >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.left_jacobian(W.ravel()))
+    >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.jacobian(W.ravel()))
     True
     """
     try:

@@ -6,7 +6,8 @@ accepted, inputs never change.
 Conventions: SI units and radians.  Twists and screws are [angular; linear], wrenches
 [moment; force].  A pose is the 4 x 4 matrix ``[[R, r], [0, 1]]`` of a frame b in a
 frame a, it takes coordinates in b to those in a.  Quaternions are (w, x, y, z).  A
-left Jacobian gives velocities in the fixed frame, a right one in the moving frame.
+left Jacobian, the default, gives velocities in the fixed frame, one with
+``side="right"`` those in the moving frame.
 
 Matrices that are no rotations to 1e-6 (entries of ``R'R - I``), or reflections, are
 refused, as are poses with another last row than (0, 0, 0, 1).  Results have errors of
@@ -42,14 +43,12 @@ from ._adjoints import (
     bracket,
 )
 from ._jacobians import (
-    left_jacobian,
-    left_jacobian_derivative,
-    left_jacobian_inverse,
-    left_jacobian_inverse_derivative,
-    right_jacobian,
-    right_jacobian_derivative,
-    right_jacobian_inverse,
-    right_jacobian_inverse_derivative,
+    jacobian,
+    jacobian_derivative,
+    jacobian_inverse,
+    jacobian_inverse_derivative,
+    so3_jacobian,
+    so3_jacobian_inverse,
 )
 from ._poses import (
     cayley,
@@ -77,11 +76,7 @@ from ._rotations import (
     so3_cayley_inverse,
     so3_exp,
     so3_hat,
-    so3_left_jacobian,
-    so3_left_jacobian_inverse,
     so3_log,
-    so3_right_jacobian,
-    so3_right_jacobian_inverse,
     so3_vee,
 )
 
@@ -102,10 +97,10 @@ __all__ = [
     "hat",
     "interpolate",
     "inverse",
-    "left_jacobian",
-    "left_jacobian_derivative",
-    "left_jacobian_inverse",
-    "left_jacobian_inverse_derivative",
+    "jacobian",
+    "jacobian_derivative",
+    "jacobian_inverse",
+    "jacobian_inverse_derivative",
     "log",
     "nearest_rotation",
     "pose",
@@ -114,10 +109,6 @@ __all__ = [
     "quaternion_inverse",
     "quaternion_log",
     "quaternion_product",
-    "right_jacobian",
-    "right_jacobian_derivative",
-    "right_jacobian_inverse",
-    "right_jacobian_inverse_derivative",
     "rotation_from_quaternion",
     "screw",
     "screw_parameters",
@@ -125,11 +116,9 @@ __all__ = [
     "so3_cayley_inverse",
     "so3_exp",
     "so3_hat",
-    "so3_left_jacobian",
-    "so3_left_jacobian_inverse",
+    "so3_jacobian",
+    "so3_jacobian_inverse",
     "so3_log",
-    "so3_right_jacobian",
-    "so3_right_jacobian_inverse",
     "so3_vee",
     "vee",
 ]

@@ -705,8 +705,8 @@ MECHANICS = [
     ),
     mutant(
         F + "se3/_jacobians.py",
-        "return _core.se3_right_jacobian_inverse(X, out)",
-        "return _core.se3_left_jacobian_inverse(X, out)",
+        "side, _core.se3_left_jacobian_inverse, _core.se3_right_jacobian_inverse",
+        "side, _core.se3_left_jacobian_inverse, _core.se3_left_jacobian_inverse",
         "left for right",
         "se3",
     ),
