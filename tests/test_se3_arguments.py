@@ -186,7 +186,7 @@ def test_matrices_that_are_no_poses() -> None:
 
 
 def test_other_refusals() -> None:
-    turn = np.diag([-1.0, -1.0, 1.0])
+    turn, X = np.diag([-1.0, -1.0, 1.0]), np.ones(6)
     refused(
         fa.NotFiniteError, ["half turn", "log"], lambda: se3.so3_cayley_inverse(turn)
     )
@@ -213,6 +213,8 @@ def test_other_refusals() -> None:
     refused(fa.NotFiniteError, ["last row"], lambda: se3.vee(S))
     refused(fa.NotFiniteError, ["overflow"], lambda: se3.exp([1e200, 0, 0, 0, 0, 0]))
     refused(fa.ArgumentError, ["se3.pose makes"], lambda: se3.log(np.eye(3)))
+    refused(fa.ArgumentError, ["side is 'both'"], lambda: se3.jacobian(X, side="both"))
+    refused(fa.NotFiniteError, ["se3.jacobian has no"], lambda: se3.jacobian(NAN * X))
     refused(fa.NotFiniteError, ["X is zero"], lambda: se3.screw_parameters(np.zeros(6)))
     refused(
         fa.ArgumentError, ["X[1] is nan"], lambda: se3.screw_parameters([0, NAN] * 3)

@@ -139,12 +139,6 @@ def log(C: Any, *, out: Any = None) -> Any:
         Twist with an angular part of length pi or less; of a half turn the sign is that
         of `so3_log`.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     exp : the inverse.
@@ -185,12 +179,6 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) ndarray of float
         ``[[R, r], [0, 1]]``.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     nearest_rotation : the rotation nearest to a matrix.
@@ -229,12 +217,6 @@ def inverse(C: Any, *, out: Any = None) -> Any:
     inverse : (..., 4, 4) ndarray of float
         ``[[R', -R' r], [0, 1]]``.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     compose
@@ -268,12 +250,6 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
     -------
     C : (..., 4, 4) ndarray of float
         Pose of c in a, ``A @ B``, with a last row of exactly (0, 0, 0, 1).
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------
@@ -311,12 +287,6 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) ndarray of float
         ``C0 exp(s log(C0^-1 C1))``: constant twist along one screw, the short way
         round.
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------

@@ -134,12 +134,6 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
         Rotation vector of length pi or less. Of a half turn both signs are right; the
         one given has its entry of largest size positive.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     so3_exp : the inverse.
