@@ -11,7 +11,10 @@ from .. import se3
 from .._support.checks import as_array
 from ..arm import Arm
 from ..bodies.models import RigidBody
-from ..descriptions import SpatialScrews
+from ..descriptions import (
+    SpatialScrews,
+    build_arm,
+)
 from ..descriptions.poses import pose
 from ..errors import ModelError
 
@@ -120,7 +123,7 @@ def mueller_remote_center(
         _rod(f"link{i + 1}", A, np.array(points[i : i + 2], dtype=float))
         for i, A in enumerate(frames)
     ]
-    return SpatialScrews(frames, axes).arm(bodies, name="mueller_remote_center")
+    return build_arm(SpatialScrews(frames, axes), bodies, name="mueller_remote_center")
 
 
 def _lengths(name: str, value: Any, shape: tuple[int, ...]) -> Array:

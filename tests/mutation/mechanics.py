@@ -562,14 +562,14 @@ MECHANICS = [
         "descriptions",
     ),
     mutant(
-        F + "descriptions/_frames_and_screws.py",
+        F + "descriptions/_joint_frames.py",
         "self.replace(offsets=self.offsets + q0)",
         "self.replace(offsets=self.offsets - q0)",
         "sign of a zero position",
         "descriptions",
     ),
     mutant(
-        F + "descriptions/_joint_tree.py",
+        F + "descriptions/_screws.py",
         "E = E @ se3.exp(o * S)",
         "E = se3.exp(o * S) @ E",
         "order of the motions of a joint with several axes",
