@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,15 @@ import numpy as np
 from flexarm import _core, se3
 
 MAPS = sorted(n for n in dir(_core) if n.startswith("se3_"))
+
+
+def public(name: str) -> Any:
+    """Return the function of a map, with its side where it has one."""
+    function = name.removeprefix("se3_")
+    for side in ("left", "right"):
+        if f"{side}_" in function:
+            return partial(getattr(se3, function.replace(f"{side}_", "")), side=side)
+    return getattr(se3, function)
 
 
 def cores(name: str) -> list[tuple[int, ...]]:

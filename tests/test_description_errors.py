@@ -17,9 +17,14 @@ from flexarm.descriptions import (
     DenavitHartenberg,
     JointFrames,
     SpatialScrews,
+    body_screws,
+    build_arm,
+    denavit_hartenberg,
+    joint_frames,
     motion_subgroup,
-    screw,
+    spatial_screws,
 )
+from flexarm.se3 import screw
 
 Z = screw()
 I4 = np.eye(4)
@@ -33,18 +38,18 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
             lambda: BodyScrews([SHEARED], [Z]),
             [
                 "reference pose of joint 0 (counted from 0) is not a rotation",
-                "by 1.0e-03",
+                "|R'R - I| is 0.001",
             ],
         ),
         (
             lambda: JointFrames([I4], [np.diag([1.0, 1, -1, 1])], [Z]),
-            ["joint frame on the body of joint 0 (counted from 0) is a reflection"],
+            ["body of joint 0 (counted from 0) is not a rotation", "determinant -1"],
         ),
         (
             lambda: SpatialScrews([2 * I4 - np.diag([1, 1, 1, 0])], [Z]),
             [
                 "reference pose of joint 0 (counted from 0)",
-                "has the last row [0.0, 0.0, 0.0, 2.0]",
+                "its last row is (0, 0, 0, 2)",
             ],
         ),
         (
@@ -82,13 +87,13 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
             lambda: JointFrames.along_z([I4], [I4], ["revolute"], pitches=[0.1]),
             ["joint 0 (counted from 0) is revolute with the pitch 0.1 m/rad"],
         ),
-        (lambda: screw((0, 0, 0)), ["axis of the screw is zero"]),
-        (lambda: screw(pitch=np.nan), ["pitch of the screw is nan"]),
-        (lambda: screw(pitch=-np.inf), ["pitch of the screw is -inf"]),
-        (lambda: screw(point=(1, 2)), ["point of the screw", "(2,)"]),
         (lambda: motion_subgroup("planer"), ["'planer'", "'planar'"]),
         (lambda: motion_subgroup("planar", pitch=1), ["pitch 1 m/rad", "alone"]),
         (lambda: motion_subgroup("planar", (0, 0, 0)), ["axis", "zero"]),
+        (
+            lambda: motion_subgroup("planar", point=(1, 2)),
+            ["point of the motion", "(2,)"],
+        ),
         (
             lambda: DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0)]),
             ["row 1 (counted from 0) has 3 entries", "a, alpha, d, theta"],
@@ -137,33 +142,35 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         ),
         (lambda: DenavitHartenberg(np.zeros((4097, 4))), ["4097", "4096"]),
         (
-            lambda: DenavitHartenberg([(1, 0, 0, 0)], base=1e200 * np.eye(4)),
-            ["base of the chain is not a rotation", "differs from the identity by inf"],
+            lambda: DenavitHartenberg(
+                [(1, 0, 0, 0)], base=np.diag([1e200, 1e200, 1e200, 1])
+            ),
+            ["base of the chain is not a rotation", "I| is inf"],
         ),
         (
             lambda: DenavitHartenberg([(1, 0, 0, 0)], "classic"),
             ["convention is 'classic'", "'standard', 'modified'"],
         ),
         (
-            lambda: BodyScrews([I4], [Z]).denavit_hartenberg("craig"),
+            lambda: denavit_hartenberg(BodyScrews([I4], [Z]), "craig"),
             ["convention is 'craig'"],
         ),
         (
-            lambda: BodyScrews([I4], [screw(pitch=0.1)]).denavit_hartenberg(),
+            lambda: denavit_hartenberg(BodyScrews([I4], [screw(pitch=0.1)])),
             ["joint 0 (counted from 0) has the pitch 0.1 m/rad"],
         ),
         (
-            lambda: BodyScrews([I4], [motion_subgroup("planar")]).denavit_hartenberg(),
+            lambda: denavit_hartenberg(BodyScrews([I4], [motion_subgroup("planar")])),
             ["joint 0 (counted from 0) has 3 screws"],
         ),
         (
-            lambda: BodyScrews([I4] * 2, [Z] * 2, [-1, -1]).denavit_hartenberg(),
+            lambda: denavit_hartenberg(BodyScrews([I4] * 2, [Z] * 2, [-1, -1])),
             ["parents (-1, -1)", "expected a chain", "each branch"],
         ),
-        (lambda: BodyScrews([I4], [Z]).arm([]), ["0 bodies", "1 joints"]),
-        (lambda: BodyScrews([I4], [Z]).arm([7]), ["a body is int"]),
-        (lambda: BodyScrews([I4], [Z]).arm(None), ["bodies are NoneType"]),
-        (lambda: BodyScrews.of(7), ["arm is int"]),
+        (lambda: build_arm(BodyScrews([I4], [Z]), []), ["0 bodies", "1 joints"]),
+        (lambda: build_arm(BodyScrews([I4], [Z]), [7]), ["a body is int"]),
+        (lambda: build_arm(BodyScrews([I4], [Z]), None), ["bodies are NoneType"]),
+        (lambda: body_screws(7), ["int is given, expected flexarm.Arm"]),
         (lambda: BodyScrews("ab", [Z]), ["reference pose is 'ab'"]),
         (lambda: BodyScrews([I4], [[[1, 2], [3]]]), ["screw of joint 0", "real"]),
         (lambda: JointFrames.along_z([I4], [I4], None), ["kinds are None"]),
@@ -172,20 +179,22 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         (lambda: motion_subgroup("free", pitch="1"), ["pitch", "'1'", "real numbers"]),
         (lambda: motion_subgroup("helical", pitch=np.inf), ["pitch", "is inf"]),
         (
-            lambda: JointFrames.of(
+            lambda: joint_frames(
                 fa.Arm([RigidBody("a", Joint("free"), mass=1, inertia=(1, 1, 1))])
             ),
             ["joint of body 'a' is free", "products of screws"],
         ),
         (
-            lambda: BodyScrews([I4], [motion_subgroup("planar")]).arm(
-                [RigidBody("a", Joint(limits=(-1, 1)), mass=1)]
+            lambda: build_arm(
+                BodyScrews([I4], [motion_subgroup("planar")]),
+                [RigidBody("a", Joint(limits=(-1, 1)), mass=1)],
             ),
             ["joint of body 'a' has limits of 1", "gives it 3"],
         ),
         (
-            lambda: BodyScrews([I4], [Z]).arm(
-                [RigidBody("a", Joint("planar", damping=(1, 2, 3)), mass=1)]
+            lambda: build_arm(
+                BodyScrews([I4], [Z]),
+                [RigidBody("a", Joint("planar", damping=(1, 2, 3)), mass=1)],
             ),
             ["joint of body 'a' has friction of 3", "gives it 1"],
         ),
@@ -199,5 +208,5 @@ def test_refused_descriptions(make: Callable[[], Any], words: list[str]) -> None
 def test_coordinates_of_the_wrong_length(q: Any) -> None:
     d = BodyScrews([I4], [Z])
     words = ["q has shape", "1 coordinates", "expected (..., 1)"]
-    for other in (d, d.joint_frames(), d.spatial_screws(), d.denavit_hartenberg()):
+    for other in (d, joint_frames(d), spatial_screws(d), denavit_hartenberg(d)):
         refused(fa.ArgumentError, words, lambda other=other: other.poses(q))

@@ -214,7 +214,7 @@ def test_power_and_work_in_plots_and_assertions():
 
 def test_descriptions_keep_drives():
     arm = _robot()
-    again = fa.descriptions.BodyScrews.of(arm).arm(arm.bodies)
+    again = fa.descriptions.build_arm(fa.descriptions.body_screws(arm), arm.bodies)
     assert [b.joint.drive for b in again.bodies] == [b.joint.drive for b in arm.bodies]
     assert again.nv == arm.nv == 14
 

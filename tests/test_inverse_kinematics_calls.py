@@ -178,7 +178,7 @@ def test_poses_are_refused_where_orientation_is_free_too() -> None:
     T = np.diag([1.0, 1.0, -1.0, 1.0])
     T[:3, 3] = 0.3, 0.2, 0.5
     weights = (0, 0, 0, 1, 1, 1)
-    with pytest.raises(fa.ArgumentError, match="has a reflection"):
+    with pytest.raises(fa.ArgumentError, match="determinant -1,"):
         fa.inverse_kinematics(rigid("iiwa14"), T, weights=weights)
 
 
@@ -239,10 +239,13 @@ def tilted() -> Array:
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        (tilted(), "target is not a pose: R'R differs from the identity by 1.0e-03"),
-        ([np.eye(4), tilted()], r"target\[1\] is not a pose: R'R differs"),
-        (np.diag([1, 1, -1, 1]), "target has a reflection"),
-        (np.diag([1, 1, 1, 2]), "target has the last row"),
+        (tilted(), r"target is not a rotation: max \|R'R - I\| is 0.001 "),
+        ([np.eye(4), tilted()], r"target\[1\] is not a rotation: max \|R'R"),
+        (np.diag([1, 1, -1, 1]), "target is not a rotation: .* determinant -1, "),
+        (
+            np.diag([1, 1, 1, 2]),
+            r"target is not a pose: its last row is \(0, 0, 0, 2\)",
+        ),
         (np.eye(3)[:2, :2], "target has shape"),
         (1.0, "target has shape"),
         ("here", "target is 'here'"),

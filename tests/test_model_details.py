@@ -13,8 +13,10 @@ def test_descriptions_keep_springs() -> None:
     """Stiffness and rest position of a joint are not geometry: they stay."""
     joint = fa.Joint(stiffness=3.0, rest=0.4)
     body = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
-    turn = fa.descriptions.screw()[:, np.newaxis]
-    arm = fa.descriptions.BodyScrews([np.eye(4)], [turn]).arm([body], gravity=(0, 0, 0))
+    turn = fa.se3.screw()[:, np.newaxis]
+    arm = fa.descriptions.build_arm(
+        fa.descriptions.BodyScrews([np.eye(4)], [turn]), [body], gravity=(0, 0, 0)
+    )
     assert arm.bodies[0].joint.rest == 0.4
     assert_allclose(fa.gravity_forces(arm, [0.6]), 0.0)
     assert_allclose(fa.bias_forces(arm, [0.6], [0.0]), [3.0 * (0.6 - 0.4)])

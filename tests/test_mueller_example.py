@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 from refusals import refused
 
 import flexarm as fa
-from flexarm.descriptions import BodyScrews, JointFrames, SpatialScrews
+from flexarm.descriptions import (
+    body_screws,
+    denavit_hartenberg,
+    joint_frames,
+    spatial_screws,
+)
 from flexarm.se3 import adjoint, inverse
 
 Array = NDArray[np.float64]
@@ -87,7 +92,7 @@ def test_printed_digits(arm: fa.Arm) -> None:
     C = fa.link_poses(arm, Q)
     for k, printed in ((2, C3), (3, C4), (4, C5)):
         digits(C[k, :3], printed)
-        digits(SpatialScrews.of(arm).poses(Q)[k, :3], printed)
+        digits(spatial_screws(arm).poses(Q)[k, :3], printed)
     digits(spatial_jacobian(arm, Q), JS)
     digits(fa.jacobian(arm, Q, "link5.base"), JB5)
     body3 = fa.jacobian(arm, Q, "link3.base")
@@ -101,7 +106,7 @@ def test_table_of_screws_and_reference_poses(arm: fa.Arm) -> None:
     d2, d3, d4, d5 = D
     (x1, x2, x3, x4, x5), (z1, z2, z3, z4, z5) = X, Z
     r = np.sqrt(0.5)
-    spatial, body = SpatialScrews.of(arm), BodyScrews.of(arm)
+    spatial, body = spatial_screws(arm), body_screws(arm)
     Y = [
         (0, 0, 1, 0, 0, 0),
         (0, 0, 1, 0, d2, 0),
@@ -176,7 +181,7 @@ def test_body_jacobian_of_body_3(arm: fa.Arm, q: Array) -> None:
         d2 - x1 - (d2 + d3) * c2 + (d3 - x1 - x3) * f["c23"],
         0,
     ]
-    C, screws = fa.link_poses(arm, q), BodyScrews.of(arm).screws
+    C, screws = fa.link_poses(arm, q), body_screws(arm).screws
     close((adjoint(inverse(C[2]) @ C[0]) @ screws[0])[:, 0], J[:, 0])
     close((adjoint(inverse(C[0]) @ C[2]) @ screws[0])[:, 0], printed)
     assert np.abs(printed - J[:, 0]).max() > 1e-2
@@ -203,9 +208,9 @@ def test_remote_centre_stays(arm: fa.Arm) -> None:
 def test_all_descriptions_of_the_arm(arm: fa.Arm) -> None:
     q = np.array(STATES)
     C = fa.link_poses(arm, q)
-    for kind in (JointFrames, BodyScrews, SpatialScrews):
-        close(kind.of(arm).poses(q), C)
-    found = SpatialScrews.of(arm).denavit_hartenberg()
+    for convert in (joint_frames, body_screws, spatial_screws):
+        close(convert(arm).poses(q), C)
+    found = denavit_hartenberg(spatial_screws(arm))
     close(found.poses(q), C)
     close(found.rows[:4, 0], [D[0], D[0] + D[1], 0.0, 0.0])
     close(np.abs(found.rows[2:4, 1]), [np.pi / 4, np.pi / 4])

@@ -350,7 +350,7 @@ def test_responses_of_batches_and_of_discrete_models() -> None:
             else (sampled.C @ np.linalg.matrix_power(sampled.A, k - 1) @ sampled.B)
         )
         assert_allclose(pulse.y[k], G, rtol=1e-9, atol=1e-12)
-    with pytest.raises(fa.ArgumentError, match="no multiples of the sample time"):
+    with pytest.raises(fa.ArgumentError, match="not multiples of the sample time"):
         sampled.step_response([0.0, 0.3])
     with pytest.raises(fa.ArgumentError, match="leaves out samples"):
         sampled.response([0.0, 0.4])

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm.descriptions import DenavitHartenberg
+from flexarm.descriptions import (
+    DenavitHartenberg,
+    body_screws,
+    denavit_hartenberg,
+    joint_frames,
+    kinematic_arm,
+    spatial_screws,
+)
 
 Array = NDArray[np.float64]
 
@@ -85,13 +92,13 @@ def test_textbook_arms_by_products_of_matrices(name: str) -> None:
 
     arm = DenavitHartenberg(rows, convention, kinds=kinds)
     other = "modified" if convention == "standard" else "standard"
-    forms: list[Any] = [arm, arm.joint_frames(), arm.body_screws()]
-    forms += [arm.spatial_screws(), arm.denavit_hartenberg(other)]
+    forms: list[Any] = [arm, joint_frames(arm), body_screws(arm)]
+    forms += [spatial_screws(arm), denavit_hartenberg(arm, other)]
     rng = np.random.default_rng(0)
     for q in rng.uniform(-3, 3, (3, len(rows))):
         for each in forms:
             assert_allclose(each.poses(q), poses(q), rtol=0, atol=4e-15)
-            found = fa.link_poses(each.kinematic_arm(), q)
+            found = fa.link_poses(kinematic_arm(each), q)
             assert_allclose(found, poses(q), rtol=0, atol=2e-14)
     if name == "UR5":  # sums of lengths along the stretched arm
         flange = arm.poses(np.zeros(6))[-1, :3, 3]
@@ -102,7 +109,7 @@ def test_coordinates_that_are_not_finite() -> None:
     arm = DenavitHartenberg([(1, 0, 0, 0)] * 2)
     q = np.zeros((3, 2))
     q[1, 1] = np.nan
-    for each in (arm, arm.joint_frames(), arm.body_screws(), arm.spatial_screws()):
+    for each in (arm, joint_frames(arm), body_screws(arm), spatial_screws(arm)):
         with pytest.raises(
             fa.NotFiniteError, match=r"q\[1, 1\] is nan, the first in 1"
         ):

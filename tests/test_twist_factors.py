@@ -429,20 +429,27 @@ def test_matrices_that_are_no_poses():
     far = good.copy()
     far[0, 3] = np.inf
     for bad, words in [
-        (reflected, "a reflection, expected a right-handed frame"),
-        (scaled, "an R'R that differs from the identity by 2.1e-01"),
-        (flat, "the last row [0.1, 0.0, 0.0, 1.0], expected [0, 0, 0, 1]"),
-        (lost, "entries that are not finite"),
-        (far, "entries that are not finite"),
+        (reflected, "not a rotation: max |R'R - I| is 0 and the determinant -1"),
+        (scaled, "not a rotation: max |R'R - I| is 0.21"),
+        (flat, "not a pose: its last row is (0.1, 0, 0, 1), expected (0, 0, 0, 1)"),
     ]:
         poses = np.tile(good, (2, 3, 1, 1))
         poses[1, 2] = bad
         for given, where in [(bad, "poses"), (poses, "poses[1, 2]")]:
             refused(
                 fa.ArgumentError,
-                [f"{where} is not a pose: it has {words}"],
+                [f"{where} is {words}"],
                 lambda p=given: twists.convert(V, p, "body", "spatial"),
             )
+    for bad, words in [
+        (lost, "poses[1, 1] is nan, expected finite numbers"),
+        (far, "poses[0, 3] is inf, expected finite numbers"),
+    ]:
+        refused(
+            fa.ArgumentError,
+            [words],
+            lambda p=bad: twists.convert(V, p, "body", "spatial"),
+        )
 
 
 def test_states_that_are_not_finite():

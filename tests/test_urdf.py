@@ -30,7 +30,11 @@ from scipy.spatial.transform import Rotation
 
 import flexarm as fa
 from flexarm import Joint, RigidBody, beams, urdf
-from flexarm.descriptions import JointFrames, SpatialScrews
+from flexarm.descriptions import (
+    build_arm,
+    joint_frames,
+    spatial_screws,
+)
 
 Array = NDArray[np.float64]
 
@@ -248,13 +252,13 @@ def test_descriptions_of_a_robot(seed: int) -> None:
     """Joint frames of a file are those of URDF; screws of it give the arm again."""
     arm = urdf.load(random_robot(seed))
     q, qd, qdd = state(arm, seed)
-    frames = JointFrames.of(arm)
+    frames = joint_frames(arm)
     for body, S in zip(frames.body_frames, frames.screws, strict=True):
         assert_array_equal(body, np.eye(4))
         assert_array_equal(S[3:], np.zeros(S[3:].shape) if S[:3].any() else S[3:])
-    for description in (frames, SpatialScrews.of(arm)):
+    for description in (frames, spatial_screws(arm)):
         close(description.poses(q), fa.link_poses(arm, q), 1e-14)
-        same = description.arm(arm.bodies)
+        same = build_arm(description, arm.bodies)
         tau = fa.inverse_dynamics(arm, q, qd, qdd)
         close(fa.inverse_dynamics(same, q, qd, qdd), tau, 1e-13)
 

@@ -14,7 +14,10 @@ from robot_texts import LIMIT, SIDECAR, TWO, beam_of, hinge, robot_of
 
 import flexarm as fa
 from flexarm import Joint, urdf
-from flexarm.descriptions import DenavitHartenberg
+from flexarm.descriptions import (
+    DenavitHartenberg,
+    kinematic_arm,
+)
 
 BOMB = "<!DOCTYPE x [" + "".join(
     f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "x"}">' for i in range(10)
@@ -237,7 +240,7 @@ def test_sentences_stay_short_in_large_robots() -> None:
     ]:
         call: Callable[[], Any] = lambda t=text: urdf.load(f"<robot>{t}</robot>")  # noqa: E731
         refused(fa.ModelError, told, call)
-    arm = DenavitHartenberg(np.zeros((300, 4))).kinematic_arm()
+    arm = kinematic_arm(DenavitHartenberg(np.zeros((300, 4))))
     refused(fa.ModelError, ["body8, ... (300 in all)"], lambda: arm.body_index("b"))
 
 

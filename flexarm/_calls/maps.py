@@ -5,21 +5,21 @@ Runs on the failing path only, as `_calls.explain` does for arms.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._support.checks import POSE_TOLERANCE, pose_fault, rotation_fault
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from .arguments import check_numbers, common_batch, real_array
 from .explain import check_out
 
 Array = NDArray[np.float64]
 
-# LIE_TOLERANCE and LIE_ROUNDING of csrc/kernels/lie.h
-TOLERANCE = 1e-6
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # LIE_ROUNDING of the kernels
 
 
 def core_array(name: str, value: Any, core: tuple[int | None, ...]) -> Any:
@@ -80,24 +80,6 @@ def _place(key: str, array: Any, index: tuple[int, ...], core: tuple[int, ...]) 
     return f"{key}[{', '.join(map(str, used))}]" if used else key
 
 
-def rotation_fault(R: Array) -> str:
-    """Text that says how far a finite matrix is from a rotation, or nothing."""
-    off, det = float(np.abs(R.T @ R - np.eye(3)).max()), float(np.linalg.det(R))
-    if off <= TOLERANCE and det > 0.0:
-        return ""
-    return (
-        f"not a rotation: max |R'R - I| is {off:.2g} and the determinant {det:.6g}, "
-        f"expected at most {TOLERANCE:.0e} and 1; se3.nearest_rotation gives a rotation"
-    )
-
-
-def _pose_fault(C: Array) -> str:
-    if np.abs(C[3] - (0.0, 0.0, 0.0, 1.0)).max() > TOLERANCE:
-        row = ", ".join(f"{x:g}" for x in C[3])
-        return f"not a pose: its last row is ({row}), expected (0, 0, 0, 1)"
-    return rotation_fault(C[:3, :3])
-
-
 def _hat_fault(S: Array) -> str:
     if len(S) == 4 and np.abs(S[3]).max() > ROUNDING:
         return "not the matrix of a twist: its last row is not zero"
@@ -110,14 +92,14 @@ def _hat_fault(S: Array) -> str:
 def _dual_fault(pair: Array) -> str:
     """Text that says what is wrong with a dual rotation or pose, or nothing."""
     real, dual = pair
-    fault = rotation_fault(real) if len(real) == 3 else _pose_fault(real)
+    fault = rotation_fault(real) if len(real) == 3 else pose_fault(real)
     if fault:
         return f"a pair whose real part is {fault}"
     if len(real) == 4 and np.abs(dual[3]).max() > ROUNDING:
         return "a pair whose dual part has a last row that is not zero"
     S = dual[:3, :3] @ real[:3, :3].T
     off = float(np.abs(S + S.T).max())
-    if off > TOLERANCE * float(np.abs(S).max()) + ROUNDING:
+    if off > POSE_TOLERANCE * float(np.abs(S).max()) + ROUNDING:
         return (
             "a pair whose dual part is not theta~ times the real one: |S + S'| of "
             f"S = dual real' is {off:.2g}, expected zero; screws.dual_rotation and "
@@ -141,7 +123,7 @@ def _fault(name: str, key: str, x: Array) -> str:
         return _dual_fault(x)
     if x.shape == (3, 3):
         return rotation_fault(x)
-    return _pose_fault(x) if x.shape == (4, 4) else ""
+    return pose_fault(x) if x.shape == (4, 4) else ""
 
 
 def _why(
@@ -204,8 +186,12 @@ def not_finite(
     why = "an argument, overwritten by out, is to blame"
     if not lost:
         why = _why(name, arrays, bad.shape, index)
+    # one function has the kernels of both sides
+    function = re.sub(r"^(se3_|se3_so3_)(left|right)_", r"\1", name).replace(
+        "_", ".", 1
+    )
     return NotFiniteError(
-        f"{name.replace('_', '.', 1)} has no finite result for "
+        f"{function} has no finite result for "
         f"{where if states > 1 else 'its argument'}: {why}",
         result=result,
         index=index,

@@ -17,6 +17,11 @@ Array = NDArray[np.float64]
 MAX_MODES = 64
 MAX_BODIES = 4096
 
+# of poses and rotations.  Arguments of functions may be measured or of single precision
+# (LIE_TOLERANCE of the kernels); the error of a constant of a model is in all results.
+POSE_TOLERANCE = 1e-6
+MODEL_TOLERANCE = 1e-9
+
 
 def as_numbers(what: str, value: Any) -> Array:
     """Return a new float array; raise for text, complex numbers and ragged lists."""
@@ -92,19 +97,49 @@ def check_angles(what: str, angles: Array) -> None:
         )
 
 
-def check_rotation(what: str, matrix: Array) -> None:
-    """Raise if a matrix is not a proper rotation; the message has its error."""
+def rotation_fault(R: Array, tolerance: float = POSE_TOLERANCE) -> str:
+    """Say why a finite matrix is not a rotation, or nothing."""
     with np.errstate(over="ignore", invalid="ignore"):
-        off = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
-    if not off < 1e-9:
-        raise ModelError(
-            f"{what} is not a rotation: R'R differs from the identity by {off:.1e}, "
-            "expected below 1e-9; orthonormalize it"
-        )
-    if np.linalg.det(matrix) < 0.0:
-        raise ModelError(
-            f"{what} is a reflection (determinant -1), expected a right-handed frame"
-        )
+        off = float(np.abs(R.T @ R - np.eye(3)).max())
+        det = float(np.linalg.det(R))
+    if off <= tolerance and det > 0.0:
+        return ""
+    return (
+        f"not a rotation: max |R'R - I| is {off:.2g} and the determinant {det:.6g}, "
+        f"expected at most {tolerance:.0e} and 1; se3.nearest_rotation gives a rotation"
+    )
+
+
+def pose_fault(C: Array, tolerance: float = POSE_TOLERANCE) -> str:
+    """Say why a finite matrix is not a pose, or nothing."""
+    if np.abs(C[3] - (0.0, 0.0, 0.0, 1.0)).max() > tolerance:
+        row = ", ".join(f"{x:g}" for x in C[3])
+        return f"not a pose: its last row is ({row}), expected (0, 0, 0, 1)"
+    return rotation_fault(C[:3, :3], tolerance)
+
+
+def first_pose_fault(name: str, poses: Array) -> str:
+    """Say which of finite matrices (..., 4, 4) is the first that is not a pose."""
+    finite = np.isfinite(poses).all(axis=(-2, -1), keepdims=True)
+    C = np.where(finite, poses, np.eye(4))
+    R = C[..., :3, :3]
+    row = np.abs(C[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
+        fine = (np.maximum(row, off) <= POSE_TOLERANCE) & (np.linalg.det(R) > 0.0)
+    bad = np.argwhere(~fine)
+    if not len(bad):
+        return ""
+    at = tuple(int(i) for i in bad[0])
+    where = f"{name}[{', '.join(map(str, at))}]" if at else name
+    return f"{where} is {pose_fault(C[at])}"
+
+
+def check_rotation(what: str, matrix: Array) -> None:
+    """Refuse a constant of a model that is not a rotation."""
+    fault = rotation_fault(matrix, MODEL_TOLERANCE)
+    if fault:
+        raise ModelError(f"{what} is {fault}")
 
 
 def inertia_matrix(what: str, value: Any) -> Array:

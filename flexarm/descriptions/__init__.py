@@ -8,14 +8,15 @@ The same tree of joints can be written down in four ways [1]_:
   product of exponentials,
 * `DenavitHartenberg`: four numbers for each joint of a chain.
 
-Each computes the poses of its bodies by its own formula, converts into all others, and
-gives the same `Arm` from a list of bodies.
+Each computes the poses of its bodies by its own formula.  `joint_frames`,
+`body_screws`, `spatial_screws` and `denavit_hartenberg` convert each of them, or an
+`Arm`; `build_arm` makes the same arm of any of them and a list of bodies.
 
 A joint has one screw or several, for ``exp(Z_1 q_1) ... exp(Z_n q_n)`` (Remark 4, the
 second kind of coordinates; spherical and free joints of `flexarm.Joint` have
 quaternions in place of the first kind), or none if it is fixed.  A unit screw is
 ``(e; p x e + h e)`` for the line through p along the unit vector e and the pitch h, or
-``(0; e)``; see `screw` and `motion_subgroup`.
+``(0; e)``; see `flexarm.se3.screw` and `motion_subgroup`.
 
 References
 ----------
@@ -23,16 +24,31 @@ References
    System Dynamics* 43 (2018), 37-70; numbers of equations are those of this paper.
 """
 
+from ._arms import build_arm, kinematic_arm
+from ._conversions import (
+    body_screws,
+    denavit_hartenberg,
+    joint_frames,
+    spatial_screws,
+)
 from ._denavit_hartenberg import DenavitHartenberg
-from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
-from ._motion_subgroups import SUBGROUPS, motion_subgroup, screw
+from ._joint_frames import JointFrames
+from ._joint_tree import JointTree
+from ._motion_subgroups import SUBGROUPS, motion_subgroup
+from ._screws import BodyScrews, SpatialScrews
 
 __all__ = [
     "SUBGROUPS",
     "BodyScrews",
     "DenavitHartenberg",
     "JointFrames",
+    "JointTree",
     "SpatialScrews",
+    "body_screws",
+    "build_arm",
+    "denavit_hartenberg",
+    "joint_frames",
+    "kinematic_arm",
     "motion_subgroup",
-    "screw",
+    "spatial_screws",
 ]

@@ -1,9 +1,9 @@
-"""Arms from screws and reference poses, and back."""
+"""Arms of a description and given bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,14 @@ from ..bodies.body import GROUND, Body
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
-from .poses import clean_screws, pose
-
-if TYPE_CHECKING:
-    from ._frames_and_screws import BodyScrews
+from ._conversions import AnyDescription, body_screws, largest_length, node_place
+from .poses import clean_screws
 
 Array = NDArray[np.float64]
 
 
-def node_place(body: Body, node: int | None) -> Array:
-    """Pose of a node of the undeformed body in its frame; of the frame for None."""
-    return pose() if node is None else pose(origin=body.node_position[node])
-
-
 def _kind(screws: Array) -> dict[str, Any]:
-    """Kind of joint of columns (6, n), the plain one where the axis allows."""
+    """Kind of the joint with columns (6, n), a plain one where the axis permits it."""
     n = screws.shape[1]
     if n == 0:
         return {"kind": "fixed"}
@@ -41,7 +34,7 @@ def _kind(screws: Array) -> dict[str, Any]:
 
 
 def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> Joint:
-    """Joint of a description; all that is not geometry is that of the old one."""
+    """Joint with the geometry of a description and all else of the old joint."""
     joint = Joint(
         parent=parent,
         node=old.node,
@@ -72,32 +65,76 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
     return result
 
 
-def build(description: BodyScrews, bodies: Sequence[Body], options: Any) -> Arm:
-    """The arm of a description whose frames are those of the bodies."""
+def build_arm(
+    description: AnyDescription, bodies: Sequence[Body], **options: Any
+) -> Arm:
+    """Arm with the joints of a description and given bodies.
+
+    Parameters
+    ----------
+    description : JointFrames, BodyScrews, SpatialScrews or DenavitHartenberg
+        Tree of joints.
+    bodies : sequence of RigidBody or FlexibleBody
+        One for each joint, in its order; its frame is the body frame of the
+        description.  Of its own joint the node of the parent, friction, limits, drive,
+        spring and stops stay; parent, kind, axis and place become those of the
+        description.
+    **options
+        Of `flexarm.Arm`: ``gravity``, ``name``, ``tip``, ...
+
+    Returns
+    -------
+    arm : Arm
+        Coordinates and undeformed poses are those of the description.
+
+    Raises
+    ------
+    ModelError
+        If bodies and joints do not fit together, or `flexarm.Arm` refuses them.
+
+    See Also
+    --------
+    kinematic_arm : without bodies, for kinematics alone.
+
+    Notes
+    -----
+    The reference pose of a body on a flexible parent is that at the undeformed node
+    which carries it; the node takes the joint along as it moves.  Axes within rounding
+    (8 eps of the largest length) of the origin of a body count as passing through it,
+    and so do pitches as zero: the joint is then a plain one.  Other axes take a second,
+    massless body in the kernels, and about twice the time of forward dynamics; frames
+    on the axes, as `joint_frames` has them, avoid it.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.puma560()
+    >>> again = fa.descriptions.build_arm(fa.descriptions.body_screws(arm), arm.bodies)
+    >>> again.coordinate_names == arm.coordinate_names
+    True
+    """
+    # refuse bodies that do not fit
     if not isinstance(bodies, Iterable):
         raise ModelError(
             f"bodies are {type(bodies).__name__}, expected one for each joint"
         )
-    bodies = tuple(bodies)
-    if len(bodies) != description.n_bodies:
+    bodies, tree = tuple(bodies), body_screws(description)
+    if len(bodies) != tree.n_bodies:
         raise ModelError(
-            f"{len(bodies)} bodies are given, the description has "
-            f"{description.n_bodies} joints; expected one body each"
+            f"{len(bodies)} bodies are given, the description has {tree.n_bodies} "
+            "joints; expected one body each"
         )
     for body in bodies:
         if not isinstance(body, RigidBody | FlexibleBody):
             raise ModelError(
                 f"a body is {type(body).__name__}, expected RigidBody or FlexibleBody"
             )
-    placed, size = [], description._size
-    for i, body in enumerate(bodies):
-        p, B, X = (
-            description.parents[i],
-            description.references[i],
-            description.screws[i],
-        )
+
+    # the joint frame is that of the body, or of the node by which it is held
+    placed, size = [], largest_length(tree)
+    joints = zip(bodies, tree.parents, tree.references, tree.screws, strict=True)
+    for body, p, B, X in joints:
         held = node_place(body, body.attachment_node)
-        # joint frame: that of the body, or of the node by which it is held
         place, screws = B @ held, se3.adjoint(se3.inverse(held)) @ X
         if p >= 0:
             node = bodies[p].node_index(body.joint.node)
@@ -108,23 +145,39 @@ def build(description: BodyScrews, bodies: Sequence[Body], options: Any) -> Arm:
     return Arm(placed, **options)
 
 
-def joint_data(arm: Arm) -> tuple[Array, Array, list[Array]]:
-    """Joint frames on parents and bodies, and screws there, of an arm at rest."""
-    if not isinstance(arm, Arm):
-        raise ModelError(f"arm is {type(arm).__name__}, expected flexarm.Arm")
-    on_parents, on_bodies, screws = [], [], []
-    for body, p in zip(arm.bodies, arm._parents, strict=True):
-        joint = body.joint
-        if joint.has_pose:
-            raise ModelError(
-                f"the joint of body {body.name!r} is {joint.kind}, its positions are "
-                "not those of screws; expected joints that are products of screws"
-            )
-        place = pose(joint.rotation, joint.position)
-        if p >= 0:
-            base = arm.bodies[p]
-            place = node_place(base, base.node_index(joint.node)) @ place
-        on_parents.append(place)
-        on_bodies.append(node_place(body, body.attachment_node))
-        screws.append(joint.screws)
-    return np.array(on_parents), np.array(on_bodies), screws
+def kinematic_arm(description: AnyDescription, **options: Any) -> Arm:
+    """Arm with the joints of a description, for kinematics alone.
+
+    Parameters
+    ----------
+    description : JointFrames, BodyScrews, SpatialScrews or DenavitHartenberg
+        Tree of joints.
+    **options
+        Of `flexarm.Arm`.
+
+    Returns
+    -------
+    arm : Arm
+        Every body is a point of 1 kg with an inertia of 1 kg m^2 about all axes, named
+        ``"body1"``, ``"body2"``, ...: poses, velocities and Jacobians are those of the
+        description, the dynamics has no meaning.  No gravity.
+
+    See Also
+    --------
+    build_arm : with given bodies.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> rows = fa.descriptions.DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])
+    >>> arm = fa.descriptions.kinematic_arm(rows)
+    >>> fa.link_poses(arm, [0.0, 0.0])[-1, :3, 3]
+    array([2., 0., 0.])
+    """
+    tree = body_screws(description)
+    bodies = [
+        RigidBody(f"body{i + 1}", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        for i in range(tree.n_bodies)
+    ]
+    given = {"gravity": (0.0, 0.0, 0.0), "check_units": False} | options
+    return build_arm(tree, bodies, **given)

@@ -1,31 +1,23 @@
-"""What all descriptions of a tree of joints have in common."""
+"""Base class of the descriptions of a tree of joints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import se3
 from .._calls.arguments import check_finite, real_array
 from .._support.checks import MAX_BODIES, as_array, as_numbers
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
-from ..arm import Arm
-from ..bodies.body import Body
 from ..bodies.joints import unit_screw
-from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
-from . import _arms
-from .poses import point_and_pitch, pose
-
-if TYPE_CHECKING:
-    from ._denavit_hartenberg import DenavitHartenberg
-    from ._frames_and_screws import BodyScrews, JointFrames, SpatialScrews
+from .poses import point_and_pitch
 
 Array = NDArray[np.float64]
+Tree = TypeVar("Tree", bound="JointTree")
 
 
 def check_parents(parents: Any, n: int) -> tuple[int, ...]:
@@ -70,21 +62,12 @@ def check_screws(screws: Any) -> tuple[Array, ...]:
     return tuple(result)
 
 
-def without_offset(screws: Array, offset: Array) -> tuple[Array, Array]:
-    """Screws S' and pose E: prod exp(S_k (q_k + o_k)) = prod exp(S'_k q_k) E."""
-    moved, E = [], pose()
-    for S, o in zip(screws.T, offset, strict=True):
-        moved.append(se3.adjoint(E) @ S)
-        E = E @ se3.exp(o * S)
-    return np.reshape(moved, (-1, 6)).T, E
-
-
 def _listed(vector: Array) -> str:
     return ", ".join(f"{x:.4g}" for x in vector.round(12) + 0.0)
 
 
 class JointTree(Printed, Description):
-    """What all descriptions have in common."""
+    """Base class of the descriptions: a tree of joints, each with screws."""
 
     screws: Any
     parents: Any
@@ -121,60 +104,33 @@ class JointTree(Printed, Description):
         """Number of joint coordinates."""
         return sum(S.shape[1] for S in self.screws)
 
-    def body_screws(self) -> BodyScrews:
-        """The same tree by body-fixed screws without joint frames (variant 2)."""
-        raise NotImplementedError
-
-    def spatial_screws(self) -> SpatialScrews:
-        """The same tree by spatial screws, a product of exponentials (variant 3)."""
-        return self.body_screws().spatial_screws()
-
-    def joint_frames(self) -> JointFrames:
-        """The same tree by joint frames (variant 1).
-
-        The frames of a joint with one screw lie with z along its axis, at the point of
-        it next to the origin of the body; other joints have the frame of the body.
-        """
-        return self.body_screws().joint_frames()
-
-    def denavit_hartenberg(self, convention: str = "standard") -> DenavitHartenberg:
-        """The same chain by Denavit-Hartenberg parameters.
+    def poses(self, q: Any) -> Array:
+        """Poses of all bodies in the base, by the formula of the description.
 
         Parameters
         ----------
-        convention : {"standard", "modified"}
-            See `DenavitHartenberg`.
+        q : (..., nq) array_like of float
+            Coordinates, in rad and m.
 
         Returns
         -------
-        description : DenavitHartenberg
-            With the pose of its first frame in the base, and those of the bodies in
-            their Denavit-Hartenberg frames: poses of all bodies are the same.
+        C : (..., n_bodies, 4, 4) ndarray of float
+            Translations in m.
 
-        Raises
-        ------
-        ModelError
-            If the description is no chain, or has joints that are not revolute or
-            prismatic.
-
-        Notes
-        -----
-        The parameters are the geometry of the lines of the axes: `a` and `alpha` are
-        distance and angle along and about the common normal of two of them, `d` and
-        `theta` the same between two normals.  Where that leaves a choice, numbers
-        become zero: parallel axes have the normal through the foot of the one before
-        (d = 0), coincident axes the normal before, a prismatic joint, which has no
-        line, one through that foot (a = d = 0), the first row theta = d = 0, and the
-        last joint no normal.  `a` is never negative.  Axes closer to parallel than
-        1e-12 rad count as parallel; others that are nearly so have feet far away, and
-        lose digits in proportion.
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from flexarm.descriptions import DenavitHartenberg
+        >>> arm = DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])
+        >>> arm.poses([np.pi / 2, -np.pi / 2])[1, :3, 3].round(12) + 0.0
+        array([1., 1., 0.])
+        >>> arm.poses(np.zeros((7, 2))).shape
+        (7, 2, 4, 4)
         """
-        from ._denavit_hartenberg import extract
+        return self._poses(self._coordinates(q))
 
-        return extract(self.spatial_screws(), convention)
-
-    def zero_at(self, q0: Any) -> Any:
-        """The same tree with coordinates that are zero where they were `q0`.
+    def zero_at(self: Tree, q0: Any) -> Tree:
+        """Return the same tree with coordinates that are zero where they were `q0`.
 
         Parameters
         ----------
@@ -186,78 +142,24 @@ class JointTree(Printed, Description):
         description : the same type
             Its poses at q are those of this one at ``q0 + q``.
 
-        Raises
-        ------
-        ModelError
-            If `q0` has another shape.
-        """
-        raise NotImplementedError
-
-    def poses(self, q: Any) -> Array:
-        """Poses of all bodies in the base, (..., n_bodies, 4, 4)."""
-        raise NotImplementedError
-
-    def arm(self, bodies: Sequence[Body], **options: Any) -> Arm:
-        """The arm of these joints and given bodies.
-
-        Parameters
-        ----------
-        bodies : sequence of RigidBody or FlexibleBody
-            One for each joint, in its order; its frame is the body frame of the
-            description.  Of its own joint the node of the parent, friction, limits,
-            drive, spring and stops stay; parent, kind, axis and place become those of
-            the description.
-        **options
-            Of `flexarm.Arm`: ``gravity``, ``name``, ``tip``, ...
-
-        Returns
-        -------
-        arm : Arm
-            Coordinates and undeformed poses are those of the description.
-
-        Raises
-        ------
-        ModelError
-            If bodies and joints do not fit together, or `flexarm.Arm` refuses them.
-
-        See Also
+        Examples
         --------
-        kinematic_arm : without bodies, for kinematics alone.
+        Controllers of robots often count from a pose of their own; here the rows (a,
+        alpha, d, theta) take over what is added:
 
-        Notes
-        -----
-        The reference pose of a body on a flexible parent is that at the undeformed
-        node which carries it; the node takes the joint along as it moves.  Axes within
-        rounding (8 eps of the largest length) of the origin of a body count as
-        passing through it, and so do pitches as zero: the joint is then a plain one.
-        Other axes take a second, massless body in the kernels, and about twice the time
-        of forward dynamics; frames on the axes, as `joint_frames` has them, avoid it.
+        >>> from flexarm.descriptions import DenavitHartenberg
+        >>> arm = DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])
+        >>> arm.zero_at([0.5, -0.2]).rows
+        array([[ 1. ,  0. ,  0. ,  0.5],
+               [ 1. ,  0. ,  0. , -0.2]])
         """
-        return _arms.build(self.body_screws(), bodies, options)
+        return self._zero_at(as_array("q0", q0, (self.nq,)))
 
-    def kinematic_arm(self, **options: Any) -> Arm:
-        """An arm for kinematics alone.
+    def _poses(self, q: list[Array]) -> Array:
+        raise NotImplementedError
 
-        Every body is a point of 1 kg with an inertia of 1 kg m^2 about all axes, named
-        ``"body1"``, ``"body2"``, ...; so poses, velocities and Jacobians of the arm are
-        those of the description and its dynamics mean nothing.  No gravity.
-
-        Parameters
-        ----------
-        **options
-            Of `flexarm.Arm`.
-
-        Returns
-        -------
-        arm : Arm
-            Arm with `n_bodies` rigid bodies.
-        """
-        bodies = [
-            RigidBody(f"body{i + 1}", mass=1.0, inertia=(1.0, 1.0, 1.0))
-            for i in range(self.n_bodies)
-        ]
-        given = {"gravity": (0.0, 0.0, 0.0), "check_units": False} | options
-        return self.arm(bodies, **given)
+    def _zero_at(self: Tree, q0: Array) -> Tree:
+        raise NotImplementedError
 
     def _coordinates(self, q: Any) -> list[Array]:
         """Coordinates of each joint, (..., n_i)."""

@@ -1,4 +1,4 @@
-"""Screws of one-freedom joints, and the motion subgroups as products of them."""
+"""Motion subgroups as products of the screws of joints with one freedom."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import as_array, as_numbers
+from .._support.checks import as_array
 from ..bodies.joints import unit_vector
 from ..errors import ModelError
+from .poses import turn_to
 
 Array = NDArray[np.float64]
 
-# numbers of freedoms, and whether a pitch is used
+# numbers of freedoms
 SUBGROUPS: dict[str, int] = {
     "prismatic": 1,
     "revolute": 1,
@@ -27,52 +28,6 @@ SUBGROUPS: dict[str, int] = {
     "schoenflies": 4,
     "free": 6,
 }
-
-
-def screw(
-    axis: Any = (0.0, 0.0, 1.0), point: Any = (0.0, 0.0, 0.0), pitch: Any = 0.0
-) -> Array:
-    """Unit screw of a line and a pitch, (6,), angular part first.
-
-    Parameters
-    ----------
-    axis : (3,) array_like of float
-        Direction of the line; normalized here.
-    point : (3,) array_like of float
-        A point on the line, in m.
-    pitch : float
-        Advance in m per rad: 0 for a revolute joint, infinite for a prismatic one.
-
-    Returns
-    -------
-    S : (6,) ndarray of float
-        ``(e; p x e + h e)``, or ``(0; e)`` for an infinite pitch.
-
-    Raises
-    ------
-    ModelError
-        If the axis is zero or a number is not finite.
-
-    Notes
-    -----
-    A. Mueller (2018), (1) and (2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from flexarm.descriptions import screw
-    >>> screw((0, 0, 2), point=(0.5, 0, 0)) + 0.0
-    array([ 0. ,  0. ,  1. ,  0. , -0.5,  0. ])
-    >>> screw((0, 0, 2), pitch=np.inf)
-    array([0., 0., 0., 0., 0., 1.])
-    """
-    e = unit_vector("axis of the screw", axis)
-    p = as_array("point of the screw", point, (3,))
-    h = as_numbers("pitch of the screw", pitch)
-    if h.ndim == 0 and h == np.inf:
-        return np.concatenate([np.zeros(3), e])
-    h = as_array("pitch of the screw", h, ())
-    return np.concatenate([e, np.cross(p, e) + h * e])
 
 
 def motion_subgroup(
@@ -150,12 +105,11 @@ def motion_subgroup(
             f"motion subgroup {name!r} has the pitch {pitch:g} m/rad, expected it of "
             "'helical' and 'helical planar' alone"
         )
-    from .poses import turn_to
-
-    x, y, z = turn_to(unit_vector("axis of the motion subgroup", axis)).T
-    T = [screw(e, pitch=np.inf) for e in (x, y, z)]
-    R = [screw(e, point) for e in (x, y, z)]
-    H = screw(z, point, pitch)
+    point = as_array("point of the motion subgroup", point, (3,))
+    along = turn_to(unit_vector("axis of the motion subgroup", axis)).T
+    T = list(np.hstack([np.zeros((3, 3)), along]))
+    R = list(np.hstack([along, np.cross(point, along) + 0.0]))
+    H = R[2] + pitch * T[2]
     columns: dict[str, list[Array]] = {
         "prismatic": [T[2]],
         "revolute": [R[2]],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._support.checks import as_array, check_rotation
+from .._support.checks import MODEL_TOLERANCE, as_array, pose_fault
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
@@ -68,14 +68,11 @@ def turn_to(axis: Array) -> Array:
 
 
 def check_pose(what: str, value: Any) -> Array:
-    """Return a read-only pose, or refuse what is none."""
+    """Return a read-only pose, or refuse another matrix."""
     C = as_array(what, value, (4, 4))
-    check_rotation(f"rotation of {what}", C[:3, :3])
-    if C[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        raise ModelError(
-            f"{what} has the last row {C[3].tolist()}, expected 0, 0, 0, 1; rotation "
-            "and origin stand in the first three rows"
-        )
+    fault = pose_fault(C, MODEL_TOLERANCE)
+    if fault:
+        raise ModelError(f"{what} is {fault}")
     return C
 
 

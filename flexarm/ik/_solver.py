@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of, positive_number, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.threads import ONE, threads_of
+from .._support.checks import first_pose_fault
 from .._support.options import explained
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from ..kinematics.nodes import check_frame
@@ -37,7 +38,6 @@ _DAMPING = 0.01  # of the first step, in units of the squared error
 # largest cosine of error and columns at a minimum: in runs before a restart, and in the
 # last run
 _LOOSE, _TIGHT = 1e-3, 1e-10
-_ROTATION = 1e-6  # the LIE_TOLERANCE of the kernels
 
 
 @explained
@@ -422,27 +422,9 @@ def _refusal(
 ) -> FlexarmError:
     """Second look at targets that the kernel did not accept."""
     bad = status == _NOT_FINITE
-    # matrices that are not poses
-    R = T[..., :3, :3]
-    fine: Any = np.isfinite(T).all(axis=(-2, -1))
-    off = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
-    row = np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
-    det = np.linalg.det(np.where(fine[..., None, None], R, 0.0))
-    wrong: Any = fine & ((off > _ROTATION) | (row > _ROTATION) | (det < 0.0))
-    if wrong.any():
-        at = tuple(int(i) for i in np.argwhere(wrong)[0])
-        where = f"target{list(at) if at else ''}"
-        if row[at] > _ROTATION:
-            what = f"has the last row {T[at][3]}, expected (0, 0, 0, 1)"
-        elif off[at] > _ROTATION:
-            what = (
-                f"is not a pose: R'R differs from the identity by {off[at]:.1e}, "
-                f"expected below {_ROTATION:.0e}; orthonormalize it"
-            )
-        else:
-            what = "has a reflection (determinant -1), expected a right-handed frame"
-        return ArgumentError(f"{where} {what}")
-    # numbers that are not finite
+    fault = first_pose_fault("target", T)
+    if fault:
+        return ArgumentError(fault)
     count = int(bad.sum())
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     where = f" for {count} of {bad.size} targets, first at index {index}" * bool(batch)

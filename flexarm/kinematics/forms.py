@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, common_batch, real_array
+from .._calls.arguments import check_arm, check_numbers, common_batch, real_array
 from .._calls.arm_like import ArmLike
+from .._support.checks import POSE_TOLERANCE, first_pose_fault
 from .._support.options import did_you_mean
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
@@ -176,34 +177,13 @@ def check_poses(name: str, poses: Any) -> Array:
         volume = (cross_matrix(x) @ y[..., np.newaxis])[..., 0] * z
         # reductions of everything at once: NumPy is slow on short axes
         if (
-            max(last_row.max(initial=0.0), off.max(initial=0.0)) < 1e-9
+            max(last_row.max(initial=0.0), off.max(initial=0.0)) <= POSE_TOLERANCE
             and volume.sum(axis=-1).min(initial=1.0) > 0.0
             and np.isfinite(array[..., :3, 3]).all()
         ):
             return array
-    _refuse_pose(name, array, last_row.max(axis=-1), off.max(axis=(-2, -1)))
-    return array
-
-
-def _refuse_pose(name: str, array: Array, last_row: Array, off: Array) -> None:
-    """Raise an error that says which matrix is not a pose, and why."""
-    finite = np.asarray(np.isfinite(array).all((-2, -1)))
-    fine = finite & (last_row < 1e-9) & (off < 1e-9)
-    R = np.where(fine[..., np.newaxis, np.newaxis], array[..., :3, :3], 0.0)
-    bad = np.argwhere(~fine | ~(np.linalg.det(R) > 0.0))
-    at = tuple(int(i) for i in bad[0])
-    where = f"{name}[{', '.join(map(str, at))}]" if at else name
-    what = (
-        "entries that are not finite"
-        if not finite[at]
-        else f"the last row {array[at][3].tolist()}, expected [0, 0, 0, 1]"
-        if not last_row[at] < 1e-9
-        else f"an R'R that differs from the identity by {off[at]:.1e}, expected "
-        "below 1e-9; orthonormalize it"
-        if not off[at] < 1e-9
-        else "a reflection, expected a right-handed frame"
-    )
-    raise ArgumentError(f"{where} is not a pose: it has {what}")
+    check_numbers(name, array)
+    raise ArgumentError(first_pose_fault(name, array))
 
 
 def check_leading(**shapes: tuple[int, ...]) -> None:

@@ -11,7 +11,10 @@ from .. import se3
 from .._support.checks import as_array
 from ..arm import Arm
 from ..bodies.models import RigidBody
-from ..descriptions import SpatialScrews, screw
+from ..descriptions import (
+    SpatialScrews,
+    build_arm,
+)
 from ..descriptions.poses import pose
 from ..errors import ModelError
 
@@ -98,15 +101,14 @@ def mueller_remote_center(
     d2, d3, d4, d5 = _lengths("d", d, (4,))
     h4 = float(_lengths("h4", h4, ()))
     x, z = _lengths("x", x, (5,)), _lengths("z", z, (5,))
-    up = np.array([0.0, 0.0, 1.0])
     tilted = np.array([-1.0, 0.0, 1.0]) / np.sqrt(2.0)
     turned = np.column_stack([[1.0, 0, 1.0] / np.sqrt(2.0), [0, 1.0, 0], tilted])
     axes = [
-        screw(up),
-        screw(up, (-d2, 0.0, 0.0)),
-        screw(up, (d3, 0.0, 0.0)),
-        screw(tilted, (d4, 0.0, h4)),
-        screw(up, (d5, 0.0, 0.0)),
+        se3.screw(),
+        se3.screw((-d2, 0.0, 0.0)),
+        se3.screw((d3, 0.0, 0.0)),
+        se3.screw((d4, 0.0, h4), tilted),
+        se3.screw((d5, 0.0, 0.0)),
     ]
     frames = [
         pose(origin=(-x[0], 0.0, z[0])),
@@ -121,7 +123,7 @@ def mueller_remote_center(
         _rod(f"link{i + 1}", A, np.array(points[i : i + 2], dtype=float))
         for i, A in enumerate(frames)
     ]
-    return SpatialScrews(frames, axes).arm(bodies, name="mueller_remote_center")
+    return build_arm(SpatialScrews(frames, axes), bodies, name="mueller_remote_center")
 
 
 def _lengths(name: str, value: Any, shape: tuple[int, ...]) -> Array:

@@ -1,7 +1,7 @@
 """Linear models of arms at any state, for the design of controllers.
 
-`linearize` makes them, `StateSpace` is what they are; `inputs` and `outputs` have the
-forces that may enter and the signals that may be measured.
+`linearize` makes a `StateSpace` with inputs and outputs from the modules `inputs` and
+`outputs`.
 """
 
 from . import inputs, outputs

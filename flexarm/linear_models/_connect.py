@@ -20,8 +20,8 @@ def series(model: Model, second: Model) -> Model:
     Parameters
     ----------
     model, second : StateSpace
-        Linear models of the same time; the second has as many inputs as the first has
-        outputs, taken in their order.
+        Linear models with the same sample time; the second has as many inputs as the
+        first has outputs, in their order.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def series(model: Model, second: Model) -> Model:
     >>> lag.series(mass).states
     ('x0', 'x1', 'lag')
     """
-    _alike(model, second)
+    _check_same_time(model, second)
     if len(second.inputs) != len(model.outputs):
         raise ArgumentError(
             f"the first model has {len(model.outputs)} outputs and the second "
@@ -74,7 +74,7 @@ def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
         From the outputs of the model to its inputs, in their order; a matrix of gains,
         of states if the outputs are the state.
     sign : float
-        Of the feedback, a factor: -1 opposes.
+        Factor of the feedback; -1 is negative feedback.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
             )
         none = np.zeros
         controller = kind(none((0, 0)), none((0, p)), none((m, 0)), gain, dt=model.dt)
-    _alike(model, controller)
+    _check_same_time(model, controller)
     if controller.D.shape[-2:] != (m, p):
         raise ArgumentError(
             f"the controller has {controller.D.shape[-1]} inputs and "
@@ -145,9 +145,9 @@ def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
     )
 
 
-def _alike(model: LinearSystem, other: LinearSystem) -> None:
+def _check_same_time(model: LinearSystem, other: LinearSystem) -> None:
     if not isinstance(other, type(model)):
-        raise ArgumentError(f"{other!r} is no StateSpace, expected one")
+        raise ArgumentError(f"{other!r} is given, expected a StateSpace")
     if model.dt != other.dt:
         raise ArgumentError(
             f"models have the sample times {model.dt} and {other.dt}, expected the "
@@ -156,7 +156,7 @@ def _alike(model: LinearSystem, other: LinearSystem) -> None:
 
 
 def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of both, those of the second changed where the first has them."""
+    """Names of both, with primes on those of the second that the first has."""
     names = list(first)
     for name in second:
         while name in names:

@@ -15,7 +15,7 @@ from ._system import LinearSystem
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-_ENTRIES = 1 << 22  # most entries of the matrices at a time
+MAX_ENTRIES = 1 << 22  # of all matrices that are computed together
 
 
 def frequency_response(model: LinearSystem, omega: Any) -> Complex:
@@ -64,7 +64,7 @@ def frequency_response(model: LinearSystem, omega: Any) -> Complex:
     result = np.empty((*model.batch, len(w), p, m), complex)
     for index in np.ndindex(*model.batch):
         A, B, C, D = (x[index] for x in (model.A, model.B, model.C, model.D))
-        step = max(1, _ENTRIES // max(1, n * n))
+        step = max(1, MAX_ENTRIES // max(1, n * n))
         for at in range(0, len(w), step):
             part = slice(at, at + step)
             where = (*index, part)
@@ -119,7 +119,7 @@ def static_gain(model: LinearSystem) -> Array:
 
     Notes
     -----
-    Modes that no output shows, or that no input moves, still must have stiffness.
+    Modes that no output shows or no input moves must have stiffness, too.
 
     Examples
     --------

@@ -67,9 +67,9 @@ def linearize(
         of the actuators that hold the arm: none of the coordinates on which they act
         accelerates if the others do not.
     inputs : str, Input or list of these, optional
-        What u is, see `flexarm.inputs`; by default the forces of the actuators.
+        The signals u, see `flexarm.inputs`; by default the forces of the actuators.
     outputs : str, Output, tuple or list of these, optional
-        What y is, see `flexarm.outputs`; by default the positions of the joints.
+        The signals y, see `flexarm.outputs`; by default the positions of the joints.
     settle : bool
         Let modes, and motors of joints with drives, first find their `equilibrium`, the
         joints held at `q`.
@@ -87,14 +87,11 @@ def linearize(
     Raises
     ------
     ArgumentError
-        If a shape or a name does not fit, the arm has loops, or a joint that is not
-        holonomic moves.
-    NotFiniteError
-        If an argument or a result is NaN or infinite.
+        If the arm has loops, or a joint that is not holonomic moves.
     SingularityError
         If the mass matrix is not positive definite.
     ConvergenceError
-        If there is no equilibrium in which to settle.
+        If `settle` finds no equilibrium.
 
     See Also
     --------
@@ -108,7 +105,7 @@ def linearize(
     ``G d = [d, qd]``, the Lie bracket of velocities of joints with quaternions; G is
     zero for all others and for arms at rest.
 
-    Couplings leave fewer coordinates: those that others follow from are no states, and
+    Couplings leave fewer coordinates: those that follow from others are not states, and
     all equations are projected on the velocities that the couplings admit.  Motors of
     joints with drives are states, and the actuators act on them.
 
@@ -120,7 +117,7 @@ def linearize(
     ----------
     .. [1] R. H. Cannon, E. Schmitz, *Initial experiments on the end-point control of a
        flexible one-link robot*, Int. J. Robotics Research 3(3), 1984: joint and tip as
-       outputs of one arm, and what the difference means.
+       outputs of one arm, and the effect of the difference.
     .. [2] A. Mueller, *Screw and Lie group theory in multibody kinematics*, Multibody
        System Dynamics 43, 2018: displacements and brackets.
 
@@ -165,6 +162,8 @@ def linearize(
 
         given = {"q": q, "qd": qd, "tau": tau, "wrench": wrench, "node": node}
         return linearize_stack(arm, given, one_arm)
+
+    # states, loads and signals as arrays of one batch
     read_arm(arm, "a linear model")
     drives, signals = read_inputs(arm, inputs), read_outputs(arm, outputs)
     known, loads = _read(arm, q, qd, tau, wrench, node, frame)
@@ -180,11 +179,14 @@ def linearize(
     }
     if settle:
         _settle(arm, at, wrench, node, frame)
+
+    # point: coordinates that are independent, mass matrix, accelerations
     basis = _Basis(arm, at["q"])
     qd_ = at.get("qd", np.zeros((*batch, arm.nv)))
     mass = _Mass(arm, at["q"], basis)
     force, qdd = _accelerations(arm, at["q"], qd_, at.get("tau"), loads, basis, mass)
 
+    # dynamics, by derivatives of the forces
     K, Dv = inverse_dynamics_derivatives(arm, at["q"], qd_, qdd)
     if loads is not None:
         K = K - loads.tangent(arm, at["q"])
@@ -201,6 +203,7 @@ def linearize(
     B2 = mass.solve(basis.rows(np.concatenate(columns, axis=-1)))
     B = np.concatenate([np.zeros_like(B2), B2], axis=-2)
 
+    # outputs
     point = Point(arm, at["q"], qd_, qdd)
     C, D, y = _measured(point, signals, basis, A, B2)
     names = [arm.coordinate_names[i] for i in basis.kept]
@@ -347,8 +350,7 @@ def _accelerations(
     mass: _Mass,
 ) -> tuple[Array, Array]:
     """Forces at the point, (..., nu) or (..., nv), and accelerations (..., nv)."""
-    # all but the mass; what holds a point of the couplings at speed is zero: they are
-    # linear relations of coordinates
+    # all forces but those of the masses; couplings, linear in the coordinates, add none
     bias = inverse_dynamics(arm, q, qd, np.zeros(arm.nv))
     if loads is not None:
         bias = bias - loads.forces(arm, q)
@@ -362,7 +364,7 @@ def _accelerations(
     force = tau if tau.shape[-1] == arm.nv else tau @ acts.T
     net = basis.rows((force - bias)[..., np.newaxis])
     qdd = basis.spread(mass.solve(net)[..., 0])
-    # what is zero but for the rounding of its terms
+    # accelerations that are rounding of their terms become zero
     size = np.abs(force) + np.abs(bias)
     if basis.T is not None:
         size = size @ np.abs(basis.T)

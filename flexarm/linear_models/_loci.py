@@ -24,7 +24,7 @@ class RootLocus:
     Attributes
     ----------
     name : str
-        What varies.
+        Name of what varies.
     values : (k,) ndarray of float
         Its values.
     poles : (k, n) ndarray of complex
@@ -55,12 +55,12 @@ class RootLocus:
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """Whether all poles decay, (k,)."""
+        """True where all poles decay, (k,)."""
         return np.asarray((self.rates.real < 0.0).all(axis=-1))
 
 
 def damping_of(rates: Complex) -> Array:
-    """Damping ratios of rates; one for a pole that is not there any more, z = 0."""
+    """Damping ratios of rates; one for a pole z = 0, of infinite rate."""
     size = np.abs(rates)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = -rates.real / size
@@ -87,18 +87,19 @@ def root_locus(
     controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
         As in `closed_loop`; its forces are multiplied by each factor.
     name : str, optional
-        What varies; by default ``"gain"`` or ``"parameter"``.
+        Name of what varies; by default ``"gain"`` or ``"parameter"``.
 
     Returns
     -------
     locus : RootLocus
-        Poles in branches: from value to value each goes to the nearest of the next,
-        seen from where it would be at its former speed, all of them together.
+        Poles in branches: each is continued at its former speed and joined to the
+        nearest pole of the next value, all of them together.
 
     Raises
     ------
     ArgumentError
-        If shapes do not fit.
+        If the leading axes of the models are not those of `values`, or those of the
+        plant are many.
 
     See Also
     --------
@@ -106,8 +107,8 @@ def root_locus(
 
     Notes
     -----
-    Where two branches meet and part again, it does not matter which is which; so it is
-    at a value where they pass close to each other in a step that is too long.
+    Where two branches meet and part again, either continuation is right; where they
+    pass close to each other, steps that are too long may exchange them.
 
     W. R. Evans, "Graphical analysis of control systems", Trans. AIEE 67 (1948),
     547-551.
@@ -133,6 +134,8 @@ def root_locus(
         )
     check_numbers("values", values)
     check_model(model)
+
+    # poles of models along the axis, or of the plant with each factor of the law
     if controller is None:
         if model.batch != values.shape:
             raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Margins of closed loops: how wrong gains and phases of the plant may be."""
+"""Margins of closed loops: admissible errors of gains and phases of the plant."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Loop:
             self._modes = U @ V, np.linalg.solve(V, B.astype(complex))
 
     def sensitivity(self, omega: Array) -> Complex:
-        """(k, m, m): what reaches the inputs of what disturbs them."""
+        """From disturbances of the inputs to the inputs, (k, m, m)."""
         A, B, U, E = self._matrices
         s = 1j * omega if self._dt is None else np.exp(1j * omega * self._dt)
         if self._modes is not None:

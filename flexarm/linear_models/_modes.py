@@ -18,7 +18,7 @@ Complex = NDArray[np.complex128]
 # parts of the norm of the balanced matrix: below the first a pole is at zero (double
 # ones split by the root of rounding), below the second its real part is none
 AT_ZERO, NO_DECAY = 1e-7, 1e-9
-_SHARE = 0.2  # least part of a mode that is told
+MIN_SHARE = 0.2  # of a state in a mode, to be named
 
 
 def each(model: Model) -> list[tuple[tuple[int, ...], Model]]:
@@ -29,7 +29,7 @@ def each(model: Model) -> list[tuple[tuple[int, ...], Model]]:
 
 
 def single(model: LinearSystem, what: str) -> None:
-    """Refuse many models, for what makes one or is of one."""
+    """Refuse many models, for functions of one."""
     if model.batch:
         raise ArgumentError(
             f"{what} one model, these have the leading axes {model.batch}; take one, "
@@ -107,7 +107,7 @@ class Poles(Printed):
             (self.rates.real > NO_DECAY * self.size[..., np.newaxis]) & ~self.at_zero
         )
 
-    def told(self, index: tuple[int, ...]) -> str:
+    def description(self, index: tuple[int, ...]) -> str:
         """Words for the mode of a pole, given by its index."""
         s = complex(self.rates[index])
         where = _listed(self.states, self.shares[index])
@@ -124,11 +124,14 @@ class Poles(Printed):
         if self.values.ndim > 1:
             f = self.frequencies.reshape(-1, self.values.shape[-1])
             grow = int(self.unstable.any(axis=-1).sum())
-            told = (
-                f"{f.shape[1]} poles of {len(f)} models, {grow} of them with some that "
-                "grow"
+            return Sheet(
+                (
+                    f"{f.shape[1]} poles of {len(f)} models, {grow} of them with some "
+                    "that grow",
+                )
             )
-            return Sheet((told,))
+
+        # one row for a real pole or a pair
         rows = [("pole", "Hz", "damping", "in")]
         for i, (value, f) in enumerate(zip(self.values, self.frequencies, strict=True)):
             still = bool(self.at_zero[i])
@@ -168,7 +171,7 @@ def _listed(states: tuple[str, ...], shares: Any, percent: bool = False) -> str:
         key = key if key in states else name
         parts[key] = parts.get(key, 0.0) + float(share)
     most = sorted(parts, key=lambda key: -parts[key])[:3]
-    most = [key for i, key in enumerate(most) if i == 0 or parts[key] > _SHARE]
+    most = [key for i, key in enumerate(most) if i == 0 or parts[key] > MIN_SHARE]
     if percent:
         return ", ".join(f"{key} {100.0 * parts[key]:.0f} %" for key in most)
     return " and ".join(most)
@@ -249,14 +252,14 @@ def _eigen(A: Any) -> tuple[Complex, Array]:
     values, left, right = eig(A, left=True, right=True)
     parts = np.abs(left.conj() * right).T
     total = parts.sum(axis=1, keepdims=True)
-    # of a defective eigenvalue both are perpendicular; there what moves has to do
+    # of a defective eigenvalue both are perpendicular; the right one must do there
     moves = np.abs(right.T) ** 2
     parts = np.where(total > 1e-6, parts, moves)
     return values, np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def balanced(A: Any) -> tuple[Array, Array]:
-    """Matrix in units in which its rows and columns are alike, and these units."""
+    """Matrix in units in which its rows and columns are of like size, and these."""
     from scipy.linalg import matrix_balance
 
     scaled, (scale, _) = matrix_balance(A, permute=False, separate=True)
@@ -275,18 +278,18 @@ def scale_of(model: LinearSystem) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ModalTest:
-    """Which modes inputs move, or outputs show.
+    """Modes that inputs move, or outputs show.
 
     Attributes
     ----------
     what : {"controllable", "observable"}
-        Of what.
+        Property that is tested.
     poles : Poles
         The poles.
     measures : (..., n) ndarray of float
-        For each pole between 0, not at all, and 1.
+        For each pole a number from 0, not at all, to 1.
     tolerance : float
-        Below which a mode counts as not at all.
+        Measure below which a mode counts as not moved, or not shown.
     names : tuple of str
         Inputs or outputs.
     """
@@ -304,7 +307,7 @@ class ModalTest:
 
     @property
     def success(self) -> Any:
-        """Whether there is none of these, (...)."""
+        """True where no mode is lacking, (...)."""
         return ~self.lacking.any(axis=-1)
 
     def check(self, *, decaying: bool = True) -> ModalTest:
@@ -313,13 +316,13 @@ class ModalTest:
         Parameters
         ----------
         decaying : bool
-            Whether modes that decay by themselves count: False asks for stabilizable or
-            detectable models.
+            Whether modes that decay by themselves count; False tests for stabilizable
+            or detectable models.
 
         Raises
         ------
         ArgumentError
-            If some are not; the sentence names the modes.
+            If some are not; the message names the modes.
         """
         bad = self.lacking if decaying else self.lacking & ~self.poles.stable
         if not bad.any():
@@ -334,17 +337,17 @@ class ModalTest:
 
     def _sentence(self, bad: Any) -> str:
         index = tuple(int(i) for i in np.argwhere(bad.any(axis=-1))[0])
-        told: list[str] = []
-        for k in np.flatnonzero(bad[index]):
-            words = self.poles.told((*index, int(k)))
-            if words not in told:
-                told.append(words)
+        every = [
+            self.poles.description((*index, int(k))) for k in np.flatnonzero(bad[index])
+        ]
+        modes = list(dict.fromkeys(every))
         many = int(bad.any(axis=-1).sum())
         where = f" in {many} of {bad[..., 0].size} models" if bad.ndim > 1 else ""
         first = f", the first at index {index}" if index else ""
         signals = ", ".join(self.names[:4]) + (", ..." if len(self.names) > 4 else "")
         return (
-            f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'} not {self.what} "
+            f"{' and '.join(modes)} {'is' if len(modes) == 1 else 'are'} not "
+            f"{self.what} "
             f"by {signals}{where}{first}"
         )
 
@@ -356,13 +359,14 @@ class ModalTest:
         at = np.unravel_index(int(self.measures.argmin()), self.measures.shape)
         index = tuple(int(i) for i in at)
         return (
-            f"all modes are {self.what}, the least {self.poles.told(index)} with "
+            f"all modes are {self.what}, the least "
+            f"{self.poles.description(index)} with "
             f"{self.measures[index]:.3g}"
         )
 
 
 def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
-    r"""Which modes the inputs move: the test of Popov, Belevitch and Hautus.
+    r"""Modes that the inputs move, by the test of Popov, Belevitch and Hautus.
 
     Parameters
     ----------
@@ -374,8 +378,8 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     Returns
     -------
     test : ModalTest
-        Measures and names; ``print(test)`` says it in a sentence, ``test.check()``
-        raises if a mode is not controllable.
+        Measures and names; ``print(test)`` shows a sentence, ``test.check()`` raises if
+        a mode is not controllable.
 
     See Also
     --------
@@ -391,7 +395,7 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
 
     Examples
     --------
-    Two equal pendulums with the same torque move alike; against each other never:
+    Equal torques move two equal pendulums together, never against each other:
 
     >>> import flexarm as fa
     >>> ss = fa.StateSpace(
@@ -407,7 +411,7 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
 
 
 def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
-    r"""Which modes the outputs show: the test of Popov, Belevitch and Hautus.
+    r"""Modes that the outputs show, by the test of Popov, Belevitch and Hautus.
 
     Parameters
     ----------
@@ -419,8 +423,8 @@ def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     Returns
     -------
     test : ModalTest
-        Measures and names; ``print(test)`` says it in a sentence, ``test.check()``
-        raises if a mode is not observable.
+        Measures and names; ``print(test)`` shows a sentence, ``test.check()`` raises if
+        a mode is not observable.
 
     See Also
     --------
@@ -482,7 +486,7 @@ def _measures(A: Array, B: Array, values: Complex) -> Array:
         apart = np.abs(found - s)
         if (apart <= 10.0 * AT_ZERO * most).sum() == 1:
             W = left[:, [int(apart.argmin())]]
-        else:  # all vectors of a multiple one, of which rounding leaves no eigenvectors
+        else:  # all vectors of a multiple one: rounding spoils its eigenvectors
             U, sizes, _ = np.linalg.svd(A - s * np.eye(len(A)))
             null = sizes <= AT_ZERO * most
             null[-1] = True

@@ -14,7 +14,7 @@ _AXES = "xyz"
 
 
 def axes_of(axes: Any) -> str:
-    """Components such as "xy", or a refusal in words."""
+    """Check components such as "xy"."""
     fits = isinstance(axes, str) and axes and set(axes) <= set(_AXES)
     if not fits or len(set(axes)) != len(axes):
         raise ArgumentError(
@@ -24,7 +24,7 @@ def axes_of(axes: Any) -> str:
 
 
 def node_and_name(arm: ArmLike, node: Any) -> tuple[int, str]:
-    """Number of a node, and what its signals are called."""
+    """Number of a node, and its name in signals."""
     if node is None or (isinstance(node, str) and node == "tip"):
         return arm.tip_node, "tip"
     numbers = node_numbers(arm, node)

@@ -1,4 +1,4 @@
-"""Outputs of nodes: where they are, how they move, what sensors on them measure."""
+"""Outputs of nodes: positions, motions, and signals of sensors on them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def _on_node(
     """Some components of the angular (0) or linear (3) half of a motion of a node."""
 
     def names(arm: ArmLike) -> tuple[str, ...]:
-        told = node_and_name(arm, node)[1]
+        name = node_and_name(arm, node)[1]
         between = f" {what}" if what else ""
-        return tuple(f"{told}{between} {axis}" for axis in axes_of(axes))
+        return tuple(f"{name}{between} {axis}" for axis in axes_of(axes))
 
     def tangent(point: Point) -> Tangent:
         number, _ = node_and_name(point.arm, node)
@@ -213,7 +213,7 @@ def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
 
 
 def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
-    """Angular velocity of a node in its own axes, what a gyroscope on it measures.
+    """Angular velocity of a node in its own axes, as a gyroscope on it measures.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def tip_acceleration(axes: str = "xyz") -> Output:
 
 
 def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
-    """Acceleration less gravity in axes of the node, what an accelerometer measures.
+    """Acceleration less gravity in axes of the node, as an accelerometer measures.
 
     Parameters
     ----------

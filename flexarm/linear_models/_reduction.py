@@ -14,11 +14,11 @@ from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
-_CLOSE = 1e-6  # eigenvalues so near to each other, relative, make one block
+_CLOSE = 1e-6  # relative distance of eigenvalues that make one block
 
 
 def _separated(A: Array, first: Any) -> tuple[Array, Array, int]:
-    """Block-diagonal form ``inv(T) A T`` of eigenvalues that are chosen, and others.
+    """Block-diagonal form ``inv(T) A T`` of chosen eigenvalues, and others.
 
     By an ordered Schur form and the equation of Sylvester; the order k of the first
     block is the last result.
@@ -54,7 +54,7 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
             return bool(min(abs(s - c), abs(s - c.conjugate())) <= r)
 
         S, own, k = _separated(rest, mine)
-        if k == 0:  # cannot be but by rounding at the edge of the group
+        if k == 0:  # only by rounding at the edge of the group
             S, own, k = rest, np.eye(n - at), n - at
         F[at:, at:] = S
         T[:, at:] = T[:, at:] @ own
@@ -129,7 +129,7 @@ def _letter(i: int) -> str:
 
 
 def _pair(block: Array) -> tuple[Array, Array]:
-    """Block of a pair of complex poles as a turning one, and the basis of that."""
+    """Block of a pair of complex poles as a rotation, and its basis."""
     values, vectors = np.linalg.eig(block)
     if not values[0].imag:
         return block, np.eye(2)
@@ -151,7 +151,7 @@ def modal_truncation(
     frequency : float
         Modes with a larger ``|s| / (2 pi)``, in Hz, are left out.
     match_static : bool
-        Keep what they add to the outputs at rest, in D (residual flexibility).
+        Keep their part of the outputs at rest, in D (residual flexibility).
 
     Returns
     -------
@@ -161,7 +161,7 @@ def modal_truncation(
     Raises
     ------
     ArgumentError
-        If there are many models, or no mode is so slow.
+        If there are many models, or no mode is below the frequency.
 
     Notes
     -----
@@ -179,14 +179,15 @@ def modal_truncation(
     single(model, "modal_truncation is of")
     if model.dt is not None:
         raise ArgumentError("modal_truncation is of continuous models, dt is given")
+
+    # states of fast modes, block by block
     modal = modal_form(model)
-    own = np.linalg.eigvals
-    sizes = _sizes(modal.A)
     fast: list[int] = []
     at = 0
-    for size in sizes:
+    for size in _sizes(modal.A):
         part = slice(at, at + size)
-        if np.abs(own(modal.A[part, part])).max() > 2.0 * np.pi * frequency:
+        rates = np.abs(np.linalg.eigvals(modal.A[part, part]))
+        if rates.max() > 2.0 * np.pi * frequency:
             fast += range(at, at + size)
         at += size
     slow = [i for i in range(model.n_states) if i not in fast]
@@ -195,6 +196,7 @@ def modal_truncation(
             f"frequency is {frequency!r} Hz, below all modes, expected one above some "
             "of them; see poles()"
         )
+
     D = modal.D
     if match_static and fast:
         rest = np.linalg.solve(modal.A[np.ix_(fast, fast)], modal.B[fast])
@@ -240,7 +242,7 @@ class Reduction:
         Largest difference of the frequency responses, by size: twice the sum of the
         Hankel singular values that are left out.
     message : str
-        All that in a sentence.
+        A sentence on these.
     """
 
     model: Any
@@ -271,7 +273,7 @@ def balanced_reduction(
     Returns
     -------
     reduction : Reduction
-        The model, with the Hankel singular values; ``print`` tells what was done.
+        The model, with the Hankel singular values; ``print`` shows a sentence.
 
     Raises
     ------
@@ -307,6 +309,8 @@ def balanced_reduction(
         raise ArgumentError(f"order is {order!r}, expected a whole number below {n}")
     if not 0 < order <= n:
         raise ArgumentError(f"order is {order}, expected a number from 1 to {n}")
+
+    # reduce each model
     models, values, apart = [], [], set()
     for index, one in each(model):
         reduced, hankel, k = _reduce(one, int(order), match_static, index)
@@ -318,14 +322,16 @@ def balanced_reduction(
             f"the models have between {min(apart)} and {max(apart)} states that do not "
             "decay, expected equal numbers; reduce them one by one"
         )
+
+    # gather the models, and describe the reduction
     k = apart.pop() if apart else 0
     hankel = np.stack(values).reshape(*model.batch, n - k)
     bound = 2.0 * hankel[..., order - k :].sum(axis=-1)
-    told = f"{order} of {n} states are kept"
+    message = f"{order} of {n} states are kept"
     if k:
-        told += f", {k} of them of modes that do not decay, which are kept apart"
+        message += f", {k} of them of modes that do not decay, which are kept apart"
     most = float(np.max(bound, initial=0.0))
-    told += f", the response changes by at most {most:.4g}"
+    message += f", the response changes by at most {most:.4g}"
     stacked = {
         name: np.stack([getattr(x, name) for x in models]).reshape(
             *model.batch, *getattr(models[0], name).shape
@@ -333,7 +339,7 @@ def balanced_reduction(
         for name in "ABCD"
     }
     result = model.replace(**stacked, states=models[0].states, drift=None)
-    return Reduction(result, hankel, k, bound if model.batch else float(bound), told)
+    return Reduction(result, hankel, k, bound if model.batch else float(bound), message)
 
 
 def _reduce(
@@ -353,7 +359,7 @@ def _reduce(
     B, C = np.linalg.solve(T, B), C @ T
     if k > order or k == len(A):
         found = poles(model)
-        slow = [found.told((int(i),)) for i in np.flatnonzero(~found.stable)]
+        slow = [found.description((int(i),)) for i in np.flatnonzero(~found.stable)]
         names = " and ".join(dict.fromkeys(slow))
         where = f" at index {index}" if index else ""
         raise ArgumentError(

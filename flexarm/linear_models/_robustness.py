@@ -1,4 +1,4 @@
-"""Linear models of many arms at once: what a range of payloads does to a loop."""
+"""Linear models of many arms at once: loops over ranges of payloads and the like."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .state_space import StateSpace
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-# a state whose poles have this much of the largest rate has none: rounding
+# part of the largest rate that counts as no decay: rounding
 _NO_RATE = 1e-9
 
 
@@ -43,20 +43,20 @@ class Robustness(Printed):
     poles : (..., n) ndarray of complex
         Of the loops, in 1/s, or z if the controller is discrete.
     stable : (...) ndarray of bool
-        Whether all of them decay.
+        True where all of them decay.
     damping : (...) ndarray of float
         Least damping ratio of the poles.
     decay : (...) ndarray of float
         Slowest decay in 1/s, negative where something grows.
     gain_up, gain_down : (..., m) ndarray of float
-        Least factor above one, and largest below, of the force of one input with which
-        the loop is stable no more; infinite and zero where there is none.
+        Smallest factor above one, and largest below, of the force of one input that
+        makes the loop unstable; infinite and zero where there is none.
     phase : (..., m) ndarray of float
-        Least turn in rad of the phase of one input with which that is so.
+        Smallest change in rad of the phase of one input that makes the loop unstable.
     sensitivity : (...) ndarray of float
-        Largest ratio, over all frequencies, of what reaches the inputs to what disturbs
-        them: one divided by the distance from the least matrix of errors of all gains
-        and phases that may do harm.  Two or less is a common wish.
+        Largest ratio, over all frequencies, of the inputs to their disturbances: the
+        reciprocal of the size of the smallest matrix of errors of gains and phases that
+        may make the loop unstable.  Two or less is a common demand.
 
     Notes
     -----
@@ -86,8 +86,8 @@ class Robustness(Printed):
         Parameters
         ----------
         quantity : {"damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"}
-            Which; of several inputs the worst counts, and a loop that is not stable is
-            worse than any margin.
+            Of several inputs the worst counts, and a loop that is not stable is worse
+            than any margin.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Robustness(Printed):
         Parameters
         ----------
         quantity : {"damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"}
-            What to look at.
+            Name of the attribute.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Robustness(Printed):
         Raises
         ------
         ArgumentError
-            If the quantity is none of these.
+            If there is no such quantity.
 
         Examples
         --------
@@ -153,8 +153,8 @@ class Robustness(Printed):
         n, stable = self.stable.size, int(self.stable.sum())
         lines = [f"{stable} of {n} loops are stable"]
         for quantity in ("damping", "decay"):
-            told = ", ".join(f"{k} {v:.4g}" for k, v in self.worst(quantity).items())
-            lines.append(f"worst {quantity}: {told}")
+            where = ", ".join(f"{k} {v:.4g}" for k, v in self.worst(quantity).items())
+            lines.append(f"worst {quantity}: {where}")
         return Sheet(tuple(lines))
 
 
@@ -176,7 +176,7 @@ def robustness(
     ranges : mapping of str to (k,) array_like
         Values of arguments of `make`; all combinations are computed.
     q : (..., nq) array_like of float
-        Where each arm is linearized; leading axes are many points.
+        Points at which each arm is linearized, along leading axes.
     controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
         As in `closed_loop`, the same for all arms; without it the arms alone.
     **options
@@ -190,8 +190,7 @@ def robustness(
     Raises
     ------
     ArgumentError
-        If a range is empty, an arm has other coordinates than the first, or sizes do
-        not fit.
+        If a range is empty, or an arm has other coordinates than the first.
 
     See Also
     --------
@@ -203,11 +202,11 @@ def robustness(
     Gain and phase margins are those of one input at a time, the loops of the others
     closed: where the return ratio crosses the negative real axis, and the unit circle,
     found on a grid of frequencies that is dense about each resonance and then by
-    halving.  Uncertain parameters that act together are what the ranges are for.
+    halving.  The ranges are meant for uncertain parameters that act together.
     Margins: H. W. Bode, Bell System Technical Journal 19 (1940), 421-454.
 
-    Gains of modal coordinates mean something else where `make` computes other modes:
-    let it change the payload of links whose modes stay, or feed back what sensors show.
+    Gains of modal coordinates change their meaning where `make` computes other modes:
+    let it change the payload of links whose modes stay, or feed back sensor signals.
 
     Examples
     --------
@@ -286,12 +285,15 @@ def _joined(plants: list[StateSpace], shape: tuple[int, ...]) -> StateSpace:
 def _found(
     values: dict[str, Array], models: StateSpace, loops: StateSpace, law: Law | None
 ) -> Robustness:
+    # poles
     batch, dt = loops.batch, loops.dt
     poles = np.linalg.eigvals(loops.A).astype(complex)
     rates = rates_of(poles, dt)
     size = np.abs(np.where(np.isfinite(rates), rates, 0.0)).max(axis=-1, keepdims=True)
     decay = -np.where(np.isfinite(rates), rates.real, -np.inf).max(axis=-1)
     stable = decay > _NO_RATE * size[..., 0]
+
+    # margins of stable loops
     m = len(loops.inputs)
     up, down, phase = (np.full((*batch, m), np.nan) for _ in range(3))
     peak = np.full(batch, np.nan)

@@ -26,13 +26,15 @@ def linearize_stack(
     given : dict
         Arguments q, qd, tau, wrench, and node, or None.
     function : callable
-        What linearizes one arm.
+        Linearizes one arm.
     """
     if isinstance(given["node"], list):
         raise ArgumentError(
             "node is a list of nodes of a stack, expected one node with one wrench; "
             "linearize the arms one by one"
         )
+
+    # states of all arms in one batch
     arrays = {
         k: real_array(k, x) for k, x in given.items() if x is not None and k != "node"
     }
@@ -41,6 +43,8 @@ def linearize_stack(
     batch = common_batch({**shapes, "stack": stack.shape})
     full = {n: np.broadcast_to(x, (*batch, x.shape[-1])) for n, x in arrays.items()}
     index = np.broadcast_to(stack.index, batch)
+
+    # one call for all states of an arm
     models = [
         (
             index == k,
@@ -55,9 +59,11 @@ def linearize_stack(
     first = models[0][1]
     if any(model.states != first.states for _, model in models):
         raise ArgumentError(
-            "couplings of the arms of the stack leave unlike coordinates independent, "
-            "expected alike ones; linearize the arms one by one"
+            "couplings of the arms of the stack leave different coordinates "
+            "independent, expected the same ones; linearize the arms one by one"
         )
+
+    # models in the order of the batch
     fields = {}
     for name in ("A", "B", "C", "D", "q", "qd", "tau", "y", "drift"):
         parts = [(mask, getattr(model, name)) for mask, model in models]

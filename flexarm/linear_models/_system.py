@@ -20,7 +20,7 @@ Model = TypeVar("Model", bound="LinearSystem")
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem(Printed):
-    """Checked matrices and named signals, of which `StateSpace` is made."""
+    """Checked matrices and named signals, the base of `StateSpace`."""
 
     A: Any
     B: Any
@@ -37,6 +37,7 @@ class LinearSystem(Printed):
     drift: Any = None
 
     def __post_init__(self) -> None:
+        # shapes of the matrices
         A, B, C = (real_array(name, getattr(self, name)) for name in "ABC")
         for name, matrix in zip("ABC", (A, B, C), strict=True):
             if matrix.ndim < 2:
@@ -54,6 +55,8 @@ class LinearSystem(Printed):
                     f"{core[1]}) beside A (..., {n}, {n}), {m} inputs and {p} outputs"
                 )
             check_finite(name, matrix, 2)
+
+        # leading axes, then names and sample time
         try:
             batch = np.broadcast_shapes(*(x.shape[:-2] for x in (A, B, C, D)))
         except ValueError:
@@ -81,7 +84,7 @@ class LinearSystem(Printed):
 
     @property
     def batch(self) -> tuple[int, ...]:
-        """Leading axes: how many models."""
+        """Shape of the leading axes, which are many models."""
         return tuple(self.A.shape[:-2])
 
     def replace(self: Model, **changes: Any) -> Model:
@@ -128,7 +131,7 @@ class LinearSystem(Printed):
         Parameters
         ----------
         inputs, outputs : str, int or sequence of these, optional
-            Which, in this order; by default all.
+            In this order; by default all.
 
         Returns
         -------
@@ -158,7 +161,7 @@ class LinearSystem(Printed):
 
 
 def _names(what: str, given: Any, letter: str, size: int) -> tuple[str, ...]:
-    """Unique names, as many as signals."""
+    """Check names: different ones, one for each signal."""
     if isinstance(given, str):
         given = (given,)
     names = tuple(given) if given else tuple(f"{letter}{i}" for i in range(size))

@@ -27,8 +27,8 @@ def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     dt : float
         Sample time in s.
     delay : float
-        Time in s by which the inputs act later, such as that of a computation; any,
-        also a fraction of a sample.
+        Time in s by which the inputs act later, such as that of a computation; it need
+        not be whole samples.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     Raises
     ------
     ArgumentError
-        If the model is discrete already, or a time is no such number.
+        If the model is discrete already.
 
     Notes
     -----
@@ -68,7 +68,7 @@ def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     late = 0.0 if delay == 0.0 else positive_number("delay", delay)
     n, m = model.n_states, model.B.shape[-1]
     whole = int(np.ceil(late / h * (1.0 - 1e-12)))  # samples until an input acts
-    rest = whole * h - late  # how long the newest of the two acts
+    rest = whole * h - late  # time for which the newer of two inputs acts
     rest = rest if rest > 1e-12 * h else 0.0
     A, B = held(model.A, model.B, h)
     if not whole:
@@ -246,7 +246,7 @@ def response(model: LinearSystem, t: Any, u: Any = None, x0: Any = None) -> Resp
     Raises
     ------
     ArgumentError
-        If a shape does not fit or the times do not ascend from zero.
+        If the times do not ascend from zero.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def _samples(dt: float, t: Array) -> NDArray[np.intp]:
     steps = np.rint(t / dt).astype(np.intp)
     if not np.allclose(steps * dt, t, rtol=1e-9, atol=1e-9 * dt):
         raise ArgumentError(
-            f"t has times that are no multiples of the sample time {dt:g} s, expected "
+            f"t has times that are not multiples of the sample time {dt:g} s, expected "
             "samples"
         )
     return steps
@@ -327,7 +327,7 @@ def _transitions(model: LinearSystem, t: Array, row: bool = False) -> Any:
 
 
 def _power(model: LinearSystem, count: int) -> tuple[Array, Array]:
-    """Transition of so many samples with the input held."""
+    """Transition of `count` samples with the input held."""
     A, B = np.broadcast_to(np.eye(model.n_states), model.A.shape), 0.0 * model.B
     for _ in range(count):
         A, B = model.A @ A, model.A @ B + model.B

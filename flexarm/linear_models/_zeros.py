@@ -1,4 +1,4 @@
-"""Zeros of square linear models: what no output shows of what inputs do."""
+"""Zeros of square linear models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._system import LinearSystem
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-_RANK = np.finfo(float).eps ** 0.75  # of a singular value that is none, relative
+_RANK = np.finfo(float).eps ** 0.75  # relative size of singular values that are zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,8 @@ class Zeros(Printed):
     Attributes
     ----------
     values : (..., k) ndarray of complex
-        In 1/s, or z of a discrete model, ascending in size; infinite entries are zeros
-        at infinity, where models of a batch have unlike numbers of finite ones.
+        In 1/s, or z of a discrete model, ascending in size; infinite entries, zeros at
+        infinity, fill up models of a batch with fewer finite ones than others.
     dt : float or None
         Sample time of a discrete model.
     """
@@ -40,14 +40,14 @@ class Zeros(Printed):
 
     @property
     def finite(self) -> NDArray[np.bool_]:
-        """Which are finite, (..., k)."""
+        """True for finite zeros, (..., k)."""
         return np.isfinite(self.values)
 
     @property
     def nonminimum_phase(self) -> NDArray[np.bool_]:
         """Zeros in the right half plane, or outside of the unit circle, (..., k).
 
-        The inverse of such a model grows by them: outputs cannot be inverted causally.
+        They are growing poles of the inverse: outputs cannot be inverted causally.
         """
         size = np.where(self.finite, np.abs(self.values), 0.0)
         if self.dt is not None:
@@ -61,8 +61,9 @@ class Zeros(Printed):
             many = int(self.nonminimum_phase.any(axis=-1).sum())
             count = int(np.prod(self.values.shape[:-1]))
             where = "outside of the unit circle" if self.dt else "in the right half"
-            told = f"zeros of {count} models, {many} of them with some {where} plane"
-            return Sheet((told,))
+            return Sheet(
+                (f"zeros of {count} models, {many} of them with some {where} plane",)
+            )
         rows = [("zero", "")]
         for value, bad in zip(self.values, self.nonminimum_phase, strict=True):
             if value.imag >= 0.0 and np.isfinite(value):
@@ -101,13 +102,13 @@ def zeros(model: LinearSystem) -> Zeros:
     -----
     Zeros at infinity are taken away first, exactly, by the orthogonal reduction of A.
     Emami-Naeini and P. Van Dooren, Automatica 18(4), 1982, on a model whose states,
-    inputs and outputs have balanced units, so that what is left has an invertible D and
+    inputs and outputs have balanced units; the remaining model has an invertible D, and
     the zeros are the eigenvalues of ``A - B inv(D) C``.
 
     The tip of a flexible link that is driven at its base has zeros in the right half
     plane, in pairs ``+- z``; for a uniform beam without hub and payload the first at
     ``2 b^2 sqrt(EI / rho A) / L^2``, with ``tan b = -tanh b``, 11.187 of these units.
-    With m modes there are 2 m zeros, the largest of which mean nothing.
+    With m modes there are 2 m zeros, the largest of which have no meaning.
 
     Examples
     --------
@@ -131,6 +132,8 @@ def zeros(model: LinearSystem) -> Zeros:
             "expected as many of both for its zeros; pick them by select(inputs, "
             "outputs)"
         )
+
+    # zeros of each model
     found = []
     for index, one in each(model):
         values = _finite_zeros(one)
@@ -139,13 +142,15 @@ def zeros(model: LinearSystem) -> Zeros:
             raise SingularityError(
                 f"the model{where} has a transfer matrix that is singular for every s, "
                 f"so that it has no zeros of its own: outputs "
-                f"{', '.join(model.outputs)} depend on each other, or the inputs act "
-                "alike there, as at a singular configuration; expected independent "
-                "ones, chosen by select(inputs, outputs)",
+                f"{', '.join(model.outputs)} depend on each other, or the inputs do, "
+                "as at a singular configuration; expected independent ones, chosen by "
+                "select(inputs, outputs)",
                 index=index,
                 count=1,
             )
         found.append(values)
+
+    # one array, filled up with zeros at infinity
     count = max((len(v) for v in found), default=0)
     result = np.full((len(found), count), np.inf, complex)
     for row, values in zip(result, found, strict=True):

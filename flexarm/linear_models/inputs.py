@@ -1,4 +1,4 @@
-"""What may act on an arm: inputs of `flexarm.linearize`.
+"""Forces that act on an arm: inputs of `flexarm.linearize`.
 
 Inputs are given by their names, ``"actuators"``, ``"all forces"``, ``"tip force y"``,
 or by the functions of this module, alone or several in a list.
@@ -92,8 +92,8 @@ def all_forces() -> Input:
 
 def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
     def names(arm: ArmLike) -> tuple[str, ...]:
-        _, told = node_and_name(arm, node)
-        return tuple(f"{told} {what} {axis}" for axis in axes_of(axes))
+        _, name = node_and_name(arm, node)
+        return tuple(f"{name} {what} {axis}" for axis in axes_of(axes))
 
     def directions(arm: ArmLike, q: Array) -> Array:
         number, _ = node_and_name(arm, node)
@@ -105,7 +105,7 @@ def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
 
 
 def node_force(node: Any = None, axes: str = "xyz") -> Input:
-    """Forces on a node from outside, in base axes: disturbances.
+    """External forces on a node, in base axes: disturbances.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def node_force(node: Any = None, axes: str = "xyz") -> Input:
 
 
 def node_moment(node: Any = None, axes: str = "xyz") -> Input:
-    """Moments on a node from outside, in base axes.
+    """External moments on a node, in base axes.
 
     Parameters
     ----------
@@ -190,6 +190,6 @@ def _read_one(arm: ArmLike, item: Any) -> Input:
             return _ON_NODES[what](node, axes)
     raise ArgumentError(
         f"inputs has {item!r}, expected 'actuators', 'all forces', '<node> force' or "
-        "'<node> moment' with axes if need be, such as 'tip force y', or what the "
-        "functions of flexarm.inputs return"
+        "'<node> moment', with axes or without, such as 'tip force y', or a result of "
+        "a function of flexarm.inputs"
     )

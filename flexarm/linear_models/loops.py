@@ -1,4 +1,4 @@
-"""Linear models with a controller around them: closed loops, and loops cut open."""
+"""Linear models with a controller: closed loops, and open ones."""
 
 from __future__ import annotations
 
@@ -53,10 +53,8 @@ def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
 
     Raises
     ------
-    ArgumentError
-        If sizes or sample times differ.
     SingularityError
-        If outputs answer to their own feedback at once, with a gain of one.
+        If direct transmission of outputs to themselves has a gain of one.
 
     See Also
     --------
@@ -87,7 +85,7 @@ def as_model(law: Law, states: tuple[str, ...] = ()) -> StateSpace:
 
 
 def sensitivity(model: StateSpace, law: Law) -> StateSpace:
-    """From what is added to the inputs of a plant to what then acts on it."""
+    """Model from disturbances of the inputs of a plant to its inputs."""
     plant = sampled(model, law.dt)
     m, n = len(plant.inputs), plant.n_states
     seen = plant.replace(
@@ -111,7 +109,7 @@ def _spread(matrix: Array, batch: tuple[int, ...]) -> Array:
 
 
 def read_controller(model: StateSpace, controller: Any) -> Law:
-    """Matrices of a controller that fits a model, or a refusal in words."""
+    """Matrices of a controller; refuses one that does not fit the model."""
     check_model(model)
     m, p = len(model.inputs), len(model.outputs)
     if all(hasattr(controller, name) for name in ("A", "B", "C", "D", "dt")):
@@ -143,7 +141,7 @@ def read_controller(model: StateSpace, controller: Any) -> Law:
 
 
 def sampled(model: StateSpace, dt: float | None) -> StateSpace:
-    """The model at samples, with inputs held between them; as it is without `dt`."""
+    """The model at samples, with inputs held between them; without `dt` itself."""
     if dt is None or model.dt is not None:
         return model
     return discretize(model, dt)

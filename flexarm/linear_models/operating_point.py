@@ -1,4 +1,4 @@
-r"""The point at which an arm is linearized, and how its nodes move about it.
+r"""The point at which an arm is linearized, and the motion of its nodes about it.
 
 Small displacements d of the positions and the rates qd of a node with the base-frame
 Jacobian J = (J_w; J_v) change its velocity and its acceleration.  Two facts give all
@@ -79,7 +79,7 @@ def lie_brackets(arm: ArmLike, qd: Array) -> Array | None:
         if off > 1e-9 * max(np.abs(twists).max(initial=0.0), 1e-300):
             raise ArgumentError(
                 f"the joint of body {body.name!r} is not holonomic and moves: its "
-                "twists are no Lie algebra, so that its displacements obey no linear "
+                "twists are not a Lie algebra, and its displacements obey no linear "
                 "equation of their own; expected it at rest, or a joint of another kind"
             )
         result[..., at, at] = np.swapaxes(columns, -1, -2)
@@ -149,7 +149,7 @@ class Point:
         return self._sensed(node, self.qdd)[1]
 
     def _sensed(self, node: int, qdd: Array) -> tuple[Array, Tangent, Tangent]:
-        """Rotation of a node, what a body on it feels, and its acceleration."""
+        """Rotation of a node, force on a body on it, and its acceleration."""
         found = self._motions.get(node)
         if found is None:
             found = self._motions[node] = self._sense(node, qdd)
@@ -188,7 +188,7 @@ def _sensor_positions(arm: ArmLike) -> slice:
 
 
 def _with_sensor(arm: ArmLike, node: int) -> tuple[ArmLike, NDArray[np.intp], slice]:
-    """The arm with a free body on a node; where its own velocities are, and the new."""
+    """The arm with a free body on a node, and the places of both in its velocities."""
     k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
     joint = Joint(
         "free", parent=arm.bodies[k].name, node=node - arm.node_slice(k).start

@@ -1,4 +1,4 @@
-"""What may be measured on an arm: outputs of `flexarm.linearize`.
+"""Signals that are measured on an arm: outputs of `flexarm.linearize`.
 
 Outputs are given by their names or by the functions of this module, alone or several in
 a list:
@@ -6,7 +6,7 @@ a list:
 =============================  =======================================================
 ``"joint positions"``          `joint_positions`, `joint_velocities`,
                                `joint_accelerations`
-``"motor positions"``          `motor_positions`, `motor_velocities`: what encoders see
+``"motor positions"``          `motor_positions`, `motor_velocities`, as of encoders
 ``"modes"``                    `modes`, `mode_velocities`
 ``"state"``                    `state`: all of it
 ``"tip position"``,            `node_position` of the tip; ``"tip y"`` for short
@@ -161,7 +161,7 @@ def joint_accelerations() -> Output:
 
 
 def motor_positions() -> Output:
-    """What encoders on the actuators see: motors, and joints without a drive.
+    """Positions of actuators, as of encoders: motors, and joints without a drive.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def combination(
     Raises
     ------
     ArgumentError
-        If a coordinate is not of the arm; told when the model is made.
+        When the model is made, if the arm has no such coordinate.
 
     Examples
     --------
@@ -396,6 +396,6 @@ def _read_one(arm: ArmLike, item: Any) -> Output:
     raise ArgumentError(
         f"outputs has {item!r}, expected {', '.join(map(repr, _NAMED))}, '<node> "
         "position' (velocity, acceleration, rotation, angular velocity, accelerometer, "
-        "gyroscope) with axes if need be, such as 'tip position xy', ('strain', link, "
-        "distance), or what the functions of flexarm.outputs return"
+        "gyroscope), with axes or without, such as 'tip position xy', ('strain', link, "
+        "distance), or a result of a function of flexarm.outputs"
     )

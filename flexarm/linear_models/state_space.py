@@ -50,10 +50,10 @@ class StateSpace(LinearSystem):
     Notes
     -----
     ``model[index]`` takes models of a batch, `select` signals by their names.  `poles`,
-    `zeros`, `controllability` and `observability` tell what a model is like,
+    `zeros`, `controllability` and `observability` are properties of a model,
     `frequency_response`, `static_gain`, `step_response`, `impulse_response` and
-    `response` what it does; `discretize`, `modal_form`, `modal_truncation`,
-    `balanced_reduction`, `series` and `feedback` make others, `to_control` and
+    `response` its behaviour; `discretize`, `modal_form`, `modal_truncation`,
+    `balanced_reduction`, `series` and `feedback` make other models, `to_control` and
     `to_scipy` objects of other packages.
 
     Examples
@@ -94,7 +94,7 @@ class StateSpace(LinearSystem):
             f"outputs: {', '.join(self.outputs)}",
         ]
         if self.drift is not None:
-            lines += _drift_told(self)
+            lines += _drift_lines(self)
         return Sheet((*lines, *self.poles()._sheet().parts))
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class StateSpace(LinearSystem):
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no linear model."""
+    """Refuse all but a linear model."""
     if not isinstance(model, StateSpace):
         raise ArgumentError(
             f"model is {type(model).__name__}, expected a StateSpace, such as the "
@@ -112,14 +112,14 @@ def check_model(model: Any) -> None:
         )
 
 
-def _drift_told(model: StateSpace) -> list[str]:
-    """A line that says how far the point is from an equilibrium, if it is."""
+def _drift_lines(model: StateSpace) -> list[str]:
+    """Line on the distance of the point from an equilibrium, unless it is one."""
     drift = np.abs(model.drift)
     n = model.n_states // 2
     largest = drift.reshape(-1, model.n_states).max(axis=0, initial=0.0)
-    told = []
+    parts = []
     for what, part in (("velocity", largest[:n]), ("acceleration", largest[n:])):
         if part.any():
             k = int(part.argmax())
-            told.append(f"{what} up to {part[k]:.3g} of {model.states[k]}")
-    return [f"no equilibrium: {', '.join(told)}"] if told else []
+            parts.append(f"{what} up to {part[k]:.3g} of {model.states[k]}")
+    return [f"no equilibrium: {', '.join(parts)}"] if parts else []

@@ -1,4 +1,4 @@
-"""Strain gauges on links that are beams, and what every output is."""
+"""Strain gauges on links that are beams, and the class of all outputs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def strain(
     Raises
     ------
     ArgumentError
-        If the link is no beam or not so long.
+        If the link is not a beam, or is shorter.
 
     Notes
     -----
@@ -107,7 +107,7 @@ def strain(
 
 
 def _beam(arm: ArmLike, body: str | int) -> int:
-    """Number of a body that is a beam, or a refusal in words."""
+    """Number of a body; refuses one that is not a beam."""
     try:
         k = arm.body_index(body)
     except ModelError as refusal:
@@ -115,7 +115,7 @@ def _beam(arm: ArmLike, body: str | int) -> int:
     if arm.bodies[k].beam is None:
         beams = [b.name for b in arm.bodies if b.beam is not None]
         raise ArgumentError(
-            f"a strain is asked of body {arm.bodies[k].name!r}, which is no beam, "
+            f"a strain of body {arm.bodies[k].name!r}, which is not a beam, is given; "
             f"expected one of {', '.join(map(repr, beams)) or 'none: there is no beam'}"
         )
     return k
@@ -128,7 +128,7 @@ def _strain_of(arm: ArmLike, k: int, at: float) -> Array:
     length = float(x[-1])
     if not 0.0 <= at <= length * (1.0 + 1e-12):
         raise ArgumentError(
-            f"a strain is asked at {at!r} m of link {arm.bodies[k].name!r}, expected a "
+            f"a strain at {at!r} m of link {arm.bodies[k].name!r} is given, expected a "
             f"distance from its base between 0 and {length:g} m"
         )
     rows = profile.strain.reshape(len(x), -1)

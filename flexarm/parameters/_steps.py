@@ -99,9 +99,11 @@ def _ad(u: Array) -> Array:
 def _exponential(u: Array) -> tuple[Array, Array]:
     """Adjoint map of exp(-u), and right Jacobian at u."""
     if u.shape[-1] == 3:
-        return np.asarray(se3.so3_exp(-u)), np.asarray(se3.so3_right_jacobian(u))
+        return np.asarray(se3.so3_exp(-u)), np.asarray(
+            se3.so3_jacobian(u, side="right")
+        )
     back = se3.adjoint(se3.exp(-u))
-    return np.asarray(back), np.asarray(se3.right_jacobian(u))
+    return np.asarray(back), np.asarray(se3.jacobian(u, side="right"))
 
 
 class Tangents(NamedTuple):

@@ -13,9 +13,10 @@ wrench               ``(2, 6)``     each part [moment; force]
 ===================  =============  ===========================================
 
 Functions of G1 begin with ``rotation_``.  Those of the groups are generalized ufuncs
-from C kernels as in `flexarm.se3`: leading axes broadcast, ``out=`` is accepted, pairs
-that are no rotations or poses to 1e-6 are refused.  The paper's stacked vectors, with
-wrenches force first, and its matrices come from functions with ``paper`` in the name.
+from C kernels as in `flexarm.se3`.  A pair that is not a dual rotation or a dual pose
+to 1e-6 raises `NotFiniteError`, whose message says which pair and why.  The paper's
+stacked vectors, with wrenches force first, and its matrices come from functions with
+``paper`` in the name.
 
 >>> import numpy as np
 >>> import flexarm as fa

@@ -149,11 +149,6 @@ def turn_screw(X: Any, screw: Any) -> Array:
     turned : (..., 2, 6) ndarray of float
         Both halves turned by `X`.
 
-    Raises
-    ------
-    NotFiniteError
-        If `X` is no dual rotation to 1e-6.
-
     See Also
     --------
     shift_screw : another point.
@@ -198,7 +193,7 @@ def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
 
     See Also
     --------
-    bracket : what it is made of.
+    bracket : the product in it.
 
     Notes
     -----
@@ -245,7 +240,7 @@ def mode_twists(
         Displacements along z, and slopes.
     slope_sign : {-1, 1}, optional
         Sign of the rotation about y by a slope along z.  A right-handed rotation about
-        y turns x towards -z, hence -1; 1 is what the paper prints.
+        y turns x towards -z, hence -1; the paper prints 1.
 
     Returns
     -------
@@ -255,7 +250,7 @@ def mode_twists(
     Raises
     ------
     ArgumentError
-        If a shape, a type or the sign does not fit, or a number is not finite.
+        If the numbers of modes differ, or the sign is neither -1 nor 1.
 
     See Also
     --------
@@ -288,8 +283,8 @@ def mode_twists(
     arrays = {name: core_array(name, x, (None,)) for name, x in given.items()}
     lengths = {name: x.shape[-1] for name, x in arrays.items()}
     if len({*lengths.values()}) > 1:
-        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
-        raise ArgumentError(f"numbers of modes differ: {told}, expected equal ones")
+        counts = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise ArgumentError(f"numbers of modes differ: {counts}, expected equal ones")
     psi, y, y_slope, z, z_slope = np.broadcast_arrays(*arrays.values())
     n = psi.shape[-1]
     result = np.zeros((*psi.shape[:-1], 3 * n, 6))

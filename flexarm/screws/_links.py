@@ -36,11 +36,6 @@ def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
     X : (..., 2, 3, 3) ndarray of float
         ``[A, theta~ A]``.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a rotation to 1e-6.
-
     See Also
     --------
     dual_pose : with a position.
@@ -79,11 +74,6 @@ def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
     -------
     T : (..., 2, 4, 4) ndarray of float
         ``[T, delta^ T]``.
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6.
 
     See Also
     --------
@@ -164,11 +154,6 @@ def link_pose(angle: Any, displacement: Any, position: Any, joint: Any) -> Array
     T : (..., 2, 4, 4) ndarray of float
         Dual pose of the next link in the frame of the root.
 
-    Raises
-    ------
-    NotFiniteError
-        If `joint` is not a pose to 1e-6.
-
     Notes
     -----
     A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 49 and 50.
@@ -216,7 +201,7 @@ def rotation_velocity(X: Any, X_rate: Any) -> Array:
     Raises
     ------
     NotFiniteError
-        If `X` is no dual rotation, or `X_rate` is not tangent to them.
+        If `X_rate` is not tangent to the dual rotations.
 
     Notes
     -----
@@ -256,13 +241,13 @@ def pose_velocity(T: Any, T_rate: Any) -> Array:
     Raises
     ------
     NotFiniteError
-        If `T` is no dual pose, or `T_rate` is not tangent to them.
+        If `T_rate` is not tangent to the dual poses.
 
     Notes
     -----
     A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 15-17, 53-56.
-    In the second row of (54) the velocity beside the angle is that of the joint, the
-    printed one is that of the deflection; the product ``T^-1 T_rate`` says so.
+    In the second row of (54) the velocity beside the angle is that of the joint, not
+    that of the deflection as printed; this follows from the product ``T^-1 T_rate``.
 
     Examples
     --------

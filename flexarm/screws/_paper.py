@@ -205,8 +205,7 @@ def pose_from_paper(matrix: Any) -> Array:
     Raises
     ------
     ArgumentError
-        If a shape or a type does not fit, a number is not finite, or the matrix has not
-        the form of G2 to 1e-9.
+        If the matrix does not have the form of G2 to 1e-9.
 
     See Also
     --------
@@ -369,7 +368,7 @@ def paper_mode_matrix(
     torsion, bending_y, slope_y, bending_z, slope_z : (n,) array_like of float
         Modes at the section, as for `mode_twists`.
     slope_sign : {-1, 1}, optional
-        Sign of the rotation about y by a slope along z; 1 is what the paper prints.
+        Sign of the rotation about y by a slope along z; the paper prints 1.
 
     Returns
     -------
@@ -380,7 +379,7 @@ def paper_mode_matrix(
     Raises
     ------
     ArgumentError
-        If a shape, a type or the sign does not fit, or a number is not finite.
+        If the modes are those of several sections.
 
     See Also
     --------

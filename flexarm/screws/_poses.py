@@ -24,12 +24,6 @@ def compose(S: Any, T: Any, *, out: Any = None) -> Any:
     ST : (..., 2, 4, 4) ndarray of float
         Dual pose of c in a.
 
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
-
     See Also
     --------
     inverse
@@ -66,12 +60,6 @@ def inverse(T: Any, *, out: Any = None) -> Any:
     -------
     inverse : (..., 2, 4, 4) ndarray of float
         Dual pose of a in b, for `T` of b in a.
-
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
 
     See Also
     --------
@@ -116,8 +104,8 @@ def exp(X: Any, *, out: Any = None) -> Any:
     Notes
     -----
     A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 138 to 144. G2
-    is SE(3) over the dual numbers. The lower right entry of (141) is printed as 0, it
-    is 1.
+    is SE(3) over the dual numbers. The lower right entry of (141) is 1, not 0 as
+    printed.
 
     Examples
     --------
@@ -145,19 +133,13 @@ def log(T: Any, *, out: Any = None) -> Any:
     X : (..., 2, 6) ndarray of float
         Dual twist whose real part has an angle of pi or less.
 
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
-
     See Also
     --------
     exp : the inverse.
 
     Notes
     -----
-    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 145.
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eq. 145.
 
     Examples
     --------
@@ -186,12 +168,6 @@ def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
     -------
     moved : (..., 2, 6) ndarray of float
         The same in the coordinates of a, referred to its origin.
-
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
 
     See Also
     --------
@@ -236,12 +212,6 @@ def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
     moved : (..., 2, 6) ndarray of float
         The same in the coordinates of b, referred to its origin.
 
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
-
     See Also
     --------
     apply_adjoint : the way there.
@@ -275,12 +245,6 @@ def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
     -------
     moved : (..., 2, 6) ndarray of float
         The same wrench in the coordinates of a, its moment about the origin of a.
-
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
 
     See Also
     --------
@@ -320,12 +284,6 @@ def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
     -------
     moved : (..., 2, 6) ndarray of float
         The same wrench in the coordinates of b, its moment about the origin of b.
-
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a pose to 1e-6, the dual part not the matrix of a twist
-        times it, or a number not finite; the message says which.
 
     See Also
     --------
@@ -438,7 +396,7 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
 
     Notes
     -----
-    Exists for angles that are no multiple of 2 pi but zero.
+    It does not exist at angles of 2 pi, 4 pi, ....
 
     Examples
     --------

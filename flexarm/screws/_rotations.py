@@ -24,12 +24,6 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
     XY : (..., 2, 3, 3) ndarray of float
         The product, with the angle ``theta_X + A_X theta_Y``.
 
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
-        a number not finite; the message says which.
-
     See Also
     --------
     rotation_inverse
@@ -65,12 +59,6 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
     -------
     inverse : (..., 2, 3, 3) ndarray of float
         Both parts transposed.
-
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
-        a number not finite; the message says which.
 
     See Also
     --------
@@ -109,12 +97,6 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
     -------
     b : (..., 2, 3) ndarray of float
         ``(A r, theta x A r + A d)`` of ``a = (r, d)``.
-
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
-        a number not finite; the message says which.
 
     See Also
     --------
@@ -159,7 +141,7 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
 
     Notes
     -----
-    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 13.
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eq. 13.
 
     Examples
     --------
@@ -221,19 +203,13 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) ndarray of float
         Dual rotation vector whose real part has a length of pi or less.
 
-    Raises
-    ------
-    NotFiniteError
-        If the real part is not a rotation to 1e-6, the dual part not skew times it, or
-        a number not finite; the message says which.
-
     See Also
     --------
     rotation_exp : the inverse.
 
     Notes
     -----
-    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eqs. 137.
+    A. Cibicik and O. Egeland, IEEE Transactions on Robotics, 2020, eq. 137.
 
     Examples
     --------
@@ -278,7 +254,7 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     >>> import flexarm as fa
     >>> W = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
     >>> J, Q = fa.screws.rotation_left_jacobian(W)
-    >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.left_jacobian(W.ravel()))
+    >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.jacobian(W.ravel()))
     True
     """
     return _core.screws_rotation_left_jacobian(W, out)
@@ -305,7 +281,7 @@ def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
 
     Notes
     -----
-    Exists for angles that are no multiple of 2 pi but zero.
+    It does not exist at angles of 2 pi, 4 pi, ....
 
     Examples
     --------

@@ -1,17 +1,16 @@
 """Rotations, poses, twists and wrenches: the Lie groups SO(3) and SE(3), in batches.
 
-Generalized ufuncs from C kernels that need no arm: leading axes broadcast, ``out=`` is
-accepted, inputs never change.
+Generalized ufuncs from C kernels, which need no arm.  A pose is the 4 x 4 matrix
+``[[R, r], [0, 1]]`` of a frame b in a frame a; it takes coordinates in b to those in a.
+Wrenches are [moment; force], quaternions (w, x, y, z).  A left Jacobian, the default,
+gives velocities in the fixed frame, one with ``side="right"`` those in the moving
+frame.
 
-Conventions: SI units and radians.  Twists and screws are [angular; linear], wrenches
-[moment; force].  A pose is the 4 x 4 matrix ``[[R, r], [0, 1]]`` of a frame b in a
-frame a, it takes coordinates in b to those in a.  Quaternions are (w, x, y, z).  A
-left Jacobian gives velocities in the fixed frame, a right one in the moving frame.
-
-Matrices that are no rotations to 1e-6 (entries of ``R'R - I``), or reflections, are
-refused, as are poses with another last row than (0, 0, 0, 1).  Results have errors of
-some units in the last place of their largest entries, for all angles up to a half turn
-and translations of any size; small rotation vectors keep their relative accuracy.
+A matrix that is not a rotation to 1e-6 (entries of ``R'R - I``), a reflection, or a
+pose whose last row is not (0, 0, 0, 1) raises `NotFiniteError`, whose message says
+which one it is and how far off.  Results have errors of a few units in the last place
+of their largest entries, for all angles up to a half turn and translations of any size;
+small rotation vectors keep their relative accuracy.
 
 >>> import flexarm as fa
 >>> C = fa.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
@@ -42,14 +41,12 @@ from ._adjoints import (
     bracket,
 )
 from ._jacobians import (
-    left_jacobian,
-    left_jacobian_derivative,
-    left_jacobian_inverse,
-    left_jacobian_inverse_derivative,
-    right_jacobian,
-    right_jacobian_derivative,
-    right_jacobian_inverse,
-    right_jacobian_inverse_derivative,
+    jacobian,
+    jacobian_derivative,
+    jacobian_inverse,
+    jacobian_inverse_derivative,
+    so3_jacobian,
+    so3_jacobian_inverse,
 )
 from ._poses import (
     cayley,
@@ -77,11 +74,7 @@ from ._rotations import (
     so3_cayley_inverse,
     so3_exp,
     so3_hat,
-    so3_left_jacobian,
-    so3_left_jacobian_inverse,
     so3_log,
-    so3_right_jacobian,
-    so3_right_jacobian_inverse,
     so3_vee,
 )
 
@@ -102,10 +95,10 @@ __all__ = [
     "hat",
     "interpolate",
     "inverse",
-    "left_jacobian",
-    "left_jacobian_derivative",
-    "left_jacobian_inverse",
-    "left_jacobian_inverse_derivative",
+    "jacobian",
+    "jacobian_derivative",
+    "jacobian_inverse",
+    "jacobian_inverse_derivative",
     "log",
     "nearest_rotation",
     "pose",
@@ -114,10 +107,6 @@ __all__ = [
     "quaternion_inverse",
     "quaternion_log",
     "quaternion_product",
-    "right_jacobian",
-    "right_jacobian_derivative",
-    "right_jacobian_inverse",
-    "right_jacobian_inverse_derivative",
     "rotation_from_quaternion",
     "screw",
     "screw_parameters",
@@ -125,11 +114,9 @@ __all__ = [
     "so3_cayley_inverse",
     "so3_exp",
     "so3_hat",
-    "so3_left_jacobian",
-    "so3_left_jacobian_inverse",
+    "so3_jacobian",
+    "so3_jacobian_inverse",
     "so3_log",
-    "so3_right_jacobian",
-    "so3_right_jacobian_inverse",
     "so3_vee",
     "vee",
 ]
@@ -175,8 +162,6 @@ def screw_parameters(X: Any) -> ScrewParameters:
 
     Raises
     ------
-    ArgumentError
-        If the last axis has not length 6 or a number is not finite.
     NotFiniteError
         If a twist is zero, which has no axis; the result has NaN there.
 
@@ -242,8 +227,8 @@ def nearest_rotation(matrix: Any) -> Array:
     Raises
     ------
     ArgumentError
-        If the shape does not fit, a number is not finite, or several rotations are
-        equally near, as to a matrix of zeros or to a reflection.
+        If several rotations are equally near, as to a matrix of zeros or to a
+        reflection.
 
     See Also
     --------

@@ -23,12 +23,6 @@ def adjoint(C: Any, *, out: Any = None) -> Any:
         The matrix ``[[R, 0], [r~ R, R]]``, which takes a twist in the coordinates of b
         to those of a.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     apply_adjoint : its product with a twist, without the matrix.
@@ -62,12 +56,6 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
     -------
     Ad : (..., 6, 6) ndarray of float
         ``[[R', 0], [-R' r~, R']]``, the adjoint matrix of the inverse of `C`.
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------
@@ -103,12 +91,6 @@ def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
     Y : (..., 6) ndarray of float
         ``(R w; R v + r x R w)``, the twist in the coordinates of a.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     apply_adjoint_inverse : the way back.
@@ -141,12 +123,6 @@ def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
     Y : (..., 6) ndarray of float
         ``(R' w; R' (v - r x w))``, the twist in the coordinates of b.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     apply_adjoint : the way there.
@@ -177,12 +153,6 @@ def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
     -------
     Y : (..., 6) ndarray of float
         ``(R n + r x R f; R f)``, the wrench in the coordinates of a.
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------
@@ -219,12 +189,6 @@ def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
     -------
     Y : (..., 6) ndarray of float
         ``(R' (n - r x f); R' f)``, the wrench in the coordinates of b.
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------

@@ -129,12 +129,6 @@ def log(C: Any, *, out: Any = None) -> Any:
         Twist with an angular part of length pi or less; of a half turn the sign is that
         of `so3_log`.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     exp : the inverse.
@@ -172,12 +166,6 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) ndarray of float
         ``[[R, r], [0, 1]]``.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     nearest_rotation : the rotation nearest to a matrix.
@@ -211,12 +199,6 @@ def inverse(C: Any, *, out: Any = None) -> Any:
     inverse : (..., 4, 4) ndarray of float
         ``[[R', -R' r], [0, 1]]``.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     compose
@@ -247,12 +229,6 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
     -------
     C : (..., 4, 4) ndarray of float
         Pose of c in a, ``A @ B``, with a last row of exactly (0, 0, 0, 1).
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------
@@ -287,12 +263,6 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) ndarray of float
         ``C0 exp(s log(C0^-1 C1))``: constant twist along one screw, the short way
         round.
-
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a pose to 1e-6, or a number not finite; the message says
-        which and how far off.
 
     See Also
     --------
@@ -386,17 +356,24 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
     return _core.se3_cayley_inverse(C, out)
 
 
-def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
+def screw(
+    point: Any = (0.0, 0.0, 0.0),
+    axis: Any = (0.0, 0.0, 1.0),
+    pitch: Any = 0.0,
+    *,
+    out: Any = None,
+) -> Any:
     """Unit screw of an axis with a pitch.
 
     Parameters
     ----------
     point : (..., 3) array_like of float
-        Any point of the axis, m.
+        Any point of the axis, m; the origin by default.
     axis : (..., 3) array_like of float
-        Direction, of any length but zero.
+        Direction, of any length but zero; z by default.
     pitch : (...) array_like of float
-        Travel per radian, m; ``inf`` for a pure translation.
+        Travel per radian, m; 0 for a pure rotation, the default, ``inf`` for a pure
+        translation.
     out : (..., 6) ndarray of float, optional
         Where to store the result.
 
@@ -426,7 +403,7 @@ def screw(point: Any, axis: Any, pitch: Any, *, out: Any = None) -> Any:
     >>> import flexarm as fa
     >>> fa.se3.screw([1, 0, 0], [0, 0, 5], 0.5)
     array([ 0. ,  0. ,  1. ,  0. , -1. ,  0.5])
-    >>> fa.se3.screw([1, 0, 0], [0, 0, 5], np.inf)
+    >>> fa.se3.screw(pitch=np.inf)
     array([0., 0., 0., 0., 0., 1.])
     """
     return _core.se3_screw(point, axis, pitch, out)

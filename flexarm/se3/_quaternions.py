@@ -23,12 +23,6 @@ def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
         Quaternion (w, x, y, z) of length one, ``w >= 0``; where w is zero, its entry of
         largest size is positive.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     rotation_from_quaternion : the inverse.

@@ -1,4 +1,4 @@
-"""Rotations in space: vectors, matrices, Jacobians (SO(3))."""
+"""Rotations in space: vectors and matrices (SO(3))."""
 
 from __future__ import annotations
 
@@ -124,12 +124,6 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
         Rotation vector of length pi or less. Of a half turn both signs are right; the
         one given has its entry of largest size positive.
 
-    Raises
-    ------
-    NotFiniteError
-        If a matrix is not a rotation to 1e-6, or a number not finite; the message says
-        which and how far off.
-
     See Also
     --------
     so3_exp : the inverse.
@@ -146,149 +140,6 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
     array([0.    , 0.    , 1.5708])
     """
     return _core.se3_so3_log(R, out)
-
-
-def so3_left_jacobian(phi: Any, *, out: Any = None) -> Any:
-    """Left Jacobian of SO(3): angular velocity in fixed axes from rates.
-
-    Parameters
-    ----------
-    phi : (..., 3) array_like of float
-        Rotation vector, axis times angle, rad.
-    out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    J : (..., 3, 3) ndarray of float
-        ``J`` with ``d/dt exp(phi~) = (J phi_dot)~ exp(phi~)``: `J` times the rate of
-        the vector is the angular velocity in fixed axes.
-
-    See Also
-    --------
-    so3_left_jacobian_inverse : its inverse.
-
-    Notes
-    -----
-    The differential of the exponential, dexp; A. Mueller, Multibody System Dynamics
-    43, 2018, appendix A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> phi, rate = np.array([0.3, 0.0, 0.0]), [2.0, 0.0, 0.0]
-    >>> fa.se3.so3_left_jacobian(phi) @ rate  # about its own axis
-    array([2., 0., 0.])
-    """
-    return _core.se3_so3_left_jacobian(phi, out)
-
-
-def so3_left_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
-    """Inverse of the left Jacobian of SO(3).
-
-    Parameters
-    ----------
-    phi : (..., 3) array_like of float
-        Rotation vector, axis times angle, rad.
-    out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    J : (..., 3, 3) ndarray of float
-        Rates of the vector from the angular velocity in fixed axes.
-
-    See Also
-    --------
-    so3_left_jacobian : its inverse.
-
-    Notes
-    -----
-    Exists for angles that are no multiple of 2 pi but zero; beside them it is large.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> phi = [0.3, -0.2, 0.9]
-    >>> J = fa.se3.so3_left_jacobian(phi)
-    >>> inverse = fa.se3.so3_left_jacobian_inverse(phi)
-    >>> np.allclose(J @ inverse, np.eye(3), rtol=0, atol=1e-15)
-    True
-    """
-    return _core.se3_so3_left_jacobian_inverse(phi, out)
-
-
-def so3_right_jacobian(phi: Any, *, out: Any = None) -> Any:
-    """Right Jacobian of SO(3): angular velocity in the turned axes from rates.
-
-    Parameters
-    ----------
-    phi : (..., 3) array_like of float
-        Rotation vector, axis times angle, rad.
-    out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    J : (..., 3, 3) ndarray of float
-        ``J`` with ``d/dt exp(phi~) = exp(phi~) (J phi_dot)~``: `J` times the rate of
-        the vector is the angular velocity in the turned axes.
-
-    See Also
-    --------
-    so3_right_jacobian_inverse : its inverse.
-
-    Notes
-    -----
-    The left Jacobian at ``-phi``, which is the transpose.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> phi, rate = np.array([0.3, 0.0, 0.0]), [2.0, 0.0, 0.0]
-    >>> fa.se3.so3_right_jacobian(phi) @ rate  # about its own axis
-    array([2., 0., 0.])
-    """
-    return _core.se3_so3_right_jacobian(phi, out)
-
-
-def so3_right_jacobian_inverse(phi: Any, *, out: Any = None) -> Any:
-    """Inverse of the right Jacobian of SO(3).
-
-    Parameters
-    ----------
-    phi : (..., 3) array_like of float
-        Rotation vector, axis times angle, rad.
-    out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
-
-    Returns
-    -------
-    J : (..., 3, 3) ndarray of float
-        Rates of the vector from the angular velocity in the turned axes.
-
-    See Also
-    --------
-    so3_right_jacobian : its inverse.
-
-    Notes
-    -----
-    Exists for angles that are no multiple of 2 pi but zero; beside them it is large.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> phi = [0.3, -0.2, 0.9]
-    >>> J = fa.se3.so3_right_jacobian(phi)
-    >>> inverse = fa.se3.so3_right_jacobian_inverse(phi)
-    >>> np.allclose(J @ inverse, np.eye(3), rtol=0, atol=1e-15)
-    True
-    """
-    return _core.se3_so3_right_jacobian_inverse(phi, out)
 
 
 def so3_cayley(phi: Any, *, out: Any = None) -> Any:

@@ -1,0 +1,234 @@
+"""Conversions of descriptions into one another, and descriptions of arms."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import se3
+from ..arm import Arm
+from ..bodies.body import Body
+from ..errors import ModelError
+from ._denavit_hartenberg import DenavitHartenberg, rows_as_joint_frames
+from ._extraction import extract
+from ._joint_frames import JointFrames
+from ._screws import (
+    BodyScrews,
+    SpatialScrews,
+    body_of_spatial,
+    spatial_of_body,
+    without_offset,
+)
+from .poses import clean_screws, point_and_pitch, pose, turn_to
+
+Array = NDArray[np.float64]
+AnyDescription: TypeAlias = JointFrames | BodyScrews | SpatialScrews | DenavitHartenberg
+
+
+def joint_frames(given: AnyDescription | Arm) -> JointFrames:
+    """Joint frames of the same tree.
+
+    Parameters
+    ----------
+    given : description or Arm
+        Description, or an arm at rest, without spherical, free and subspace joints.
+
+    Returns
+    -------
+    description : JointFrames
+        Of an arm, the frames of its joints.  Of screws, the frames of a joint with one
+        screw lie with z along its axis, at the point of it next to the origin of the
+        body; other joints have the frame of the body.  Points and pitches that are
+        rounding (8 eps of the largest length) become zero.  Of Denavit-Hartenberg
+        parameters, the frames of Remark 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
+    >>> found = fa.descriptions.joint_frames(arm)
+    >>> np.allclose(found.poses(q), fa.link_poses(arm, q))
+    True
+    """
+    if isinstance(given, JointFrames):
+        return given
+    if isinstance(given, DenavitHartenberg):
+        return rows_as_joint_frames(given)
+    if isinstance(given, Arm):
+        return _frames_of_arm(given)
+    return _frames_of_screws(body_screws(given))
+
+
+def body_screws(given: AnyDescription | Arm) -> BodyScrews:
+    """Body-fixed screws of the same tree, without joint frames.
+
+    Parameters
+    ----------
+    given : description or Arm
+        Description, or an arm at rest, without spherical, free and subspace joints.
+
+    Returns
+    -------
+    description : BodyScrews
+        By (4) and (5) of joint frames, by (11) and (12) of spatial screws.
+
+    Raises
+    ------
+    ModelError
+        If neither a description nor an arm is given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
+    >>> found = fa.descriptions.body_screws(arm)
+    >>> np.allclose(found.poses(q), fa.link_poses(arm, q))
+    True
+    """
+    if isinstance(given, BodyScrews):
+        return given
+    if isinstance(given, SpatialScrews):
+        return body_of_spatial(given)
+    if not isinstance(given, JointFrames | DenavitHartenberg | Arm):
+        raise ModelError(
+            f"{type(given).__name__} is given, expected flexarm.Arm or a description"
+        )
+    frames = joint_frames(given)
+    references, screws = [], []
+    for i, offset in enumerate(frames._coordinates(frames.offsets)):
+        Z, E = without_offset(frames.screws[i], offset)
+        on_body = frames.body_frames[i] @ se3.inverse(E)
+        references.append(frames.parent_frames[i] @ se3.inverse(on_body))
+        screws.append(se3.adjoint(on_body) @ Z)
+    return BodyScrews(references, screws, frames.parents)
+
+
+def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
+    """Spatial screws of the same tree, a product of exponentials, by (11) and (12).
+
+    Parameters
+    ----------
+    given : description or Arm
+        Description, or an arm at rest, without spherical, free and subspace joints.
+
+    Returns
+    -------
+    description : SpatialScrews
+        Screws and reference poses in the base.
+
+    Examples
+    --------
+    Angular parts and moments of the screws of a planar arm with the elbow at x = 1:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> np.hstack(fa.descriptions.spatial_screws(arm).screws).T + 0.0
+    array([[ 0.,  0.,  1.,  0.,  0.,  0.],
+           [ 0.,  0.,  1.,  0., -1.,  0.]])
+    """
+    if isinstance(given, SpatialScrews):
+        return given
+    return spatial_of_body(body_screws(given))
+
+
+def denavit_hartenberg(
+    given: AnyDescription | Arm, convention: str = "standard"
+) -> DenavitHartenberg:
+    """Denavit-Hartenberg parameters of the same chain.
+
+    Parameters
+    ----------
+    given : description or Arm
+        Chain of revolute and prismatic joints.
+    convention : {"standard", "modified"}
+        See `DenavitHartenberg`.
+
+    Returns
+    -------
+    description : DenavitHartenberg
+        With the pose of its first frame in the base, and those of the bodies in their
+        Denavit-Hartenberg frames: poses of all bodies are the same.
+
+    Raises
+    ------
+    ModelError
+        If the tree is not a chain, or has joints that are not revolute or prismatic.
+
+    Notes
+    -----
+    The parameters are the geometry of the lines of the axes: `a` and `alpha` are
+    distance and angle along and about the common normal of two of them, `d` and `theta`
+    the same between two normals.  Where that leaves a choice, numbers become zero:
+    parallel axes have the normal through the foot of the one before (d = 0), coincident
+    axes the normal before, a prismatic joint, which has no line, one through that foot
+    (a = d = 0), the first row theta = d = 0, and the last joint no normal.  `a` is
+    never negative.  Axes closer to parallel than 1e-12 rad count as parallel; others
+    that are nearly so have feet far away, and lose digits in proportion.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> arm = fa.library.planar_chain(2, length=1.0)
+    >>> fa.descriptions.denavit_hartenberg(arm).rows[:, 0]  # the last link is the tool
+    array([1., 0.])
+    """
+    if isinstance(given, DenavitHartenberg) and given.convention == convention:
+        return given
+    return extract(spatial_screws(given), convention)
+
+
+def largest_length(given: BodyScrews) -> float:
+    """Largest length among reference poses and screws, in m."""
+    lengths = [float(np.linalg.norm(B[:3, 3])) for B in given.references]
+    return max([*lengths, *(float(np.abs(X[3:]).max(initial=0)) for X in given.screws)])
+
+
+def node_place(body: Body, node: int | None) -> Array:
+    """Pose of a node of the undeformed body in its frame; of the frame for None."""
+    return pose() if node is None else pose(origin=body.node_position[node])
+
+
+def _frames_of_screws(given: BodyScrews) -> JointFrames:
+    """Joint frames with z along the axes of single screws."""
+    size = largest_length(given)
+    on_bodies: list[Array] = []
+    screws: list[Any] = []
+    for X in given.screws:
+        X = clean_screws(X, size)
+        on_body, Z = pose(), X
+        if X.shape[1] == 1:
+            turn, slide = X[:3, 0], X[3:, 0]
+            point, h = point_and_pitch(X[:, 0])
+            if not turn.any():
+                turn, point, h = slide, np.zeros(3), np.inf
+            on_body = pose(turn_to(turn), point)
+            Z = se3.screw(pitch=h)[:, np.newaxis]
+        on_bodies.append(on_body)
+        screws.append(Z)
+    frames = given.references @ np.array(on_bodies)
+    return JointFrames(frames, on_bodies, screws, given.parents)
+
+
+def _frames_of_arm(arm: Arm) -> JointFrames:
+    """Joint frames of an arm at rest, without its masses and modes."""
+    on_parents, on_bodies, screws = [], [], []
+    for body, p in zip(arm.bodies, arm._parents, strict=True):
+        joint = body.joint
+        if joint.has_pose:
+            raise ModelError(
+                f"the joint of body {body.name!r} is {joint.kind}, its positions are "
+                "not those of screws; expected joints that are products of screws"
+            )
+        place = pose(joint.rotation, joint.position)
+        if p >= 0:
+            base = arm.bodies[p]
+            place = node_place(base, base.node_index(joint.node)) @ place
+        on_parents.append(place)
+        on_bodies.append(node_place(body, body.attachment_node))
+        screws.append(joint.screws)
+    return JointFrames(np.array(on_parents), np.array(on_bodies), screws, arm._parents)
