@@ -132,8 +132,8 @@ def test_few_intervals_suffice_for_rest() -> None:
     ends = [BEGIN[:2], BEGIN[:2] + np.array([0.3, -0.2])]
     torque, speed = np.array([300.0, 120.0]), 2.0
     found = time_optimal(
-        ARM, ends, torque_limits=torque, velocity_limits=speed, intervals=10,
-        smoothness=1e-3, tip_tolerance=2e-5,
+        ARM, ends, limits={"torque": torque, "velocity": speed}, smoothness=1e-3,
+        tip_tolerance=2e-5, search={"intervals": 10},
     )  # fmt: skip
     assert found.success, found.message
     assert "corrections" in found.message

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...errors import ArgumentError
-from ..limits import pair_of
+from ..limits import output_rows
 from .points import Linear
 
 if TYPE_CHECKING:
@@ -21,36 +21,6 @@ Array = NDArray[np.float64]
 
 
 EXCESS = 1e-3  # of a simulated output over its limit, as part of it, that is accepted
-
-
-def read_output_limits(arm: Arm, given: Any) -> dict[Any, Array]:
-    """Limits (2, p) of linear outputs, by what they were called."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ArgumentError(
-            f"output_limits is {type(given).__name__}, expected a mapping of outputs "
-            "to limits"
-        )
-    found = {}
-    for name, value in given.items():
-        names, _ = output_rows(arm, name)
-        found[name] = pair_of(f"output_limits[{name!r}]", value, len(names))
-    return found
-
-
-def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
-    """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
-    from ...control.sensors import sensors_of
-
-    zero = np.zeros(arm.nv)
-    found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
-    if found.rows is None:
-        raise ArgumentError(
-            f"output {name!r} is not linear in positions and velocities, expected one "
-            "that is, such as a strain, a mode or a joint"
-        )
-    return found.names, found.rows
 
 
 def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
@@ -129,7 +99,7 @@ def refuse_at_rest(arm: Arm, limits: Mapping[Any, Array], q: Array) -> None:
             k = int(np.argmax(over))
             if over[k] > 1e-9 * abs(y[k]):
                 raise ArgumentError(
-                    f"output_limits of {names[k]!r} are {low[k]:.4g} and "
+                    f"limits.outputs of {names[k]!r} are {low[k]:.4g} and "
                     f"{high[k]:.4g}, but the arm at rest at the {place} has "
                     f"{y[k]:.4g}; expected wider ones"
                 )

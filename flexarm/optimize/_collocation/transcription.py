@@ -27,7 +27,7 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 >>> from flexarm.optimize._collocation import transcription as co
 >>> from flexarm.optimize._collocation.points import AtPoints
 >>> from flexarm.optimize._collocation.local import EquationOfMotion, Squares
->>> from flexarm.optimize._programs.solve import solve
+>>> from flexarm.optimize._programs.solvers import solve
 >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
 >>> motion = co.Collocation(arm, co.Grid(main=20), duration=1.0)
 >>> motion.fix_state(0, [-1.5], [0.0])

@@ -26,17 +26,17 @@ from scipy import linalg, sparse
 
 from .._collocation.gathered import Gathered, Linear
 from .._collocation.local import Squares
-from .._collocation.outputs import EXCESS, output_rows
+from .._collocation.outputs import EXCESS
 from .._collocation.tip import Place
 from .._programs.program import NonlinearProgram
 from .._programs.solvers import solve
+from ..limits import Limits, output_rows
 
 if TYPE_CHECKING:
     from ...arm import Arm
     from ...simulation.trajectory import Trajectory
     from .._collocation.transcription import Collocation
     from .._result import Verification
-    from ..limits import Limits
 
 Array = NDArray[np.float64]
 

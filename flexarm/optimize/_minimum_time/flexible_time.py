@@ -33,15 +33,15 @@ from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion, Verification
 from .._verify import verify
+from ..limits import Limits, constant_torque
 from ..paths import time_law
 from .end_correction import Correction, End, Rows
 from .options import FlexibleOptions
-from .rest_postures import constant_limits, holding_forces, static_postures
+from .rest_postures import holding_forces, static_postures
 
 if TYPE_CHECKING:
     from ...arm import Arm
     from .._path import Path
-    from ..limits import Limits
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -258,7 +258,7 @@ class _Problem:
     def _bounds(self, limits: Limits) -> None:
         """Limits, and rest at both ends."""
         motion, nu = self.motion, self.arm.nu
-        low, high = constant_limits(limits.torque, nu)
+        low, high = constant_torque(limits, "an arm with flexible links or joints")
         self.holding = holding_forces(self.arm, self.postures[[0, -1]], low, high)
         motion.limit_forces(low, high)
         if self.path is not None:
