@@ -23,7 +23,8 @@ from flexarm.optimize._identification.driver import _first_noise
 from flexarm.optimize._minimum_time.rest_postures import holding_forces
 from flexarm.optimize._programs.solvers import solve
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._transfer.first_motion import smooth, torque_used
 from flexarm.optimize._verify import _between
 

@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 import flexarm as fa
 from flexarm.optimize import OptimalMotion, paths, track
 from flexarm.optimize._tracking.frequency import Linear, linear_about, respond
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
 

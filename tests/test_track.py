@@ -14,7 +14,8 @@ import flexarm as fa
 from flexarm.errors import ArgumentError, ConvergenceError, ConvergenceWarning
 from flexarm.optimize import paths, track
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._verify import verify
 
 TWO = fa.library.farid_two_link()

@@ -261,7 +261,7 @@ def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
 
 def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
     """Times of the simulation and distances from the path."""
-    from ..optimize._minimum_time.flexible_time import deviations
+    from ..optimize._minimum_time.flexible_problem import deviations
 
     path = motion.details.get("path")
     path = getattr(path, "path", path)  # a PathMotion knows its path

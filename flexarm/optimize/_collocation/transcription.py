@@ -119,7 +119,7 @@ class Collocation:
         parameters: int = 0,
     ) -> None:
         check_arm(arm)
-        _check_tree(arm)
+        refuse_loops(arm)
         self.arm, self.grid = arm, grid
         self.tableau = tableau(grid.scheme, grid.points)
         self.free = isinstance(duration, tuple)
@@ -355,7 +355,7 @@ def answer(
     )
 
 
-def _check_tree(arm: Arm) -> None:
+def refuse_loops(arm: Arm) -> None:
     if arm.constraints:
         raise ArgumentError(
             "the arm has loops or couplings, expected a tree: collocation of closed "

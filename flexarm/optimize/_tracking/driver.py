@@ -19,7 +19,8 @@ from .frequency import by_frequencies
 from .shooting_search import by_shooting
 from .stable_inversion import by_stable_inversion
 from .tip_collocation import by_collocation
-from .tip_task import Answer, TipTask, timed
+from .tip_task import Answer, TipTask
+from .tip_trajectory import timed
 
 if TYPE_CHECKING:
     from ...arm import Arm

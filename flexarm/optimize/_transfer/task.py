@@ -19,7 +19,7 @@ from ..._calls.arguments import (
 from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
-from .._collocation.transcription import _check_tree
+from .._collocation.transcription import refuse_loops
 from ..limits import Limits, constant_torque, read_limits
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
@@ -99,7 +99,7 @@ def read_task(
 ) -> Task:
     """Arguments of `trajectory`, checked."""
     arm, family, first, bounds, design_cost = _family(given, payload, payload_limits)
-    _check_tree(arm)
+    refuse_loops(arm)
     refuse_linear(arm, "trajectories")
     weights = _weights(cost, payload)
     for name, known in (("payload", payload), ("design", design_cost)):
