@@ -17,7 +17,8 @@ from test_farid_link import beam, parabola
 
 import flexarm as fa
 from flexarm.optimize import track
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
 

@@ -164,7 +164,7 @@ def coverage(make: Any, truth: Any, clean: Record, draws: int, known: bool) -> N
         y = clean.y + SIGMA * rng.normal(size=clean.y.shape)
         noisy = Record(clean.t, y, clean.tau, clean.q0)
         sigma = SIGMA if known else None
-        found = identify(make, truth, noisy, sigma=sigma, tolerance=1e-5)
+        found = identify(make, truth, noisy, sigma=sigma, search={"tolerance": 1e-5})
         ends = found.interval()
         inside += (ends[:, 0] <= truth) & (ends[:, 1] >= truth)
         errors.append((found.p - truth) / found.std)
@@ -191,7 +191,7 @@ def test_intervals_hold_the_truth_in_19_of_20_draws(known: bool) -> None:
 def test_errors_shrink_with_the_noise() -> None:
     stds = []
     for noise in (0.1, 0.01, 0.001):
-        found = identify(swing, TRUE, draw(4, noise), tolerance=1e-5)
+        found = identify(swing, TRUE, draw(4, noise), search={"tolerance": 1e-5})
         assert np.abs((found.p - TRUE) / found.std).max() < 4.0
         stds.append(found.std)
     assert_allclose(stds[0] / stds[1], 10.0, rtol=0.2)
@@ -216,7 +216,7 @@ def test_signals_of_many_units_weigh_by_their_noise() -> None:
     record = simulated_record(run, outputs=outputs, noise=noise, seed=7, at_rest=True)
     found = identify(
         soft, [1.2, 0.03], record, outputs=outputs, bounds=[(0.1, 9), (0, 1)],
-        names=["EI", "damping"], max_step=0.0008, tolerance=1e-5,
+        names=["EI", "damping"], max_step=0.0008, search={"tolerance": 1e-5},
     )  # fmt: skip
     assert found.success
     assert not found.notes
@@ -242,14 +242,14 @@ def test_payload_of_an_arm_that_sags_at_the_start() -> None:
     )
     found = identify(
         make_arm, [0.3], record, outputs=["joints", "tip y"], sigma=1e-4,
-        max_step=0.001, bounds=[(0, None)], tolerance=1e-5,
+        max_step=0.001, bounds=[(0, None)], search={"tolerance": 1e-5},
     )  # fmt: skip
     assert abs(found.p[0] - 0.4) < 4.0 * found.std[0] < 0.01
     # an arm that starts straight is another one
     wrong = Record(t, record.y, None, np.zeros(3))
     found = identify(
         make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4,
-        max_step=0.001, bounds=[(0, None)], tolerance=1e-5,
+        max_step=0.001, bounds=[(0, None)], search={"tolerance": 1e-5},
     )  # fmt: skip
     assert found.p[0] == 0.0
     assert any("times as large as its sigma" in note for note in found.notes)
@@ -310,7 +310,7 @@ def test_several_records_with_unknown_initial_states() -> None:
     options: dict[str, Any] = {
         "sigma": SIGMA,
         "interpolation": "hold",
-        "tolerance": 1e-5,
+        "search": {"tolerance": 1e-5},
     }
     found = identify(swing, [1.8, 0.25], records, estimate_state=True, **options)
     assert found.state_names == ("rod", "rod rate")
@@ -358,7 +358,7 @@ def test_vibration_out_of_phase_needs_stages() -> None:
 
     y = np.cos(9.0 * t)  # stiffness 81, 5.7 periods; the start has 7.4
     record = Record(t, y, None, [1.0])
-    lost = identify(make_arm, [135.0], record, tolerance=1e-3)
+    lost = identify(make_arm, [135.0], record, search={"tolerance": 1e-3})
     assert abs(lost.p[0] - 81.0) > 5.0
     assert any("correlated in time" in note for note in lost.notes)
     found = identify(make_arm, [135.0], record, stages=(0.1, 0.4, 1.0), max_step=0.0125)
@@ -389,7 +389,7 @@ def test_inverse_dynamics_gives_start_values() -> None:
     assert rough.method == "inverse dynamics"
     assert_allclose(rough.p, truth, atol=0.06)
     assert rough.signals == ("force on link1", "force on link2")
-    fine = identify(two_links, rough.p, record, sigma=2e-4, tolerance=1e-5)
+    fine = identify(two_links, rough.p, record, sigma=2e-4, search={"tolerance": 1e-5})
     assert np.abs((fine.p - truth) / fine.std).max() < 4.0
     assert (fine.std < rough.std).all()
     # all that forces depend on, of exact data
@@ -422,7 +422,11 @@ def test_figure() -> None:
 
     record = simulated_record(SWING, outputs=["joints", "tip velocity xz"], noise=SIGMA)
     found = identify(
-        swing, TRUE, record, outputs=["joints", "tip velocity xz"], tolerance=1e-4
+        swing,
+        TRUE,
+        record,
+        outputs=["joints", "tip velocity xz"],
+        search={"tolerance": 1e-4},
     )
     lines = fa.plotting.identification(found)
     assert len(lines) == 9

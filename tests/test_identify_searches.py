@@ -92,7 +92,12 @@ def test_a_motion_that_does_not_depend_on_a_parameter_shows_it() -> None:
 def test_what_is_hardly_seen_is_said() -> None:
     short = Record(T[:12], draw(0).y[:12], TAU[:12], [0.3])
     found = identify(
-        swing, [2.0, 0.3], short, sigma=0.3, names=["mass", "friction"], tolerance=1e-3
+        swing,
+        [2.0, 0.3],
+        short,
+        sigma=0.3,
+        names=["mass", "friction"],
+        search={"tolerance": 1e-3},
     )
     assert any("is known to" in note and "friction" in note for note in found.notes)
 
@@ -114,7 +119,7 @@ def test_colored_residuals_show() -> None:
     def without(p: Any) -> fa.Arm:
         return swing([p[0], 0.0])
 
-    found = identify(without, [2.0], draw(5), tolerance=1e-3)
+    found = identify(without, [2.0], draw(5), search={"tolerance": 1e-3})
     assert found.whiteness[0] < 1e-6
     assert any("correlated in time" in note for note in found.notes)
 
@@ -166,7 +171,7 @@ def test_a_search_against_a_wall_asks_for_bounds() -> None:
         return swing([p[0], 0.0])
 
     with pytest.warns(fa.ConvergenceWarning, match="give bounds"):
-        found = identify(wall, [1.2], record, sigma=SIGMA, tolerance=1e-4)
+        found = identify(wall, [1.2], record, sigma=SIGMA, search={"tolerance": 1e-4})
     assert found.status == "failed"
     assert_allclose(found.p, 1.0, atol=0.01)
 
@@ -197,14 +202,18 @@ def test_a_motion_that_diverges_is_stepped_back_from() -> None:
 def test_a_search_that_stops_early_has_its_best() -> None:
     record = draw(1)
     with pytest.warns(fa.ConvergenceWarning, match="largest number"):
-        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, max_iterations=2)
+        found = identify(
+            swing, [0.5, 0.1], record, sigma=SIGMA, search={"max_iterations": 2}
+        )
     assert (found.status, found.success) == ("iterations", False)
     assert found.evaluations == 2
     with pytest.raises(fa.ConvergenceError) as caught:
         found.check()
     assert caught.value.result is found  # type: ignore[attr-defined]
     with pytest.warns(fa.ConvergenceWarning, match="time limit"):
-        found = identify(swing, [0.5, 0.1], record, sigma=SIGMA, time_limit=1e-9)
+        found = identify(
+            swing, [0.5, 0.1], record, sigma=SIGMA, search={"time_limit": 1e-9}
+        )
     assert found.status == "time"
     assert_allclose(found.p, [0.5, 0.1])
 

@@ -166,8 +166,14 @@ ROOMS: layers.Rooms = [
     ("control", ["control*"]),
     (
         "paths and limits",
-        [f"optimize.{name}" for name in ("paths", "limits", "_path", "_follow")]
-        + [f"optimize._{name}" for name in ("arms", "rigid", "result", "verify")],
+        [
+            f"optimize.{name}"
+            for name in ("paths", "limits", "search", "_path", "_follow")
+        ]
+        + [
+            f"optimize._{name}"
+            for name in ("arms", "records", "rigid", "result", "verify")
+        ],
     ),
     ("nonlinear programs", ["optimize._programs*"]),
     ("collocation", ["optimize._collocation*"]),

@@ -105,7 +105,7 @@ def test_the_largest_payload_of_a_hoist_is_bang_bang() -> None:
     hoist = fa.RigidBody("cage", fa.Joint("prismatic", (0, 0, 1)), mass=0.5)
     arm = fa.Arm([hoist], gravity=(0, 0, -9.81))
     motion = optimize.trajectory(
-        arm, [0.0], [1.0], duration=1.0, torque_limits=30.0, payload="maximize"
+        arm, [0.0], [1.0], duration=1.0, limits={"torque": 30.0}, payload="maximize"
     )
     assert motion.success
     f = 2.0 + np.sqrt(4.0 + 9.81**2)  # F / M with f^2 - 4 f h / T^2 - g^2 = 0
@@ -126,8 +126,7 @@ def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
             [-0.5],
             [0.5],
             duration=30.0,
-            torque_limits=40.0,
-            velocity_limits=0.05,
+            limits={"torque": 40.0, "velocity": 0.05},
             payload="maximize",
             check=False,
             **options,
@@ -149,7 +148,7 @@ def test_the_largest_payload_of_flexible_links() -> None:
             [-1.0, 0.0],
             [0.0, 0.5],
             duration=1.0,
-            torque_limits=limits,
+            limits={"torque": limits},
             payload="maximize",
         )
         for limits in ([60.0, 20.0], [55.0, 18.0])
@@ -192,14 +191,19 @@ def test_a_design_is_that_of_a_scan() -> None:
     ends = ([0.0], [1.0])
     design = optimize.Design(make_arm, [10.0], [5.0], [200.0], price)
     cost = {"effort": 1.0, "design": 1.0}
-    options: dict[str, Any] = {"duration": 1.0, "intervals": 20}
-    found = optimize.trajectory(design, *ends, cost=cost, **options)
+    options: dict[str, Any] = {"duration": 1.0}
+    search = {"intervals": 20}
+    found = optimize.trajectory(design, *ends, cost=cost, search=search, **options)
     assert found.success
     best = float(found.details["parameters"][0])
 
     def total(k: float) -> float:
         motion = optimize.trajectory(
-            make_arm([k]), *ends, check=False, tolerance=1e-10, **options
+            make_arm([k]),
+            *ends,
+            check=False,
+            search={**search, "tolerance": 1e-10},
+            **options,
         )
         return motion.objective + 0.02 * k
 
@@ -212,7 +216,9 @@ def test_a_design_is_that_of_a_scan() -> None:
     assert_allclose(turn, best, rtol=5e-3)
     # without the gradient of its cost
     plain = optimize.Design(make_arm, [10.0], [5.0], [200.0], lambda p: 0.02 * p[0])
-    again = optimize.trajectory(plain, *ends, cost=cost, check=False, **options)
+    again = optimize.trajectory(
+        plain, *ends, cost=cost, check=False, search=search, **options
+    )
     assert_allclose(again.details["parameters"], found.details["parameters"], rtol=1e-6)
 
 
@@ -231,14 +237,14 @@ def test_a_section_under_its_weight() -> None:
         [0.0],
         [0.8],
         duration=0.8,
-        intervals=24,
+        search={"intervals": 24},
         check=False,
         cost={"effort": 1.0, "design": 5.0},
     )
     assert motion.success
     p = motion.details["parameters"]
     fixed = optimize.trajectory(
-        make_arm(p), [0.0], [0.8], duration=0.8, intervals=24, check=False
+        make_arm(p), [0.0], [0.8], duration=0.8, search={"intervals": 24}, check=False
     )
     assert_allclose(motion.q[0], fa.equilibrium(make_arm(p), [0.0, 0.0]).q, atol=1e-8)
     assert_allclose(motion.details["costs"]["effort"], fixed.objective, rtol=1e-6)
@@ -279,9 +285,9 @@ def test_refusals_of_designs() -> None:
     )
     refused(
         fa.ArgumentError,
-        ["output_limits are given beside a Design"],
+        ["limits.outputs is given for a Design", "torque_rate"],
         lambda: optimize.trajectory(
-            design, [0.0], [1.0], duration=1.0, output_limits={"joints": 1.0}
+            design, [0.0], [1.0], duration=1.0, limits={"outputs": {"joints": 1.0}}
         ),
     )
     longer = optimize.Design(rigid, [1.0, 1.0], [0.0, 0.5], [2.0, 2.0])

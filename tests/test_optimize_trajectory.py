@@ -66,7 +66,7 @@ def test_least_effort_of_a_mass_is_a_cubic() -> None:
 
 def test_the_scipy_solver_finds_the_same() -> None:
     motion = optimize.trajectory(
-        slide(), [0.0], [1.0], duration=1.0, intervals=10, solver="scipy"
+        slide(), [0.0], [1.0], duration=1.0, search={"intervals": 10, "solver": "scipy"}
     )
     assert motion.success and motion.solver.startswith("scipy")
     assert_allclose(motion.objective, 12.0, rtol=1e-5)
@@ -76,7 +76,12 @@ def test_least_torque_rate_of_a_mass() -> None:
     """Force 5 (1 - 2 t)(1 + 2 t (1 - t)) of 120 N^2/s, errors with the square of h."""
     found = [
         optimize.trajectory(
-            slide(), [0.0], [1.0], duration=1.0, cost="torque rate", intervals=n
+            slide(),
+            [0.0],
+            [1.0],
+            duration=1.0,
+            cost="torque rate",
+            search={"intervals": n},
         )
         for n in (20, 40)
     ]
@@ -94,7 +99,12 @@ def test_least_time_of_a_mass_is_bang_bang() -> None:
     off = []
     for n in (20, 40):
         motion = optimize.trajectory(
-            slide(), [0.0], [1.0], cost="time", torque_limits=4.0, intervals=n
+            slide(),
+            [0.0],
+            [1.0],
+            cost="time",
+            limits={"torque": 4.0},
+            search={"intervals": n},
         )
         assert motion.success
         off.append(motion.duration - 1.0)
@@ -109,7 +119,7 @@ def test_speed_and_rate_limits_hold_and_act() -> None:
     At 20 N/s the force turns in r = 0.4 s: t^2 + r t + r^2 / 6 = d m / F before it.
     """
     motion = optimize.trajectory(
-        slide(), [0.0], [1.0], cost="time", torque_limits=4.0, velocity_limits=1.0
+        slide(), [0.0], [1.0], cost="time", limits={"torque": 4.0, "velocity": 1.0}
     )
     assert_allclose(motion.duration, 1.25, rtol=2e-3)
     assert motion.qd.max() <= 1.0 + 1e-7
@@ -118,8 +128,7 @@ def test_speed_and_rate_limits_hold_and_act() -> None:
         [0.0],
         [1.0],
         cost="time",
-        torque_limits=4.0,
-        torque_rate_limits=20.0,
+        limits={"torque": 4.0, "torque_rate": 20.0},
     )
     rate = np.diff(slow.tau[:, 0]) / np.diff(slow.t)
     assert abs(rate).max() <= 20.0 * (1.0 + 1e-6)
@@ -130,7 +139,9 @@ def test_speed_and_rate_limits_hold_and_act() -> None:
 @pytest.mark.parametrize("T", [0.4, 1.0])
 def test_least_effort_of_a_flexible_joint_by_the_gramian(T: float) -> None:
     arm = elastic()
-    motion = optimize.trajectory(arm, [0.0], [1.0], duration=T, intervals=120)
+    motion = optimize.trajectory(
+        arm, [0.0], [1.0], duration=T, search={"intervals": 120}
+    )
     assert_allclose(motion.objective, least_effort(arm, [1.0, 1.0], T), rtol=1e-6)
     assert motion.verification is not None
     assert motion.verification.final_error < 1e-6
@@ -155,7 +166,7 @@ def test_a_flexible_arm_is_at_rest_at_the_end() -> None:
     ends = ([0.0, 0.0], [0.2, 0.1])
     motion = optimize.trajectory(FLEX, *ends, duration=1.0)
     assert motion.success and motion.iterations < 30
-    finer = optimize.trajectory(FLEX, *ends, duration=1.0, intervals=120)
+    finer = optimize.trajectory(FLEX, *ends, duration=1.0, search={"intervals": 120})
     assert_allclose(motion.objective, finer.objective, rtol=0.01)
     coarse, fine = motion.verification, finer.verification
     assert coarse is not None and fine is not None
@@ -173,7 +184,7 @@ def test_a_grid_that_is_too_coarse_is_told() -> None:
     arm = fa.library.planar_chain(2)
     with pytest.warns(ConvergenceWarning, match="take more intervals"):
         motion = optimize.trajectory(
-            arm, [0.0, 0.0], [1.0, 0.5], duration=3.0, intervals=8
+            arm, [0.0, 0.0], [1.0, 0.5], duration=3.0, search={"intervals": 8}
         )
     assert motion.status == "failed" and not motion.success
 
@@ -182,7 +193,7 @@ def test_vibration_that_is_left_costs() -> None:
     """The dearer it is the less is left, down to the motion that ends at rest."""
     ends = ([0.0, 0.0], [0.2, 0.1])
     # the cost is mostly that of vibration, a small part of it much effort
-    options: dict[str, Any] = {"duration": 1.5, "tolerance": 1e-9}
+    options: dict[str, Any] = {"duration": 1.5, "search": {"tolerance": 1e-9}}
     rest = optimize.trajectory(FLEX, *ends, **options)
     found = [
         optimize.trajectory(
@@ -209,7 +220,7 @@ def test_places_of_the_tip_and_limits_of_outputs() -> None:
         [0.0, 0.0],
         {"tip": place},
         duration=1.0,
-        output_limits={"modes": [0.8 * bent, 1.0, 1.0, 1.0]},
+        limits={"outputs": {"modes": [0.8 * bent, 1.0, 1.0, 1.0]}},
     )
     assert held.success and held.objective > motion.objective
     assert abs(held.q[:, 2]).max() <= 0.8 * bent * (1.0 + 1e-6)
@@ -221,7 +232,7 @@ def test_places_of_the_tip_and_limits_of_outputs() -> None:
         [0.0, 0.0],
         {"tip": place},
         duration=1.0,
-        output_limits={strain: 0.8 * most},
+        limits={"outputs": {strain: 0.8 * most}},
     )
     assert calm.success and abs(calm.q @ rows).max() <= 0.8 * most * (1.0 + 1e-6)
 
@@ -245,7 +256,7 @@ def test_the_posture_of_a_redundant_arm_is_found() -> None:
 def test_a_solver_that_stops_early_says_so() -> None:
     with pytest.warns(ConvergenceWarning, match="iterations"):
         motion = optimize.trajectory(
-            FLEX, [0.0, 0.0], [0.8, 0.5], duration=0.5, max_iterations=2
+            FLEX, [0.0, 0.0], [0.8, 0.5], duration=0.5, search={"max_iterations": 2}
         )
     assert not motion.success and motion.status == "iterations"
     with pytest.raises(fa.ConvergenceError):
@@ -270,9 +281,9 @@ def test_refusals() -> None:
         ({"cost": "energy"}, ["without losses", "W/(N m)^2"]),
         ({"cost": "energy", "losses": 0.0}, ["losses is 0", "above zero"]),
         ({"cost": "time"}, ["fixed duration", "free one"]),
-        ({"duration": None}, ["duration is None", "torque_limits"]),
+        ({"duration": None}, ["duration is None", "limits of torque"]),
         ({"duration": (1.0, 0.5, 2.0)}, ["duration is (1.0, 0.5, 2.0)", "increasing"]),
-        ({"torque_limits": [1.0, 2.0]}, ["torque_limits has shape (2,)"]),
+        ({"limits": {"torque": [1.0, 2.0]}}, ["limits.torque has shape (2,)"]),
         ({"payload": "least"}, ["payload is 'least'", "'maximize'"]),
         ({"cost": "payload"}, ["'payload' is among the costs"]),
         ({"cost": "design"}, ["'design' is among the costs", "Design"]),
@@ -280,12 +291,12 @@ def test_refusals() -> None:
             {"payload": "maximize", "payload_limits": (2.0, 1.0)},
             ["payload_limits are (2.0, 1.0)", "largest"],
         ),
-        ({"output_limits": {"tip position x": 1.0}}, ["not linear"]),
-        ({"output_limits": 3.0}, ["output_limits is float", "mapping"]),
-        ({"intervals": 0}, ["intervals is 0"]),
+        ({"limits": {"outputs": {"tip position x": 1.0}}}, ["not linear"]),
+        ({"limits": {"outputs": 3.0}}, ["limits.outputs is float", "mapping"]),
+        ({"search": {"intervals": 0}}, ["intervals is 0"]),
     ]
     for options, words in cases:
-        if options.get("output_limits", 0) == {"tip position x": 1.0}:
+        if words == ["not linear"]:
             options |= {"arm": fa.library.planar_chain(1), "start": [0.0]}
         refused(fa.ArgumentError, words, call(**options))
 
@@ -294,17 +305,17 @@ def test_limits_that_are_too_tight_are_named() -> None:
     lift: Any = (slide((0, 0, 1)), [0.0], [1.0])
     refused(
         fa.ArgumentError,
-        ["torque_limits of 'mass' are -5 and 5", "9.81 hold the arm at its start"],
-        lambda: optimize.trajectory(*lift, duration=1.0, torque_limits=5.0),
+        ["limits.torque of 'mass' are -5 and 5", "9.81 hold the arm at its start"],
+        lambda: optimize.trajectory(*lift, duration=1.0, limits={"torque": 5.0}),
     )
     refused(
         fa.ArgumentError,
-        ["velocity_limits lead 'mass' at most 0.5 in 1 s", "its way is 1"],
-        lambda: optimize.trajectory(*lift, duration=1.0, velocity_limits=0.5),
+        ["limits.velocity lead 'mass' at most 0.5 in 1 s", "its way is 1"],
+        lambda: optimize.trajectory(*lift, duration=1.0, limits={"velocity": 0.5}),
     )
-    with pytest.warns(ConvergenceWarning, match="torque_limits of 'mass'"):
+    with pytest.warns(ConvergenceWarning, match="limits.torque of 'mass'"):
         motion = optimize.trajectory(
-            slide(), [0.0], [1.0], duration=1.0, torque_limits=2.0
+            slide(), [0.0], [1.0], duration=1.0, limits={"torque": 2.0}
         )
     assert motion.status == "infeasible" and not motion.success
 

@@ -31,9 +31,9 @@ def test_torques_are_drawn_as_they_are() -> None:
     motion = time_optimal(
         arm,
         paths.line([1.8, 0.2], [1.6, 0.7]),
-        torque_limits=[300.0, 120.0],
+        limits={"torque": [300.0, 120.0]},
         start=fa.library.poses(arm)["A"],
-        points=51,
+        search={"intervals": 50},
         check=False,
     )
     for kind, values in (("torques", motion.tau), ("speeds", motion.qd)):

@@ -23,7 +23,9 @@ LIMITS = [300.0, 120.0]
 def motion() -> OptimalMotion:
     way = paths.line([1.8, 0.2], [1.6, 0.7])
     start = fa.library.poses(ARM)["A"]
-    return time_optimal(ARM, way, torque_limits=LIMITS, start=start, points=201)
+    return time_optimal(
+        ARM, way, limits={"torque": LIMITS}, start=start, search={"intervals": 200}
+    )
 
 
 def test_phase_plane_has_the_rates_of_the_motion(motion: OptimalMotion) -> None:
@@ -60,7 +62,7 @@ def test_what_cannot_be_drawn_is_told(motion: OptimalMotion) -> None:
     each(words=["motions[0]"], call=lambda: plot.trade_off([motion]))
     each(words=["motions is empty"], call=lambda: plot.trade_off([]))
     free = time_optimal(
-        ARM, [[0.5, -0.3], [0.6, -0.4]], torque_limits=LIMITS, check=False
+        ARM, [[0.5, -0.3], [0.6, -0.4]], limits={"torque": LIMITS}, check=False
     )
     each(words=["no time scaling"], call=lambda: plot.time_scaling(free))
     each(words=["no path"], call=lambda: plot.optimal_motion(free, "tip error"))

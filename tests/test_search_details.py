@@ -23,7 +23,8 @@ from flexarm.optimize._identification.driver import _first_noise
 from flexarm.optimize._minimum_time.rest_postures import holding_forces
 from flexarm.optimize._programs.solvers import solve
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._transfer.first_motion import smooth, torque_used
 from flexarm.optimize._verify import _between
 
@@ -41,7 +42,7 @@ def test_second_derivatives_of_some_axes_of_the_tip() -> None:
 
 def test_whiteness_is_the_least_of_all_records() -> None:
     """Of n records n times the least probability, one at most (Bonferroni)."""
-    found = optimize.identify(swing, [2.1, 0.25], draw(1), progress=False)
+    found = optimize.identify(swing, [2.1, 0.25], draw(1), search={"progress": False})
     drift = found.residual[0].std() * np.sin(np.linspace(0.0, 9.0, 81)) / 1.5
     found = dataclasses.replace(found, residual=(found.residual[0] + drift[:, None],))
     single = float(found.whiteness[0])
@@ -167,7 +168,7 @@ def test_a_limit_below_is_named() -> None:
         optimize.time_optimal(
             arm,
             paths.line(tip, tip + np.array([0.0, 0.1])),
-            torque_limits=[[-1.25, -99.0], [77.0, 99.0]],
+            limits={"torque": [[-1.25, -99.0], [77.0, 99.0]]},
             start=middle,
         )
     assert "-1.25" in str(refusal.value)

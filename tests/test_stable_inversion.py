@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 import flexarm as fa
 from flexarm.optimize import OptimalMotion, paths, track
 from flexarm.optimize._tracking.frequency import Linear, linear_about, respond
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
 
@@ -91,7 +92,7 @@ def test_e7_to_micrometres(law: str) -> None:
 
 def test_error_of_the_forces_is_of_order_two() -> None:
     # they are linear between the nodes, whatever the order of the equations
-    motions = inverted(step=2e-3), whole_motion()
+    motions = inverted(search={"intervals": 250}), whole_motion()
     errors = [m.verification.path_error[:2].max() for m in motions]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
 
@@ -107,14 +108,14 @@ def test_error_of_the_forces_is_of_order_two() -> None:
     ids=["stiff joints", "stiff links", "stiffening", "damping"],
 )
 def test_other_arms(arm: fa.Arm) -> None:
-    motion = inverted(arm, step=2e-3)
+    motion = inverted(arm, search={"intervals": 250})
     assert motion.success
     assert motion.verification.path_error.max() < 2e-5
 
 
 def test_a_spatial_arm() -> None:
     arm = spatial()
-    motion = inverted(arm, reach_line(arm), 0.8, start=REACH, step=2e-3)
+    motion = inverted(arm, reach_line(arm), 0.8, start=REACH, search={"intervals": 400})
     assert motion.success
     assert motion.verification.path_error.max() < 5e-6
     assert motion.tau.shape[1] == 3
@@ -128,8 +129,7 @@ def test_shooting_finds_the_same_forces() -> None:
         0.5,
         start=UP[:2],
         law="ninth_degree",
-        intervals=50,
-        steps=5,
+        search={"intervals": 50, "steps": 5},
         smoothing=1e-8,
     )
     at = found.details["nodes"]
@@ -199,7 +199,7 @@ def _ninth(t: float) -> Any:
 
 def test_a_longer_window_changes_nothing() -> None:
     short = whole_motion()
-    long = inverted(before=0.5, after=0.5, check=False)
+    long = inverted(search={"pre_actuation": 0.5, "post_actuation": 0.5}, check=False)
     assert long.t[0] < short.t[0] - 0.1
     at = np.linspace(-0.05, 0.55, 61)
     a, b = (np.array([m.torque(t) for t in at]) for m in (short, long))
@@ -291,7 +291,9 @@ def test_as_many_actuators_as_coordinates() -> None:
 
 def test_too_many_nodes() -> None:
     refused(
-        fa.errors.ArgumentError, ["step is 1e-05", "40000"], lambda: inverted(step=1e-5)
+        fa.errors.ArgumentError,
+        ["intervals is 50000", "40000"],
+        lambda: inverted(search={"intervals": 50000}),
     )
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("casadi")
 ARM = fa.library.farid_two_link()
 ELBOW_UP = fa.library.poses(ARM)["A"]
 LINE = paths.line(START, END)
-THESIS = {"torque_limits": [300.0, 120.0], "start": ELBOW_UP}
+THESIS = {"limits": {"torque": [300.0, 120.0]}, "start": ELBOW_UP}
 
 
 # between two postures
@@ -27,7 +27,9 @@ THESIS = {"torque_limits": [300.0, 120.0], "start": ELBOW_UP}
 def test_mass_on_a_slide_is_fastest_by_full_force() -> None:
     rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
     arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
-    found = time_optimal(arm, [[0.0], [0.5]], torque_limits=3.0, intervals=60)
+    found = time_optimal(
+        arm, [[0.0], [0.5]], limits={"torque": 3.0}, search={"intervals": 60}
+    )
     exact = 2.0 * np.sqrt(0.5 * 2.0 / 3.0)
     assert found.duration == pytest.approx(exact, rel=0.01)
     assert found.verification is not None
@@ -39,8 +41,10 @@ def test_pendulum_has_one_way() -> None:
     arm = fa.library.pendulum(mass=2.0, com=0.3)
     ends = [[-1.5], [0.5]]
     way = paths.joint_path(ends, kind="straight")
-    exact = time_optimal(arm, way, torque_limits=8.0, scheme="midpoint")
-    found = time_optimal(arm, ends, torque_limits=8.0, intervals=60)
+    exact = time_optimal(
+        arm, way, limits={"torque": 8.0}, search={"scheme": "midpoint"}
+    )
+    found = time_optimal(arm, ends, limits={"torque": 8.0}, search={"intervals": 60})
     assert found.duration == pytest.approx(exact.duration, rel=0.015)
 
 
@@ -48,11 +52,11 @@ def test_two_links_are_faster_without_a_path() -> None:
     arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
     pose = fa.library.poses(arm)
     ends = [pose["A"], pose["B"]]
-    torque = THESIS["torque_limits"]
+    torque = [300.0, 120.0]
     straight = time_optimal(
-        arm, paths.joint_path(ends, kind="straight"), torque_limits=torque
+        arm, paths.joint_path(ends, kind="straight"), limits={"torque": torque}
     )
-    found = time_optimal(arm, ends, torque_limits=torque, intervals=60)
+    found = time_optimal(arm, ends, limits={"torque": torque}, search={"intervals": 60})
     assert found.success
     assert found.duration < straight.duration
     np.testing.assert_allclose(found.q[[0, -1], :2], ends, atol=1e-3)
@@ -89,7 +93,9 @@ def test_flexible_joint_is_fastest_by_three_switches(way: float) -> None:
     exact = through_a_spring(2.0, way)
     stiff = 2.0 * np.sqrt(way * (MOTOR + LOAD) / 2.0)
     assert exact > 1.005 * stiff
-    found = time_optimal(arm, [[0.0], [way]], torque_limits=2.0, intervals=60)
+    found = time_optimal(
+        arm, [[0.0], [way]], limits={"torque": 2.0}, search={"intervals": 60}
+    )
     assert found.success
     assert exact * 0.995 < found.duration < exact * 1.02
     assert found.verification is not None
@@ -106,11 +112,10 @@ def test_spatial_arm_comes_to_rest() -> None:
     found = time_optimal(
         arm,
         ends,
-        torque_limits=torque,
+        limits={"torque": torque},
         tip_tolerance=1e-4,
         smoothness=0.1,
-        intervals=40,
-        tolerance=1e-4,
+        search={"intervals": 40, "tolerance": 1e-4},
     )
     assert found.success, found.message
     assert found.duration < 1.1
@@ -130,7 +135,7 @@ def test_spatial_arm_comes_to_rest() -> None:
     # calm torques take a third more than the rigid arm on the straight line of joints
     rigid = fa.library.cibicik_egeland(n_modes=0)
     line = paths.joint_path(ends, kind="straight")
-    stiff = time_optimal(rigid, line, torque_limits=torque)
+    stiff = time_optimal(rigid, line, limits={"torque": torque})
     assert found.duration < 1.4 * stiff.duration
 
 
@@ -144,8 +149,8 @@ def test_spatial_arm_comes_to_rest_by_default() -> None:
     # the rounding of OpenBLAS decides which local optimum is found: by default 0.7065,
     # 0.716, 0.83 and 0.847 s were seen, with 26 intervals 0.599 and 0.605 s
     motions = [
-        time_optimal(arm, ends, torque_limits=torque),
-        time_optimal(arm, ends, torque_limits=torque, intervals=26),
+        time_optimal(arm, ends, limits={"torque": torque}),
+        time_optimal(arm, ends, limits={"torque": torque}, search={"intervals": 26}),
     ]
     assert min(found.duration for found in motions) < 0.73
     for found in motions:
@@ -183,30 +188,39 @@ def held(found: OptimalMotion, ends: np.ndarray) -> tuple[fa.Trajectory, np.ndar
 
 
 def of_two(arm: fa.Arm, path: Any, **options: Any) -> Any:
-    given = {"torque_limits": [300.0, 120.0], **options}
+    given = {"limits": {"torque": [300.0, 120.0]}, **options}
     return lambda: time_optimal(arm, path, **given)
 
 
 RIGID = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 BAD: list[tuple[list[str], Any]] = [
-    (["scheme is given for a flexible arm"], of_two(ARM, LINE, scheme="midpoint")),
-    (["intervals is given for a rigid arm"], of_two(RIGID, LINE, intervals=10)),
+    (
+        ["scheme is given for a flexible arm"],
+        of_two(ARM, LINE, search={"scheme": "midpoint"}),
+    ),
+    (
+        ["solver is given for a rigid arm", "intervals, scheme"],
+        of_two(RIGID, LINE, search={"solver": "ipopt"}),
+    ),
     (
         ["path is one of the joints", "two postures"],
         of_two(ARM, paths.joint_path([[0.1, 0.2], [0.3, 0.4]], kind="straight")),
     ),
     (["path has shape (3, 2)"], of_two(ARM, np.zeros((3, 2)))),
     (["start is given without a path"], of_two(ARM, np.eye(2), start=[0.0, 0.0])),
-    (["pre_actuation is given"], of_two(ARM, np.eye(2), pre_actuation=0.1)),
-    (["intervals is 2.5", "whole number"], of_two(ARM, np.eye(2), intervals=2.5)),
+    (["pre_actuation is given"], of_two(ARM, np.eye(2), search={"pre_actuation": 0.1})),
+    (
+        ["intervals is 2.5", "whole number"],
+        of_two(ARM, np.eye(2), search={"intervals": 2.5}),
+    ),
     (["tip_tolerance is 0.0"], of_two(ARM, LINE, start=ELBOW_UP, tip_tolerance=0.0)),
     (
-        ["torque_limits change along the motion"],
-        of_two(ARM, LINE, start=ELBOW_UP, torque_limits=lambda q: [300.0, 120.0]),
+        ["limits.torque changes along the motion"],
+        of_two(ARM, LINE, start=ELBOW_UP, limits={"torque": lambda q: [300.0, 120.0]}),
     ),
     (
         ["force of 'link1'", "to hold the arm"],
-        of_two(ARM, LINE, start=ELBOW_UP, torque_limits=100.0),
+        of_two(ARM, LINE, start=ELBOW_UP, limits={"torque": 100.0}),
     ),
     (["out of reach"], of_two(ARM, paths.line([1.8, 0.2], [2.5, 0.7]), start=ELBOW_UP)),
     (
@@ -223,7 +237,7 @@ def test_bad_input_is_told(words: list[str], call: Any) -> None:
 
 def test_a_search_that_stops_early_says_so() -> None:
     with pytest.warns(fa.ConvergenceWarning, match="iterations"):
-        found = time_optimal(ARM, LINE, max_iterations=3, **THESIS)
+        found = time_optimal(ARM, LINE, search={"max_iterations": 3}, **THESIS)
     assert not found.success
     assert found.status == "iterations"
     assert found.violation > 0.0
@@ -246,9 +260,8 @@ def test_a_goal_that_no_refinement_reaches_is_told() -> None:
         found = time_optimal(
             arm,
             [[0.0], [1.0]],
-            torque_limits=2.0,
-            acceleration_limits=1e3,
-            intervals=8,
+            limits={"torque": 2.0, "acceleration": 1e3},
+            search={"intervals": 8},
             tip_tolerance=1e-12,
         )
     assert found.status == "failed" and not found.success

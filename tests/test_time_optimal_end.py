@@ -10,7 +10,7 @@ from flexarm.optimize import time_optimal
 from flexarm.optimize._collocation.outputs import Narrowed
 from flexarm.optimize._minimum_time.end_correction import (
     Course,
-    End,
+    Goal,
     course,
     remainder,
     smallest_change,
@@ -71,7 +71,7 @@ def test_what_is_left_is_linear_in_the_state_at_the_end() -> None:
     tau = moved()
     run = run_of(tau, rest=0.1)
     tip = fa.tip_pose(ARM, BEGIN)[:3, 3]
-    goal = End(BEGIN[: ARM.nu], tip, 1e-3, 0.05)
+    goal = Goal(BEGIN[: ARM.nu], tip, 1e-3, 0.05)
     left, by = remainder(ARM, run, KNOTS[-1], goal)
     count = len(run.t) - STEPS * (len(KNOTS) - 1)
     off = run.tip[-count:] - tip
@@ -87,7 +87,7 @@ def test_what_is_left_is_linear_in_the_state_at_the_end() -> None:
     for sign in (-1.0, 1.0):
         q, v = still.q + sign * away[: ARM.nv], sign * away[ARM.nv :]
         swing = fa.simulate(ARM, q, v, t, torque=hold, method="rk4", max_step=5e-5)
-        end = End(still.q[: ARM.nu], fa.tip_pose(ARM, still.q)[:3, 3], 1e-3, 0.05)
+        end = Goal(still.q[: ARM.nu], fa.tip_pose(ARM, still.q)[:3, 3], 1e-3, 0.05)
         parts.append(remainder(ARM, swing, 0.0, end))
     measured = 0.5 * (parts[1][0] - parts[0][0])
     told = 0.5 * (parts[0][1] + parts[1][1]) @ away
@@ -132,8 +132,8 @@ def test_few_intervals_suffice_for_rest() -> None:
     ends = [BEGIN[:2], BEGIN[:2] + np.array([0.3, -0.2])]
     torque, speed = np.array([300.0, 120.0]), 2.0
     found = time_optimal(
-        ARM, ends, torque_limits=torque, velocity_limits=speed, intervals=10,
-        smoothness=1e-3, tip_tolerance=2e-5,
+        ARM, ends, limits={"torque": torque, "velocity": speed}, smoothness=1e-3,
+        tip_tolerance=2e-5, search={"intervals": 10},
     )  # fmt: skip
     assert found.success, found.message
     assert "corrections" in found.message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -16,12 +18,13 @@ START = fa.library.poses(ARM)["A"]
 LIMITS = np.array([300.0, 120.0])
 
 
-def fastest(**options: object) -> OptimalMotion:
+def fastest(limits: Any = None, **options: object) -> OptimalMotion:
     return time_optimal(
         ARM,
         LINE,
         start=START,
-        **{"torque_limits": LIMITS, "tip_tolerance": 0.4e-3, **options},  # type: ignore[arg-type]
+        limits={"torque": LIMITS, **(limits or {})},
+        **{"tip_tolerance": 0.4e-3, **options},  # type: ignore[arg-type]
     )
 
 
@@ -87,7 +90,7 @@ def test_the_tip_goes_all_the_way_and_the_arm_starts_at_rest(
 
 def test_without_torques_in_advance_it_is_slower(along: OptimalMotion) -> None:
     # the thesis has 0.4940 s at 3.5 mm
-    late = fastest(pre_actuation=0.0, tip_tolerance=3.5e-3)
+    late = fastest(search={"pre_actuation": 0.0}, tip_tolerance=3.5e-3)
     assert late.success, late.message
     assert along.duration < late.duration < 0.4940
     assert late.details["tip_error"] <= 3.5e-3
@@ -101,12 +104,12 @@ def test_tolerance_buys_time_where_torques_cannot_act_in_advance() -> None:
         LINE,
         [1e-3, 7e-3],
         start=START,
-        torque_limits=LIMITS,
-        pre_actuation=0.0,
+        limits={"torque": LIMITS},
+        search={"pre_actuation": 0.0},
     )
     assert (np.diff(curve.duration) < -0.005).all()
     assert (curve.tip_error <= curve.tolerance).all()
-    ready = trade_off(ARM, LINE, [1e-3], start=START, torque_limits=LIMITS)
+    ready = trade_off(ARM, LINE, [1e-3], start=START, limits={"torque": LIMITS})
     assert ready.duration[0] < curve.duration.min() - 0.03
 
 
@@ -117,16 +120,14 @@ def test_a_stiff_arm_takes_little_more_than_the_rigid_one() -> None:
     )
     rigid = fa.library.farid_two_link(elements=0, joint_stiffness=None)
     start = fa.library.poses(rigid)["A"]
-    exact = time_optimal(rigid, LINE, start=start, torque_limits=LIMITS).duration
+    exact = time_optimal(rigid, LINE, start=start, limits={"torque": LIMITS}).duration
     found = time_optimal(
         stiff,
         LINE,
         start=fa.library.poses(stiff)["A"],
-        torque_limits=LIMITS,
+        limits={"torque": LIMITS},
         tip_tolerance=0.2e-3,
-        pre_actuation=0.1,
-        post_actuation=0.1,
-        intervals=32,
+        search={"pre_actuation": 0.1, "post_actuation": 0.1, "intervals": 32},
         check=False,
     )
     assert exact == pytest.approx(0.4230, rel=5e-3)
@@ -150,7 +151,7 @@ def strained() -> tuple[np.ndarray, dict[object, float], OptimalMotion]:
     strain = ("strain", "link1", 0.1)
     rows = fa.linearize(ARM, START, outputs=strain).C[0, : ARM.nv]
     limits: dict[object, float] = {strain: 0.2}
-    return rows, limits, fastest(output_limits=limits)
+    return rows, limits, fastest(limits={"outputs": limits})
 
 
 def test_a_limit_of_a_strain_is_kept_and_takes_time(
@@ -184,8 +185,8 @@ def test_a_limit_of_a_strain_between_two_postures(
 ) -> None:
     rows, limits, _ = strained
     ends = [START[:2], START[:2] + np.array([0.3, -0.2])]
-    free = time_optimal(ARM, ends, torque_limits=LIMITS)
-    calm = time_optimal(ARM, ends, torque_limits=LIMITS, output_limits=limits)
+    free = time_optimal(ARM, ends, limits={"torque": LIMITS})
+    calm = time_optimal(ARM, ends, limits={"torque": LIMITS, "outputs": limits})
     assert calm.success, calm.message
     assert calm.duration > free.duration
     assert free.verification is not None and calm.verification is not None
@@ -202,32 +203,32 @@ def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:
     # its own weight bends the arm at rest by -0.1099 and -0.0937
     refused(
         fa.ArgumentError,
-        ["output_limits of 'link1 strain y 0.1'", "at rest at the begin", "-0.1099"],
-        lambda: fastest(output_limits={strain: 0.1}),
+        ["limits.outputs of 'link1 strain y 0.1'", "at rest at the begin", "-0.1099"],
+        lambda: fastest(limits={"outputs": {strain: 0.1}}),
     )
     refused(
         fa.ArgumentError,
-        ["output_limits is float", "mapping"],
-        lambda: fastest(output_limits=0.1),
+        ["limits.outputs is float", "mapping"],
+        lambda: fastest(limits={"outputs": 0.1}),
     )
     refused(
         fa.ArgumentError,
         ["not linear"],
-        lambda: fastest(output_limits={"tip position x": 1.0}),
+        lambda: fastest(limits={"outputs": {"tip position x": 1.0}}),
     )
     rigid = fa.library.farid_two_link(elements=0, joint_stiffness=None)
     refused(
         fa.ArgumentError,
-        ["output_limits is given for a rigid arm", "flexible"],
+        ["limits.outputs is given", "a rigid arm", "velocity"],
         lambda: time_optimal(
-            rigid, LINE, torque_limits=LIMITS, output_limits={"joints": 1.0}
+            rigid, LINE, limits={"torque": LIMITS, "outputs": {"joints": 1.0}}
         ),
     )
 
 
 def test_a_solver_that_stops_early_warns_and_tells() -> None:
     with pytest.warns(fa.ConvergenceWarning, match="iterations"):
-        motion = fastest(max_iterations=4)
+        motion = fastest(search={"max_iterations": 4})
     assert not motion.success
     assert motion.status == "iterations"
     assert np.isfinite(motion.tau).all()
@@ -240,19 +241,24 @@ def test_bad_questions_are_refused() -> None:
     refused(
         fa.ArgumentError,
         ["force of 'link1'", "177.6", "170"],
-        lambda: fastest(torque_limits=[170.0, 120.0]),
+        lambda: fastest(limits={"torque": [170.0, 120.0]}),
     )
     for name in ("tip_tolerance", "rest_speed"):
         refused(fa.ArgumentError, [name], lambda name=name: fastest(**{name: 0.0}))  # type: ignore[misc]
-    for name in ("pre_actuation", "post_actuation", "smoothness"):
-        refused(fa.ArgumentError, [name], lambda name=name: fastest(**{name: -1.0}))  # type: ignore[misc]
+    for name in ("pre_actuation", "post_actuation"):
+        for share in (-1.0, 11.0):
+            search = {name: share}
+            refused(fa.ArgumentError, [name], lambda s=search: fastest(search=s))  # type: ignore[misc]
+    refused(fa.ArgumentError, ["smoothness"], lambda: fastest(smoothness=-1.0))
     refused(
         fa.ArgumentError,
         ["tip_tolerances"],
-        lambda: trade_off(ARM, LINE, [], torque_limits=LIMITS),
+        lambda: trade_off(ARM, LINE, [], limits={"torque": LIMITS}),
     )
     refused(
         fa.ArgumentError,
         ["tip_tolerance is given"],
-        lambda: trade_off(ARM, LINE, [1e-3], tip_tolerance=1e-3, torque_limits=LIMITS),
+        lambda: trade_off(
+            ARM, LINE, [1e-3], tip_tolerance=1e-3, limits={"torque": LIMITS}
+        ),
     )

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import flexarm as fa
-from flexarm.optimize import paths, time_optimal
+from flexarm.optimize import Limits, paths, time_optimal
 from flexarm.optimize._minimum_time.path_rows import rows_of
 from flexarm.optimize._minimum_time.time_scaling import (
     SCHEMES,
@@ -21,7 +21,7 @@ from flexarm.optimize._minimum_time.time_scaling import (
     solve,
 )
 from flexarm.optimize._rigid import RigidLevel
-from flexarm.optimize.limits import limits_of
+from flexarm.optimize.limits import checked_limits
 
 TWO = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 FROM_A = fa.library.poses(TWO)["A"]
@@ -45,7 +45,12 @@ WAY = paths.joint_path([[0.0], [0.5]], kind="straight")
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_bang_bang_of_a_mass(scheme: str) -> None:
-    found = time_optimal(slide(), WAY, torque_limits=3.0, scheme=scheme, points=200)
+    found = time_optimal(
+        slide(),
+        WAY,
+        limits={"torque": 3.0},
+        search={"scheme": scheme, "intervals": 199},
+    )
     assert found.duration == pytest.approx(2.0 * np.sqrt(0.5 * 2.0 / 3.0), rel=1e-5)
     assert found.violation < 1e-12
     middle = found.t < 0.49 * found.duration
@@ -55,17 +60,17 @@ def test_bang_bang_of_a_mass(scheme: str) -> None:
 
 def test_trapezoid_of_limited_speed() -> None:
     for limits in (
-        {"velocity_limits": 0.4},
-        {"velocity_limits": [[-9.0], [0.4]]},
-        {"tip_speed_limit": 0.4},
+        {"velocity": 0.4},
+        {"velocity": [[-9.0], [0.4]]},
+        {"tip_speed": 0.4},
     ):
-        found = time_optimal(slide(), WAY, acceleration_limits=1.5, **limits)
+        found = time_optimal(slide(), WAY, limits={"acceleration": 1.5, **limits})
         assert found.duration == pytest.approx(0.5 / 0.4 + 0.4 / 1.5, rel=1e-5)
         assert found.qd.max() <= 0.4 * (1.0 + 1e-12)
 
 
 def test_unequal_limits() -> None:
-    found = time_optimal(slide(), WAY, torque_limits=[[-1.0], [3.0]])
+    found = time_optimal(slide(), WAY, limits={"torque": [[-1.0], [3.0]]})
     # v^2 / 2 (1 / a + 1 / d) = way, T = v (1 / a + 1 / d)
     both = 2.0 / 3.0 + 2.0 / 1.0
     assert found.duration == pytest.approx(np.sqrt(2.0 * 0.5 * both), rel=1e-5)
@@ -73,7 +78,7 @@ def test_unequal_limits() -> None:
 
 def test_rates_at_the_ends() -> None:
     # s = x / 0.5 m: from 0.2 m/s to 0.3 m/s at 1.5 m/s^2
-    found = time_optimal(slide(), WAY, torque_limits=3.0, rates=(0.4, 0.6))
+    found = time_optimal(slide(), WAY, limits={"torque": 3.0}, rates=(0.4, 0.6))
     top = np.sqrt(0.5 * (0.2**2 + 0.3**2) + 1.5 * 0.5)
     assert found.duration == pytest.approx((2.0 * top - 0.5) / 1.5, rel=1e-5)
     np.testing.assert_allclose(found.qd[[0, -1], 0], [0.2, 0.3], rtol=1e-12)
@@ -111,7 +116,9 @@ def rubbed(forward: Any, backward: Any) -> float:
 
 @pytest.mark.parametrize("damping", [0.5, 5.0, 20.0])
 def test_viscous_friction(damping: float) -> None:
-    found = time_optimal(slide(damping=damping), WAY, torque_limits=3.0, check=False)
+    found = time_optimal(
+        slide(damping=damping), WAY, limits={"torque": 3.0}, check=False
+    )
     wanted = rubbed(
         lambda v: (3.0 - damping * v) / 2.0, lambda v: (-3.0 - damping * v) / 2.0
     )
@@ -120,8 +127,8 @@ def test_viscous_friction(damping: float) -> None:
     fine = time_optimal(
         slide(damping=damping),
         WAY,
-        torque_limits=3.0,
-        scheme="midpoint",
+        limits={"torque": 3.0},
+        search={"scheme": "midpoint"},
         check=False,
     )
     assert fine.duration == pytest.approx(wanted, rel=1e-4)
@@ -133,20 +140,29 @@ def test_dry_friction() -> None:
 
     arm = slide(coulomb_friction=fa.CoulombFriction(1.0, 0.3))
     wanted = rubbed(lambda v: (3.0 - f(v)) / 2.0, lambda v: (-3.0 - f(v)) / 2.0)
-    found = time_optimal(arm, WAY, torque_limits=3.0, scheme="midpoint")
+    found = time_optimal(
+        arm, WAY, limits={"torque": 3.0}, search={"scheme": "midpoint"}
+    )
     assert found.duration == pytest.approx(wanted, rel=1e-5)
     # almost without smoothing: accelerations of 1 and -2 m/s^2
     arm = slide(coulomb_friction=fa.CoulombFriction(1.0, 1e-4))
-    found = time_optimal(arm, WAY, torque_limits=3.0, scheme="midpoint")
+    found = time_optimal(
+        arm, WAY, limits={"torque": 3.0}, search={"scheme": "midpoint"}
+    )
     assert found.duration == pytest.approx(np.sqrt(1.5), rel=1e-4)
 
 
 def test_friction_too_strong_for_the_grid_is_told() -> None:
     def run() -> None:
-        time_optimal(slide(damping=100.0), WAY, torque_limits=3.0, scheme="collocation")
+        time_optimal(
+            slide(damping=100.0),
+            WAY,
+            limits={"torque": 3.0},
+            search={"scheme": "collocation"},
+        )
 
     refused(fa.ConvergenceError, ["friction and rates", "1001 points"], run)
-    found = time_optimal(slide(damping=100.0), WAY, torque_limits=3.0, check=False)
+    found = time_optimal(slide(damping=100.0), WAY, limits={"torque": 3.0}, check=False)
     # almost all of the way at 0.03 m/s, with 0.02 s to get there
     assert found.duration == pytest.approx(0.5 / 0.03 + 0.02, rel=3e-3)
 
@@ -160,14 +176,16 @@ def test_motor_behind_a_rigid_gear() -> None:
     rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, inertia=(2.0,) * 3)
     arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
     way = paths.joint_path([[0.0], [0.5]], kind="straight")
-    found = time_optimal(arm, way, torque_limits=0.2, scheme="midpoint")
+    found = time_optimal(
+        arm, way, limits={"torque": 0.2}, search={"scheme": "midpoint"}
+    )
     inertia, force = 2.0 + ratio**2 * rotor, 0.2 * ratio
     rub = ratio**2 * friction_of_motor
     wanted = rubbed(
         lambda v: (force - rub * v) / inertia, lambda v: (-force - rub * v) / inertia
     )
     assert found.duration == pytest.approx(wanted, rel=1e-4)
-    safe = time_optimal(arm, way, torque_limits=0.2)
+    safe = time_optimal(arm, way, limits={"torque": 0.2})
     assert 0.2 - 1e-6 < abs(safe.tau).max() < 0.2 + 1e-9
     np.testing.assert_allclose(found.q[:, 1], ratio * found.q[:, 0], atol=1e-12)
 
@@ -176,12 +194,14 @@ def test_motor_behind_a_rigid_gear() -> None:
 
 
 def test_the_thesis_optimum_converges() -> None:
-    options = {"torque_limits": TORQUE, "start": FROM_A}
+    options = {"limits": {"torque": TORQUE}, "start": FROM_A}
     found = time_optimal(TWO, LINE, **options)
     assert found.duration == pytest.approx(0.42296, rel=5e-4)
-    fine = time_optimal(TWO, LINE, scheme="midpoint", **options)
+    fine = time_optimal(TWO, LINE, search={"scheme": "midpoint"}, **options)
     assert fine.duration == pytest.approx(0.42296, abs=1e-5)
-    coarse = time_optimal(TWO, LINE, scheme="midpoint", points=101, **options)
+    coarse = time_optimal(
+        TWO, LINE, search={"scheme": "midpoint", "intervals": 100}, **options
+    )
     assert coarse.duration == pytest.approx(0.42296, abs=5e-5)
     # the structure: T1 at its limit, then T2, one switch, then T1 at its other limit
     s, tau = found.details["path"].s, found.tau
@@ -209,7 +229,11 @@ def test_the_thesis_optimum_converges() -> None:
 def test_variants_of_the_thesis(arm: fa.Arm, elbow: float, wanted: float) -> None:
     start = chords(START, elbow) @ [[1.0, -1.0], [0.0, 1.0]]
     found = time_optimal(
-        arm, LINE, torque_limits=TORQUE, start=start, scheme="midpoint", points=2001
+        arm,
+        LINE,
+        limits={"torque": TORQUE},
+        start=start,
+        search={"scheme": "midpoint", "intervals": 2000},
     )
     assert found.duration == pytest.approx(wanted, abs=2e-5)
 
@@ -266,7 +290,11 @@ def test_phase_plane_of_the_thesis_equations() -> None:
     switch = brentq(lambda s: ahead(early(s))[1] - back(late(s))[1], 0.5, 0.95)
     assert switch == pytest.approx(0.775, abs=2e-3)
     found = time_optimal(
-        TWO, LINE, torque_limits=TORQUE, start=FROM_A, scheme="midpoint"
+        TWO,
+        LINE,
+        limits={"torque": TORQUE},
+        start=FROM_A,
+        search={"scheme": "midpoint"},
     )
     assert found.duration == pytest.approx(early(switch) + late(switch), rel=2e-5)
 
@@ -275,9 +303,11 @@ def test_flexible_arm_at_its_rigid_level_is_the_rigid_arm() -> None:
     level = RigidLevel(fa.library.farid_two_link(), "a test")
     s = np.linspace(0.0, 1.0, 401)
     motion = paths.follow(level.arm, LINE, s, start=FROM_A)
-    limits = limits_of(2, TORQUE, None, None, None)
+    limits = checked_limits(Limits(torque=TORQUE), TWO)
     found = solve(rows_of(level, motion, s, limits))
-    rigid = time_optimal(TWO, LINE, torque_limits=TORQUE, start=FROM_A, points=401)
+    rigid = time_optimal(
+        TWO, LINE, limits={"torque": TORQUE}, start=FROM_A, search={"intervals": 400}
+    )
     assert found.duration == pytest.approx(rigid.duration, rel=1e-10)
 
 
@@ -295,10 +325,8 @@ def test_limits_hold_and_one_is_always_reached(seed: int) -> None:
     found = time_optimal(
         IIWA,
         random_path(seed),
-        torque_limits=IIWA_TORQUE,
-        velocity_limits=speed,
-        acceleration_limits=15.0,
-        points=400,
+        limits={"torque": IIWA_TORQUE, "velocity": speed, "acceleration": 15.0},
+        search={"intervals": 399},
     )
     scaling, rows = found.details["scaling"], found.details["rows"]
     assert found.violation < 1e-8
@@ -321,7 +349,9 @@ def test_limits_hold_and_one_is_always_reached(seed: int) -> None:
 
 
 def test_motion_between_the_points_is_exact() -> None:
-    found = time_optimal(IIWA, random_path(1), torque_limits=IIWA_TORQUE, points=200)
+    found = time_optimal(
+        IIWA, random_path(1), limits={"torque": IIWA_TORQUE}, search={"intervals": 199}
+    )
     scaling = found.details["scaling"]
     t = np.linspace(0.0, found.duration, 1717)
     s, sd, _ = scaling.at(t)
@@ -337,7 +367,11 @@ def test_motion_between_the_points_is_exact() -> None:
 
 def test_answer_in_a_simulation_of_its_own() -> None:
     found = time_optimal(
-        TWO, LINE, torque_limits=TORQUE, start=FROM_A, scheme="midpoint"
+        TWO,
+        LINE,
+        limits={"torque": TORQUE},
+        start=FROM_A,
+        search={"scheme": "midpoint"},
     )
     check = found.verification
     assert check is not None
@@ -353,11 +387,11 @@ def test_limits_that_depend_on_the_posture() -> None:
         strength = 300.0 - 50.0 * np.cos(q[:, :1]) * [1.0, 0.0] - [0.0, 180.0]
         return np.stack([-strength, strength])
 
-    options = {"start": FROM_A, "points": 301}
-    found = time_optimal(TWO, LINE, torque_limits=weaker, **options)
+    options = {"start": FROM_A, "search": {"intervals": 300}}
+    found = time_optimal(TWO, LINE, limits={"torque": weaker}, **options)
     bound = weaker(found.q)[1]
     assert (abs(found.tau) <= bound * (1.0 + 1e-9)).all()
-    full = time_optimal(TWO, LINE, torque_limits=TORQUE, **options)
+    full = time_optimal(TWO, LINE, limits={"torque": TORQUE}, **options)
     assert found.duration > 1.01 * full.duration
 
 
@@ -375,7 +409,7 @@ def test_friction_is_what_inverse_dynamics_has() -> None:
     level = RigidLevel(arm, "a test")
     s = np.linspace(0.0, 1.0, 11)
     motion = paths.follow(arm, LINE, s, start=FROM_A)
-    rows = rows_of(level, motion, s, limits_of(2, TORQUE, None, None, None))
+    rows = rows_of(level, motion, s, checked_limits(Limits(torque=TORQUE), TWO))
     sd, u = np.linspace(0.5, 3.0, 11), np.linspace(-2.0, 5.0, 11)[:, None]
     rate = sd[:, None]
     tau = level.inverse_dynamics(
@@ -387,11 +421,11 @@ def test_friction_is_what_inverse_dynamics_has() -> None:
     before, after = (friction(rows, np.sqrt(sd**2 + x)) for x in (-h, h))
     slope = friction_slope(rows, sd)
     np.testing.assert_allclose(slope, (after - before) / (2.0 * h), rtol=1e-6)
-    found = time_optimal(arm, LINE, torque_limits=TORQUE, start=FROM_A)
+    found = time_optimal(arm, LINE, limits={"torque": TORQUE}, start=FROM_A)
     assert found.violation < 1e-5
     assert (
         found.duration
-        > time_optimal(TWO, LINE, torque_limits=TORQUE, start=FROM_A).duration
+        > time_optimal(TWO, LINE, limits={"torque": TORQUE}, start=FROM_A).duration
     )
 
 
@@ -427,10 +461,8 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
     found = time_optimal(
         IIWA,
         path,
-        torque_limits=IIWA_TORQUE,
-        velocity_limits=2.0,
-        scheme=scheme,
-        points=151,
+        limits={"torque": IIWA_TORQUE, "velocity": 2.0},
+        search={"scheme": scheme, "intervals": 150},
     )
     scaling = found.details["scaling"]
     np.testing.assert_allclose(scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
@@ -442,7 +474,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
 
 
 def along(**options: Any) -> Any:
-    given = {"torque_limits": TORQUE, "start": FROM_A, **options}
+    given = {"limits": {"torque": TORQUE}, "start": FROM_A, **options}
     return lambda: time_optimal(TWO, LINE, **given)
 
 
@@ -454,22 +486,22 @@ BAD: list[tuple[list[str], Any]] = [
             "177.6 N m",
             "18.4 %",
         ],
-        along(torque_limits=[150.0, 120.0]),
+        along(limits={"torque": [150.0, 120.0]}),
     ),
-    (["force of 'link2'", "to hold the arm"], along(torque_limits=[300.0, 50.0])),
-    (["there is no limit"], along(torque_limits=None)),
-    (["torque_limits has shape (3,)"], along(torque_limits=[1.0, 2.0, 3.0])),
-    (["torque_limits has a NaN"], along(torque_limits=[[1.0, 2.0], [0.0, 3.0]])),
-    (["torque_limits(q)"], along(torque_limits=lambda q: np.ones(5))),
-    (["velocity_limits of joint 1"], along(velocity_limits=[[-1, 0.1], [1, 2]])),
-    (["tip_speed_limit is -1"], along(tip_speed_limit=-1.0)),
-    (["scheme is 'euler'", "'midpoint'"], along(scheme="euler")),
-    (["points is 2"], along(points=2)),
+    (["force of 'link2'", "to hold the arm"], along(limits={"torque": [300.0, 50.0]})),
+    (["there is no limit"], along(limits={})),
+    (["limits.torque has shape (3,)"], along(limits={"torque": [1.0, 2.0, 3.0]})),
+    (["limits.torque has a NaN"], along(limits={"torque": [[1.0, 2.0], [0.0, 3.0]]})),
+    (["limits.torque(q)"], along(limits={"torque": lambda q: np.ones(5)})),
+    (["limits.velocity of joint 1"], along(limits={"velocity": [[-1, 0.1], [1, 2]]})),
+    (["limits.tip_speed is -1"], along(limits={"tip_speed": -1.0})),
+    (["scheme is 'euler'", "'midpoint'"], along(search={"scheme": "euler"})),
+    (["intervals is 1"], along(search={"intervals": 1})),
     (["rates are (-1, 0)"], along(rates=(-1, 0))),
     (["rates begin with 100 1/s", "at most"], along(rates=(100.0, 0.0))),
     (["0 and 80 1/s", "no rate leads on"], along(rates=(0.0, 80.0))),
-    (["path is int"], lambda: time_optimal(TWO, 3, torque_limits=TORQUE)),
-    (["arm is str"], lambda: time_optimal("arm", LINE, torque_limits=TORQUE)),
+    (["path is int"], lambda: time_optimal(TWO, 3, limits={"torque": TORQUE})),
+    (["arm is str"], lambda: time_optimal("arm", LINE, limits={"torque": TORQUE})),
 ]
 
 

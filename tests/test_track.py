@@ -14,7 +14,8 @@ import flexarm as fa
 from flexarm.errors import ArgumentError, ConvergenceError, ConvergenceWarning
 from flexarm.optimize import paths, track
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
-from flexarm.optimize._tracking.tip_task import TipTask, timed
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._verify import verify
 
 TWO = fa.library.farid_two_link()
@@ -57,7 +58,7 @@ def test_e7_with_the_variables_of_the_thesis() -> None:
 def test_e7_verified_below_the_errors_of_the_thesis() -> None:
     # 0.1 and 0.268 mm (L3004), here in a simulation of a quarter of the step or less:
     # fourth powers of the errors weigh the largest ones more than the squares of (7.18)
-    motion = shot(power=4.0, steps=20)
+    motion = shot(power=4.0, search={"steps": 20})
     assert motion.success
     assert motion.variables == 28
     assert motion.verification.step <= 0.25 * 2.5e-3
@@ -65,7 +66,7 @@ def test_e7_verified_below_the_errors_of_the_thesis() -> None:
     assert error[0] < 0.1
     assert error[1] < 0.27
     # sums of squares, finer steps: what the thesis minimizes has larger errors
-    squares = shot(steps=20)
+    squares = shot(search={"steps": 20})
     assert 1e3 * squares.details["tip_error"] == pytest.approx(
         [0.1018, 0.2769], abs=6e-5
     )
@@ -73,7 +74,7 @@ def test_e7_verified_below_the_errors_of_the_thesis() -> None:
 
 
 def test_e7_with_finer_nodes() -> None:
-    motion = shot(intervals=50, steps=8)
+    motion = shot(search={"intervals": 50, "steps": 8})
     assert motion.success
     assert motion.verification.step <= 0.25 * 1.25e-3
     assert motion.verification.path_error.max() < 1e-5
@@ -83,7 +84,7 @@ def test_e7_with_finer_nodes() -> None:
 
 
 def test_e7_without_pre_actuation() -> None:
-    motion = shot(before=0.0)
+    motion = shot(search={"pre_actuation": 0.0})
     assert motion.variables == 24
     error = 1e3 * motion.details["tip_error"]
     assert error == pytest.approx([3.32, 3.76], abs=6e-3)
@@ -96,7 +97,9 @@ def test_e7_without_pre_actuation() -> None:
 def test_e7_with_other_elements_and_steps(
     elements: int, steps: int, expected: list[float]
 ) -> None:
-    motion = shot(arm=fa.library.farid_two_link(elements=elements), steps=steps)
+    motion = shot(
+        arm=fa.library.farid_two_link(elements=elements), search={"steps": steps}
+    )
     assert 1e3 * motion.details["tip_error"] == pytest.approx(expected, abs=6e-5)
 
 
@@ -146,7 +149,7 @@ def test_gradient_is_that_of_trajectory_sensitivities() -> None:
 
 def test_bfgs_takes_hundreds_of_simulations() -> None:
     with pytest.warns(ConvergenceWarning, match="stopped early"):
-        motion = shot(optimizer="bfgs", max_iterations=12, check=False)
+        motion = shot(search={"solver": "bfgs", "max_iterations": 12}, check=False)
     assert motion.status == "iterations"
     assert not motion.success
     assert motion.details["simulations"] > 12 * 29
@@ -160,18 +163,18 @@ def test_bfgs_takes_hundreds_of_simulations() -> None:
 
 @pytest.mark.slow
 def test_bfgs_arrives_at_the_same_optimum() -> None:
-    motion = shot(optimizer="bfgs", max_iterations=400, tolerance=1e-8)
+    motion = shot(search={"solver": "bfgs", "max_iterations": 400, "tolerance": 1e-8})
     assert motion.objective == pytest.approx(plain().objective, rel=1e-3)
     assert motion.details["simulations"] > 50 * plain().details["simulations"]
 
 
 def test_limits_end_a_search_with_the_best_so_far() -> None:
     with pytest.warns(ConvergenceWarning, match="1 iterations are done"):
-        one = shot(max_iterations=1, check=False)
+        one = shot(search={"max_iterations": 1}, check=False)
     assert one.status == "iterations"
     assert one.objective < 1e-3 * one.details["history"][0]
     with pytest.warns(ConvergenceWarning, match="time limit"):
-        short = shot(time_limit=1e-9, check=False)
+        short = shot(search={"time_limit": 1e-9}, check=False)
     assert short.status == "time"
 
 
@@ -208,7 +211,8 @@ def test_ctrl_c_returns_the_best_so_far(monkeypatch: Any) -> None:
 
 def test_smoothing_calms_the_forces() -> None:
     rough, smooth = (
-        shot(intervals=40, steps=4, smoothing=s, check=False) for s in (0.0, 1e-7)
+        shot(search={"intervals": 40, "steps": 4}, smoothing=s, check=False)
+        for s in (0.0, 1e-7)
     )
     bends = [
         np.square(np.diff(m.details["nodal_tau"], 2, axis=0)).sum()
@@ -352,7 +356,7 @@ def test_spinning_links_are_told_of_once() -> None:
     t = np.linspace(0.0, 1.0, 101)
     s = paths.time_law("ninth_degree", t, 1.0).s
     with pytest.warns() as told:
-        shot((0.02 * t, LINE(s).position), None, max_iterations=3)
+        shot((0.02 * t, LINE(s).position), None, search={"max_iterations": 3})
     stiff = [w for w in told if w.category is fa.errors.StiffeningWarning]
     assert len(stiff) <= 2  # one for each link
 
@@ -407,18 +411,31 @@ def test_bad_trajectories(path: Any, T: Any, words: list[str]) -> None:
     [
         ({"method": "newton"}, ["method is 'newton'", "'shooting'"]),
         ({"law": "linear"}, ["law is 'linear'", "'quintic'"]),
-        ({"step": 1e-3}, ["step is given", "'stable inversion'"]),
-        ({"method": "stable inversion", "steps": 3}, ["steps is given", "'shooting'"]),
-        ({"intervals": 0}, ["intervals is 0"]),
-        ({"steps": 2.5}, ["steps is 2.5"]),
-        ({"method": "collocation", "after": 0.0}, ["after is 0", "rest"]),
+        ({"search": {"scheme": "gauss"}}, ["scheme is given", "'shooting'", "steps"]),
+        (
+            {"method": "stable inversion", "search": {"steps": 3}},
+            ["steps is given", "'stable inversion'", "pre_actuation"],
+        ),
+        (
+            {"method": "collocation", "power": 4.0},
+            ["power is given", "'collocation'", "'shooting' alone"],
+        ),
+        ({"search": {"intervals": 0}}, ["intervals is 0"]),
+        ({"search": {"steps": 2.5}}, ["steps is 2.5"]),
+        (
+            {"method": "collocation", "search": {"post_actuation": 0.0}},
+            ["post_actuation is 0", "rest"],
+        ),
         ({"method": "collocation", "tip_tolerance": 0}, ["tip_tolerance is 0"]),
-        ({"before": 0.25}, ["before is 0.25", "multiple of 0.1"]),
-        ({"before": -0.1}, ["before is -0.1"]),
+        (
+            {"search": {"pre_actuation": 0.25}},
+            ["pre_actuation is 0.25", "multiple of 0.1"],
+        ),
+        ({"search": {"pre_actuation": -0.1}}, ["pre_actuation is -0.1"]),
         ({"weights": (1.0,)}, ["weights is (1.0,)"]),
         ({"power": 1.0}, ["power is 1"]),
-        ({"optimizer": "adam"}, ["optimizer is 'adam'", "bfgs"]),
-        ({"tolerance": 0.0}, ["tolerance is 0.0"]),
+        ({"search": {"solver": "adam"}}, ["solver is 'adam'", "bfgs"]),
+        ({"search": {"tolerance": 0.0}}, ["tolerance is 0.0"]),
         ({"start": [0.5]}, ["start has shape (1,)", "(2,)"]),
         ({"axes": "xz"}, ["axes is 'xz'", "'xy' alone"]),
         ({"axes": "xx"}, ["axes is 'xx'"]),

@@ -12,13 +12,17 @@ from ._result import OptimalMotion, Verification
 from ._tracking.driver import track
 from ._transfer.design import Design
 from ._transfer.driver import trajectory
+from .limits import Limits
+from .search import Search
 
 __all__ = [
     "Design",
     "Identification",
+    "Limits",
     "OptimalMotion",
     "Path",
     "Record",
+    "Search",
     "TradeOff",
     "Verification",
     "identify",

@@ -148,6 +148,18 @@ def _parameters(s: Any) -> Array:
     return at
 
 
+def posture_of(arm: Arm, start: Any) -> Array:
+    """Positions (nu,) of the joints, given alone or with all others."""
+    given = real_array("start", start)
+    if given.shape not in ((arm.nu,), (arm.nq,)):
+        raise ArgumentError(
+            f"start has shape {given.shape}, expected ({arm.nu},), one posture of the "
+            "joints"
+        )
+    check_numbers("start", given)
+    return np.array(given[: arm.nu])
+
+
 class _Tracer:
     """Follows a path of the tip from one posture on."""
 
@@ -234,14 +246,7 @@ class _Tracer:
         arm, n = self.arm, self.level.n
         guess = arm.neutral
         if start is not None:
-            given = real_array("start", start)
-            if given.shape not in ((n,), (arm.nq,)):
-                raise ArgumentError(
-                    f"start has shape {given.shape}, expected ({n},), one posture of "
-                    "the joints"
-                )
-            check_numbers("start", given)
-            guess = self.level.whole(given[:n])
+            guess = self.level.whole(posture_of(arm, start))
         target = self.path(s).position
         found = inverse_kinematics(
             arm.replace(constraints=()) if arm.constraints else arm,

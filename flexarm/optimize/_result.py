@@ -145,7 +145,7 @@ class OptimalMotion:
         >>> rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
         >>> arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
         >>> way = paths.joint_path([[0.0], [0.5]], kind="straight")
-        >>> motion = time_optimal(arm, way, torque_limits=3.0)
+        >>> motion = time_optimal(arm, way, limits={"torque": 3.0})
         >>> motion.torque(0.2).round(3), motion.torque(1.0).round(3)  # in N
         (array([3.]), array([-3.]))
         >>> t = np.linspace(0.0, motion.duration, 201)

@@ -1,96 +1,167 @@
-"""Limits of forces, velocities and accelerations, and what they say of a path."""
+"""Limits of a motion: of forces, velocities, accelerations and outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import positive_number, real_array
+from .._support.options import explained_class
 from ..errors import ArgumentError
+from ._records import record_of
 
 if TYPE_CHECKING:
-    pass
+    from ..arm import Arm
 
 Array = NDArray[np.float64]
 
+_PAIRS = ("torque", "torque_rate", "velocity", "acceleration")  # (2, nu) once checked
 
+
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What a motion may not exceed; infinite where there is no limit.
+    """Limits of a motion, infinite where there is none.
 
-    Attributes
+    Functions take a mapping of the same names as well, such as
+    ``limits={"torque": [300.0, 120.0]}``, and say which of these limits they keep.
+
+    Parameters
     ----------
-    torque : (2, nu) ndarray of float, or callable
-        Least and largest forces of the actuators; a callable has them at positions.
-    velocity, acceleration : (2, nu) ndarray of float
-        Of the joints.
+    torque : float, (nu,) or (2, nu) array_like of float, or callable
+        Forces of the actuators in N m or N: the same limits in both directions, or the
+        least and largest forces.  Along a path of a rigid arm also ``torque(q)``, which
+        returns (2, nu) or (2, n, nu) at positions (n, nq).
+    torque_rate : float, (nu,) or (2, nu) array_like of float
+        Rates of these forces, per s.
+    velocity, acceleration : float, (nu,) or (2, nu) array_like of float
+        Of the joints in rad/s or m/s, and per s.
     tip_speed : float
-        In m/s.
-    outputs : dict of (2, p) ndarray of float
-        Of outputs that are linear in positions and velocities.
+        Of the tip in m/s.
+    outputs : mapping
+        Outputs of `linearize` that are linear in positions and velocities, such as
+        ``{("strain", "link1", 0.1): 1e-3, "modes": 0.1}``; each limit a number, (p,) or
+        (2, p).
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.optimize.Limits(torque=[300.0, 120.0], velocity=2.0).velocity
+    2.0
+    >>> fa.optimize.Limits(tourque=3.0)
+    Traceback (most recent call last):
+        ...
+    flexarm.errors.ArgumentError: Limits has no argument 'tourque', expected names out \
+of torque, torque_rate, velocity, acceleration, tip_speed, outputs; did you mean \
+'torque'?
     """
 
-    torque: Any
-    velocity: Array
-    acceleration: Array
-    tip_speed: float
-    outputs: Mapping[Any, Array] = field(default_factory=dict)
+    torque: Any = np.inf
+    torque_rate: Any = np.inf
+    velocity: Any = np.inf
+    acceleration: Any = np.inf
+    tip_speed: float = np.inf
+    outputs: Mapping[Any, Any] = field(default_factory=dict)
 
-    def torques(self, q: Array, nu: int) -> Array:
-        """Least and largest forces at positions (n, nv), as (2, n, nu)."""
-        given = self.torque
-        if callable(given):
-            given = pair_of("torque_limits(q)", given(q.copy()), nu, len(q))
-        if given.ndim == 2:
-            given = given[:, np.newaxis]
-        return np.broadcast_to(given, (2, len(q), nu))
 
-    def refuse_none(self) -> None:
-        """Refuse limits that leave any motion as fast as it likes."""
-        if callable(self.torque):
-            return
-        bounds = (self.torque, self.velocity, self.acceleration, self.tip_speed)
-        if not any(np.isfinite(b).any() for b in bounds):
+def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limits:
+    """Checked limits of an arm, refused if they have finite ones beside `kept`."""
+    limits = checked_limits(record_of(Limits, "limits", given), arm)
+    for name in (f.name for f in fields(limits)):
+        value = getattr(limits, name)
+        if name == "outputs":
+            is_given = bool(value)
+        else:
+            is_given = callable(value) or bool(np.isfinite(value).any())
+        if is_given and name not in kept:
             raise ArgumentError(
-                "there is no limit, so that no motion is the fastest; expected "
-                "torque_limits, velocity_limits or acceleration_limits"
+                f"limits.{name} is given for {what}, expected some of {', '.join(kept)}"
             )
-
-
-def limits_of(
-    nu: int,
-    torque_limits: Any,
-    velocity_limits: Any,
-    acceleration_limits: Any,
-    tip_speed_limit: Any,
-) -> Limits:
-    """Checked limits of an arm with `nu` actuators."""
-    limits = Limits(
-        torque_limits
-        if callable(torque_limits)
-        else pair_of("torque_limits", torque_limits, nu),
-        pair_of("velocity_limits", velocity_limits, nu),
-        pair_of("acceleration_limits", acceleration_limits, nu),
-        np.inf
-        if tip_speed_limit is None
-        else positive_number("tip_speed_limit", tip_speed_limit),
-    )
-    for name, pair in (
-        ("velocity_limits", limits.velocity),
-        ("acceleration_limits", limits.acceleration),
-    ):
-        if not ((pair[0] < 0.0) & (pair[1] > 0.0)).all():
-            k = int(np.argmin((pair[0] < 0.0) & (pair[1] > 0.0)))
-            raise ArgumentError(
-                f"{name} of joint {k} are {pair[0, k]:g} and {pair[1, k]:g}, expected "
-                "one below and one above zero"
-            )
-    limits.refuse_none()
     return limits
+
+
+def checked_limits(limits: Limits, arm: Arm) -> Limits:
+    """The same limits as arrays (2, nu), those of outputs (2, p)."""
+    checked: dict[str, Any] = {
+        name: pair_of(f"limits.{name}", value, arm.nu)
+        for name in _PAIRS
+        if not callable(value := getattr(limits, name)) or name != "torque"
+    }
+    if limits.tip_speed != np.inf:
+        positive_number("limits.tip_speed", limits.tip_speed)
+    checked["outputs"] = _output_pairs(arm, limits.outputs)
+    return replace(limits, **checked)
+
+
+def torques_at(limits: Limits, q: Array, nu: int) -> Array:
+    """Least and largest forces at positions (n, nv), as (2, n, nu)."""
+    given = limits.torque
+    if callable(given):
+        given = pair_of("limits.torque(q)", given(q.copy()), nu, len(q))
+    if given.ndim == 2:
+        given = given[:, np.newaxis]
+    return np.broadcast_to(given, (2, len(q), nu))
+
+
+def constant_torque(limits: Limits, what: str) -> Array:
+    """Least and largest forces (2, nu), refused if they depend on positions."""
+    if callable(limits.torque):
+        raise ArgumentError(
+            "limits.torque changes along the motion, expected constant limits for "
+            f"{what}: a number, (nu,) or (2, nu)"
+        )
+    return np.asarray(limits.torque)
+
+
+def refuse_unbounded(limits: Limits) -> None:
+    """Refuse limits without a fastest motion: one-sided, or none."""
+    for name in ("velocity", "acceleration"):
+        pair = getattr(limits, name)
+        around = (pair[0] < 0.0) & (pair[1] > 0.0)
+        if not around.all():
+            k = int(np.argmin(around))
+            raise ArgumentError(
+                f"limits.{name} of joint {k} are {pair[0, k]:g} and {pair[1, k]:g}, "
+                "expected one below and one above zero"
+            )
+    bounds = (limits.velocity, limits.acceleration, limits.tip_speed)
+    bounded = callable(limits.torque) or np.isfinite(limits.torque).any()
+    if not bounded and not any(np.isfinite(b).any() for b in bounds):
+        raise ArgumentError(
+            "there is no limit, so that no motion is the fastest; expected limits of "
+            "torque, velocity, acceleration or tip_speed"
+        )
+
+
+def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
+    """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
+    from ..control.sensors import sensors_of
+
+    zero = np.zeros(arm.nv)
+    found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
+    if found.rows is None:
+        raise ArgumentError(
+            f"output {name!r} is not linear in positions and velocities, expected one "
+            "that is, such as a strain, a mode or a joint"
+        )
+    return found.names, found.rows
+
+
+def _output_pairs(arm: Arm, given: Any) -> dict[Any, Array]:
+    """Limits (2, p) of linear outputs by their names."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"limits.outputs is {type(given).__name__}, expected a mapping of outputs "
+            "to limits"
+        )
+    return {
+        name: pair_of(f"limits.outputs[{name!r}]", x, len(output_rows(arm, name)[0]))
+        for name, x in given.items()
+    }
 
 
 def pair_of(name: str, value: Any, n: int, points: int | None = None) -> Array:

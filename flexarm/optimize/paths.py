@@ -41,7 +41,7 @@ _POLYNOMIALS = {
     "septic": (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0),
     "ninth_degree": (0.0,) * 5 + (126.0, -420.0, 540.0, -315.0, 70.0),
 }
-_LAWS = ("cycloidal", *_POLYNOMIALS)
+LAWS = ("cycloidal", *_POLYNOMIALS)
 
 
 class TimeLaw(NamedTuple):
@@ -365,7 +365,7 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
         values = tuple(np.asarray(p.deriv(k)(tau)) for k in range(3))
     else:
         raise ArgumentError(
-            f"kind is {kind!r}, expected one of {', '.join(map(repr, _LAWS))}"
+            f"kind is {kind!r}, expected one of {', '.join(map(repr, LAWS))}"
         )
     return TimeLaw(
         np.where(late, 1.0 - values[0], values[0]),

@@ -48,7 +48,8 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     >>> from flexarm.optimize import paths, time_optimal
     >>> arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
     >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
-    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=start)
+    >>> limits = {"torque": [300.0, 120.0]}
+    >>> motion = time_optimal(arm, way, limits=limits, start=start)
     >>> [line.get_label() for line in fa.plotting.time_scaling(motion)]
     ['motion', 'controllable']
     """
@@ -124,7 +125,8 @@ def optimal_motion(
     >>> from flexarm.optimize import paths, time_optimal
     >>> arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
     >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
-    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=start)
+    >>> limits = {"torque": [300.0, 120.0]}
+    >>> motion = time_optimal(arm, way, limits=limits, start=start)
     >>> [line.get_label() for line in fa.plotting.optimal_motion(motion)]
     ['link1', 'link2']
     """
@@ -194,7 +196,8 @@ def trade_off(
     >>> from flexarm.optimize import paths, time_optimal
     >>> arm = fa.library.farid_two_link()
     >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
-    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=start)
+    >>> limits = {"torque": [300.0, 120.0]}
+    >>> motion = time_optimal(arm, way, limits=limits, start=start)
     >>> fa.plotting.trade_off([motion]).axes.get_ylabel()
     'largest error of the tip (mm)'
     """
@@ -244,13 +247,13 @@ def _shaded(motion: OptimalMotion, ax: Any) -> Any:
 
 def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
     """Least and largest values at all times, (2, n, nu), infinite if unknown."""
-    from ..optimize.limits import pair_of
+    from ..optimize.limits import pair_of, torques_at
 
     nu, known = motion.arm.nu, motion.details.get("limits")
     if given is not None or known is None:
         pair = pair_of("limits", given, nu)
     elif kind == "torques":
-        return np.asarray(known.torques(motion.q, nu))
+        return np.asarray(torques_at(known, motion.q, nu))
     else:
         pair = known.velocity
     return np.broadcast_to(pair[:, np.newaxis], (2, len(motion.t), nu))
@@ -258,7 +261,7 @@ def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
 
 def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
     """Times of the simulation and distances from the path."""
-    from ..optimize._minimum_time.flexible_time import deviations
+    from ..optimize._minimum_time.flexible_problem import deviations
 
     path = motion.details.get("path")
     path = getattr(path, "path", path)  # a PathMotion knows its path

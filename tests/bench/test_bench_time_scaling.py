@@ -30,9 +30,8 @@ def ours() -> fa.optimize.OptimalMotion:
     return time_optimal(
         ARM,
         path(),
-        torque_limits=TORQUE,
-        velocity_limits=SPEED,
-        points=POINTS,
+        limits={"torque": TORQUE, "velocity": SPEED},
+        search={"intervals": POINTS - 1},
         check=False,
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...errors import ArgumentError
-from ..limits import pair_of
+from ..limits import output_rows
 from .points import Linear
 
 if TYPE_CHECKING:
@@ -21,36 +21,6 @@ Array = NDArray[np.float64]
 
 
 EXCESS = 1e-3  # of a simulated output over its limit, as part of it, that is accepted
-
-
-def read_output_limits(arm: Arm, given: Any) -> dict[Any, Array]:
-    """Limits (2, p) of linear outputs, by what they were called."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ArgumentError(
-            f"output_limits is {type(given).__name__}, expected a mapping of outputs "
-            "to limits"
-        )
-    found = {}
-    for name, value in given.items():
-        names, _ = output_rows(arm, name)
-        found[name] = pair_of(f"output_limits[{name!r}]", value, len(names))
-    return found
-
-
-def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
-    """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
-    from ...control.sensors import sensors_of
-
-    zero = np.zeros(arm.nv)
-    found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
-    if found.rows is None:
-        raise ArgumentError(
-            f"output {name!r} is not linear in positions and velocities, expected one "
-            "that is, such as a strain, a mode or a joint"
-        )
-    return found.names, found.rows
 
 
 def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
@@ -66,7 +36,7 @@ def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
         shape=(nodes * p, motion.n),
     )
     low, high = (np.broadcast_to(x, (nodes, p)).ravel() for x in limits)
-    size = _sizes(np.array([low, high]))
+    size = sizes_of(np.array([low, high]))
     return Linear(matrix, low, high, size, name=f"limit of {name!r}")
 
 
@@ -110,11 +80,11 @@ def exceeded(arm: Arm, limits: Mapping[Any, Array], q: Array, qd: Array) -> floa
     for given, between in limits.items():
         y = np.hstack([q, qd]) @ output_rows(arm, given)[1].T
         over = np.maximum(y - between[1], between[0] - y).max(axis=0)
-        most = max(most, float((over / _sizes(between)).max(initial=0.0)))
+        most = max(most, float((over / sizes_of(between)).max(initial=0.0)))
     return most
 
 
-def _sizes(limits: Array) -> Array:
+def sizes_of(limits: Array) -> Array:
     """Sizes (p,) of limits (2, p)."""
     size = np.abs(np.where(np.isfinite(limits), limits, 0.0)).max(axis=0)
     return np.where(size > 0.0, size, 1.0)
@@ -129,7 +99,7 @@ def refuse_at_rest(arm: Arm, limits: Mapping[Any, Array], q: Array) -> None:
             k = int(np.argmax(over))
             if over[k] > 1e-9 * abs(y[k]):
                 raise ArgumentError(
-                    f"output_limits of {names[k]!r} are {low[k]:.4g} and "
+                    f"limits.outputs of {names[k]!r} are {low[k]:.4g} and "
                     f"{high[k]:.4g}, but the arm at rest at the {place} has "
                     f"{y[k]:.4g}; expected wider ones"
                 )

@@ -27,7 +27,7 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 >>> from flexarm.optimize._collocation import transcription as co
 >>> from flexarm.optimize._collocation.points import AtPoints
 >>> from flexarm.optimize._collocation.local import EquationOfMotion, Squares
->>> from flexarm.optimize._programs.solve import solve
+>>> from flexarm.optimize._programs.solvers import solve
 >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
 >>> motion = co.Collocation(arm, co.Grid(main=20), duration=1.0)
 >>> motion.fix_state(0, [-1.5], [0.0])
@@ -119,7 +119,7 @@ class Collocation:
         parameters: int = 0,
     ) -> None:
         check_arm(arm)
-        _check_tree(arm)
+        refuse_loops(arm)
         self.arm, self.grid = arm, grid
         self.tableau = tableau(grid.scheme, grid.points)
         self.free = isinstance(duration, tuple)
@@ -355,7 +355,7 @@ def answer(
     )
 
 
-def _check_tree(arm: Arm) -> None:
+def refuse_loops(arm: Arm) -> None:
     if arm.constraints:
         raise ArgumentError(
             "the arm has loops or couplings, expected a tree: collocation of closed "

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_arm
 from ...errors import ArgumentError
 from ...parameters import BaseParameters, base_parameters, inertial_regressor
-from .equation_error import read_rigid, smoothed
+from .equation_error import MeasuredForces, read_rigid
 from .fit import fit
 from .identified import identified
-from .records import Record, check_record, read_records
+from .records import Record, read_records
 from .result import Identification
 
 if TYPE_CHECKING:
@@ -24,35 +24,27 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class LinearForces:
+class LinearForces(MeasuredForces):
     """Forces Y pi of measured motion, linear in the base parameters."""
 
-    state_names: tuple[str, ...] = ()
-
     def __init__(
-        self, arm: Arm, records: tuple[Record, ...], base: BaseParameters, which: Any
+        self,
+        arm: Arm,
+        records: tuple[Record, ...],
+        outputs: Any,
+        base: BaseParameters,
+        which: Any,
     ) -> None:
+        super().__init__(arm, records, outputs)
         columns = list(base.independent)
         self.n = len(columns)
-        self._motion = [smoothed(record, arm.nv) for record in records]
         self._Y = [
             np.asarray(inertial_regressor(arm, m.q, m.qd, m.qdd, **which))[..., columns]
-            for m in self._motion
+            for m in self.motion
         ]
-        self.signals = tuple(f"force on {name}" for name in arm.coordinate_names)
-
-    @property
-    def times(self) -> list[Array]:
-        """(n,) times of each record."""
-        return [motion.t for motion in self._motion]
-
-    @property
-    def measured(self) -> list[Array]:
-        """Forces (n, nv) of each record."""
-        return [motion.tau for motion in self._motion]
 
     def predict(self, x: Array, finer: int = 1) -> list[Array]:
-        """The same by the regressor."""
+        """Forces by the regressor."""
         return [Y @ x for Y in self._Y]
 
     def derivatives(self, x: Array, size: Array) -> list[Array]:
@@ -125,11 +117,9 @@ def identify_base_parameters(
     check_arm(arm)
     records = read_records(measured)
     read_rigid(arm, outputs)
-    for number, record in enumerate(records):
-        check_record(arm, record, number, arm.nv)
     which = {"bodies": bodies, "families": families}
     base = base_parameters(arm, **which)
-    problem = LinearForces(arm, records, base, which)
+    problem = LinearForces(arm, records, outputs, base, which)
     if not any(y.any() for y in problem.measured):
         raise ArgumentError(
             "measured has no forces, without which parameters are known but for a "

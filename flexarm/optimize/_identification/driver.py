@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from ..._calls.arguments import (
     check_choice,
     check_numbers,
-    count_of,
     positive_number,
     real_array,
 )
 from ...errors import ArgumentError, ConvergenceWarning
 from .._arms import Arms
+from ..search import Search, read_search
 from .equation_error import EquationError
 from .fit import Fit, Problem, fit
 from .identified import identified
@@ -35,6 +35,12 @@ Array = NDArray[np.float64]
 
 _METHODS = ("output error", "inverse dynamics")
 _ROUGH = 1e-3  # tolerance of stages before the last one
+_SEARCH = {
+    "tolerance": 1e-8,
+    "max_iterations": 200,
+    "time_limit": np.inf,
+    "progress": None,
+}
 _INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 
@@ -54,10 +60,7 @@ def identify(
     interpolation: str = "linear",
     integrator: str = "rk4",
     max_step: float | None = None,
-    tolerance: float = 1e-8,
-    max_iterations: int = 200,
-    time_limit: float | None = None,
-    progress: bool | None = None,
+    search: Search | Mapping[str, Any] | None = None,
 ) -> Identification:
     r"""Parameters of an arm from measured motion, with confidence intervals.
 
@@ -104,14 +107,9 @@ def identify(
         Method of `simulate`.
     max_step : float, optional
         Its longest step in s; by default one from sample to sample.
-    tolerance : float
-        Last relative change of the parameters.
-    max_iterations : int
-        Most motions of the search.
-    time_limit : float, optional
-        Most seconds of the search.
-    progress : bool, optional
-        Progress bar (tqdm); by default for searches of more than two seconds.
+    search : Search or mapping, optional
+        Tolerance, the last relative change of the parameters (1e-8); max_iterations,
+        the largest number of motions (200); time_limit (none), progress.
 
     Returns
     -------
@@ -198,6 +196,7 @@ def identify(
     records = read_records(measured)
     check_choice("method", method, _METHODS)
     check_choice("integrator", integrator, _INTEGRATORS)
+    options = read_search(search, _SEARCH, "identify")
     p, known_names, size, limits = _unknowns(p0, names, scale, bounds)
     arms = Arms(make_arm)
     problem: Any
@@ -220,16 +219,7 @@ def identify(
             "samples than unknowns"
         )
     noise = _first_noise(problem, sigma)
-    options = {
-        "sigma": noise,
-        "noise_is_known": sigma is not None,
-        "tolerance": positive_number("tolerance", tolerance),
-        "max_iterations": count_of("max_iterations", max_iterations),
-        "time_limit": np.inf,
-        "progress": progress,
-    }
-    if time_limit is not None:
-        options["time_limit"] = positive_number("time_limit", time_limit)
+    options |= {"sigma": noise, "noise_is_known": sigma is not None}
     x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
     size = np.concatenate([size, problem.check_start(x0)])
     limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))

@@ -30,17 +30,12 @@ class Smoothed(NamedTuple):
     tau: Array
 
 
-class EquationError:
-    """Predictions of forces: the unknowns are the parameters."""
+class MeasuredForces:
+    """Forces of the measured motion of a rigid arm, without unknown initial states."""
 
     state_names: tuple[str, ...] = ()
 
-    def __init__(
-        self, arms: Arms, p: Array, records: tuple[Record, ...], outputs: Any
-    ) -> None:
-        self.arms, self.records = arms, records
-        self.n = self.k = len(p)
-        arm = arms(p)
+    def __init__(self, arm: Arm, records: tuple[Record, ...], outputs: Any) -> None:
         read_rigid(arm, outputs)
         for number, record in enumerate(records):
             check_record(arm, record, number, arm.nv)
@@ -56,6 +51,16 @@ class EquationError:
     def times(self) -> list[Array]:
         """(n,) times of each record."""
         return [motion.t for motion in self.motion]
+
+
+class EquationError(MeasuredForces):
+    """Predictions of forces: the unknowns are the parameters."""
+
+    def __init__(
+        self, arms: Arms, p: Array, records: tuple[Record, ...], outputs: Any
+    ) -> None:
+        super().__init__(arms(p), records, outputs)
+        self.arms, self.n, self.k = arms, len(p), len(p)
 
     def check_start(self, x: Array) -> Array:
         """Sizes of initial states, of which there are none."""

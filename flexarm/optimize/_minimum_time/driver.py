@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
 from ...errors import ArgumentError
-from .._collocation.outputs import read_output_limits
 from .._path import Path
-from .._programs.solution import Progress
 from .._result import OptimalMotion, warned
 from .._rigid import RigidLevel
-from ..limits import Limits, limits_of
+from ..limits import Limits, read_limits, refuse_unbounded
 from ..paths import joint_path
+from ..search import Search, read_search
 from .flexible_time import flexible_optimum
 from .options import FlexibleOptions
 from .rigid_time import rigid_optimum
@@ -29,38 +28,34 @@ Array = NDArray[np.float64]
 
 __all__ = ["time_optimal"]
 
-# options of the exact solution along a path, and of the search for all other motions
-_ALONG = ("rates", "points", "scheme")
-_CALM, _SLOW = 3e-4, 0.05  # smoothness and rest_speed between two postures
-_NEAR = 1e-4  # m: tip_tolerance, too
-_COMMON = ("time_limit", "progress")  # without effect where nothing is searched for
-_WINDOWS = ("pre_actuation", "post_actuation")
+_KEPT = ("torque", "velocity", "acceleration", "tip_speed")
+_EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
+_UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
+_SEARCH = {
+    "intervals": 24,
+    "solver": "auto",
+    "tolerance": 1e-5,
+    "max_iterations": 150,
+    "time_limit": 60.0,
+    "progress": False,
+}
+_WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
+# along a path, and between two postures
+_ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
+_FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
 
 
 def time_optimal(
     arm: Arm,
     path: Any,
     *,
-    torque_limits: Any = None,
-    velocity_limits: Any = None,
-    acceleration_limits: Any = None,
-    tip_speed_limit: float | None = None,
-    output_limits: Mapping[Any, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     start: Any = None,
     rates: Any = None,
-    points: int | None = None,
-    scheme: str | None = None,
     tip_tolerance: float | None = None,
-    pre_actuation: float | None = None,
-    post_actuation: float | None = None,
     rest_speed: float | None = None,
     smoothness: float | None = None,
-    intervals: int | None = None,
-    solver: str | None = None,
-    tolerance: float | None = None,
-    max_iterations: int | None = None,
-    time_limit: float | None = None,
-    progress: bool | Progress | None = None,
+    search: Search | Mapping[str, Any] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
     r"""Fastest motion from rest to rest, along a path or between two postures.
@@ -77,59 +72,38 @@ def time_optimal(
         One of `optimize.paths`; of an arm with flexible links or joints, one of the
         tip.  Or two postures of the joints in rad or m: the arm moves from the first to
         the second as it likes.
-    torque_limits : float, (nu,) or (2, nu) array_like of float, or callable
-        Of the actuators, in N m or N: of size in both directions, or least and largest
-        ones.  Along a path of a rigid arm also ``torque_limits(q)``, which has them as
-        (2, nu) or (2, n, nu) at positions (n, nq).
-    velocity_limits, acceleration_limits : float, (nu,) or (2, nu) array_like of float
-        Of the joints, alike, in rad/s or m/s, and per s.
-    tip_speed_limit : float, optional
-        Of the tip, in m/s.
-    output_limits : mapping, optional
-        Of an arm with flexible links or joints: limits of outputs of `linearize` that
-        are linear in positions and velocities, such as
-        ``{("strain", "link1", 0.1): 1e-3}``; each a number, (p,) or (2, p), as of
-        torques.  A search keeps them at its nodes; where the simulated outputs exceed
-        them in between by more than a thousandth, it is repeated with narrower ones
-        there, twice at most.  What is left is in ``details["output_excess"]``.
+    limits : Limits or mapping
+        Of torque, velocity, acceleration and tip_speed, and of an arm with flexible
+        links or joints also of outputs.  A search keeps those of outputs at its nodes;
+        where the simulated outputs exceed them in between by more than a thousandth, it
+        is repeated with narrower ones there, twice at most.  What is left is in
+        ``details["output_excess"]``.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture in rad or m near the begin of a path of the tip, which chooses the
+        Posture in rad or m near the start of a path of the tip, which chooses the
         branch (elbow up or down).
     rates : (2,) array_like of float, optional
-        Of a rigid arm on a path: rate of s at its begin and end, in 1/s (0, 0).
-    points : int, optional
-        Of a rigid arm on a path: points of the grid (1001).
-    scheme : {"interpolation", "collocation", "midpoint"}, optional
-        Of a rigid arm on a path: where limits hold, see Notes.
+        Of a rigid arm on a path: rate of s at its start and end, in 1/s (0, 0).
     tip_tolerance : float, optional
         Of a search: largest distance of the tip from its path, and from the ends of the
         path in the windows before and after the motion; between two postures from its
         goal after the motion, which is residual vibration; in m (4e-4, between
         postures 1e-4).
-    pre_actuation, post_actuation : float, optional
-        Of a flexible arm on a path: lengths of these windows as shares of the duration
-        (0.2); without the first the tip is free to move as soon as torques act.
     rest_speed : float, optional
         Of a search: largest speed of the tip in the windows (0.02), and after a motion
         between two postures (0.05), in m/s.
     smoothness : float, optional
         Of a search: weight of changes of torques beside the time (3e-3 along a path,
-        3e-4 between two postures).  Smaller
-        values come nearer to the shortest time with torques that jump, larger ones
-        leave vibrations of high frequency alone.
-    intervals : int, optional
-        Of a search: of the motion, between which torques are linear (24).  Where
-        corrections fail between two postures, see Notes, a search with more of them
-        and more smoothness follows.
-    solver : {"auto", "ipopt", "scipy"}, optional
-        Of a search: Ipopt comes with the package casadi.
-    tolerance : float, optional
-        Of a search: of equations, scaled, and of optimality (1e-5).
-    max_iterations, time_limit : int and float, optional
-        Of a search: most steps (150) of each, seconds (60) of all with more intervals.
-        Arms with many fast modes may need more of both.
-    progress : bool or callable, optional
-        Of a search: whether steps are told.
+        3e-4 between two postures).  Smaller values come nearer to the shortest time
+        with torques that jump, larger ones leave vibrations of high frequency alone.
+    search : Search or mapping, optional
+        Of a rigid arm on a path: intervals (1000) and scheme, ``"interpolation"``
+        (default), ``"collocation"`` or ``"midpoint"``, see Notes.  Else: intervals
+        (24), between which torques are linear, pre_actuation and post_actuation on a
+        path (0.2), solver ("auto"), tolerance (1e-5), max_iterations (150) of each
+        search, time_limit (60) of all, progress.  Arms with many fast modes may need
+        more iterations and time.  Without pre_actuation the tip is free to move as soon
+        as torques act.  Where corrections fail between two postures, see Notes, a
+        search with more intervals and more smoothness follows.
     check : bool
         Whether the answer is simulated by another integrator with finer steps; without,
         nothing is corrected.
@@ -160,7 +134,7 @@ def time_optimal(
 
     See Also
     --------
-    trajectory : other costs, within limits alike.
+    trajectory : other costs within limits.
     track : forces for a given motion of the tip.
     flexarm.plotting.time_scaling, flexarm.plotting.optimal_motion : pictures of it.
 
@@ -200,7 +174,7 @@ def time_optimal(
     >>> rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
     >>> arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
     >>> way = paths.joint_path([[0.0], [0.5]], kind="straight")
-    >>> motion = time_optimal(arm, way, torque_limits=3.0)
+    >>> motion = time_optimal(arm, way, limits={"torque": 3.0})
     >>> print(round(motion.duration, 4))
     1.1547
 
@@ -209,51 +183,34 @@ def time_optimal(
     >>> arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
     >>> elbow_up = fa.library.poses(arm)["A"]
     >>> way = paths.line([1.8, 0.2], [1.6, 0.7])
-    >>> motion = time_optimal(arm, way, torque_limits=[300.0, 120.0], start=elbow_up)
+    >>> limits = {"torque": [300.0, 120.0]}
+    >>> motion = time_optimal(arm, way, limits=limits, start=elbow_up)
     >>> print(round(motion.duration, 4))
     0.423
     """
     level = RigidLevel(arm, "time_optimal")
     refuse_linear(arm, "time-optimal motions")
-    limits = limits_of(
-        level.n, torque_limits, velocity_limits, acceleration_limits, tip_speed_limit
-    )
-    limits = replace(limits, outputs=_outputs(level, output_limits))
-    along = {"rates": rates, "points": points, "scheme": scheme}
-    search = {
+    if level.is_exact:
+        limits = read_limits(limits, arm, _KEPT, "the fastest motion of a rigid arm")
+    else:
+        limits = read_limits(limits, arm, (*_KEPT, "outputs"), "time_optimal")
+    refuse_unbounded(limits)
+    own = {
         "tip_tolerance": tip_tolerance,
-        "pre_actuation": pre_actuation,
-        "post_actuation": post_actuation,
         "rest_speed": rest_speed,
         "smoothness": smoothness,
-        "intervals": intervals,
-        "solver": solver,
-        "tolerance": tolerance,
-        "max_iterations": max_iterations,
-        "time_limit": time_limit,
-        "progress": progress,
     }
-    along, search = _given(along), _given(search)
+    own = {name: value for name, value in own.items() if value is not None}
     if isinstance(path, Path) and level.is_exact:
-        search = {k: v for k, v in search.items() if k not in _COMMON}
-        _refuse(search, "a rigid arm on a path, whose optimum is exact")
-        return rigid_optimum(level, path, limits, start, **along, check=check)
-    _refuse(along, "a flexible arm or a motion without a path, which is searched for")
-    return warned(_searched(level, path, limits, start, {**search, "check": check}))
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _outputs(level: RigidLevel, given: Any) -> dict[Any, Array]:
-    """Limits (2, p) of linear outputs, of which rigid arms have no use."""
-    if given is not None and level.is_exact:
-        raise ArgumentError(
-            "output_limits is given for a rigid arm, expected an arm with flexible "
-            "links or joints; rigid ones have velocity_limits and tip_speed_limit"
-        )
-    return read_output_limits(level.arm, given)
+        what = "a rigid arm on a path, whose optimum is exact"
+        _refuse(own, what)
+        exact = read_search(search, _EXACT | _UNUSED, what)
+        exact = {name: exact[name] for name in _EXACT}
+        rates = (0.0, 0.0) if rates is None else rates
+        return rigid_optimum(level, path, limits, start, rates, **exact, check=check)
+    what = "a flexible arm or a motion without a path, which is searched for"
+    _refuse({} if rates is None else {"rates": rates}, what)
+    return warned(_searched(level, path, limits, start, own | {"check": check}, search))
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
@@ -263,7 +220,12 @@ def _refuse(options: Mapping[str, Any], what: str) -> None:
 
 
 def _searched(
-    level: RigidLevel, path: Any, limits: Limits, start: Any, search: dict[str, Any]
+    level: RigidLevel,
+    path: Any,
+    limits: Limits,
+    start: Any,
+    own: dict[str, Any],
+    search: Any,
 ) -> OptimalMotion:
     """By collocation, from the optimum of the rigid arm."""
     arm = level.arm
@@ -273,27 +235,27 @@ def _searched(
                 "path is one of the joints of an arm with flexible links or joints, "
                 "expected one of its tip, or the two postures at its ends"
             )
-        options = FlexibleOptions(**search)
-        rigid = rigid_optimum(level, path, limits, start)
-        return _told(flexible_optimum(arm, path, rigid, limits, options), path, limits)
+        given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
+        options = FlexibleOptions(**_ON_PATH | own | given)
+        rigid = rigid_optimum(level, path, limits, start, **_EXACT)
+        found = flexible_optimum(arm, path, rigid, limits, options)
+        return _detailed(found, path, limits)
     ends = _postures(level, path)
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
-    _refuse({k: None for k in _WINDOWS if k in search}, "a motion without a path")
-    search = {
-        "smoothness": _CALM,
-        "rest_speed": _SLOW,
-        "tip_tolerance": _NEAR,
-        **search,
-    }
-    options = FlexibleOptions(**search, pre_actuation=0.0, post_actuation=0.0)
+    given = read_search(search, _SEARCH, "a motion without a path")
+    windows = dict.fromkeys(_WINDOWS, 0.0)
+    options = FlexibleOptions(**_FREE | own | given | windows)
     line = joint_path(ends, kind="straight")
-    rigid = rigid_optimum(level, line, limits)
-    return _told(flexible_optimum(arm, None, rigid, limits, options), None, limits)
+    rigid = rigid_optimum(level, line, limits, **_EXACT)
+    found = flexible_optimum(arm, None, rigid, limits, options)
+    return _detailed(found, None, limits)
 
 
-def _told(motion: OptimalMotion, path: Path | None, limits: Limits) -> OptimalMotion:
-    """The motion with what it was asked to be."""
+def _detailed(
+    motion: OptimalMotion, path: Path | None, limits: Limits
+) -> OptimalMotion:
+    """The motion with its path and its limits."""
     details = {**motion.details, "path": path, "limits": limits}
     return replace(motion, details=details)
 

@@ -26,17 +26,17 @@ from scipy import linalg, sparse
 
 from .._collocation.gathered import Gathered, Linear
 from .._collocation.local import Squares
-from .._collocation.outputs import EXCESS, output_rows
+from .._collocation.outputs import EXCESS, sizes_of
 from .._collocation.tip import Place
 from .._programs.program import NonlinearProgram
 from .._programs.solvers import solve
+from ..limits import Limits, output_rows
 
 if TYPE_CHECKING:
     from ...arm import Arm
     from ...simulation.trajectory import Trajectory
     from .._collocation.transcription import Collocation
     from .._result import Verification
-    from ..limits import Limits
 
 Array = NDArray[np.float64]
 
@@ -117,8 +117,8 @@ def course(arm: Arm, run: Trajectory, knots: Array, tau: Array) -> Course:
 
 
 @dataclass(frozen=True, eq=False)
-class End:
-    """What the arm shall be at the end.
+class Goal:
+    """State of the arm at the end, with tolerances.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class End:
     speed: float
 
 
-def remainder(arm: Arm, run: Trajectory, end: float, goal: End) -> tuple[Array, Array]:
+def remainder(arm: Arm, run: Trajectory, end: float, goal: Goal) -> tuple[Array, Array]:
     """What is left of the motion after its end, and its derivatives by the state there.
 
     Returns
@@ -205,9 +205,7 @@ class Rows:
     @property
     def size(self) -> Array:
         """Sizes (p,) of the limits."""
-        pair = np.array([self.low, self.high])
-        size = np.abs(np.where(np.isfinite(pair), pair, 0.0)).max(axis=0)
-        return np.where(size > 0.0, size, 1.0)
+        return sizes_of(np.array([self.low, self.high]))
 
     def excess(self, run: Trajectory) -> float:
         """Largest excess of a simulated motion, as part of a limit."""
@@ -231,8 +229,8 @@ class Correction:
     ----------
     motion : Collocation
         The unknowns of a motion from rest to rest without windows.
-    goal : End
-        What the arm shall be at its end.
+    goal : Goal
+        State at the end.
     size : (nu,) ndarray of float
         Sizes of the forces.
     rows : Rows
@@ -245,7 +243,7 @@ class Correction:
     def __init__(
         self,
         motion: Collocation,
-        goal: End,
+        goal: Goal,
         size: Array,
         rows: Rows,
         simulated: Callable[[Array, int], Verification],

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..._calls.arguments import count_of
 from ...errors import ArgumentError
 from .._collocation.grid import Grid
 from .._programs.solution import Progress
@@ -32,24 +31,24 @@ class FlexibleOptions:
         thousandths of the time are bought with torques that chatter.
     intervals : int
         Of the main motion.
-    solver, tolerance, max_iterations, time_limit, progress : optional
+    solver, tolerance, max_iterations, time_limit, progress
         As of `solve`.
     check : bool
         Whether the answer is simulated.
     """
 
-    tip_tolerance: float = 4e-4
-    pre_actuation: float = 0.2
-    post_actuation: float = 0.2
-    rest_speed: float = 0.02
-    smoothness: float = 3e-3
-    intervals: int = 24
-    solver: str = "auto"
-    tolerance: float = 1e-5
-    max_iterations: int = 150
-    time_limit: float = 60.0
-    progress: bool | Progress = False
-    check: bool = True
+    tip_tolerance: float
+    pre_actuation: float
+    post_actuation: float
+    rest_speed: float
+    smoothness: float
+    intervals: int
+    solver: str
+    tolerance: float
+    max_iterations: int
+    time_limit: float
+    progress: bool | Progress
+    check: bool
 
     def __post_init__(self) -> None:
         for name in ("tip_tolerance", "rest_speed"):
@@ -65,7 +64,6 @@ class FlexibleOptions:
                 raise ArgumentError(
                     f"{name} is {value!r}, expected a share from 0 to 10"
                 )
-        count_of("intervals", self.intervals)
 
     def finer(self) -> FlexibleOptions:
         """More intervals and calmer forces, which excite less of what they miss."""

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._rigid import RigidLevel
+from ..limits import Limits, torques_at
 from .time_scaling import Rows, force_rows
 
 if TYPE_CHECKING:
     from .._follow import PathMotion
-
-from ..limits import Limits
 
 Array = NDArray[np.float64]
 
@@ -26,7 +25,7 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
     none = np.zeros((n, 0))
     parts, names, units = [(none,) * 6], [], []
     dry: list[tuple[Array, Array, float]] = []
-    force = limits.torques(motion.q, nu)
+    force = torques_at(limits, motion.q, nu)
     if np.isfinite(force).any():
         rubbing = level.damping(motion.first)
         parts.append((*force_rows(level, motion), force[0], force[1], rubbing))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +47,6 @@ def static_postures(
     return shares, np.array(postures)
 
 
-def constant_limits(torque: Any, nu: int) -> Array:
-    if callable(torque) or np.asarray(torque).ndim != 2:
-        raise ArgumentError(
-            "torque_limits change along the motion, expected constant ones for an arm "
-            f"with flexible links or joints: a number, ({nu},) or (2, {nu})"
-        )
-    return np.asarray(torque)
-
-
 def holding_forces(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
     """Forces that hold the arm at both ends, or a refusal of limits below them."""
     tau = arm._model.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
@@ -65,7 +56,7 @@ def holding_forces(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
         if over[k] > 0.0:
             name = arm.coordinate_names[int(arm.actuator_indices[k])]
             raise ArgumentError(
-                f"torque_limits of {name!r} are {low[k]:g} and {high[k]:g}, but to "
+                f"limits.torque of {name!r} are {low[k]:g} and {high[k]:g}, but to "
                 f"hold the arm at the {place} takes {forces[k]:.4g}, expected wider "
                 "ones"
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import count_of, real_array
+from ..._calls.arguments import check_choice, count_of, real_array
 from ...errors import ArgumentError
 from .._follow import PathMotion, follow
 from .._result import OptimalMotion, Verification
@@ -39,18 +39,16 @@ def rigid_optimum(
     limits: Limits,
     start: Any = None,
     rates: Any = (0.0, 0.0),
-    points: int = 1001,
-    scheme: str = "interpolation",
+    *,
+    intervals: int,
+    scheme: str,
     check: bool = False,
 ) -> OptimalMotion:
     """The fastest motion; `verification` only of arms that are rigid."""
     began = time.perf_counter()
     ends = _rates(rates)
-    if scheme not in SCHEMES:
-        raise ArgumentError(
-            f"scheme is {scheme!r}, expected one of {', '.join(map(repr, SCHEMES))}"
-        )
-    s = np.linspace(0.0, 1.0, count_of("points", points, 3))
+    check_choice("search.scheme", scheme, tuple(SCHEMES))
+    s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
     motion = follow(level.arm, path, s, start=start)
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion

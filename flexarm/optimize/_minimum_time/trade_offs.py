@@ -56,7 +56,7 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
     tip_tolerances : (n,) array_like of float
         Largest distances of the tip from the path in m.
     **options
-        Further arguments of `time_optimal`, such as ``torque_limits``.
+        Further arguments of `time_optimal`, such as ``limits``.
 
     Returns
     -------
@@ -92,8 +92,8 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
     ...     paths.line([1.8, 0.2], [1.6, 0.7]),
     ...     [1e-3],
     ...     start=fa.library.poses(arm)["A"],
-    ...     torque_limits=[300.0, 120.0],
-    ...     intervals=16,
+    ...     limits={"torque": [300.0, 120.0]},
+    ...     search={"intervals": 16},
     ... )
     >>> curve.duration.round(2), bool(curve.tip_error[0] < 1e-3)
     (array([0.44]), True)

@@ -91,12 +91,12 @@ def solve_ipopt(
         return watch.solution(z, "interrupted", "ipopt", np.zeros(program.m))
     finally:
         steps.active = False
-    told = str(solver.stats()["return_status"])
+    note = str(solver.stats()["return_status"])
     watch.iterations = int(solver.stats().get("iter_count", watch.iterations))
     z = np.asarray(found["x"]).reshape(-1) * program.scale
     multipliers = np.asarray(found["lam_g"]).reshape(-1) / program.row_scale
-    status = _STATUS.get(told, "failed")
-    return watch.solution(z, status, "ipopt", multipliers, told)
+    status = _STATUS.get(note, "failed")
+    return watch.solution(z, status, "ipopt", multipliers, note)
 
 
 class _Scaled:
@@ -167,8 +167,8 @@ class _Scaled:
                 place[:] = value()
 
 
-def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
-    """CasADi functions of a program, by their options of nlpsol."""
+def _function_class(ca: Any) -> Any:
+    """Class of CasADi functions that call ours on its buffers."""
 
     class Function(ca.Callback):  # type: ignore[misc]
         """A function of ours on the buffers of CasADi."""
@@ -216,6 +216,12 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
                 )
             return 0
 
+    return Function
+
+
+def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
+    """CasADi functions of a program, by their options of nlpsol."""
+    Function = _function_class(ca)
     n, m = scaled.program.n, scaled.program.m
     dense = ca.Sparsity.dense
     x, p, f, g = ("x", dense(n)), ("p", dense(0)), ("f", dense(1)), ("g", dense(m))
@@ -223,11 +229,11 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
     jacobian = ("jac_g_x", _sparsity(ca, scaled.program.jacobian_pattern))
     hessian = ("triu_hess_gamma_x_x", _sparsity(ca, scaled.program.hessian_pattern))
     shapes = {"f": dense(1), "x": dense(n), "g": dense(m)}
-    told = [
+    of_step = [
         (name, shapes.get(name, ca.Sparsity(0, 0)))
         for name in (ca.nlpsol_out(i) for i in range(ca.nlpsol_n_out()))
     ]
-    assert told[0][0] == "x"
+    assert of_step[0][0] == "x"
     symbol = ca.MX.sym("x", n)
     objective = Function("objective", [x], [f], scaled.objective)
     constraints = Function("constraints", [x], [g], scaled.constraints)
@@ -238,7 +244,9 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
         ),
         "jac_g": Function("nlp_jac_g", [x, p], [g, jacobian], scaled.jacobian),
         "hess_lag": Function("nlp_hess_l", [x, p, *weights], [hessian], scaled.hessian),
-        "iteration_callback": Function("step", told, [("stop", dense(1))], scaled.step),
+        "iteration_callback": Function(
+            "step", of_step, [("stop", dense(1))], scaled.step
+        ),
     }
 
 

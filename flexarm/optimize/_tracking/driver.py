@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_arm, check_choice, count_of, positive_number
+from ..._calls.arguments import check_arm, check_choice, positive_number
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
 from .._result import OptimalMotion, Verification, warned
 from .._verify import verify
+from ..search import Search, read_search
 from .frequency import by_frequencies
 from .shooting_search import by_shooting
 from .stable_inversion import by_stable_inversion
 from .tip_collocation import by_collocation
-from .tip_task import Answer, TipTask, timed
+from .tip_task import Answer, TipTask
+from .tip_trajectory import timed
 
 if TYPE_CHECKING:
     from ...arm import Arm
@@ -27,51 +29,64 @@ Array = NDArray[np.float64]
 
 __all__ = ["track"]
 
-_METHODS: dict[str, Callable[..., Answer]] = {
-    "shooting": by_shooting,
-    "stable inversion": by_stable_inversion,
-    "collocation": by_collocation,
-    "frequency domain": by_frequencies,
-}
 
-_OPTIONS = {
-    "shooting": (
-        "before",
-        "after",
-        "intervals",
-        "steps",
-        "weights",
-        "power",
-        "smoothing",
-        "optimizer",
-        "max_iterations",
-        "tolerance",
-        "time_limit",
-        "progress",
-    ),
-    "stable inversion": (
-        "before",
-        "after",
-        "step",
-        "max_iterations",
-        "tolerance",
-        "time_limit",
-        "progress",
-    ),
-    "collocation": (
-        "before",
-        "after",
-        "intervals",
-        "tip_tolerance",
-        "solver",
-        "max_iterations",
-        "tolerance",
-        "time_limit",
-        "progress",
-    ),
-    "frequency domain": ("before", "after", "step"),
-}
+class _Method(NamedTuple):
+    """A search, with the defaults of its own options and of its record `Search`."""
 
+    find: Callable[..., Answer]
+    own: dict[str, Any]
+    search: dict[str, Any]
+
+
+_METHODS = {
+    "shooting": _Method(
+        by_shooting,
+        {"weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0},
+        {
+            "pre_actuation": 0.2,
+            "post_actuation": 0.2,
+            "intervals": 10,
+            "steps": 10,
+            "solver": "gauss-newton",
+            "max_iterations": None,
+            "tolerance": 1e-7,
+            "time_limit": np.inf,
+            "progress": None,
+        },
+    ),
+    "stable inversion": _Method(
+        by_stable_inversion,
+        {},
+        {
+            "pre_actuation": None,
+            "post_actuation": None,
+            "intervals": 500,
+            "max_iterations": 30,
+            "tolerance": 1e-9,
+            "time_limit": np.inf,
+            "progress": None,
+        },
+    ),
+    "collocation": _Method(
+        by_collocation,
+        {"tip_tolerance": 5e-5},
+        {
+            "pre_actuation": 0.2,
+            "post_actuation": 0.2,
+            "intervals": 40,
+            "solver": "auto",
+            "max_iterations": 200,
+            "tolerance": 1e-6,
+            "time_limit": 60.0,
+            "progress": False,
+        },
+    ),
+    "frequency domain": _Method(
+        by_frequencies,
+        {},
+        {"pre_actuation": None, "post_actuation": None, "intervals": 500},
+    ),
+}
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
@@ -85,22 +100,12 @@ def track(
     law: str = "cycloidal",
     start: Any = None,
     axes: str | None = None,
-    before: float | None = None,
-    after: float | None = None,
-    step: float | None = None,
-    intervals: int | None = None,
-    steps: int | None = None,
     weights: tuple[float, float] | None = None,
     power: float | None = None,
     smoothing: float | None = None,
-    optimizer: str | None = None,
     tip_tolerance: float | None = None,
-    solver: str | None = None,
-    max_iterations: int | None = None,
-    tolerance: float | None = None,
-    time_limit: float | None = None,
+    search: Search | Mapping[str, Any] | None = None,
     check: bool = True,
-    progress: bool | None = None,
 ) -> OptimalMotion:
     r"""Forces that lead the tip along a trajectory, from rest to rest.
 
@@ -129,15 +134,6 @@ def track(
     axes : str, optional
         Coordinates of the tip that shall follow, such as ``"y"``; by default all along
         which it can move.  An arm with one actuator has one.
-    before, after : float, optional
-        Time in which the arm moves before and after its tip, as part of the duration.
-        Shooting and collocation: 0.2, c1 and c2 of the thesis.  By default the other
-        methods take them from the zeros of the arm.
-    step : float, optional
-        Of these others: between nodes, in s (a 500th of the duration).
-    intervals, steps : int, optional
-        Of shooting: intervals between the nodes of the forces in the duration (10), and
-        steps of the simulation in each of them (10).  Of collocation: intervals (40).
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
@@ -146,27 +142,13 @@ def track(
     smoothing : float, optional
         Of shooting: weight of second differences of the nodal forces, in m per N m
         (0); little of it calms forces of fine nodes that the tip hardly feels.
-    optimizer : {"gauss-newton", "bfgs"}, optional
-        Of shooting: with exact derivatives, or as in the thesis with differences of the
-        sum of squares.
     tip_tolerance : float, optional
         Of collocation: largest error of the tip along each axis, at the nodes, in m
         (5e-5).
-    solver : {"auto", "ipopt", "scipy"}, optional
-        Of collocation; Ipopt comes with the package casadi.
-    max_iterations : int, optional
-        Most steps of the solver (50; 500 of ``"bfgs"``; 30 of stable inversion; 200 of
-        collocation).
-    tolerance : float, optional
-        Of the last step: motion of the tip in m (1e-7) in shooting, of the coordinates
-        in rad and m (1e-9) in stable inversion.  Of collocation that of the solver
-        (1e-6).
-    time_limit : float, optional
-        Longest time of the search in s (60 in collocation, else none).
+    search : Search or mapping, optional
+        See the notes for the options of each method.
     check : bool
         Whether the answer is simulated by itself with finer steps.
-    progress : bool, optional
-        Progress bar (tqdm); by default for searches of more than two seconds.
 
     Returns
     -------
@@ -210,7 +192,12 @@ def track(
     average acceleration from static rest; least squares of the tip errors.
     Gauss-Newton with the exact derivatives of the simulation takes three or four steps
     from the forces of the rigid arm, where BFGS with differences takes a hundred, each
-    with as many simulations as there are unknowns.
+    with as many simulations as there are unknowns.  Options: intervals between the
+    nodes of the forces (10), steps in each of them (10), pre_actuation and
+    post_actuation (0.2, c1 and c2 of the thesis), solver ``"gauss-newton"`` (default)
+    or ``"bfgs"`` as in the thesis, with differences of the sum of squares,
+    max_iterations (50, of BFGS 500), tolerance of the last step as motion of the tip in
+    m (1e-7), time_limit (none), progress.
 
     ``"stable inversion"`` [2]_: all coordinates and forces at all times as one boundary
     value problem, with rest before and after; windows are found and not chosen.  As
@@ -218,15 +205,21 @@ def track(
     them forces are linear, which leaves an error of order two, a micrometre in the
     example below.  An arm whose vibrations with its tip at rest decay or grow slowly
     needs long windows; neutral ones go on after the motion.  The inverse does not exist
-    where the forces lose their effect on the acceleration of the tip.
+    where the forces lose their effect on the acceleration of the tip.  Options:
+    intervals between nodes (500), pre_actuation and post_actuation (by default from the
+    zeros of the arm), max_iterations (30), tolerance of the last step of the
+    coordinates in rad and m (1e-9), time_limit (none), progress.
 
     ``"collocation"``: the calmest forces, of the least sum of squared changes, with
     which the tip stays within a tolerance; by Radau points in each interval and a
     nonlinear program.  Where exact tracking takes peaks, as at the jumps of the third
-    derivative of the cycloidal law, it does without them.
+    derivative of the cycloidal law, it does without them.  Options: intervals (40),
+    pre_actuation and post_actuation (0.2), solver ("auto"), max_iterations (200),
+    tolerance (1e-6), time_limit (60), progress.
 
     ``"frequency domain"`` [3]_: the arm linearized about its rest half way, exact for
-    small motions.
+    small motions.  Options: intervals (500), pre_actuation and post_actuation (by
+    default from the zeros of the arm).
 
     A rigid arm needs no search, its forces are those of inverse dynamics.
 
@@ -252,7 +245,8 @@ def track(
     >>> motion = track(arm, line, 0.5, start=elbow_up)
     >>> print(motion.variables, (1e3 * motion.details["tip_error"]).round(3))
     28 [0.099 0.266]
-    >>> motion = track(arm, line, 0.5, start=elbow_up, intervals=50, steps=8)
+    >>> finer = {"intervals": 50, "steps": 8}
+    >>> motion = track(arm, line, 0.5, start=elbow_up, search=finer)
     >>> print((1e3 * motion.verification.path_error).round(3))
     [0.003 0.003 0.   ]
 
@@ -267,24 +261,15 @@ def track(
     """
     began = time.perf_counter()
     check_arm(arm)
-    given = {
-        "before": before,
-        "after": after,
-        "step": step,
-        "intervals": intervals,
-        "steps": steps,
+    check_choice("method", method, tuple(_METHODS))
+    own = {
         "weights": weights,
         "power": power,
         "smoothing": smoothing,
-        "optimizer": optimizer,
         "tip_tolerance": tip_tolerance,
-        "solver": solver,
-        "max_iterations": max_iterations,
-        "tolerance": tolerance,
-        "time_limit": time_limit,
-        "progress": progress,
     }
-    options = _options(method, given)
+    options = _own(method, own)
+    options |= read_search(search, _METHODS[method].search, f"method {method!r}")
     task = TipTask(arm, timed(path, duration, law), start, axes)
     ready = time.perf_counter()
     if _is_rigid(arm):
@@ -292,7 +277,7 @@ def track(
     elif moving := task.to.moving_ends():
         raise ArgumentError(moving)
     else:
-        answer = _METHODS[method](task, **options)
+        answer = _METHODS[method].find(task, **options)
     times = [began, ready, time.perf_counter()]
     return warned(_motion(task, answer, method, check, times))
 
@@ -355,26 +340,20 @@ def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer
     return answer._replace(status="failed", message=told)
 
 
-def _options(method: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Options that a caller gave, if the method has them."""
-    check_choice("method", method, tuple(_METHODS))
-    options = {name: value for name, value in given.items() if value is not None}
-    for name in options:
-        if name not in _OPTIONS[method]:
-            others = [repr(m) for m in _METHODS if name in _OPTIONS[m]]
+def _own(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Own options of a method, refused if it does not have them."""
+    options = dict(_METHODS[method].own)
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name not in options:
+            others = [repr(m) for m in _METHODS if name in _METHODS[m].own]
             raise ArgumentError(
                 f"{name} is given, which method {method!r} does not have; expected it "
                 f"with {' or '.join(others)} alone"
             )
-    for name in ("step", "tolerance", "tip_tolerance", "time_limit", "power"):
-        if name in options:
-            options[name] = positive_number(name, options[name])
-    for name in ("intervals", "steps", "max_iterations"):
-        if name in options:
-            options[name] = count_of(name, options[name])
-    for name in ("before", "after", "smoothing"):
-        if name in options and options[name] != 0.0:
-            options[name] = positive_number(name, options[name])
+        is_free = name == "weights" or (name == "smoothing" and value == 0.0)
+        options[name] = value if is_free else positive_number(name, value)
     return options
 
 

@@ -26,11 +26,10 @@ from .zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
 
-_STEPS = 500  # in the duration
 _SHIFT = 8.0  # sigma times the duration, at most: e^8 enlarges rounding
 _BELOW = 0.3  # part of the least rate that grows
 _DECAY = 23.0  # time constants until rest, 1e-10
-_MOST = 2**18  # frequencies
+MAX_SAMPLES = 2**18
 
 
 class Linear(NamedTuple):
@@ -79,9 +78,9 @@ def respond(of: Linear, r: Array, step: float, shift: float) -> tuple[Array, ...
 def by_frequencies(
     task: TipTask,
     *,
-    step: float | None = None,
-    before: float | None = None,
-    after: float | None = None,
+    intervals: int,
+    pre_actuation: float | None,
+    post_actuation: float | None,
 ) -> Answer:
     """Forces of the arm linearized about its static state half way, `track`."""
     refuse_what_has_no_tangent(task.arm)
@@ -94,23 +93,22 @@ def by_frequencies(
     grows = zeros.values.real[zeros.values.real > 1e-5 * np.abs(zeros.values)]
     slowest = float(grows.min(initial=np.inf))
     shift = min(_BELOW * slowest, _SHIFT / T)
-    main = _STEPS if step is None else int(np.ceil(T / step * (1.0 - 1e-9)))
-    h = T / main
-    early = _DECAY / (slowest - shift) if before is None else before * T
-    late = _DECAY / zeros.slowest(-1) if after is None else after * T
+    h = T / intervals
+    early = _DECAY / (slowest - shift) if pre_actuation is None else pre_actuation * T
+    late = _DECAY / zeros.slowest(-1) if post_actuation is None else post_actuation * T
     n1, n2 = (max(4, int(np.ceil(x / h * (1.0 - 1e-9)))) for x in (early, late))
     rest = int(np.ceil(_DECAY / (shift * h)))
-    if n1 + main + max(n2, rest) > _MOST:
+    if n1 + intervals + max(n2, rest) > MAX_SAMPLES:
         raise ArgumentError(
-            f"step is {h:.3g} s, with which {n1 + main + max(n2, rest)} samples would "
-            f"be needed until all is at rest, expected at most {_MOST}; take a longer "
-            "step"
+            f"search.intervals is {intervals}, with which "
+            f"{n1 + intervals + max(n2, rest)} samples would be needed until all is at "
+            f"rest, expected at most {MAX_SAMPLES}; take fewer intervals"
         )
-    count = 2 ** int(np.ceil(np.log2(n1 + main + max(n2, rest))))
+    count = 2 ** int(np.ceil(np.log2(n1 + intervals + max(n2, rest))))
     t = h * (np.arange(count) - n1)
     place = task.to.place(t)[:, task.axes]
     parts = respond(linear_about(task, middle), place - place[0], h, shift)
-    kept = slice(0, n1 + main + n2 + 1)
+    kept = slice(0, n1 + intervals + n2 + 1)
     q, qd, qdd, tau = (x[kept] for x in parts)
     q, tau, t = q0 + q, tau0 + tau, t[kept]
     miss = float(np.abs(task.miss(t, q)).max())

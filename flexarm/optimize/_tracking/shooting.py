@@ -51,7 +51,7 @@ def windows_of(
 ) -> Windows:
     """Nodes for windows of some parts of the duration before and after the motion."""
     counts = []
-    for name, part in zip(("before", "after"), parts, strict=True):
+    for name, part in zip(("pre_actuation", "post_actuation"), parts, strict=True):
         exact = part * intervals
         if abs(exact - round(exact)) > 1e-6:
             raise ArgumentError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import real_array, refuse_linear
+from ..._calls.arguments import check_choice, real_array, refuse_linear
 from ...errors import ArgumentError, ConvergenceError
 from ...simulation.run import progress_bar
 from .newmark_tangent import Motion
@@ -226,25 +226,27 @@ SEARCHES: dict[str, Callable[..., Outcome]] = {
 def by_shooting(
     task: TipTask,
     *,
-    before: float = 0.2,
-    after: float = 0.2,
-    intervals: int = 10,
-    steps: int = 10,
-    weights: tuple[float, float] = (1.0, 1.0),
-    power: float = 2.0,
-    smoothing: float = 0.0,
-    optimizer: str = "gauss-newton",
-    max_iterations: int | None = None,
-    tolerance: float = 1e-7,
-    time_limit: float = np.inf,
-    progress: bool | None = None,
+    pre_actuation: float,
+    post_actuation: float,
+    intervals: int,
+    steps: int,
+    weights: tuple[float, float],
+    power: float,
+    smoothing: float,
+    solver: str,
+    max_iterations: int | None,
+    tolerance: float,
+    time_limit: float,
+    progress: bool | None,
 ) -> Answer:
     """Nodal forces with the least sum of squared tip errors, `track`."""
-    _check(task, optimizer, weights, power)
-    windows = windows_of(task.to.duration, intervals, (before, after), steps)
+    _check(task, solver, weights, power)
+    windows = windows_of(
+        task.to.duration, intervals, (pre_actuation, post_actuation), steps
+    )
     problem = Shooting(task, windows, weights, smoothing)
-    search = SEARCHES[optimizer]
-    most = max_iterations or (50 if optimizer == "gauss-newton" else 500)
+    search = SEARCHES[solver]
+    most = max_iterations or (50 if solver == "gauss-newton" else 500)
     limits = tolerance, most, time_limit, progress
     best = search(problem, problem.first, *limits)
     history, iterations = best.history, best.iterations
@@ -267,7 +269,7 @@ def by_shooting(
         best.cost,
         best.status,
         best.message,
-        optimizer,
+        solver,
         best.x.size,
         iterations,
         0.0,
@@ -275,7 +277,7 @@ def by_shooting(
     )
 
 
-def _check(task: TipTask, optimizer: Any, weights: Any, power: float) -> None:
+def _check(task: TipTask, solver: Any, weights: Any, power: float) -> None:
     arm = task.arm
     refuse_linear(arm, "derivatives of motions")
     if arm.constraints:
@@ -283,10 +285,7 @@ def _check(task: TipTask, optimizer: Any, weights: Any, power: float) -> None:
             f"the arm has {len(arm.constraints)} constraints (rigid gears are such), "
             "expected none for a simulation by average acceleration"
         )
-    if optimizer not in SEARCHES:
-        raise ArgumentError(
-            f"optimizer is {optimizer!r}, expected 'gauss-newton' or 'bfgs'"
-        )
+    check_choice("search.solver", solver, tuple(SEARCHES))
     pair = real_array("weights", weights)
     if pair.shape != (2,) or not (np.isfinite(pair) & (pair >= 0.0)).all():
         raise ArgumentError(

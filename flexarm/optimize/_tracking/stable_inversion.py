@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_STEPS = 500  # in the duration
-_MOST_NODES = 40000
+MAX_NODES = 40000
 _DECAY = 23.0  # time constants until rest, 1e-10
 _LAST = 4  # nodes at the end that are not part of the answer
 _FELT = 1e-3  # part of the largest change of forces that counts as motion in advance
@@ -60,14 +59,13 @@ def ends_of(task: TipTask) -> Ends:
 def grid_of(
     task: TipTask,
     ends: Ends,
-    step: float | None,
+    intervals: int,
     before: float | None,
     after: float | None,
 ) -> Grid:
     """Windows as long as what grows and decays in them takes to vanish."""
     T = task.to.duration
-    main = _STEPS if step is None else int(np.ceil(T / step * (1.0 - 1e-9)))
-    main = max(main, 8)
+    main = max(intervals, 8)
     h = T / main
     counts = []
     for part, zeros, sign in ((before, ends.first, 1), (after, ends.last, -1)):
@@ -75,11 +73,12 @@ def grid_of(
         wanted = _DECAY / rate if part is None else part * T
         counts.append(max(2 * _LAST, int(np.ceil(wanted / h * (1.0 - 1e-9)))))
     nodes = counts[0] + main + counts[1]
-    if nodes > _MOST_NODES:
+    if nodes > MAX_NODES:
         raise ArgumentError(
-            f"step is {h:.3g} s, which makes {nodes} nodes with windows of "
+            f"search.intervals is {main}, which makes {nodes} nodes with windows of "
             f"{counts[0] * h:.3g} s before and {counts[1] * h:.3g} s after the motion; "
-            f"expected at most {_MOST_NODES}: a longer step, or before and after"
+            f"expected at most {MAX_NODES}: fewer intervals, or pre_actuation and "
+            "post_actuation"
         )
     return Grid(h, counts[0], main, counts[1])
 
@@ -87,19 +86,19 @@ def grid_of(
 def by_stable_inversion(
     task: TipTask,
     *,
-    step: float | None = None,
-    before: float | None = None,
-    after: float | None = None,
-    tolerance: float = 1e-9,
-    max_iterations: int = 30,
-    time_limit: float = np.inf,
-    progress: bool | None = None,
+    intervals: int,
+    pre_actuation: float | None,
+    post_actuation: float | None,
+    tolerance: float,
+    max_iterations: int,
+    time_limit: float,
+    progress: bool | None,
 ) -> Answer:
     """Motion and forces as a boundary value problem, `track`."""
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     ends = ends_of(task)
-    grid = grid_of(task, ends, step, before, after)
+    grid = grid_of(task, ends, intervals, pre_actuation, post_actuation)
     problem = StableInversion(task, grid, ends)
     guess = _guess(problem)
     found = newton(problem, guess, tolerance, max_iterations, time_limit, progress)

@@ -10,6 +10,8 @@ the tolerance is chosen.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
@@ -34,20 +36,16 @@ _POSTURES = 201  # of the first motion
 def by_collocation(
     task: TipTask,
     *,
-    before: float = 0.2,
-    after: float = 0.2,
-    intervals: int = 40,
-    tip_tolerance: float = 5e-5,
-    solver: str = "auto",
-    max_iterations: int = 200,
-    tolerance: float = 1e-6,
-    time_limit: float = 60.0,
-    progress: bool | None = None,
+    pre_actuation: float,
+    post_actuation: float,
+    intervals: int,
+    tip_tolerance: float,
+    **options: Any,
 ) -> Answer:
-    """Forces of a nonlinear program."""
+    """Forces of a nonlinear program; `options` are those of `solve`."""
     arm = task.arm
     refuse_linear(arm, "derivatives of motions")
-    motion = _motion(task, intervals, before, after)
+    motion = _motion(task, intervals, pre_actuation, post_actuation)
     z = _first(task, motion)
     law = AtPoints(motion, EquationOfMotion(arm))
     law.size_by(z)
@@ -64,15 +62,7 @@ def by_collocation(
     )
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
     program = motion.program([calm], [law, motion.continuity(), tip], gauss_newton=True)
-    found = solve(
-        program,
-        z,
-        solver=solver,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        time_limit=time_limit,
-        progress=bool(progress),
-    )
+    found = solve(program, z, **options)
     at = motion.read(found.z)
     miss = np.abs(task.miss(at.t[asked], at.q[asked])).max(axis=0)
     return Answer(
@@ -107,7 +97,8 @@ def _motion(task: TipTask, intervals: int, before: float, after: float) -> Collo
     )
     if counts[1] == 0:
         raise ArgumentError(
-            "after is 0, expected a time for the arm to come to rest after its tip"
+            "search.post_actuation is 0, expected a time for the arm to come to rest "
+            "after its tip"
         )
     return Collocation(task.arm, grid, duration=task.to.duration)
 

@@ -7,17 +7,29 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..._calls.arguments import count_of
 from .._collocation.transcription import Grid
-from .._programs.solution import Progress
 from .._programs.solvers import solve
 from .._result import OptimalMotion, warned
+from ..limits import Limits
+from ..search import Search, read_search
 from .design import Design
 from .problem import Transfer
 from .task import read_task
 
 if TYPE_CHECKING:
     from ...arm import Arm
+
+_GRID = ("intervals", "scheme", "points")
+_SEARCH = {
+    "intervals": 40,
+    "scheme": "gauss",
+    "points": 2,
+    "solver": "auto",
+    "tolerance": 1e-8,
+    "max_iterations": 300,
+    "time_limit": 60.0,
+    "progress": False,
+}
 
 
 def trajectory(
@@ -27,21 +39,11 @@ def trajectory(
     *,
     duration: float | tuple[float, float, float] | None = None,
     cost: str | Mapping[str, float] | None = None,
-    torque_limits: Any = None,
-    torque_rate_limits: Any = None,
-    velocity_limits: Any = None,
-    output_limits: Mapping[Any, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     payload: str | None = None,
     payload_limits: Any = (0.0, inf),
     losses: Any = None,
-    intervals: int = 40,
-    scheme: str = "gauss",
-    points: int = 2,
-    solver: str = "auto",
-    tolerance: float = 1e-8,
-    max_iterations: int = 300,
-    time_limit: float = 60.0,
-    progress: bool | Progress = False,
+    search: Search | Mapping[str, Any] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
     r"""Motion from rest to rest that costs least, with forces of the actuators.
@@ -60,19 +62,13 @@ def trajectory(
         it costs least.
     duration : float, (3,) tuple of float or None
         In s; least, first and largest for a free one; None for a free one that the
-        torque limits bound, with ``"time"`` among the costs.
+        limits of torque bound, with ``"time"`` among the costs.
     cost : str or mapping of str to float, optional
         What is minimized, with weights; see Notes.  By default the effort, or the
         payload if that is sought.
-    torque_limits, torque_rate_limits : float, (nu,) or (2, nu) array_like, optional
-        Of the actuators, in N m or N (per s): of size in both directions, or least and
-        largest.
-    velocity_limits : float, (nu,) or (2, nu) array_like, optional
-        Of the joints in rad/s or m/s, at the nodes.
-    output_limits : mapping, optional
-        Limits of outputs of `linearize` that are linear in positions and velocities,
-        at the nodes, such as ``{("strain", "link1", 0.1): 0.05, "modes": 0.1}``; each a
-        number, (p,) or (2, p), as of torques.  Not beside a Design.
+    limits : Limits or mapping, optional
+        Of torque and torque_rate, of velocity at the nodes, and, but for a Design, of
+        outputs at the nodes.
     payload : {"maximize"}, optional
         Seek the largest point mass at the tip with which the motion is possible, to be
         weighed by ``cost["payload"]``.
@@ -81,20 +77,10 @@ def trajectory(
     losses : float or (nu,) array_like of float, optional
         Copper losses of the motors in W/(N m)^2, resistance over the square of the
         torque constant, of the forces of the actuators; for ``"energy"``.
-    intervals : int
-        Of time, between which forces are linear.
-    scheme, points : {"gauss", "radau", "trapezoid"}, int
-        Collocation: its kind and points in each interval.
-    solver : {"auto", "ipopt", "scipy"}
-        As of the other optimizations; Ipopt comes with casadi.
-    tolerance : float
-        Of the equations and of optimality, scaled.
-    max_iterations : int
-        Most steps of the solver.
-    time_limit : float
-        Most seconds.
-    progress : bool or callable
-        Whether steps are told.
+    search : Search or mapping, optional
+        Intervals (40), between which forces are linear; scheme ("gauss") and points (2)
+        of collocation; solver ("auto"), tolerance (1e-8), max_iterations (300),
+        time_limit (60), progress.
     check : bool
         Simulate the forces by another integrator.
 
@@ -150,7 +136,8 @@ def trajectory(
     >>> from flexarm import optimize
     >>> slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=1.0)
     >>> arm = fa.Arm([slide], gravity=(0, 0, 0))
-    >>> motion = optimize.trajectory(arm, [0.0], [1.0], duration=1.0, solver="scipy")
+    >>> by_scipy = {"solver": "scipy"}
+    >>> motion = optimize.trajectory(arm, [0], [1], duration=1.0, search=by_scipy)
     >>> motion.tau[[0, 20, 40], 0].round(4) + 0.0
     array([ 6.,  0., -6.])
     >>> round(motion.objective, 6)
@@ -166,18 +153,12 @@ def trajectory(
         payload,
         payload_limits,
         duration,
-        (torque_limits, torque_rate_limits, velocity_limits, output_limits),
+        limits,
     )
-    grid = Grid(main=count_of("intervals", intervals), scheme=scheme, points=points)
+    options = read_search(search, _SEARCH, "trajectory")
+    intervals, scheme, points = (options.pop(x) for x in _GRID)
+    grid = Grid(main=intervals, scheme=scheme, points=points)
     problem = Transfer(task, grid)
     prepared = time.perf_counter()
-    found = solve(
-        problem.program,
-        problem.z0,
-        solver=solver,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        time_limit=time_limit,
-        progress=progress,
-    )
+    found = solve(problem.program, problem.z0, **options)
     return warned(problem.result(found, check, began, prepared))

@@ -20,7 +20,6 @@ from .._programs.program import Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion
 from .._verify import verify
-from ..limits import Limits, pair_of
 from .design import ParametricEquation, Payloads
 from .first_motion import first_motion, torque_used
 from .task import Task
@@ -81,14 +80,14 @@ class Transfer:
         return terms
 
     def _limits(self) -> list[Term]:
-        task, motion = self.task, self.motion
-        motion.limit_forces(*task.torque)
-        motion.bound(motion.v[:, : task.arm.nu], *task.velocity)
+        limits, motion = self.task.limits, self.motion
+        motion.limit_forces(*limits.torque)
+        motion.bound(motion.v[:, : self.task.arm.nu], *limits.velocity)
         terms: list[Term] = []
-        if np.isfinite(task.torque_rate).any():
-            terms += costs.rate_limits(motion, task.torque_rate)
-        for name, limits in task.outputs.items():
-            terms.append(output_limits(motion, name, limits))
+        if np.isfinite(limits.torque_rate).any():
+            terms += costs.rate_limits(motion, limits.torque_rate)
+        for name, between in limits.outputs.items():
+            terms.append(output_limits(motion, name, between))
         return terms
 
     def _cost(self, name: str) -> Term:
@@ -123,9 +122,8 @@ class Transfer:
         arm = task.arm
         if task.family is not None:
             arm = motion.arm = task.family.arm(p)
-        none = pair_of("acceleration_limits", None, arm.nu)
         details: dict[str, Any] = {
-            "limits": Limits(task.torque, task.velocity, none, np.inf, task.outputs),
+            "limits": task.limits,
             "costs": {
                 name: float(term.value(found.z).sum())
                 for name, term in self.costs.items()
@@ -158,24 +156,24 @@ class Transfer:
             objective=found.objective * self.size,
             timings=timings,
             verification=verification,
-            message=self._told(found),
+            message=self._message(found),
         )
         return judged(result, rests="vibration" not in task.weights)
 
-    def _told(self, found: Solution) -> str:
+    def _message(self, found: Solution) -> str:
         """The message of the solver; of limits that are too tight, which."""
         task, motion = self.task, self.motion
         if found.status != "infeasible":
             return found.message
         T = motion.duration(self.z0)
-        used = torque_used(task.arm, task.start.q, task.end.q, T, task.torque)
+        used = torque_used(task.arm, task.start.q, task.end.q, T, task.limits.torque)
         k = int(used.argmax())
         if not used[k] > 1.0:
             return found.message
         return (
             f"{found.message}; beside gravity a smooth motion in {T:.4g} s takes "
-            f"{used[k]:.3g} times what the torque_limits of "
-            f"{task.arm.coordinate_names[k]!r} leave"
+            f"{used[k]:.3g} times what limits.torque of "
+            f"{task.arm.coordinate_names[k]!r} leaves"
         )
 
 

@@ -1,4 +1,4 @@
-"""What `trajectory` is asked, checked."""
+"""Arguments of `trajectory`, checked."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from ..._calls.arguments import (
 from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
-from .._collocation.outputs import read_output_limits
-from .._collocation.transcription import _check_tree
-from ..limits import pair_of
+from .._collocation.transcription import refuse_loops
+from ..limits import Limits, constant_torque, read_limits
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_KEPT = ("torque", "torque_rate", "velocity")
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
 _FILLED = 0.8  # part of the torque limits that the first motion of free duration takes
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
@@ -55,10 +55,8 @@ class Task:
         Of the costs.
     losses : (nu,) ndarray of float or None
         Of the motors.
-    torque, torque_rate, velocity : (2, nu) ndarray of float
-        Limits.
-    outputs : dict of (2, p) ndarray of float
-        Limits of linear outputs.
+    limits : Limits
+        Checked ones.
     design_cost : callable or None
         Of the parameters.
     """
@@ -72,10 +70,7 @@ class Task:
     duration: float | tuple[float, float, float]
     weights: Mapping[str, float]
     losses: Array | None
-    torque: Array
-    torque_rate: Array
-    velocity: Array
-    outputs: Mapping[Any, Array]
+    limits: Limits
     design_cost: Callable[[Array], Any] | None
 
     @property
@@ -100,11 +95,11 @@ def read_task(
     payload: Any,
     payload_limits: Any,
     duration: Any,
-    limits: tuple[Any, Any, Any, Any],
+    limits: Any,
 ) -> Task:
-    """Check what was asked."""
+    """Arguments of `trajectory`, checked."""
     arm, family, first, bounds, design_cost = _family(given, payload, payload_limits)
-    _check_tree(arm)
+    refuse_loops(arm)
     refuse_linear(arm, "trajectories")
     weights = _weights(cost, payload)
     for name, known in (("payload", payload), ("design", design_cost)):
@@ -126,11 +121,15 @@ def read_task(
             "'vibration' is among the costs, expected joint positions at the end and "
             "an arm without unknown parameters"
         )
-    torque = pair_of("torque_limits", limits[0], arm.nu)
-    velocity = pair_of("velocity_limits", limits[2], arm.nu)
+    if isinstance(family, Designs):
+        what = "a Design, whose outputs change with its parameters"
+        limits = read_limits(limits, arm, _KEPT, what)
+    else:
+        limits = read_limits(limits, arm, (*_KEPT, "outputs"), "trajectory")
+    torque = constant_torque(limits, "trajectory")
     if payload is not None and not np.isfinite([*torque.ravel(), bounds[1, 0]]).any():
         raise ArgumentError(
-            "payload is 'maximize' without torque_limits or a largest one among the "
+            "payload is 'maximize' without limits of torque or a largest one among the "
             "payload_limits, so that nothing bounds it; expected one of them"
         )
     if "energy" in weights:
@@ -142,7 +141,7 @@ def read_task(
             )
         losses = _losses(arm, losses)
     span = _duration(arm, duration, begin.q, finish.q, torque, weights)
-    _check_limits(arm, (begin, finish), span, torque, velocity)
+    _check_limits(arm, (begin, finish), span, torque, limits.velocity)
     return Task(
         arm,
         family,
@@ -153,10 +152,7 @@ def read_task(
         span,
         weights,
         losses,
-        torque,
-        pair_of("torque_rate_limits", limits[1], arm.nu),
-        velocity,
-        _outputs(arm, limits[3], family),
+        limits,
         design_cost,
     )
 
@@ -216,7 +212,7 @@ def _check_limits(
         if end.tip is None and outside.any():
             k = int(outside.argmax())
             raise ArgumentError(
-                f"torque_limits of {arm.coordinate_names[k]!r} are {torque[0, k]:.4g} "
+                f"limits.torque of {arm.coordinate_names[k]!r} are {torque[0, k]:.4g} "
                 f"and {torque[1, k]:.4g}, but {tau[k]:.4g} hold the arm at its {name}; "
                 "expected wider ones"
             )
@@ -227,7 +223,7 @@ def _check_limits(
     if ends[0].tip is None and ends[1].tip is None and slow.any():
         k = int(slow.argmax())
         raise ArgumentError(
-            f"velocity_limits lead {arm.coordinate_names[k]!r} at most "
+            f"limits.velocity lead {arm.coordinate_names[k]!r} at most "
             f"{abs(reach[k]):.4g} in {most:.4g} s, but its way is {abs(way[k]):.4g}; "
             "expected a longer duration or wider limits"
         )
@@ -271,16 +267,6 @@ def _losses(arm: Arm, losses: Any) -> Array:
     return np.array(np.broadcast_to(array, arm.nu))
 
 
-def _outputs(arm: Arm, given: Any, family: Family | None) -> dict[Any, Array]:
-    """Limits (2, p) of linear outputs."""
-    if given and isinstance(family, Designs):
-        raise ArgumentError(
-            "output_limits are given beside a Design, whose outputs change with the "
-            "parameters; expected an arm"
-        )
-    return read_output_limits(arm, given)
-
-
 def _duration(
     arm: Arm,
     given: Any,
@@ -302,8 +288,9 @@ def _duration(
         return positive_number("duration", given)
     if "time" not in weights or not np.isfinite(torque).all():
         raise ArgumentError(
-            "duration is None, expected 'time' among the costs and torque_limits of "
-            "all actuators, or a duration in s, or its least, first and largest value"
+            "duration is None, expected 'time' among the costs and limits of torque "
+            "of all actuators, or a duration in s, or its least, first and largest "
+            "value"
         )
     T = 1.0
     for _ in range(20):

@@ -1,0 +1,97 @@
+"""Options of a search for an optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .._calls.arguments import count_of, positive_number
+from .._support.options import explained_class
+from ..errors import ArgumentError
+from ._records import record_of
+
+_POSITIVE = ("tolerance", "time_limit")
+_COUNTS = ("intervals", "steps", "points", "max_iterations")
+_SHARES = ("pre_actuation", "post_actuation")
+
+
+@explained_class
+@dataclass(frozen=True)
+class Search:
+    """Options of a search; None where the function has a value of its own.
+
+    Functions take a mapping of the same names as well, such as
+    ``search={"intervals": 40}``, and say which of these options they have, with what
+    values by default.
+
+    Parameters
+    ----------
+    intervals : int, optional
+        Of the duration, or of a path; between their ends forces are linear.
+    steps : int, optional
+        Of the simulation in each interval.
+    scheme : str, optional
+        Discretization: ``"gauss"``, ``"radau"`` or ``"trapezoid"`` of collocation; for
+        others see the function.
+    points : int, optional
+        Of collocation in each interval.
+    pre_actuation, post_actuation : float, optional
+        Time in which the arm moves before and after its tip, as part of the duration.
+    solver : str, optional
+        Of nonlinear programs ``"ipopt"`` (of the package casadi), ``"scipy"``, or
+        ``"auto"``, Ipopt if it is installed; for others see the function.
+    tolerance : float, optional
+        Of constraints and of optimality, scaled; for others see the function.
+    max_iterations : int, optional
+        Largest number of steps of the solver.
+    time_limit : float, optional
+        Longest time of the search in s.
+    progress : bool or callable, optional
+        Whether a bar (tqdm) shows the progress, by default in searches of more than two
+        seconds; in nonlinear programs whether each tenth step is printed, or a function
+        called after each step with its number, the objective and the largest violation.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.optimize.Search(intervals=40).intervals
+    40
+    """
+
+    intervals: int | None = None
+    steps: int | None = None
+    scheme: str | None = None
+    points: int | None = None
+    pre_actuation: float | None = None
+    post_actuation: float | None = None
+    solver: str | None = None
+    tolerance: float | None = None
+    max_iterations: int | None = None
+    time_limit: float | None = None
+    progress: Any = None
+
+    def __post_init__(self) -> None:
+        for name, value in _given(self).items():
+            if name in _COUNTS:
+                value = count_of(f"search.{name}", value)
+            elif name in _POSITIVE or (name in _SHARES and value != 0.0):
+                value = positive_number(f"search.{name}", value)
+            object.__setattr__(self, name, value)
+
+
+def read_search(given: Any, defaults: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """All options of a search, refused if one is given that has no default here."""
+    options = _given(record_of(Search, "search", given))
+    for name in options:
+        if name not in defaults:
+            raise ArgumentError(
+                f"search.{name} is given for {what}, expected some of "
+                f"{', '.join(defaults)}"
+            )
+    return {**defaults, **options}
+
+
+def _given(search: Search) -> dict[str, Any]:
+    values = {f.name: getattr(search, f.name) for f in fields(search)}
+    return {name: value for name, value in values.items() if value is not None}
