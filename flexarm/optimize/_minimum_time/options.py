@@ -1,4 +1,4 @@
-"""How the problem of the fastest motion of a flexible arm is put."""
+"""Options of the fastest motion of a flexible arm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 
 @dataclass(frozen=True)
 class FlexibleOptions:
-    """How the problem of a flexible arm is put.
+    """Options of the fastest motion of a flexible arm.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class FlexibleOptions:
     rest_speed : float
         Largest speed of the tip in the windows, in m/s.
     smoothness : float
-        Weight of the changes of torques beside the time; without it the last
-        thousandths of the time are bought with torques that chatter.
+        Weight of the changes of torques beside the time; without it torques chatter
+        for the last thousandths of the time.
     intervals : int
         Of the main motion.
     solver, tolerance, max_iterations, time_limit, progress
