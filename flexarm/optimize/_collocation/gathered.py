@@ -56,16 +56,11 @@ class Gathered:
         row, column = np.nonzero(local.slopes)
         of_point = np.arange(every[0])[:, None] * every[1] + row
         rows = of_point if weights is None else np.broadcast_to(row, of_point.shape)
-        self.jacobian_pattern: Pattern = (
-            rows.ravel(),
-            self._columns[:, column].ravel(),
-        )
+        columns = self._columns
+        self.jacobian_pattern: Pattern = rows.ravel(), columns[:, column].ravel()
         self._curvature = np.triu(local.curvature | local.curvature.T)
         i, j = np.nonzero(self._curvature)
-        self.hessian_pattern: Pattern = (
-            self._columns[:, i].ravel(),
-            self._columns[:, j].ravel(),
-        )
+        self.hessian_pattern: Pattern = columns[:, i].ravel(), columns[:, j].ravel()
 
     def value(self, z: Array) -> Array:
         """Rows instant by instant, or their weighted sums."""

@@ -34,15 +34,6 @@ def tableau(scheme: str, points: int = 2) -> Tableau:
     points : int
         Number d of points in an interval, 1 to 5; the trapezoid has two.
 
-    Returns
-    -------
-    c, A, b : Tableau
-        Abscissae (d,), coefficients (d, d), weights (d,).
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such scheme.
     """
     if scheme == "trapezoid":
         half = np.array([0.5, 0.5])

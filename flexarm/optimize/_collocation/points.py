@@ -137,15 +137,10 @@ class AtPoints:
         k, row, column = np.nonzero(slopes)
         of_point = (np.arange(N)[:, None] * d + k) * R + row
         rows = np.broadcast_to(row, of_point.shape) if self.integrate else of_point
-        self.jacobian_pattern: Pattern = (
-            rows.ravel(),
-            self._columns[:, column].ravel(),
-        )
+        columns = self._columns
+        self.jacobian_pattern: Pattern = rows.ravel(), columns[:, column].ravel()
         i, j = np.nonzero(self._curvature)
-        self.hessian_pattern: Pattern = (
-            self._columns[:, i].ravel(),
-            self._columns[:, j].ravel(),
-        )
+        self.hessian_pattern: Pattern = columns[:, i].ravel(), columns[:, j].ravel()
 
     def _carried(self, M: Array, s: _Stages, drift: Array, share: Array) -> Array:
         """Derivatives by w, (P, X, k), as derivatives by y, (P, X, K)."""

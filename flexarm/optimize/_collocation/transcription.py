@@ -198,12 +198,8 @@ class Collocation:
     def knots(self) -> tuple[Index, Array]:
         """Knots around each interval, and the place of the interval between them.
 
-        Returns
-        -------
-        knots : (N, 2) ndarray of int
-            Their numbers.
-        share : (N, 2) ndarray of float
-            Start and end of the interval between them, 0 to 1.
+        Numbers (N, 2) of the knots, and start and end (N, 2) of the interval between
+        them, 0 to 1.
         """
         every = self.grid.knots_every
         first, place = np.divmod(np.arange(self.grid.intervals), every)
@@ -238,7 +234,7 @@ class Collocation:
         *,
         step: float = 1e-4,
     ) -> Array:
-        """Unknowns of a motion given by positions at times; sets their sizes.
+        """Unknowns (n,) of a motion given by positions at times; sets their sizes.
 
         Parameters
         ----------
@@ -249,11 +245,6 @@ class Collocation:
             dynamics.
         step : float
             Of the differences that give velocities and accelerations, in s.
-
-        Returns
-        -------
-        z : (n,) ndarray of float
-            Unknowns; those of `add` are zero.
         """
         z = np.zeros(self.n)
         if self.free:

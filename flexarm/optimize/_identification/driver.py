@@ -35,12 +35,8 @@ Array = NDArray[np.float64]
 
 _METHODS = ("output error", "inverse dynamics")
 _ROUGH = 1e-3  # tolerance of stages before the last one
-_SEARCH = {
-    "tolerance": 1e-8,
-    "max_iterations": 200,
-    "time_limit": np.inf,
-    "progress": None,
-}
+_SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
+_SEARCH |= {"time_limit": np.inf, "progress": None}
 _INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 

@@ -31,14 +31,8 @@ __all__ = ["time_optimal"]
 _KEPT = ("torque", "velocity", "acceleration", "tip_speed")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
-_SEARCH = {
-    "intervals": 24,
-    "solver": "auto",
-    "tolerance": 1e-5,
-    "max_iterations": 150,
-    "time_limit": 60.0,
-    "progress": False,
-}
+_SEARCH: dict[str, Any] = {"intervals": 24, "solver": "auto", "tolerance": 1e-5}
+_SEARCH |= {"max_iterations": 150, "time_limit": 60.0, "progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}

@@ -45,20 +45,6 @@ def flexible_optimum(
 ) -> OptimalMotion:
     """Fastest motion along a path of the tip, or between two postures of the joints.
 
-    Parameters
-    ----------
-    arm : Arm
-        Arm with flexible links or joints.
-    path : Path or None
-        Path of the tip; None for any motion from the first to the last posture of the
-        rigid one.
-    rigid : OptimalMotion
-        Optimum of the arm without its flexibility.
-    limits : Limits
-        Of forces, velocities and accelerations.
-    options : FlexibleOptions
-        Options of the problem.
-
     Returns
     -------
     motion : OptimalMotion

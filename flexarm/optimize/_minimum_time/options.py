@@ -22,19 +22,15 @@ class FlexibleOptions:
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
         windows, in m; without a path from the goal after the motion.
-    pre_actuation, post_actuation : float
-        Lengths of the windows as shares of the duration.
     rest_speed : float
         Largest speed of the tip in the windows, in m/s.
     smoothness : float
         Weight of the changes of torques beside the time; without it torques chatter
         for the last thousandths of the time.
-    intervals : int
-        Of the main motion.
-    solver, tolerance, max_iterations, time_limit, progress
-        As of `solve`.
     check : bool
         Whether the answer is simulated.
+
+    The others are those of `Search`.
     """
 
     tip_tolerance: float

@@ -251,17 +251,6 @@ def derivative_errors(
 ) -> dict[str, float]:
     """Largest relative differences of the derivatives from central differences.
 
-    Parameters
-    ----------
-    program : NonlinearProgram
-        Program to check.
-    z : (n,) ndarray of float
-        Point.
-    step : float
-        Of the differences, as a fraction of ``program.scale``.
-    seed : int
-        For random directions and multipliers.
-
     Returns
     -------
     errors : dict of float

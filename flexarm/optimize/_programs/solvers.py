@@ -48,17 +48,8 @@ def solve(
         Problem.
     z0 : (n,) array_like of float
         Start.
-    solver : {"auto", "ipopt", "scipy"}
-        Ipopt comes with the package casadi; "auto" takes it if it is installed.
-    tolerance : float
-        Of constraints as a fraction of their scale, and of optimality.
-    max_iterations : int
-        Largest number of steps.
-    time_limit : float
-        Longest time in s.
-    progress : bool or callable
-        Whether each tenth step is printed on the error output, or a function called
-        after each step with its number, the objective and the largest violation.
+    solver, tolerance, max_iterations, time_limit, progress
+        As of `Search`.
     barrier : float, optional
         First barrier parameter of Ipopt; a small one stays near a good start.  By
         default Ipopt adapts it.
@@ -69,13 +60,6 @@ def solve(
     -------
     solution : Solution
         Result; `success` and `status` say whether the solver reached its tolerance.
-
-    Raises
-    ------
-    ArgumentError
-        If an argument is out of range.
-    ImportError
-        If the solver is Ipopt and casadi is missing.
     """
     z = real_array("z0", z0).copy()
     if z.shape != (program.n,):

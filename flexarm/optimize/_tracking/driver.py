@@ -38,55 +38,30 @@ class _Method(NamedTuple):
     search: dict[str, Any]
 
 
+_WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
+_BY_ZEROS = {"pre_actuation": None, "post_actuation": None, "intervals": 500}
+_ENDLESS = {"time_limit": np.inf, "progress": None}
 _METHODS = {
     "shooting": _Method(
         by_shooting,
         {"weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0},
-        {
-            "pre_actuation": 0.2,
-            "post_actuation": 0.2,
-            "intervals": 10,
-            "steps": 10,
-            "solver": "gauss-newton",
-            "max_iterations": None,
-            "tolerance": 1e-7,
-            "time_limit": np.inf,
-            "progress": None,
-        },
+        {"intervals": 10, "steps": 10, "solver": "gauss-newton"}
+        | {"max_iterations": None, "tolerance": 1e-7, **_WINDOWS, **_ENDLESS},
     ),
     "stable inversion": _Method(
         by_stable_inversion,
         {},
-        {
-            "pre_actuation": None,
-            "post_actuation": None,
-            "intervals": 500,
-            "max_iterations": 30,
-            "tolerance": 1e-9,
-            "time_limit": np.inf,
-            "progress": None,
-        },
+        {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS, **_ENDLESS},
     ),
     "collocation": _Method(
         by_collocation,
         {"tip_tolerance": 5e-5},
-        {
-            "pre_actuation": 0.2,
-            "post_actuation": 0.2,
-            "intervals": 40,
-            "solver": "auto",
-            "max_iterations": 200,
-            "tolerance": 1e-6,
-            "time_limit": 60.0,
-            "progress": False,
-        },
+        {"intervals": 40, "solver": "auto", "max_iterations": 200, "tolerance": 1e-6}
+        | {"time_limit": 60.0, "progress": False, **_WINDOWS},
     ),
-    "frequency domain": _Method(
-        by_frequencies,
-        {},
-        {"pre_actuation": None, "post_actuation": None, "intervals": 500},
-    ),
+    "frequency domain": _Method(by_frequencies, {}, _BY_ZEROS),
 }
+
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
@@ -302,26 +277,18 @@ def _motion(
     warn_of_stiffening(task.arm, answer.q, answer.qd)
     marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
+    found = answer._asdict()
+    del found["step"]
+    if task.whole:
+        found["details"] = {**answer.details, "path": task.to.path}
     return OptimalMotion(
-        task.arm,
-        answer.t,
-        answer.q,
-        answer.qd,
-        answer.qdd,
-        answer.tau,
-        task.to.duration,
-        answer.objective,
-        answer.status in ("solved", "acceptable"),
-        answer.status,
-        answer.message,
-        method,
-        answer.solver,
-        answer.variables,
-        answer.iterations,
-        answer.violation,
-        {**timings, "total": sum(marks)},
-        verification,
-        {**answer.details, **({"path": task.to.path} if task.whole else {})},
+        arm=task.arm,
+        duration=task.to.duration,
+        success=answer.status in ("solved", "acceptable"),
+        method=method,
+        timings={**timings, "total": sum(marks)},
+        verification=verification,
+        **found,
     )
 
 

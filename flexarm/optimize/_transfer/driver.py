@@ -19,17 +19,9 @@ from .task import read_task
 if TYPE_CHECKING:
     from ...arm import Arm
 
-_GRID = ("intervals", "scheme", "points")
-_SEARCH = {
-    "intervals": 40,
-    "scheme": "gauss",
-    "points": 2,
-    "solver": "auto",
-    "tolerance": 1e-8,
-    "max_iterations": 300,
-    "time_limit": 60.0,
-    "progress": False,
-}
+_GRID: dict[str, Any] = {"intervals": 40, "scheme": "gauss", "points": 2}
+_SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
+_SEARCH |= {"max_iterations": 300, "time_limit": 60.0, "progress": False}
 
 
 def trajectory(
