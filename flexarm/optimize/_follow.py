@@ -126,6 +126,7 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
         q, first, second = (level.whole(x[:, : arm.nu]) for x in points)
     else:
         q, first, second = _Tracer(level, path).run(at, points, start)
+    # the tip and its derivatives in the axes of the base
     pose = np.asarray(arm._model.node_pose(arm.tip_node, q))
     turn = pose[:, :3, :3]
     J = arm._model.jacobian(arm.tip_node, q)[:, 3:]

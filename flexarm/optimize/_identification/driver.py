@@ -287,6 +287,7 @@ def _unknowns(
         raise ArgumentError(
             f"names is {names!r}, expected {k} different ones, one for each of p0"
         )
+    # sizes, then bounds
     size = np.where(p == 0.0, 1.0, np.abs(p))
     if scale is not None:
         size = np.array(real_array("scale", scale))

@@ -132,6 +132,7 @@ def _tried(
         if found.status in ("interrupted", "time"):
             break
     found = replace(found, iterations=steps)
+    # the simulation
     if not options.check:
         return found, None, np.nan
     tick = time.perf_counter()

@@ -235,6 +235,7 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
         for name in (ca.nlpsol_out(i) for i in range(ca.nlpsol_n_out()))
     ]
     assert of_step[0][0] == "x"
+    # a problem in which CasADi differentiates nothing
     symbol = ca.MX.sym("x", n)
     objective = Function("objective", [x], [f], scaled.objective)
     constraints = Function("constraints", [x], [g], scaled.constraints)

@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import (
-    check_choice,
-    check_numbers,
-    positive_number,
-    real_array,
-)
+from ..._calls.arguments import check_choice, check_numbers, positive_number, real_array
 from ...errors import ArgumentError
 from .._path import Path, PathPoints
 from ..paths import LAWS, TimeLaw, time_law
@@ -112,6 +107,7 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
 
         s = np.linspace(0.0, 1.0, _SAMPLES)
         return Timed(_through(s, place(T * s)), T, "", place)
+    # a spline through samples, with their times or at equal times
     if isinstance(path, tuple) and len(path) == 2:
         t, points = _sampled(*path)
         T = float(t[-1] - t[0])
