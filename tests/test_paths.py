@@ -158,7 +158,7 @@ def tip_line(*ends: Any) -> paths.Path:
 FROM_A = fa.library.poses(TWO)["A"]
 REFUSALS: list[tuple[list[str], Any]] = [
     (["out of reach beyond s = 0.46", "0.22 m"], tip_line([1.8, 0.2], [2.2, 0.3])),
-    (["out of reach at its begin", "0.5 m"], tip_line([2.5, 0.0], [1.0, 0.0])),
+    (["out of reach at its start", "0.5 m"], tip_line([2.5, 0.0], [1.0, 0.0])),
     (["out of reach", "s = "], tip_line([1.8, 0.2, 0.0], [1.8, 0.2, 0.2])),
     (["singular", "s = 0.5", "(0, 0, 0) m"], tip_line([1.8, 0.2], [-1.8, -0.2])),
     (["path is list", "paths.line"], [[0.0, 0.0], [1.0, 1.0]]),

@@ -57,7 +57,7 @@ def test_least_torques_hold_an_arm_too() -> None:
     left = np.array([[np.pi], [np.pi]])
     needed = float(holding_forces(arm, left, *np.array([[-99.0], [99.0]]))[0, 0])
     assert needed < 0.0
-    with pytest.raises(fa.ArgumentError, match="at the begin takes"):
+    with pytest.raises(fa.ArgumentError, match="at the start takes"):
         holding_forces(arm, left, *np.array([[0.5 * needed], [99.0]]))
 
 

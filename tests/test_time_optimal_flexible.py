@@ -203,7 +203,7 @@ def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:
     # its own weight bends the arm at rest by -0.1099 and -0.0937
     refused(
         fa.ArgumentError,
-        ["limits.outputs of 'link1 strain y 0.1'", "at rest at the begin", "-0.1099"],
+        ["limits.outputs of 'link1 strain y 0.1'", "at rest at the start", "-0.1099"],
         lambda: fastest(limits={"outputs": {strain: 0.1}}),
     )
     refused(

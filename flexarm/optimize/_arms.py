@@ -1,4 +1,4 @@
-"""Arms of parameters, made once."""
+"""Arms made from parameters, each once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_KEPT = 512  # arms that are remembered
+MAX_KEPT = 512  # arms in the memory
 
 
 class Arms:
-    """``make_arm`` that remembers: all who ask for the same parameters share an arm."""
+    """``make_arm`` with a memory: equal parameters share one arm."""
 
     def __init__(self, make_arm: Callable[[Array], Arm]) -> None:
         if not callable(make_arm):
@@ -34,7 +34,7 @@ class Arms:
         key = np.asarray(p, dtype=np.float64).tobytes()
         arm = self._known.get(key)
         if arm is None:
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= MAX_KEPT:
                 self._known.clear()
             arm = self._known[key] = made_arm(self._make, p)
         return arm

@@ -1,4 +1,4 @@
-"""Joints of an arm whose tip follows a path, with their derivatives by s."""
+"""Joint motion of an arm whose tip follows a path, with derivatives by s."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _POINTS = 1001
-# smallest over largest singular value of the Jacobian that counts as singular, and
-# what counts as no direction of motion at all
+# ratio of smallest to largest singular value of the Jacobian: below the first it is
+# singular, below the second a direction does not move at all
 _SINGULAR, _NONE = 1e-4, 1e-9
 _REACHED = 1e-9  # m
 
@@ -68,9 +68,8 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     s : (n,) array_like of float, optional
         Rising path parameters from 0 to 1; by default 1001 equal steps.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture in rad or m near the begin of a path of the tip, which chooses the
-        branch (elbow up or down) that is kept from there on.  By default one is
-        searched.
+        Posture in rad or m near the start of a path of the tip, which chooses the
+        branch (elbow up or down) for the whole path.  By default one is searched.
 
     Returns
     -------
@@ -127,6 +126,7 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
         q, first, second = (level.whole(x[:, : arm.nu]) for x in points)
     else:
         q, first, second = _Tracer(level, path).run(at, points, start)
+    # the tip and its derivatives in the axes of the base
     pose = np.asarray(arm._model.node_pose(arm.tip_node, q))
     turn = pose[:, :3, :3]
     J = arm._model.jacobian(arm.tip_node, q)[:, 3:]
@@ -161,7 +161,7 @@ def posture_of(arm: Arm, start: Any) -> Array:
 
 
 class _Tracer:
-    """Follows a path of the tip from one posture on."""
+    """Joint motion along a path of the tip, from a first posture."""
 
     def __init__(self, level: RigidLevel, path: Path) -> None:
         self.level, self.path, self.arm = level, path, level.arm
@@ -172,19 +172,19 @@ class _Tracer:
         self.rank = int(known.sum(axis=1).max()) if known.any() else 0
 
     def jacobian(self, joints: Array) -> Array:
-        """Of the place of the tip by the joints, in the axes of the base."""
+        """Derivatives of the place of the tip by the joints, in axes of the base."""
         q = self.level.whole(joints)
         pose = self.arm._model.node_pose(self.node, q)
         J = self.arm._model.jacobian(self.node, q)[..., 3:, : self.level.n]
         return np.asarray(pose[..., :3, :3] @ J)
 
     def place(self, joints: Array) -> Array:
-        """Of the tip."""
+        """Place of the tip."""
         pose = self.arm._model.node_pose(self.node, self.level.whole(joints))
         return np.asarray(pose[..., :3, 3])
 
     def inverse(self, J: Array) -> tuple[Array, Array]:
-        """Pseudo-inverse of J J' and how regular it is: singular values, as a ratio."""
+        """Pseudo-inverse of J J', and ratio of least to largest singular value."""
         values, vectors = np.linalg.eigh(J @ J.swapaxes(-1, -2))
         kept = values[..., 3 - self.rank :]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -194,7 +194,7 @@ class _Tracer:
         return (basis * inverted[..., np.newaxis, :]) @ basis.swapaxes(-1, -2), ratio
 
     def multipliers(self, J: Array, W: Array, x: Array) -> Array:
-        """The y of least size with J J' y = x, refined once."""
+        """Smallest y with J J' y = x, refined once."""
         A = J @ J.swapaxes(-1, -2)
         y = W @ x[..., np.newaxis]
         y = y + W @ (x[..., np.newaxis] - A @ y)
@@ -202,7 +202,7 @@ class _Tracer:
 
     def run(self, s: Array, points: Any, start: Any) -> tuple[Array, Array, Array]:
         """Positions and derivatives of all coordinates."""
-        first = self.begin(start, float(s[0]))
+        first = self.first_posture(start, float(s[0]))
         joints = self.predict(s, first)
         for _ in range(4):
             miss = points.position - self.place(joints)
@@ -217,7 +217,7 @@ class _Tracer:
         return self.derivatives(joints, points)
 
     def derivatives(self, joints: Array, points: Any) -> tuple[Array, Array, Array]:
-        """By J q' = p', J q'' = p'' - J' q' and the rate of the pseudo-inverse."""
+        """Derivatives by J q' = p', J q'' = p'' - J' q', with the rate of J^+."""
         arm, node, n = self.arm, self.node, self.level.n
         q = self.level.whole(joints)
         J = self.jacobian(joints)
@@ -241,7 +241,7 @@ class _Tracer:
         y_rate = self.multipliers(J, W, rest)
         return q, rate, self.level.whole(_transposed(J, y_rate) + drift)
 
-    def begin(self, start: Any, s: float) -> Array:
+    def first_posture(self, start: Any, s: float) -> Array:
         """Posture of the joints with the tip at the first point."""
         arm, n = self.arm, self.level.n
         guess = arm.neutral
@@ -258,8 +258,8 @@ class _Tracer:
         missed = float(np.linalg.norm(self.place(found.q[:n]) - target))
         if missed > _REACHED * 1e3:
             raise ArgumentError(
-                f"path is out of reach at its begin, {_told(target)}: the tip comes no "
-                f"nearer than {missed:.3g} m"
+                f"path is out of reach at its start, {_in_m(target)}: the tip stays "
+                f"{missed:.3g} m away"
                 f"{' from the posture given as start' * (start is not None)}; expected "
                 "a path within the workspace"
             )
@@ -281,6 +281,7 @@ class _Tracer:
         regular.terminal = True  # type: ignore[attr-defined]
         if regular(0.0, first) <= 0.0:
             self.refuse_singular(float(s[0]))
+        # integrate until the path ends or the Jacobian is singular
         run = solve_ivp(
             rate,
             (s[0], s[-1]),
@@ -305,7 +306,7 @@ class _Tracer:
         return np.ascontiguousarray(run.y.T)
 
     def refuse_reach(self, s: Array, where: float) -> None:
-        """Say whether the path is out of reach beyond `where`, or singular there."""
+        """Refuse a path that is out of reach beyond `where`, or singular there."""
         beyond = np.minimum(where + np.array([1e-3, 1e-2, 5e-2]) * (s[-1] - s[0]), 1.0)
         targets = self.path(beyond).position
         tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
@@ -316,18 +317,18 @@ class _Tracer:
         last = self.path(float(s[-1])).position
         far = inverse_kinematics(tree, last, limits=None)
         gap = float(np.linalg.norm(self.place(far.q[: self.level.n]) - last))
-        told = f"; its end at {_told(last)} by {gap:.3g} m" if gap > 1e-6 else ""
+        end = f"; its end at {_in_m(last)} by {gap:.3g} m" if gap > 1e-6 else ""
         raise ArgumentError(
             f"path is out of reach beyond s = {where:.4g}, at "
-            f"{_told(self.path(where).position)}{told}; expected a path within the "
+            f"{_in_m(self.path(where).position)}{end}; expected a path within the "
             "workspace of the arm"
         )
 
     def refuse_singular(self, where: float) -> None:
-        """Say where the Jacobian loses rank."""
+        """Refuse a path along which the Jacobian loses rank."""
         raise ArgumentError(
             f"path leads through a singular posture at s = {where:.4g}, the tip at "
-            f"{_told(self.path(where).position)}: joint rates would have no bound "
+            f"{_in_m(self.path(where).position)}: joint rates would have no bound "
             f"there; expected a path that stays away from it, another start (branch), "
             "or paths.joint_path"
         )
@@ -338,5 +339,5 @@ def _transposed(J: Array, y: Array) -> Array:
     return np.asarray((J.swapaxes(-1, -2) @ y[..., np.newaxis])[..., 0])
 
 
-def _told(point: Array) -> str:
+def _in_m(point: Array) -> str:
     return f"({', '.join(f'{x:.4g}' for x in point)}) m"

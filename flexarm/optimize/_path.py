@@ -30,14 +30,14 @@ class PathPoints(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A curve over s from 0 to 1, of the tip or of the joints.
+    """Curve over s from 0 to 1, of the tip or of the joints.
 
     Made by `line`, `arc`, `circle`, `spline` and `joint_path`.
 
     Attributes
     ----------
     space : {"tip", "joint"}
-        Whose positions these are.
+        The positions that the curve has.
     kind : str
         ``"line"``, ``"arc"``, ``"circle"``, ``"spline"`` or ``"straight"``.
     points : (n, d) ndarray of float
@@ -94,7 +94,7 @@ class Path:
 
     @property
     def length(self) -> float:
-        """Length of the curve, in m; of a path of joints that of their vector."""
+        """Length of the curve in m; for joints, length of the curve of their vector."""
         x, weight = np.polynomial.legendre.leggauss(8)
         edges = np.linspace(0.0, 1.0, 32 * max(len(self.points) - 1, 1) + 1)
         half = 0.5 * np.diff(edges)[:, np.newaxis]

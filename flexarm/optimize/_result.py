@@ -1,4 +1,4 @@
-"""Results of the optimizations: the motion, how it was found, how it was checked."""
+"""Results of the optimizations: a motion, the search and its verification."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """The torques of an answer in a simulation of their own, with finer steps.
+    """Simulation of the torques of an answer, with finer steps.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class Verification:
     step : float
         Its step in s.
     path_error : (3,) ndarray of float
-        Largest absolute distances of the tip from where it was asked to be, along the
-        axes of the base, in m; NaN if nothing was asked.
+        Largest absolute distances of the tip from its wanted place, along the axes of
+        the base, in m; NaN without one.
     final_error : float
         Largest distance of the tip from its goal after the motion, in m.
     final_rate : float
@@ -47,15 +47,15 @@ class Verification:
 
 @dataclass(frozen=True, eq=False)
 class OptimalMotion:
-    """A motion that an optimization found, and how it was found.
+    """Motion that an optimization found, with data on the search.
 
     Attributes
     ----------
     arm : Arm
         The arm.
     t : (n,) ndarray of float
-        Times in s, zero at the begin of the main motion: negative before it, where the
-        arm moves in advance of its tip.
+        Times in s, zero at the start of the main motion; negative where the arm moves
+        in advance of its tip.
     q, qd, qdd : (n, nq), (n, nv), (n, nv) ndarray of float
         Positions, velocities and accelerations at these times.
     tau : (n, nu) ndarray of float
@@ -63,17 +63,16 @@ class OptimalMotion:
     duration : float
         Of the main motion, in s.
     objective : float
-        What was minimized.
+        Minimized quantity.
     success : bool
-        Whether the solver reached its tolerance, and the simulation does not lead
-        elsewhere.
+        Whether the solver reached its tolerance and the simulation confirms the motion.
     status : str
         ``"solved"``, ``"acceptable"``, ``"infeasible"``, ``"iterations"``, ``"time"``,
         ``"interrupted"`` or ``"failed"``.
     message : str
         What happened, in a sentence.
     method, solver : str
-        How the problem was put, and who solved it.
+        Formulation of the problem, and its solver.
     variables, iterations : int
         Number of unknowns, and steps of the solver.
     violation : float
@@ -83,7 +82,7 @@ class OptimalMotion:
     verification : Verification or None
         The answer in an independent simulation.
     details : dict
-        What only some problems have; see the function.
+        Further results of some problems; see the function.
     """
 
     arm: Arm
@@ -128,7 +127,7 @@ class OptimalMotion:
         t : float
             Time in s.
         q, qd : (nv,) array_like of float, optional
-            State, which `simulate` hands over in rad or m, and per s; not looked at.
+            State from `simulate` in rad or m, and per s; not used.
 
         Returns
         -------
@@ -171,11 +170,11 @@ class OptimalMotion:
 
 
 def warned(motion: OptimalMotion) -> OptimalMotion:
-    """The same motion, with a warning if its solver stopped early."""
+    """Return the motion, with a warning if its solver stopped early."""
     if not motion.success:
         warnings.warn(
             f"{motion.method} stopped early ({motion.status}): {motion.message}; the "
-            "result is the best motion that it had, see success, violation and "
+            "result is the best motion found, see success, violation and "
             "verification",
             ConvergenceWarning,
             stacklevel=3,

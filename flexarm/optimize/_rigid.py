@@ -1,4 +1,4 @@
-"""An arm whose joints alone move: modes at rest, motors behind stiff shafts."""
+"""Rigid level of an arm: modes at rest, motors behind stiff shafts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_FRICTION = 1  # of `_motors.joint_forces`
+_FRICTION = 1  # kind of `joint_forces`
 
 
 class RigidLevel:
-    """Rates of an arm as ``S`` times those of its joints, forces as ``S'`` of its own.
+    """Rates of an arm as ``S`` times those of its joints, forces by ``S'``.
 
-    Forces of actuators then are those of joints over their gear ratios, by the power of
-    both.  Rigid gears are exact, flexible ones and modes are left out.
+    Forces of actuators are those of joints over their gear ratios, by equal power.
+    Rigid gears are exact, flexible ones and modes are left out.
     """
 
     def __init__(self, arm: Arm, what: str) -> None:
@@ -41,7 +41,7 @@ class RigidLevel:
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing of the arm is left out: no modes, no flexible joints."""
+        """True without modes and flexible joints: nothing of the arm is left out."""
         drives = [m.drive.is_rigid for m in free_mounts(self.arm)]
         return all(drives) and self.arm.nv == self.n + len(drives)
 
@@ -84,7 +84,7 @@ class RigidLevel:
 
 
 def check_tree(arm: Arm, what: str) -> None:
-    """Refuse quaternions and constraints but those of rigid gears."""
+    """Refuse quaternions, and constraints other than rigid gears."""
     if arm.nq != arm.nv:
         raise ArgumentError(
             f"{what} needs coordinates whose rates are their velocities, but the arm "

@@ -1,4 +1,4 @@
-"""The forces of an answer in an independent simulation with finer steps."""
+"""Simulation of the forces of an answer by another integrator, with finer steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _FINER = 4  # steps of the check in one of the answer
-_MOST_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
+MAX_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
 _LONGEST = 0.5  # radians of the fastest mode in one step of Runge-Kutta
 
 
@@ -47,7 +47,7 @@ def verify(
     arm : Arm
         The arm.
     t : (n,) ndarray of float
-        Times of the forces in s, zero at the begin of the main motion.
+        Times of the forces in s, zero at the start of the main motion.
     q0, qd0 : (nq,), (nv,) ndarray of float
         State at the first of them.
     tau : (n, nu) ndarray of float
@@ -55,22 +55,22 @@ def verify(
     step : float
         Longest step of the answer in s; those of the check are at most a quarter of it.
     reference : callable, optional
-        ``reference(times)`` is the wanted tip, (m,) to (m, 3), in m; asked for times
-        from zero to `duration` alone, and held afterwards.
+        ``reference(times)`` is the wanted place of the tip, (m,) to (m, 3), in m; it is
+        called for times from zero to `duration` and held afterwards.
     duration : float, optional
         End of the main motion in s; by default the last time.
     goal : (3,) ndarray of float, optional
         Where the tip shall be after the main motion; by default where the reference
         ends.
     axes : slice or sequence of int
-        Coordinates of the tip that were asked for; errors of others are NaN.
+        Coordinates of the tip that have a goal; errors of the others are NaN.
     interpolation : {"linear", "hold"}
         Of the forces between their times.
 
     Returns
     -------
     verification : Verification
-        Errors are infinite if the simulation diverges; NaN if nothing was asked.
+        Errors are infinite if the simulation diverges; NaN without a goal.
 
     Notes
     -----
@@ -84,7 +84,7 @@ def verify(
     fine = refined_times(t, step / _FINER)
     forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StiffeningWarning)  # it is that of the answer
+        warnings.simplefilter("ignore", StiffeningWarning)  # the answer warns
         run = simulate(
             arm,
             q0,
@@ -102,18 +102,18 @@ def verify(
 
 
 def _integrator(arm: Arm, t: Array, q0: Array, step: float) -> tuple[str, float]:
-    """Method that resolves the fastest mode, if it can, and its longest step."""
+    """Method, and its longest step; Runge-Kutta if it can resolve the fastest mode."""
     if arm.fidelity == "linear":  # without derivatives
         return "rk4", step
     limit, _ = stable_step(arm, q0, "rk4")
     longest = min(step, limit * _LONGEST / 2.8)
-    if arm.constraints or float(t[-1] - t[0]) <= longest * _MOST_STEPS:
+    if arm.constraints or float(t[-1] - t[0]) <= longest * MAX_STEPS:
         return "rk4", longest
     return "ROS34PW2", step
 
 
 def refined_times(t: Array, step: float) -> Array:
-    """The times, and between them others, at distances of at most a step."""
+    """The times with others in between, at most a step apart."""
     parts = [
         np.linspace(a, b, max(1, int(np.ceil((b - a) / step * (1.0 - 1e-9)))) + 1)[:-1]
         for a, b in pairwise(t)
@@ -134,7 +134,7 @@ def _errors(
     goal: Array | None,
     axes: Any,
 ) -> tuple[Array, float, float]:
-    """Errors along the way by axes; and of place and speed after the motion."""
+    """Path errors by axes, and errors of place and speed after the motion."""
     if not run.success:
         return np.full(3, np.inf), np.inf, np.inf
     tip, t = run.tip, run.t
@@ -142,10 +142,10 @@ def _errors(
     after = t >= end - 1e-9 * max(1.0, abs(end))
     if reference is not None:
         main = t >= -1e-9 * max(1.0, abs(end))
-        asked = np.asarray(reference(np.clip(t[main], 0.0, end)))
-        path_error[axes] = np.abs(tip[main] - asked).max(axis=0)[axes]
+        wanted = np.asarray(reference(np.clip(t[main], 0.0, end)))
+        path_error[axes] = np.abs(tip[main] - wanted).max(axis=0)[axes]
         if goal is None:
-            goal = asked[-1]
+            goal = wanted[-1]
     final_error = np.nan
     if goal is not None:
         off = (tip[after] - goal)[:, axes]

@@ -88,8 +88,8 @@ def checked_limits(limits: Limits, arm: Arm) -> Limits:
     """The same limits as arrays (2, nu), those of outputs (2, p)."""
     checked: dict[str, Any] = {
         name: pair_of(f"limits.{name}", value, arm.nu)
-        for name in _PAIRS
-        if not callable(value := getattr(limits, name)) or name != "torque"
+        for name, value in vars(limits).items()
+        if name in _PAIRS and not (name == "torque" and callable(value))
     }
     if limits.tip_speed != np.inf:
         positive_number("limits.tip_speed", limits.tip_speed)

@@ -1,8 +1,8 @@
-r"""Paths of the tip or of the joints, how fast they are run through, and who follows.
+r"""Paths of the tip or of the joints, time laws, and joint motion along paths.
 
 A path is a curve over :math:`s \in [0, 1]`, a time law the motion :math:`s(t)` along
-it.  Both have exact derivatives, as has the motion of an arm whose tip follows a path
-(`follow`), so that velocities and accelerations are sums of products of them:
+it.  Both have exact derivatives, and so has the motion of an arm whose tip follows a
+path (`follow`).  Velocities and accelerations are sums of products of them:
 :math:`\dot q = q' \dot s`, :math:`\ddot q = q' \ddot s + q'' \dot s^2`.
 """
 
@@ -70,7 +70,7 @@ class _Pieces:
 
 @dataclass(frozen=True)
 class _Turn:
-    """A point that turns about an axis."""
+    """Point that turns about an axis."""
 
     center: Array
     along: Array  # from the center to the start
@@ -90,7 +90,7 @@ def line(start: Any, end: Any) -> Path:
     Parameters
     ----------
     start, end : (3,) or (2,) array_like of float
-        Its ends in the base frame, in m; two numbers are x and y, with z = 0.
+        Ends in the base frame, in m; two numbers are x and y, with z = 0.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def line(start: Any, end: Any) -> Path:
     Raises
     ------
     ArgumentError
-        If the ends are no points, or the same.
+        If an end is not a point, or both are the same.
 
     Examples
     --------
@@ -255,8 +255,8 @@ def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> 
     Parameters
     ----------
     points : (n, nu) or (n, nq) array_like of float
-        Positions of the joints in rad or m.  Of whole states of an arm with motors or
-        modes the joints alone count.
+        Positions of the joints in rad or m.  Motors and modes in whole states are
+        ignored.
     kind : {"spline", "straight"}
         A cubic spline; or, of two postures, the straight line between them.
     parameters : (n,) array_like of float, optional
@@ -338,7 +338,7 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
 
     Examples
     --------
-    The peak speed of a cycloid is twice the mean one:
+    The peak speed of a cycloid is twice its mean speed:
 
     >>> from flexarm.optimize import paths
     >>> law = paths.time_law("cycloidal", [0.0, 0.25, 0.5], 0.5)
@@ -349,7 +349,7 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
     times = real_array("t", t)
     check_numbers("t", times)
     tau = np.clip(times / T, 0.0, 1.0)
-    # the second half mirrors the first, so that its end is as exact as the begin
+    # the second half mirrors the first, so that its end is as exact as its start
     late = tau > 0.5
     tau = np.where(late, np.clip((T - times) / T, 0.0, 1.0), tau)
     moving = (times > 0.0) & (times < T)
@@ -375,7 +375,7 @@ def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """A finite array of this shape."""
+    """Finite array of this shape."""
     array: Array = real_array(name, value)
     if array.shape != shape:
         raise ArgumentError(
@@ -402,7 +402,7 @@ def _pieces(polynomial: Any) -> _Pieces:
 
 
 def _polygon(ends: Array) -> _Pieces:
-    """The line between two points."""
+    """Line between two points."""
     from scipy.interpolate import PPoly
 
     return _pieces(PPoly(np.stack([ends[1] - ends[0], ends[0]])[:, None], [0.0, 1.0]))

@@ -1,4 +1,4 @@
-"""Intervals of a motion that join."""
+"""Continuity of a motion between its intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Index = NDArray[np.intp]
 
 
 class Continuity:
-    """The state at the end of an interval is that of the next node."""
+    """Equations: the state at the end of an interval is that at the next node."""
 
     name = "continuity of the motion"
     convex = False
@@ -86,7 +86,7 @@ class Continuity:
         return np.concatenate([x.ravel() for x in entries])
 
     def describe(self, row: int) -> str:
-        """Which coordinate in which interval."""
+        """Coordinate and interval, for messages."""
         n, N = self.motion.arm.nv, self.motion.grid.intervals
         i, k = divmod(row, 2 * n)
         what = ("position", "velocity")[k // n]

@@ -1,4 +1,4 @@
-"""What a motion costs: local functions and terms of a nonlinear program."""
+"""Costs of a motion: local functions and terms of a nonlinear program."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Weighted:
         return self.term.hessian(z, self.weight * multipliers)
 
     def describe(self, row: int) -> str:
-        """Where a row is."""
+        """Place of a row, for messages."""
         return self.term.describe(row)
 
 
@@ -95,7 +95,7 @@ class ForceRates:
 
 
 class OfParameters:
-    """A function of the parameters p of a design, with differences where needed.
+    """Function of the parameters p of a design, with differences where needed.
 
     Parameters
     ----------
@@ -144,15 +144,15 @@ class OfParameters:
         return np.array([(a - b) for a, b in ends]) / (2e-4 * self._scale)
 
     def value(self, w: Array) -> Array:
-        """(1, 1) the cost."""
+        """Cost, (1, 1)."""
         return np.array([[self._at(w[0])[0]]])
 
     def jacobian(self, w: Array) -> Array:
-        """(1, 1, k) its gradient."""
+        """Gradient of the cost, (1, 1, k)."""
         return self._gradient(w[0])[None, None]
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
-        """(1, k, k) differences of the gradient."""
+        """Differences of the gradient, (1, k, k)."""
         steps = np.diag(1e-3 * self._scale)
         rows = [self._gradient(w[0] + e) - self._gradient(w[0] - e) for e in steps]
         H = np.array(rows) / (2e-3 * self._scale[:, None])
@@ -215,7 +215,7 @@ def vibration(motion: Collocation, q: Array) -> Gathered:
 
 
 def unknown(motion: Collocation, index: int, sign: float, name: str) -> Linear:
-    """An unknown itself."""
+    """One of the unknowns."""
     row = sparse.coo_array(([sign], ([0], [index])), shape=(1, motion.n))
     return Linear(row, name=name)
 

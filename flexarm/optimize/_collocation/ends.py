@@ -1,4 +1,4 @@
-"""Where a motion starts and ends: postures or places of the tip, at rest."""
+"""Ends of a motion at rest: postures, or places of the tip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """A state of rest.
+    """State of rest.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class End:
 
 
 def read_end(arm: Arm, name: str, value: Any, near: Array | None = None) -> End:
-    """State of rest of joint positions, or of a place of the tip."""
+    """State of rest at joint positions, or with the tip at a place."""
     if isinstance(value, Mapping):
         return _at_place(arm, name, value, near)
     joints = real_array(name, value)
@@ -93,14 +93,14 @@ def hold(
     equation: EquationOfMotion,
     first: Array,
 ) -> list[Any]:
-    """Bounds and constraints that put the arm to rest at a node.
+    """Bounds and constraints by which the arm rests at a node.
 
     `first` are the parameters of the first motion.
     """
     if end.tip is None and not len(motion.p):
         motion.fix_state(node, end.q, 0.0)
         return []
-    # where the arm sags is not known beforehand
+    # the deflection is not known beforehand
     arm = motion.arm
     motion.bound(motion.v[node], 0.0, 0.0)
     terms: list[Any] = []

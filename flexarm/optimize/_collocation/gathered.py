@@ -1,4 +1,4 @@
-"""Terms of any unknowns: local functions of some of them, linear rows."""
+"""Terms of any unknowns: local functions and linear rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 class Gathered:
-    """A local function of any unknowns, at some nodes say.
+    """Local function of any unknowns, such as those of some nodes.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ class Gathered:
     lower, upper : array_like of float
         Bounds of a constraint; broadcast to (I, rows).
     scale : array_like of float
-        Size of the rows; broadcasts alike.
+        Size of the rows; broadcast to (I, rows).
     weights : (I,) array_like of float, optional
-        Of the instants, to add the rows up into one instead of keeping them apart.
+        Of the instants, for weighted sums of the rows over all instants.
     """
 
     def __init__(
@@ -52,19 +52,15 @@ class Gathered:
             np.broadcast_to(np.asarray(x, float), kept).ravel()
             for x in (lower, upper, scale)
         )
+        # patterns of the derivatives
         row, column = np.nonzero(local.slopes)
         of_point = np.arange(every[0])[:, None] * every[1] + row
         rows = of_point if weights is None else np.broadcast_to(row, of_point.shape)
-        self.jacobian_pattern: Pattern = (
-            rows.ravel(),
-            self._columns[:, column].ravel(),
-        )
+        columns = self._columns
+        self.jacobian_pattern: Pattern = rows.ravel(), columns[:, column].ravel()
         self._curvature = np.triu(local.curvature | local.curvature.T)
         i, j = np.nonzero(self._curvature)
-        self.hessian_pattern: Pattern = (
-            self._columns[:, i].ravel(),
-            self._columns[:, j].ravel(),
-        )
+        self.hessian_pattern: Pattern = columns[:, i].ravel(), columns[:, j].ravel()
 
     def value(self, z: Array) -> Array:
         """Rows instant by instant, or their weighted sums."""
@@ -88,7 +84,7 @@ class Gathered:
         return np.asarray(H[:, self._curvature]).ravel()
 
     def describe(self, row: int) -> str:
-        """Which row at which instant."""
+        """Row and instant, for messages."""
         instant, k = divmod(row, self.local.rows)
         which = f"(row {k}) " if self.local.rows > 1 else ""
         return f"{which}at instant {instant + 1} of {self._every[0]}"

@@ -1,4 +1,4 @@
-"""Intervals of time, and the points in them at which a motion is asked for."""
+"""Intervals of time, and collocation points in them."""
 
 from __future__ import annotations
 
@@ -28,21 +28,12 @@ def tableau(scheme: str, points: int = 2) -> Tableau:
     Parameters
     ----------
     scheme : {"gauss", "radau", "trapezoid"}
-        Gauss points, of order 2 d and without damping; the right Radau points, of order
-        2 d - 1, which damp what the step does not resolve; or average acceleration,
-        of order two, with points at both ends.
+        Gauss points, of order 2 d without damping; right Radau points, of order
+        2 d - 1, which damp modes that the step does not resolve; or average
+        acceleration, of order two, with points at both ends.
     points : int
-        Their number d in an interval, 1 to 5; the trapezoid has two.
+        Number d of points in an interval, 1 to 5; the trapezoid has two.
 
-    Returns
-    -------
-    c, A, b : Tableau
-        Abscissae (d,), coefficients (d, d), weights (d,).
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such scheme.
     """
     if scheme == "trapezoid":
         half = np.array([0.5, 0.5])
@@ -80,8 +71,8 @@ class Grid:
     before_time, after_time : float
         Fixed lengths of the windows in s, in addition.
     scheme, points : str, int
-        As of `tableau`.  Gauss points keep alive what the step does not resolve, and
-        an arm with stiff modes then comes to rest badly: the default is Radau.
+        As of `tableau`.  With Gauss points modes that the step does not resolve go on,
+        and an arm with stiff modes hardly comes to rest: the default is Radau.
     knots_every : int
         Intervals from a knot of the forces to the next; divides the numbers of
         intervals.
@@ -124,7 +115,7 @@ class Grid:
 
     @property
     def intervals(self) -> int:
-        """All of them."""
+        """Number of all intervals."""
         return self.before + self.main + self.after
 
     @property
@@ -134,7 +125,7 @@ class Grid:
 
     @property
     def end(self) -> int:
-        """Node where it ends."""
+        """Node where the main motion ends."""
         return self.before + self.main
 
     def lengths(self) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """Functions of a motion at a point in time, with their derivatives.
 
 A local function has some rows for each point, of w = (q, v, a, tau, p), arrays of the
-points one below the other.  It says where its derivatives can be nonzero, so that the
+points one below the other.  It knows where its derivatives can be nonzero, so that the
 sparse matrices of a program hold nothing else.
 """
 
@@ -25,13 +25,13 @@ class Local(Protocol):
     Attributes
     ----------
     name : str
-        What it is, for messages.
+        For messages.
     rows : int
         Rows of a point.
     slopes : (rows, k) ndarray of bool
-        Which entries of the Jacobian by w can be nonzero.
+        Entries of the Jacobian by w that can be nonzero.
     curvature : (k, k) ndarray of bool
-        Which entries of the Hessian of a combination of the rows can be.
+        Entries of the Hessian of a combination of the rows that can be nonzero.
     """
 
     name: str
@@ -101,7 +101,7 @@ class EquationOfMotion:
         """(P, k, k) second derivatives."""
         n = self._n
         H = np.zeros((len(w), self._k, self._k))
-        # about the root of the rounding, relative to radians, modes and speeds
+        # about the root of rounding, relative to radians, modes and speeds
         sizes = np.abs(w[:, : 2 * n]).max(axis=0)
         steps = np.concatenate(
             [1e-7 * np.clip(sizes[:n], 1e-3, 1.0), 1e-6 * np.maximum(sizes[n:], 0.1)]
@@ -114,7 +114,7 @@ class EquationOfMotion:
         ).reshape(*ends.shape[:2], 3 * n)
         by_motion = (slope[:, 1:] - slope[:, :1]) / steps[:, None]
         H[:, : 2 * n, : 3 * n] = by_motion
-        # forces are linear in a, whose columns are rows of the others
+        # forces are linear in a, whose columns are rows of the other derivatives
         H[:, 2 * n : 3 * n, : 2 * n] = by_motion[:, :, 2 * n :].swapaxes(1, 2)
         moving = slice(0, 2 * n)
         H[:, moving, moving] += H[:, moving, moving].swapaxes(1, 2)
@@ -129,7 +129,7 @@ class Squares:
     convex = True
 
     def __init__(self, weights: Any, target: Any = 0.0, name: str = "squares") -> None:
-        """Take the weights of the entries of w, (k,), or a symmetric matrix (k, k)."""
+        """Store weights (k,) of the entries of w, or a symmetric matrix (k, k)."""
         self.name = name
         form = np.asarray(weights, dtype=np.float64)
         self._form = np.diag(form) if form.ndim == 1 else form
@@ -139,7 +139,7 @@ class Squares:
 
     @classmethod
     def of_forces(cls, arm: Arm, weights: Any = 1.0, parameters: int = 0) -> Squares:
-        """Of the forces of the actuators, with weights (nu,)."""
+        """Squares of the forces of the actuators, with weights (nu,)."""
         n = 3 * arm.nv
         every = np.zeros(n + arm.nu + parameters)
         every[n : n + arm.nu] = weights

@@ -41,9 +41,9 @@ def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
 
 
 class Narrowed:
-    """Limits of outputs at the nodes, narrowed where simulated ones exceed them.
+    """Limits of outputs at the nodes, narrowed where simulated outputs exceed them.
 
-    Between nodes outputs pass over what they keep at them, most where they turn.
+    Between nodes outputs exceed limits that hold at the nodes, most where they turn.
     """
 
     def __init__(self, arm: Arm, limits: Mapping[Any, Array]) -> None:
@@ -94,7 +94,7 @@ def refuse_at_rest(arm: Arm, limits: Mapping[Any, Array], q: Array) -> None:
     """Refuse limits (2, p) that the arm at rest at one of both ends (2, nv) exceeds."""
     for given, (low, high) in limits.items():
         names, rows = output_rows(arm, given)
-        for place, y in zip(("begin", "end"), q @ rows[:, : arm.nv].T, strict=True):
+        for place, y in zip(("start", "end"), q @ rows[:, : arm.nv].T, strict=True):
             over = np.maximum(y - high, low - y)
             k = int(np.argmax(over))
             if over[k] > 1e-9 * abs(y[k]):

@@ -1,7 +1,7 @@
 """Terms of a motion: local functions at its points and nodes, continuity, linear rows.
 
-Local functions know the state at one instant; here their derivatives are carried over
-to the unknowns of the interval, y = (q_i, v_i, a_i1 ... a_id, forces at two knots, p,
+Local functions know the state at one instant; here their derivatives become those by
+the unknowns of the interval, y = (q_i, v_i, a_i1 ... a_id, forces at two knots, p,
 T), of which the state is a linear function with coefficients that depend on the length
 of the interval.
 """
@@ -66,7 +66,7 @@ class AtPoints:
     lower, upper : float or (rows,) array_like of float
         Bounds of a constraint.
     integrate : bool
-        Give the integrals of the rows over time instead, of the windows too.
+        Return the integrals of the rows over time, with those of the windows.
     """
 
     convex = False
@@ -91,10 +91,12 @@ class AtPoints:
         self.upper = np.tile(np.broadcast_to(np.asarray(upper, float), R), copies)
         self.scale = np.ones(self.rows)
         self._motion_size = (2 + self._d) * n
+        # forces at the points between their knots
         knots, share = motion.knots()
         at = share[:, :1] + (share[:, 1:] - share[:, :1]) * motion.tableau.c
         self._share = np.stack([1.0 - at, at], axis=-1).reshape(-1, 2)  # (P, 2)
         self._beta = np.repeat(motion.grid.lengths()[1], self._d)
+        # unknowns of each interval
         columns = [
             motion.q[:-1],
             motion.v[:-1],
@@ -108,7 +110,7 @@ class AtPoints:
         self._patterns(N)
 
     def _patterns(self, N: int) -> None:
-        """Where derivatives are, found by carrying over ones in place of numbers."""
+        """Patterns of the derivatives, found with ones in place of numbers."""
         d, R, local = self._d, self.local.rows, self.local
         ones = _stages(self.motion, np.ones(1))
         share = np.ones((d, 2))
@@ -120,6 +122,7 @@ class AtPoints:
         both = acting[:, None] * used.sum(axis=0)
         self._ways = [(int(j), int(k)) for j, k in np.argwhere(both)]
         ways = np.tile(local.slopes.astype(float), (d, 1, 1))
+        # first and second derivatives that can be nonzero
         slopes = np.greater(self._carried(ways, stages, drift, share), 0.0)
         bends = np.tile(local.curvature.astype(float), (d, 1, 1))
         once = self._carried(bends, stages, drift, share).swapaxes(1, 2)
@@ -130,18 +133,14 @@ class AtPoints:
             curvature[:, -1] |= slopes.any(axis=(0, 1))
             curvature[-1, -1] = True
         self._slopes, self._curvature = slopes, np.triu(curvature | curvature.T)
+        # their places among all rows and unknowns
         k, row, column = np.nonzero(slopes)
         of_point = (np.arange(N)[:, None] * d + k) * R + row
         rows = np.broadcast_to(row, of_point.shape) if self.integrate else of_point
-        self.jacobian_pattern: Pattern = (
-            rows.ravel(),
-            self._columns[:, column].ravel(),
-        )
+        columns = self._columns
+        self.jacobian_pattern: Pattern = rows.ravel(), columns[:, column].ravel()
         i, j = np.nonzero(self._curvature)
-        self.hessian_pattern: Pattern = (
-            self._columns[:, i].ravel(),
-            self._columns[:, j].ravel(),
-        )
+        self.hessian_pattern: Pattern = columns[:, i].ravel(), columns[:, j].ravel()
 
     def _carried(self, M: Array, s: _Stages, drift: Array, share: Array) -> Array:
         """Derivatives by w, (P, X, k), as derivatives by y, (P, X, K)."""
@@ -150,7 +149,7 @@ class AtPoints:
         size, force = self._motion_size, 3 * n
         result = np.zeros((P, X, self._columns.shape[1]))
         states = result[:, :, :size].reshape(P, X, -1, n)
-        # sums of few scaled blocks: products of such small matrices are slower
+        # sums of a few scaled blocks: products of such small matrices are slower
         for j, k in self._ways:
             states[:, :, k] += s.C[:, j, k, None, None] * M[:, :, j * n : (j + 1) * n]
         for k in range(2):
@@ -229,7 +228,7 @@ class AtPoints:
     def _by_duration(
         self, H: Array, w: Array, multipliers: Array, s: _Stages, Y: Array
     ) -> None:
-        """Add what comes from the coefficients, which change with the duration."""
+        """Add derivatives of the coefficients, which change with the duration."""
         n = self.motion.arm.nv
         slope = (multipliers[:, None, :] @ self.local.jacobian(w))[:, 0, : 3 * n]
         slope = slope.reshape(-1, 3, n)
@@ -240,7 +239,7 @@ class AtPoints:
         H[:, -1, -1] += self._beta**2 * (slope * (s.bend @ Y)).sum(axis=(1, 2))
 
     def size_by(self, z: Array) -> None:
-        """Scale each row by its greatest derivative times the size of the unknown."""
+        """Scale each row by its largest derivative times the size of the unknown."""
         _, columns = self.jacobian_pattern
         sizes = np.abs(self.jacobian(z)) * self.motion.scale[columns]
         row = self.jacobian_pattern[0] % self.local.rows
@@ -249,7 +248,7 @@ class AtPoints:
         self.scale = np.tile(np.maximum(most, 1e-9), self.rows // self.local.rows)
 
     def describe(self, row: int) -> str:
-        """Which row at which point."""
+        """Row and interval, for messages."""
         point, k = divmod(row, self.local.rows)
         which = f"(row {k}) " if self.local.rows > 1 else ""
         if self.integrate:

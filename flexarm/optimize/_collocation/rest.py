@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .local import EquationOfMotion
 
-if TYPE_CHECKING:
-    pass
-
 Array = NDArray[np.float64]
 
 
 class Rest:
-    """Rows of an equation of motion at rest without forces of the actuators.
+    """Rows of an equation of motion at rest on which no actuator acts.
 
-    Of w = (q, p): zero in static equilibrium, where no actuator acts.
+    Functions of w = (q, p), zero in static equilibrium.
     """
 
     name = "static equilibrium"
@@ -41,7 +36,7 @@ class Rest:
         return whole
 
     def value(self, w: Array) -> Array:
-        """(P, rows) forces that nothing balances."""
+        """(P, rows) unbalanced forces."""
         return np.asarray(self._equation.value(self._whole(w))[:, self._free])
 
     def jacobian(self, w: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Where the tip is: local functions for terms of a motion."""
+"""Place and velocity of the tip: local functions for terms of a motion."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TipOnPath:
         self.curvature[n, n:] = self.curvature[n:, n] = True
 
     def _at(self, s: Array) -> tuple[Array, Array, Array]:
-        """The path and its derivatives; straight on where a solver leaves its ends."""
+        """The path and its derivatives, extended by straight lines beyond its ends."""
         inside = np.clip(s, 0.0, 1.0)
         r, slope, bend = self._path(inside)
         beyond = (s - inside)[:, None]
@@ -162,7 +162,7 @@ class TipRate:
         k = 2 * arm.nv + 3
         self.slopes = np.ones((3, k), dtype=bool)
         self.slopes[:, 2 * arm.nv :] = np.eye(3)
-        # left out, so that solvers know it but roughly; no answer depends on it
+        # left out: solvers have an approximate Hessian, answers do not depend on it
         self.curvature = np.zeros((k, k), dtype=bool)
 
     def _split(self, w: Array) -> tuple[Array, Array, Array]:
@@ -184,7 +184,7 @@ class TipRate:
         return J
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
-        """Nothing."""
+        """Zeros."""
         return np.zeros((len(w), *self.curvature.shape))
 
 

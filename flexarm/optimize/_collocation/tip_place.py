@@ -24,7 +24,7 @@ class TipPlace:
     arm : Arm
         The arm.
     axes : sequence of int
-        Which of x, y, z.
+        Numbers of the axes out of x, y, z.
     """
 
     name = "place of the tip"

@@ -8,12 +8,12 @@ knots between which they are linear.  At point k of interval i
 .. math:: q_{ik} = q_i + c_k h_i v_i + h_i^2 \sum_l \hat A_{kl} a_{il}, \qquad
     v_{ik} = v_i + h_i \sum_l A_{kl} a_{il}, \qquad \hat A = A A
 
-with the tableau (c, A, b) of a Runge-Kutta method, and the equations of motion stand as
-they are, without a mass matrix inverted:
+with the tableau (c, A, b) of a Runge-Kutta method, and the equations of motion hold as
+they are, without the inverse of a mass matrix:
 
 .. math:: ID(q_{ik}, v_{ik}, a_{ik}) - B \tau_{ik} = 0.
 
-Both are linear in the unknowns for a given T but for inverse dynamics, whose exact
+For a given T both are linear in the unknowns, except inverse dynamics, whose exact
 derivatives come from one batched call for all points.
 
 References: E. Hairer, C. Lubich, G. Wanner, *Geometric Numerical Integration* (2006),
@@ -69,7 +69,7 @@ Index = NDArray[np.intp]
 
 
 class Motion(NamedTuple):
-    """A motion at the nodes: t (n,), q, v, a (n, nv), tau (n, nu)."""
+    """Motion at the nodes: t (n,), q, v, a (n, nv), tau (n, nu)."""
 
     t: Array
     q: Array
@@ -79,7 +79,7 @@ class Motion(NamedTuple):
 
 
 class Collocation:
-    """Unknowns of a motion of an arm, and what relates them.
+    """Unknowns of a motion of an arm, and relations between them.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Collocation:
     grid : Grid
         Intervals.
     duration : float or (3,) tuple of float
-        Of the main motion in s; least, first and greatest value of a free one.
+        Of the main motion in s; least, first and largest value of a free one.
     parameters : int
         Further unknowns p that all points share, such as those of a design.
 
@@ -196,14 +196,10 @@ class Collocation:
         return np.asarray(t - t[self.grid.start])
 
     def knots(self) -> tuple[Index, Array]:
-        """Knots at both ends of the forces of each interval, and where it lies between.
+        """Knots around each interval, and the place of the interval between them.
 
-        Returns
-        -------
-        knots : (N, 2) ndarray of int
-            Their numbers.
-        share : (N, 2) ndarray of float
-            Start and end of the interval between them, 0 to 1.
+        Numbers (N, 2) of the knots, and start and end (N, 2) of the interval between
+        them, 0 to 1.
         """
         every = self.grid.knots_every
         first, place = np.divmod(np.arange(self.grid.intervals), every)
@@ -211,7 +207,7 @@ class Collocation:
         return np.stack([first, first + 1], axis=1), share
 
     def continuity(self) -> Term:
-        """States at the ends of the intervals meet the nodes."""
+        """Equations between the states at the ends of intervals and at the nodes."""
         return Continuity(self)
 
     def program(
@@ -238,7 +234,7 @@ class Collocation:
         *,
         step: float = 1e-4,
     ) -> Array:
-        """Unknowns of a motion given by positions at times; sets their sizes.
+        """Unknowns (n,) of a motion given by positions at times; sets their sizes.
 
         Parameters
         ----------
@@ -249,11 +245,6 @@ class Collocation:
             dynamics.
         step : float
             Of the differences that give velocities and accelerations, in s.
-
-        Returns
-        -------
-        z : (n,) ndarray of float
-            Unknowns; zero what `add` added.
         """
         z = np.zeros(self.n)
         if self.free:
@@ -279,7 +270,7 @@ class Collocation:
         return z
 
     def size_by(self, z: Array) -> None:
-        """Set the sizes of the unknowns by those of a motion, coordinate by one."""
+        """Set the sizes of the unknowns by those of a motion, for each coordinate."""
         rates, least = self._rates(z), np.zeros(self.arm.nv)
         for index in (self.q, self.v, self.a):
             table = np.abs(z[index]).reshape(-1, index.shape[-1])
@@ -293,8 +284,8 @@ class Collocation:
     def _rates(self, z: Array) -> Array:
         """Rates (nv,) at which coordinates may change, in 1/s.
 
-        What rests in one motion may move in the next: joints over the whole time, what
-        bends as it vibrates, as far as steps show it.
+        A coordinate at rest in one motion may move in the next: joints over the whole
+        time, modes at their frequency, as far as steps resolve it.
         """
         arm, h = self.arm, self.steps(z)
         rates = np.full(arm.nv, 1.0 / h.sum())
@@ -307,7 +298,7 @@ class Collocation:
         return rates
 
     def read(self, z: Array) -> Motion:
-        """The motion of these unknowns at the nodes."""
+        """Motion of these unknowns at the nodes."""
         t = self.times(z)
         shared = t[:: self.grid.knots_every]
         tau = np.stack(
@@ -330,7 +321,7 @@ def answer(
     verification: Verification | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> OptimalMotion:
-    """The motion of a solution, with what its solver told."""
+    """The motion of a solution, with the report of its solver."""
     at = motion.read(found.z)
     return OptimalMotion(
         arm=motion.arm,

@@ -60,27 +60,27 @@ def identify_base_parameters(
     families: Any = ("inertia", "joint"),
     outputs: Any = "joint positions",
 ) -> Identification:
-    r"""All that forces of a rigid arm depend on, from its measured motion.
+    r"""Base parameters of the forces of a rigid arm, from its measured motion.
 
     .. math:: \tau = Y(q, \dot q, \ddot q)\, \pi_b
 
     Parameters
     ----------
     arm : Arm
-        Rigid tree whose geometry is known; its masses are not looked at.
+        Rigid tree with known geometry; its masses are not used.
     measured : Record or list of Record
         Recorded joint positions and forces.
     bodies, families : str or sequence of str, optional
-        Parameters that are meant, as in `inertial_parameters`; by default inertia and
+        Parameters to identify, as in `inertial_parameters`; by default inertia and
         friction of all bodies.
     outputs : str
-        Joint positions, there is no choice.
+        Joint positions only.
 
     Returns
     -------
     result : Identification
-        Base parameters by the names of `base_parameters`, which need not be those of
-        any body.
+        Base parameters with the names of `base_parameters`, which are combinations and
+        may fit no single body.
 
     Raises
     ------
@@ -89,8 +89,8 @@ def identify_base_parameters(
 
     See Also
     --------
-    identify : parameters of one's own choice, by simulation.
-    flexarm.base_parameters : what they are.
+    identify : any parameters, by simulation.
+    flexarm.base_parameters : their definition.
 
     Notes
     -----
@@ -131,6 +131,7 @@ def identify_base_parameters(
             f"measured has {samples} forces for {problem.n} base parameters, expected "
             "more samples than unknowns"
         )
+    # linear least squares, weighed by the scatter of residuals
     size = np.where(base.values == 0.0, 1.0, np.abs(base.values))
     free = np.full(problem.n, np.inf)
     scatter = np.concatenate(problem.measured).std(axis=0)

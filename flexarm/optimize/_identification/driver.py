@@ -1,4 +1,4 @@
-"""Parameters of an arm from its measured motion, with confidence intervals."""
+"""Identification of parameters of an arm from its measured motion."""
 
 from __future__ import annotations
 
@@ -35,12 +35,8 @@ Array = NDArray[np.float64]
 
 _METHODS = ("output error", "inverse dynamics")
 _ROUGH = 1e-3  # tolerance of stages before the last one
-_SEARCH = {
-    "tolerance": 1e-8,
-    "max_iterations": 200,
-    "time_limit": np.inf,
-    "progress": None,
-}
+_SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
+_SEARCH |= {"time_limit": np.inf, "progress": None}
 _INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 
@@ -71,34 +67,34 @@ def identify(
     ----------
     make_arm : callable
         ``make_arm(p)`` returns the arm of parameters (k,): payload, bending stiffness,
-        damping, friction, stiffness of joints, lengths, anything that is smooth.  It is
-        called ten times for each parameter in each step of the search: what does not
-        change, such as modes of links, is better made before.
+        damping, friction, stiffness of joints, lengths, anything smooth.  It is called
+        ten times for each parameter in each step of the search: make constant parts,
+        such as modes of links, before.
     p0 : (k,) array_like of float
-        Where the search starts, in any units.
+        First values, in any units.
     measured : Record or list of Record
-        Recorded runs; of several all are explained by the same parameters.
+        Recorded runs, all with the same parameters.
     names : sequence of str, optional
         Names of the parameters, ``"p[0]"`` and so on by default.
     bounds : sequence of k pairs, optional
         Lower and upper bounds, None where there is none.
     sigma : (m,) array_like of float, or float, optional
-        Standard deviations of the noise of the signals, in their units.  If it is not
-        known they are estimated, and weigh the signals.
+        Standard deviations of the noise of the signals, in their units; estimated if
+        not given.
     outputs : str, Output or list
-        What was measured, the columns of ``Record.y``; see `flexarm.outputs`.  All of
-        them but small rotations, which have no value of their own.
+        Measured outputs, the columns of ``Record.y``; see `flexarm.outputs`.  Small
+        rotations are excluded, since they depend on a reference posture.
     method : {"output error", "inverse dynamics"}
         Compare the motion of a simulation with the measured one, or the forces that the
-        measured motion needs with those that acted: a rough guess for rigid arms whose
-        joint positions were measured, without simulation, to start the other one.
+        measured motion needs with those that acted, without simulation: a rough guess
+        for rigid arms with measured joint positions, as a start for the first method.
     estimate_state : bool, str or sequence of str
         Whether initial states are unknown, too, one for each record: all, or those with
         these names out of ``arm.coordinate_names`` and, with ``" rate"``, their rates.
-        Those of the records are where their estimation starts.
+        The estimation starts with those of the records.
     stages : sequence of float
-        Parts of the records that are explained one after the other.  Vibration that is
-        out of phase has many minima; the first periods have fewer: ``(0.1, 0.3, 1.0)``.
+        Parts of the records that are fitted one after the other.  Vibration that is out
+        of phase has many minima; the first periods have fewer: ``(0.1, 0.3, 1.0)``.
     scale : (k,) array_like of float, optional
         Typical sizes of the parameters, by default those of `p0`, one where it is zero.
     interpolation : {"linear", "hold"}
@@ -106,7 +102,7 @@ def identify(
     integrator : {"rk4", "newmark", "linear-acceleration", "generalized-alpha"}
         Method of `simulate`.
     max_step : float, optional
-        Its longest step in s; by default one from sample to sample.
+        Longest step of `simulate` in s; by default one from sample to sample.
     search : Search or mapping, optional
         Tolerance, the last relative change of the parameters (1e-8); max_iterations,
         the largest number of motions (200); time_limit (none), progress.
@@ -114,48 +110,46 @@ def identify(
     Returns
     -------
     result : Identification
-        Estimates, intervals, residuals; ``print`` shows a table, and in sentences what
-        the data do not determine and what speaks against the model.  A search that
-        stops early, by Ctrl-C, too, warns and returns the best that it had.
+        Estimates, intervals, residuals; ``print`` shows a table, and notes on
+        parameters that the data do not determine and on residuals that contradict the
+        model.  A search that stops early, also by Ctrl-C, warns and returns its best.
 
     Raises
     ------
     ArgumentError
-        If an argument has the wrong shape or value, records do not fit the arm or have
-        fewer samples than there are unknowns.
+        If records do not fit the arm or have fewer samples than there are unknowns.
     NotFiniteError
-        If the motion with the parameters `p0` diverges; one that diverges later is
-        stepped back from.
+        If the motion with the parameters `p0` diverges; later the search steps back
+        from motions that diverge.
     ModelError
-        If there is no arm with the parameters `p0`.
+        If no arm has the parameters `p0`.
 
     See Also
     --------
-    simulated_record : records with noise, to find out beforehand what could be seen.
-    identify_base_parameters : all that forces of a rigid arm depend on.
+    simulated_record : records with noise, for experiments beforehand.
+    identify_base_parameters : combinations on which forces of a rigid arm depend.
     flexarm.trajectory_sensitivities : the derivatives.
     flexarm.plotting.identification : measured and predicted signals, residuals.
 
     Notes
     -----
     Output error [1]_: with white noise on the signals and none on the forces these are
-    the most likely parameters, and their covariance comes down to the bound of Cramer
-    and Rao.  Derivatives are exact for the numbers that the integrator computes, by
+    the most likely parameters, and their covariance reaches the Cramer-Rao bound.
+    Derivatives are exact for the numbers that the integrator computes, by
     `trajectory_sensitivities` forward, with those of signals and of a static
     equilibrium at the start; steps are those of Levenberg and Marquardt, projected into
-    the bounds [2]_.  Noise that is not known is the scatter of the residuals,
-    iterated with the weights.  Its errors show in the last digit or two: quantiles are
-    those of Student's t.
+    the bounds [2]_.  Unknown noise is estimated from the residuals, iterated with the
+    weights; quantiles are those of Student's t.
 
-    What does not hold: intervals are those of the model made linear, too narrow where
-    the noise is strong, and of coloured noise or a wrong model they say nothing, which
+    Limitations: intervals are those of the linearized model, too narrow where the noise
+    is strong, and wrong with coloured noise or a wrong model, which
     `Identification.whiteness` shows.  Dry friction is differentiated through its
     smoothing (`CoulombFriction`), so that its force is found like any other parameter
-    where the arm moves; the smoothing velocity itself is seen, if at all, at the
-    reversals, and steps of the integrator have to resolve them.  An arm that sticks all
-    the time shows no friction.  Starts that are wrong by more than about half a period
-    of vibration over a record end in another minimum: use `stages`.  Accelerations are
-    those just after the samples, which matters for forces that are held.
+    where the arm moves; the smoothing velocity has an effect only at reversals, which
+    steps of the integrator have to resolve.  An arm that sticks all the time shows no
+    friction.  Starts that are wrong by more than about half a period of vibration over
+    a record end in another minimum: use `stages`.  Accelerations are those just after
+    the samples, which matters for forces that are held.
 
     Method "inverse dynamics" puts splines of degree five through the positions and
     minimizes the error of the equations of motion, linear for masses, springs and
@@ -197,6 +191,7 @@ def identify(
     check_choice("method", method, _METHODS)
     check_choice("integrator", integrator, _INTEGRATORS)
     options = read_search(search, _SEARCH, "identify")
+    # parameters, and residuals of the chosen method
     p, known_names, size, limits = _unknowns(p0, names, scale, bounds)
     arms = Arms(make_arm)
     problem: Any
@@ -218,6 +213,7 @@ def identify(
             f"measured has {samples} samples for {problem.n} unknowns, expected more "
             "samples than unknowns"
         )
+    # the search, also for initial states
     noise = _first_noise(problem, sigma)
     options |= {"sigma": noise, "noise_is_known": sigma is not None}
     x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
@@ -239,7 +235,7 @@ def identify(
     if not result.success:
         warnings.warn(
             f"{method} stopped early ({result.status}): {result.message}; the result "
-            "is the best that it had",
+            "is the best found",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -247,14 +243,14 @@ def identify(
 
 
 def _widened(bounds: Array, end: float, x0: Array) -> Array:
-    """Bounds of parameters, and none of what else is unknown."""
+    """Bounds of parameters, infinite ones for the other unknowns."""
     result = np.full(len(x0), end)
     result[: len(bounds)] = bounds
     return result
 
 
 def _first_noise(problem: Any, sigma: Any) -> Array:
-    """Noise as given, or the scatter of the signals, which is a first weight."""
+    """Noise as given, or the scatter of the signals as first weights."""
     m = len(problem.signals)
     if sigma is not None:
         return standard_deviations("sigma", sigma, m, least=None)
@@ -285,12 +281,13 @@ def _unknowns(
     check_numbers("p0", p)
     k = len(p)
     listed = names is None or isinstance(names, list | tuple)
-    told = tuple(names or ()) if listed else ()
-    told = told if names is not None else tuple(f"p[{i}]" for i in range(k))
-    if len(told) != k or len(set(told)) != k:
+    labels = tuple(names or ()) if listed else ()
+    labels = labels if names is not None else tuple(f"p[{i}]" for i in range(k))
+    if len(labels) != k or len(set(labels)) != k:
         raise ArgumentError(
             f"names is {names!r}, expected {k} different ones, one for each of p0"
         )
+    # sizes, then bounds
     size = np.where(p == 0.0, 1.0, np.abs(p))
     if scale is not None:
         size = np.array(real_array("scale", scale))
@@ -299,13 +296,13 @@ def _unknowns(
                 f"scale is {np.shape(scale)} numbers, expected {k} positive sizes"
             )
     low, high = _read_bounds(bounds, k)
-    for name, a, x, b in zip(told, low, p, high, strict=True):
+    for name, a, x, b in zip(labels, low, p, high, strict=True):
         if not a < b or not a <= x <= b:
             raise ArgumentError(
                 f"{name} starts at {x:g} with bounds {a:g} and {b:g}, expected a start "
                 "between two bounds, the first below the second"
             )
-    return p, told, size, (low, high)
+    return p, labels, size, (low, high)
 
 
 def _read_bounds(bounds: Any, k: int) -> tuple[Array, Array]:
@@ -330,7 +327,7 @@ def _read_bounds(bounds: Any, k: int) -> tuple[Array, Array]:
 
 
 def _parts(stages: Any) -> list[float]:
-    """Parts of the records that are taken one after the other."""
+    """Parts of the records that are fitted one after the other."""
     parts = [float(x) for x in np.atleast_1d(real_array("stages", stages))]
     rises = all(a < b for a, b in pairwise(parts))
     if not parts or not rises or not parts[0] > 0.0 or parts[-1] != 1.0:
@@ -349,7 +346,7 @@ def _search(
     parts: list[float],
     **options: Any,
 ) -> Fit:
-    """The fit of the first parts of the records, then of all of them."""
+    """Fit of the first parts of the records, then of whole records."""
     found = None
     spent = [0, 0]
     for part in parts:

@@ -1,4 +1,4 @@
-"""Forces of measured motion of rigid arms: what inverse dynamics makes of it."""
+"""Forces of the measured motion of rigid arms by inverse dynamics."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class EquationError(MeasuredForces):
         self.arms, self.n, self.k = arms, len(p), len(p)
 
     def check_start(self, x: Array) -> Array:
-        """Sizes of initial states, of which there are none."""
+        """Sizes of initial states: none is unknown."""
         return np.zeros(0)
 
     def predict(self, x: Array, finer: int = 1) -> list[Array] | None:
-        """Forces that move the arm as it was seen; None if there is no such arm."""
+        """Forces of the measured motion; None if there is no such arm."""
         try:
             arm = self.arms(x)
         except ModelError:
@@ -96,10 +96,10 @@ def read_rigid(arm: Arm, outputs: Any) -> None:
 
 
 def smoothed(record: Record, n: int) -> Smoothed:
-    """Splines through noisy positions; their ends, where they are poor, are left out.
+    """Splines through noisy positions, without their inaccurate ends.
 
-    Least squares on splines of degree five, with as many intervals as generalized
-    cross-validation likes best: G. Wahba, *Spline Models for Observational Data*, 1990,
+    Least squares on splines of degree five, with the number of intervals by generalized
+    cross-validation: G. Wahba, *Spline Models for Observational Data*, 1990,
     chapter 4.
     """
     t = record.t
@@ -122,6 +122,7 @@ def _spline(t: Array, y: Array) -> tuple[Any, float]:
     there = np.isfinite(y)
     t, y = t[there], y[there]
     n = len(t)
+    # try more and more intervals
     best: tuple[float, Any, float] | None = None
     count = 2
     while count + _DEGREE <= n // 2:

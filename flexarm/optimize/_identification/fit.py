@@ -1,4 +1,4 @@
-"""Weighted least squares within bounds; what stops early keeps the best."""
+"""Weighted least squares within bounds; a search that stops early keeps the best."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ...simulation.run import progress_bar
 
 Array = NDArray[np.float64]
 
-_PASSES = 20  # most estimates of the noise
+MAX_PASSES = 20  # estimates of the noise
 _SETTLED = 1e-4  # its last relative change
-_FIRST, _LEAST, _MOST = 1e-3, 1e-12, 1e9  # damping, in squares of columns
+# damping, in squares of columns
+FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-12, 1e9
 _ROUNDING = 1e-12  # part of the signals
-# part of the signals by a change of a parameter by its size, or of what others change
-# them; derivatives are good to some 1e-11
+# least effect of a parameter, changed by its size, as part of the signals or of the
+# effect of others; derivatives are accurate to some 1e-11
 SEEN = 1e-9
-_ROUGH = 1e-2  # tolerance, and change, before it is worth while to be exact
+_ROUGH = 1e-2  # tolerance of the first searches, until the noise changes by less
 
 
 MESSAGES = {
@@ -29,8 +30,8 @@ MESSAGES = {
     "iterations": "the search reached its largest number of iterations",
     "time": "the search reached its time limit",
     "interrupted": "the search was interrupted",
-    "failed": "no step reduces the residuals any more: the motion is no smooth "
-    "function of the parameters there, or no arm has them beyond; give bounds",
+    "failed": "no step reduces the residuals any more: the motion is not a "
+    "smooth function of the parameters there, or no arm has them; give bounds",
 }
 
 
@@ -44,15 +45,15 @@ class Problem(Protocol):
         """Signals (n, m) of each record, NaN where there are none."""
 
     def predict(self, x: Array, finer: int = 1) -> list[Array] | None:
-        """The same, predicted."""
+        """Predicted signals."""
 
     def derivatives(self, x: Array, size: Array) -> list[Array]:
-        """Their derivatives (n, m, unknowns)."""
+        """Derivatives (n, m, unknowns) of the signals."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The best unknowns that a search had, and what is known there."""
+    """Best unknowns of a search, with residuals and derivatives."""
 
     x: Array
     jacobian: Array  # (N, n), of signals divided by their noise
@@ -64,11 +65,11 @@ class Fit:
 
 
 class _Stopped(Exception):
-    """The time is over."""
+    """Time limit of the search."""
 
 
 class _Known:
-    """The last predictions and derivatives of a problem, which cost most."""
+    """Memory of the last predictions and derivatives of a problem."""
 
     def __init__(self, problem: Problem, size: Array) -> None:
         self.problem, self.size = problem, size
@@ -87,7 +88,7 @@ class _Known:
         return result
 
     def derivatives(self, z: Array) -> list[Array]:
-        """Their derivatives by unknowns in units of their sizes."""
+        """Derivatives of the signals by unknowns in units of their sizes."""
 
         def found() -> list[Array]:
             made = self.problem.derivatives(z * self.size, self.size)
@@ -122,7 +123,7 @@ class Search:
         self.least, self.unseen = 0.5 * (_ROUNDING * size) ** 2, SEEN * size
 
     def residual(self, z: Array) -> Array:
-        """(N,) predicted less measured signals, infinite where there are none."""
+        """(N,) predicted less measured signals; infinite without a motion."""
         if time.perf_counter() > self._until:
             raise _Stopped
         self.evaluations += 1
@@ -149,7 +150,7 @@ class Search:
         return self.jacobian_at(z)
 
     def jacobian_at(self, z: Array) -> Array:
-        """The same, whatever the time."""
+        """The same without time limit."""
         parts = zip(self._known.derivatives(z), self._there, strict=True)
         J = np.concatenate([J[there] for J, there in parts])
         J = self._weights[:, np.newaxis] * J
@@ -170,10 +171,10 @@ def fit(
     time_limit: float,
     progress: bool | None,
 ) -> Fit:
-    """Minimize the squares of residuals over their noise, known or found on the way.
+    """Minimize the squares of residuals over their noise, known or estimated.
 
-    With unknown noise the weights are those of the last residuals, again and again
-    until they settle: the most likely parameters and standard deviations.
+    With unknown noise the weights come from the last residuals, repeatedly until they
+    settle: the most likely parameters and standard deviations.
     """
     until = time.perf_counter() + time_limit
     bar = progress_bar(max_iterations, progress, "motions")
@@ -182,7 +183,7 @@ def fit(
     iterations = evaluations = 0
     loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
     try:
-        for _ in range(_PASSES):
+        for _ in range(MAX_PASSES):
             search = Search(known, sigma, until, bar)
             left = max_iterations - evaluations
             status = _minimize(search, z, limits, loose, left)
@@ -192,6 +193,7 @@ def fit(
             evaluations += search.evaluations
             if noise_is_known or status != "solved":
                 break
+            # new weights from the residuals
             new = noise_of(problem, known.predict(z))
             change = float(np.abs(new / sigma - 1.0).max())
             sigma = new
@@ -212,12 +214,12 @@ def _minimize(
 ) -> str:
     """Levenberg and Marquardt with given weights; the status at the end.
 
-    Steps are projected into the bounds, and solved again with what they meet there at
-    rest; damping as in K. Madsen, H. Nielsen, O. Tingleff, *Methods for Non-linear
+    Steps are projected into the bounds and solved again for the unknowns that remain
+    free; damping as in K. Madsen, H. Nielsen, O. Tingleff, *Methods for Non-linear
     Least Squares Problems*, 2nd ed., 2004, section 3.2.
     """
     try:
-        f, damping = search.residual(z), _FIRST
+        f, damping = search.residual(z), FIRST_DAMPING
         while True:
             J, cost = search.jacobian(z), _cost(f)
             if cost <= search.least:
@@ -227,8 +229,8 @@ def _minimize(
                 promised = cost - _cost(f + J @ step)
                 least = tolerance * (tolerance + np.abs(z))
                 if (np.abs(step) <= least).all() or promised <= tolerance**1.5 * cost:
-                    # it may be small for its damping alone
-                    plain = _step(J, f, z, bounds, min(damping, _FIRST))
+                    # it may be small because of its damping
+                    plain = _step(J, f, z, bounds, min(damping, FIRST_DAMPING))
                     gives = cost - _cost(f + J @ plain)
                     if (np.abs(plain) <= least).all() or gives <= tolerance * cost:
                         return "solved"
@@ -239,10 +241,10 @@ def _minimize(
                 if gain > 0.0:
                     break
                 damping *= 8.0
-                if damping > _MOST:
+                if damping > MAX_DAMPING:
                     return "failed"
             z, f = z + step, new
-            damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, _LEAST)
+            damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, MIN_DAMPING)
     except _Stopped:
         return "time"
     except KeyboardInterrupt:
@@ -279,7 +281,7 @@ def _step(
 
 def noise_of(problem: Problem, found: list[Array] | None) -> Array:
     """(m,) standard deviations of residuals, corrected for the unknowns."""
-    assert found is not None  # what is best was predicted
+    assert found is not None  # the best unknowns have predictions
     y = np.concatenate(problem.measured)
     left = y - np.concatenate(found)
     count = np.isfinite(left).sum(axis=0)

@@ -1,4 +1,4 @@
-"""From the end of a search to estimates with intervals and to words on them."""
+"""Estimates with intervals from the end of a search, and notes on them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def identified(
     method: str,
     times: tuple[float, float],
 ) -> Identification:
-    """The result of a search, with its statistics."""
+    """Result of a search with its statistics."""
     k, x = len(names), found.x
     free = ~_at_bounds(found, bounds)
     level = SEEN * _size_of(problem.measured, found.sigma)
     covariance, s, right, rank = covariance_of(found.jacobian, size, free, level)
     std = np.sqrt(np.diag(covariance))
+    # notes on what the data do not show
     predicted = problem.predict(x)
     measured = problem.measured
     notes = _on_bounds(names, x, free)
@@ -89,7 +90,7 @@ def covariance_of(
 ) -> tuple[Array, Array, Array, int]:
     """Covariance, singular values and their combinations, of u unknowns.
 
-    What changes signals by less than `level` in all, in units of noise, is not seen.
+    Changes of signals by less than `level` in all, in units of noise, are not seen.
     Returns (u, u), (c,) and (c, u) combinations of unknowns, in units of their sizes,
     of which those from the returned rank on leave all signals as they are; unknowns
     that are not free have NaN.
@@ -116,7 +117,7 @@ def _size_of(measured: list[Array], sigma: Array) -> float:
 
 
 def _at_bounds(found: Fit, bounds: tuple[Array, Array]) -> NDArray[np.bool_]:
-    """Unknowns at a bound beyond which the residuals would be less."""
+    """Unknowns at a bound beyond which residuals would decrease."""
     slope = found.jacobian.T @ found.residual
     low, high = found.x <= bounds[0], found.x >= bounds[1]
     return np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))
@@ -134,34 +135,34 @@ def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> lis
 def _on_combinations(
     names: tuple[str, ...], s: Array, right: Array, rank: int
 ) -> list[str]:
-    """What leaves the signals as they are, or changes them by less than the noise."""
+    """Notes on combinations that change the signals by nothing, or less than noise."""
     result = []
     for row in right[rank:]:
         if not (np.abs(row) > 1e-4).any():
             continue
-        told = combination_in_words(names, row)
-        if len(told) == 1:
-            result.append(f"the data do not determine {names[told[0][0]]}")
+        shares = largest_shares(names, row)
+        if len(shares) == 1:
+            result.append(f"the data do not determine {names[shares[0][0]]}")
         else:
-            parts = [f"{names[i]} by {share:+.3g} %" for i, share in told]
+            parts = [f"{names[i]} by {share:+.3g} %" for i, share in shares]
             result.append(
-                "the data do not tell apart " + " with ".join(parts) + ", changes that "
+                "the data do not separate " + " with ".join(parts) + ", changes that "
                 "leave all signals as they are"
             )
     for i in range(rank):
         if s[i] >= 1.0:
             continue
-        told = combination_in_words(names, right[i])
-        if told:
-            parts = [f"{names[j]} by {share:+.3g} %" for j, share in told]
+        shares = largest_shares(names, right[i])
+        if shares:
+            parts = [f"{names[j]} by {share:+.3g} %" for j, share in shares]
             result.append(
                 f"changing {' with '.join(parts)} is known to {100.0 / s[i]:.2g} % "
-                "only: longer records, other motion or other sensors would tell"
+                "only: longer records, other motion or other sensors would show it"
             )
     return result
 
 
-def combination_in_words(names: tuple[str, ...], row: Array) -> list[tuple[int, float]]:
+def largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float]]:
     """Parameters with the largest parts in a combination, and these in percent."""
     order = [int(i) for i in np.argsort(-np.abs(row)) if abs(row[i]) > 0.05]
     if not order:
@@ -173,10 +174,10 @@ def combination_in_words(names: tuple[str, ...], row: Array) -> list[tuple[int, 
 def _on_steps(
     problem: Any, found: Fit, predicted: Any, covariance: Array, names: tuple[str, ...]
 ) -> list[str]:
-    """How far half the step would move the estimates: what is left is less."""
+    """Notes on changes of the estimates by half the step of the integrator."""
     runs = problem.runs(found.x)
     result = [
-        f"the simulation of record {i} says: {run.message}"
+        f"the simulation of record {i}: {run.message}"
         for i, run in enumerate(runs or [])
         if run.message != "reached the last time"
     ]
@@ -200,7 +201,7 @@ def _on_steps(
 
 
 def _on_residuals(result: Identification) -> list[str]:
-    """What residuals say against the model."""
+    """Notes on residuals that contradict the model."""
     from scipy.special import gammainc, gammaincc
 
     notes = []

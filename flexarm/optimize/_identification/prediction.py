@@ -1,4 +1,4 @@
-"""What an arm of given parameters would have shown, and its derivatives."""
+"""Predicted signals of an arm with given parameters, and their derivatives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 class OutputError:
-    """Predictions of simulations: the unknowns are parameters and initial states.
+    """Predictions of signals by simulation.
 
     Unknowns are x = (p, changes of the initial state of each record).
     """
@@ -56,7 +56,7 @@ class OutputError:
 
     @property
     def measured(self) -> list[Array]:
-        """What is to be predicted, (n, m) for each record."""
+        """(n, m) measured signals of each record."""
         return [record.y for record in self.records]
 
     @property
@@ -93,7 +93,7 @@ class OutputError:
         return found
 
     def check_start(self, x: Array) -> Array:
-        """Sizes of initial states along the motions of the start, which must end."""
+        """Sizes of initial states along the first motions, which must not diverge."""
         arm = self.arms(x[: self.k])
         sizes = []
         for number in range(len(self.records)):
@@ -146,7 +146,7 @@ class OutputError:
         change = np.zeros(2 * arm.nv)
         at = self.k + number * len(self.at)
         change[self.at] = x[at : at + len(self.at)]
-        # joints with quaternions, whose positions are more, are not among these
+        # joints with quaternions are not among these
         if change[: arm.nv].any():
             q0[_positions(arm, self.at)] += change[self.at[self.at < arm.nv]]
         if record.at_rest:
@@ -265,7 +265,7 @@ def _accelerations(
 
 
 def _positions(arm: Arm, at: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Where the positions of velocities (the first nv of `at`) are in q."""
+    """Places in q of the positions that belong to velocities `at` below nv."""
     where = np.full(arm.nv, -1)
     for k, body in enumerate(arm.bodies):
         if not body.joint.has_pose:
@@ -279,19 +279,20 @@ def _positions(arm: Arm, at: NDArray[np.intp]) -> NDArray[np.intp]:
 def _estimated(
     arm: Arm, given: Any, records: tuple[Record, ...]
 ) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-    """Names and places in (q, qd) of what is unknown of initial states."""
+    """Names and places in (q, qd) of the unknowns of initial states."""
     every = state_names(arm.coordinate_names)
     if given is False or given is None:
         return (), np.zeros(0, dtype=np.intp)
-    asked = every if given is True else (given,) if isinstance(given, str) else given
-    if not isinstance(asked, list | tuple):
+    chosen = every if given is True else (given,) if isinstance(given, str) else given
+    if not isinstance(chosen, list | tuple):
         raise ArgumentError(
             f"estimate_state is {given!r}, expected True, False or names of coordinates"
         )
+    # coordinates that settle are not free where a record starts at rest
     resting = any(record.at_rest for record in records)
     free = set(range(2 * arm.nv)) - set(arm.actuator_indices.tolist())
     result = []
-    for name in asked:
+    for name in chosen:
         if name not in every:
             raise ArgumentError(
                 f"estimate_state has {name!r}, expected some of "

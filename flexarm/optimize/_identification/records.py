@@ -1,4 +1,4 @@
-"""Recorded runs of an arm: what was measured, and under which forces."""
+"""Recorded runs of an arm: measured signals and forces."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ class Record:
     tau : (n, nu) or (n, nv) array_like of float, optional
         Forces of the actuators at these times, in N m or N; none by default.
     q0, qd0 : (nq,), (nv,) array_like of float, optional
-        Initial state, or where its estimation starts; by default ``arm.neutral`` at
+        Initial state, or first value of its estimation; by default ``arm.neutral`` at
         rest.
     at_rest : bool
-        Whether the arm starts in static equilibrium: actuators stand as in `q0`, the
-        rest hangs as it does with the parameters (links sag under the payload that is
-        to be found).
+        Whether the arm starts in static equilibrium: actuators as in `q0`, links bent
+        by the weight of the parameters, such as an unknown payload.
 
     Raises
     ------
@@ -64,6 +63,7 @@ class Record:
 
     def __post_init__(self) -> None:
         t = times(self.t)
+        # signals, a column for each
         y = np.array(real_array("y", self.y))
         y = y[:, np.newaxis] if y.ndim == 1 else y
         if y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
@@ -76,6 +76,7 @@ class Record:
         count = int(np.isfinite(y).sum())
         if not count:
             raise ArgumentError("y is NaN throughout, expected measurements")
+        # forces, a row for each time
         tau = self.tau
         if tau is not None:
             tau = np.array(real_array("tau", tau))
@@ -99,17 +100,17 @@ class Record:
             object.__setattr__(self, name, value)
 
     def first(self, part: float) -> Record:
-        """The first part of it, for a number from 0 to 1; two samples at least.
+        """First part of the record, two samples at least.
 
         Parameters
         ----------
         part : float
-            Share of its duration, from 0 to 1.
+            Share of the duration, from 0 to 1.
 
         Returns
         -------
         record : Record
-            Of the same start.
+            Record with the same start.
 
         Examples
         --------
@@ -131,7 +132,7 @@ class Record:
 
 
 def read_records(given: Any) -> tuple[Record, ...]:
-    """One record or several, or a refusal in words."""
+    """One record or several as a tuple."""
     found = (given,) if isinstance(given, Record) else given
     if not isinstance(found, list | tuple) or not found:
         raise ArgumentError(
@@ -148,31 +149,31 @@ def read_records(given: Any) -> tuple[Record, ...]:
 
 def check_record(arm: Arm, record: Record, number: int, signals: int) -> None:
     """Refuse a record of another arm, or of other signals."""
-    who = f"record {number}"
+    this = f"record {number}"
     if record.y.shape[1] != signals:
         raise ArgumentError(
-            f"{who} has {record.y.shape[1]} signals, expected {signals}, those of "
+            f"{this} has {record.y.shape[1]} signals, expected {signals}, those of "
             "outputs"
         )
     if record.tau is not None and record.tau.shape[1] not in (arm.nu, arm.nv):
         raise ArgumentError(
-            f"{who} has {record.tau.shape[1]} forces, expected {arm.nu} (actuators) or "
-            f"{arm.nv} (all coordinates)"
+            f"{this} has {record.tau.shape[1]} forces, expected {arm.nu} (actuators) "
+            f"or {arm.nv} (all coordinates)"
         )
     if len(record.t) < 2:
-        raise ArgumentError(f"{who} has one time only, expected at least two")
+        raise ArgumentError(f"{this} has one time only, expected at least two")
     for name, value, n in (("q0", record.q0, arm.nq), ("qd0", record.qd0, arm.nv)):
         if value is None:
             continue
         if value.shape != (n,):
             raise ArgumentError(
-                f"{name} of {who} has shape {value.shape}, expected ({n},)"
+                f"{name} of {this} has shape {value.shape}, expected ({n},)"
             )
-        check_numbers(f"{name} of {who}", value)
+        check_numbers(f"{name} of {this}", value)
 
 
 def signals_of(arm: Arm, outputs: Any) -> tuple[list[Output], tuple[str, ...]]:
-    """Outputs and the names of their signals; refuses what has no value of its own."""
+    """Outputs and the names of their signals; without those that have no value."""
     found = read_outputs(arm, outputs)
     names = tuple(name for output in found for name in output.names(arm))
     posed = set()
@@ -209,18 +210,18 @@ def simulated_record(
     seed: int = 0,
     at_rest: bool = False,
 ) -> Record:
-    """What sensors with white noise would have recorded of a simulated motion.
+    """Record of a simulated motion by sensors with white noise.
 
     Parameters
     ----------
     run : Trajectory
         One motion.
     outputs : str, Output or list
-        What is measured, see `flexarm.outputs`.
+        Measured outputs, see `flexarm.outputs`.
     noise : (m,) array_like of float, or float
         Standard deviation of the noise of each signal, in its unit.
     seed : int
-        Of the noise.
+        Seed of the noise.
     at_rest : bool
         Whether the motion starts in static equilibrium, see `Record`.
 
@@ -232,7 +233,7 @@ def simulated_record(
     Raises
     ------
     ArgumentError
-        If there are several motions, or an output or the noise is none.
+        If there are several motions, or the noise is negative.
 
     See Also
     --------

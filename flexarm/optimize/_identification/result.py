@@ -1,4 +1,4 @@
-"""Result of an identification: parameters, how sure they are, what was not seen."""
+"""Result of an identification: parameters, their uncertainty, notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    r"""Parameters that explain measurements best, and how far they are known.
+    r"""Parameters that explain measurements best, with their uncertainty.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class Identification:
     p : (k,) ndarray of float
         Estimates.
     std : (k,) ndarray of float
-        Their standard deviations: infinite for what the data do not determine, NaN for
-        what ended at a bound.
+        Standard deviations: infinite for parameters that the data do not determine, NaN
+        for those that ended at a bound.
     covariance : (k, k) ndarray of float
         Of the estimates.
     arm : Arm
@@ -45,7 +45,7 @@ class Identification:
         For each record the times (n,), and (n, m) the signals, those of the arm, and
         measured less predicted ones (NaN where a sample is missing).
     state_names : tuple of str
-        Of what was estimated of initial states.
+        Names of the estimated coordinates of initial states.
     state, state_std : (r, s) ndarray of float
         Estimated changes of the initial states of r records, and standard deviations.
     singular_values : (u,) ndarray of float
@@ -60,8 +60,8 @@ class Identification:
     message : str
         What happened, in a sentence.
     notes : tuple of str
-        Sentences on what the numbers do not tell: combinations that were not seen,
-        bounds, noise that is not white, too long steps.
+        Sentences on combinations that were not seen, bounds, noise that is not white,
+        and steps that are too long.
     method : str
         ``"output error"``, ``"inverse dynamics"`` or ``"base parameters"``.
     iterations, evaluations : int
@@ -102,7 +102,7 @@ class Identification:
         Parameters
         ----------
         level : float
-            That part, between 0 and 1.
+            Part of the experiments, between 0 and 1.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class Identification:
 
     @property
     def fit(self) -> Array:
-        """(m,) rms of the residuals in units of the noise; near one if all is well."""
+        """(m,) rms of the residuals in units of the noise, one for a good model."""
         left = np.concatenate(self.residual)
         return np.asarray(np.sqrt(np.nanmean(left**2, axis=0)) / self.sigma)
 
@@ -205,12 +205,12 @@ class Identification:
         return "\n".join([head, *table(rows), "", *table(signals), *self.notes])
 
     def __repr__(self) -> str:
-        told = ", ".join(
+        estimates = ", ".join(
             f"{n} = {p:.5g} ± {s:.2g}"
             for n, p, s in zip(self.names[:6], self.p, self.std, strict=False)
         )
         more = ", ..." * (len(self.names) > 6)
-        return f"<Identification by {self.method}: {told}{more}; {self.message}>"
+        return f"<Identification by {self.method}: {estimates}{more}; {self.message}>"
 
 
 def _ljung_box(x: Array) -> float:

@@ -1,4 +1,4 @@
-"""Minimum time along a path, or between two postures."""
+"""Fastest motion along a path, or between two postures."""
 
 from __future__ import annotations
 
@@ -31,14 +31,8 @@ __all__ = ["time_optimal"]
 _KEPT = ("torque", "velocity", "acceleration", "tip_speed")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
-_SEARCH = {
-    "intervals": 24,
-    "solver": "auto",
-    "tolerance": 1e-5,
-    "max_iterations": 150,
-    "time_limit": 60.0,
-    "progress": False,
-}
+_SEARCH: dict[str, Any] = {"intervals": 24, "solver": "auto", "tolerance": 1e-5}
+_SEARCH |= {"max_iterations": 150, "time_limit": 60.0, "progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
@@ -71,7 +65,7 @@ def time_optimal(
     path : Path or (2, nu) array_like of float
         One of `optimize.paths`; of an arm with flexible links or joints, one of the
         tip.  Or two postures of the joints in rad or m: the arm moves from the first to
-        the second as it likes.
+        the second on any way.
     limits : Limits or mapping
         Of torque, velocity, acceleration and tip_speed, and of an arm with flexible
         links or joints also of outputs.  A search keeps those of outputs at its nodes;
@@ -105,8 +99,8 @@ def time_optimal(
         as torques act.  Where corrections fail between two postures, see Notes, a
         search with more intervals and more smoothness follows.
     check : bool
-        Whether the answer is simulated by another integrator with finer steps; without,
-        nothing is corrected.
+        Simulate the answer by another integrator with finer steps; without it nothing
+        is corrected.
 
     Returns
     -------
@@ -115,15 +109,15 @@ def time_optimal(
         `PathMotion`, beside it ``"scaling"`` with s, its rates and their limits, and
         ``scaling.at(t)``.  Of a search it has ``"rigid"``, the motion of the rigid arm,
         and ``"tip_error"``, the largest distance of the simulated tip from its path, or
-        after the motion from its goal, in m; with output limits ``"output_excess"``,
-        by how much the simulated outputs exceed them, as part of the limit.
+        after the motion from its goal, in m; with limits of outputs
+        ``"output_excess"``, the excess of the simulated outputs as part of the limit.
 
     Raises
     ------
     ArgumentError
-        If limits leave no motion (which one, where on the path, by how much), the path
-        is out of reach or leads through a singular posture (where), nothing is limited,
-        the arm at rest at an end exceeds output limits, or an option does not fit.
+        If limits leave no motion (the message says which, where and by how much), the
+        path is out of reach or leads through a singular posture, nothing is limited, or
+        the arm at rest at an end exceeds limits of outputs.
     ConvergenceError
         If friction is too strong for the grid of a path.
 
@@ -136,7 +130,7 @@ def time_optimal(
     --------
     trajectory : other costs within limits.
     track : forces for a given motion of the tip.
-    flexarm.plotting.time_scaling, flexarm.plotting.optimal_motion : pictures of it.
+    flexarm.plotting.time_scaling, flexarm.plotting.optimal_motion : figures of it.
 
     Notes
     -----
@@ -214,7 +208,7 @@ def time_optimal(
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
-    """Refuse options that would do nothing."""
+    """Refuse options without effect."""
     for name in options:
         raise ArgumentError(f"{name} is given for {what}; leave it out")
 
@@ -227,7 +221,7 @@ def _searched(
     own: dict[str, Any],
     search: Any,
 ) -> OptimalMotion:
-    """By collocation, from the optimum of the rigid arm."""
+    """Fastest motion by collocation, from the optimum of the rigid arm."""
     arm = level.arm
     if isinstance(path, Path):
         if path.space != "tip":
@@ -271,6 +265,6 @@ def _postures(level: RigidLevel, path: Any) -> Array:
     if array.shape not in ((2, level.n), (2, level.arm.nq)):
         raise ArgumentError(
             f"path has shape {array.shape}, expected one of optimize.paths, or "
-            f"(2, {level.n}): the postures at begin and end"
+            f"(2, {level.n}): the postures at start and end"
         )
     return np.asarray(array[:, : level.n])

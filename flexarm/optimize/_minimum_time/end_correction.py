@@ -1,17 +1,17 @@
-r"""Forces corrected until the simulated arm, not that of a grid, comes to rest.
+r"""Forces corrected until the simulated arm comes to rest, not only that of a grid.
 
-A search resolves the slow modes of an arm alone: its forces leave the fast ones
-swinging by some tenths of a millimeter.  What they leave is nearly linear in small
-changes of the forces at the knots.  With the simulated motion cut into the steps of the
+A search resolves slow modes alone: its forces leave the fast ones swinging by some
+tenths of a millimeter.  This rest is nearly linear in small changes of the forces at
+the knots.  With the simulated motion cut into the steps of the
 check, each with the matrices A, B of the linearized arm,
 
 .. math:: \delta x_{j+1} = e^{A h} \delta x_j + \int_0^h e^{A (h - s)} B\,
     \delta\tau(s)\, ds,
 
-exact in all modes however fast (C. F. Van Loan, IEEE Trans. Automatic Control 23, 1978,
-395-404), the smallest changes are found that bring the tip to rest within the limits of
-forces, velocities and outputs: a convex quadratic program.  Simulated again and
-repeated, this is Gauss and Newton's method for a problem of shooting.
+exact in all modes (C. F. Van Loan, IEEE Trans. Automatic Control 23, 1978, 395-404),
+the smallest changes are found that bring the tip to rest within the limits of forces,
+velocities and outputs: a convex quadratic program.  Simulated again and repeated, this
+is the Gauss-Newton method for a shooting problem.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ Array = NDArray[np.float64]
 _PARTS = 8  # steps of a linearized arm in one of the check
 _LEVER = 1.0  # m: joints at the end count as turns of a tip so far away
 # changes that cost as much as the tolerances: of the duration, as its part, and of the
-# joints on their way, as part of the longest one; beside that of a force by its size
+# joints on their way, as part of the longest way; beside that of a force by its size
 _STRETCH, _ASIDE = 3e-3, 1e-2
 _LONGEST = 0.03  # change of the duration, as its part
 _ROUNDS = 8  # simulations with corrections at most
 _KEPT = 0.9  # of the tolerances, below which corrections end
-_NEAR = 0.2  # of a limit: what is farther away does not get there
+_NEAR = 0.2  # of a limit: outputs farther away do not reach it
 _SHIFT = 1e-5  # of the duration, for a difference
 
 
@@ -100,7 +100,7 @@ def course(arm: Arm, run: Trajectory, knots: Array, tau: Array) -> Course:
     force = np.stack([np.interp(half, knots, column) for column in tau.T], axis=1)
     A, B = linearized(arm, middle[:, : arm.nv], middle[:, arm.nv :], force)
     m, nu = A.shape[1], B.shape[2]
-    # the forces and their change are states that nothing moves but time
+    # forces and their rates as further states
     whole = np.zeros((len(h), m + 2 * nu, m + 2 * nu))
     whole[:, :m, :m], whole[:, :m, m : m + nu] = A, B
     whole[:, m : m + nu, m + nu :] = np.eye(nu) / h[:, None, None]
@@ -137,7 +137,7 @@ class Goal:
 
 
 def remainder(arm: Arm, run: Trajectory, end: float, goal: Goal) -> tuple[Array, Array]:
-    """What is left of the motion after its end, and its derivatives by the state there.
+    """Motion that is left after the end, and its derivatives by the state there.
 
     Returns
     -------
@@ -151,6 +151,7 @@ def remainder(arm: Arm, run: Trajectory, end: float, goal: Goal) -> tuple[Array,
     after = np.flatnonzero(run.t >= end * (1.0 - 1e-12))
     # steps differ by rounding alone, but for the jump of forces to those of rest
     after = after[np.append(np.diff(run.t[after]) > 1e-6 * end, True)]
+    # free motion of the arm linearized about its posture at the end
     q, v = run.q[after], run.qd[after]
     jacobian = Place(arm).jacobian(q)
     hold = arm._model.quiet("bias_forces")(q[:1], 0.0 * v[:1])[:, arm.actuator_indices]
@@ -160,6 +161,7 @@ def remainder(arm: Arm, run: Trajectory, end: float, goal: Goal) -> tuple[Array,
     for J in jacobian:
         by.append((J @ state[:nv], J @ state[nv:]))
         state = step @ state
+    # errors of tip and joints as parts of the tolerances
     sizes = np.array([goal.tolerance, goal.speed]) * np.sqrt(len(after))
     far = (run.tip[after] - goal.tip) / sizes[0]
     fast = (jacobian @ v[:, :, None])[:, :, 0] / sizes[1]
@@ -176,7 +178,7 @@ def remainder(arm: Arm, run: Trajectory, end: float, goal: Goal) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Limits of outputs, linear in the state, on the way.
+    """Limits of outputs that are linear in the state, during the motion.
 
     Attributes
     ----------
@@ -223,7 +225,7 @@ class Rows:
 
 
 class Correction:
-    """Changes of the forces at the knots and of the duration, one after another.
+    """Successive changes of the forces at the knots and of the duration.
 
     Parameters
     ----------
@@ -234,10 +236,10 @@ class Correction:
     size : (nu,) ndarray of float
         Sizes of the forces.
     rows : Rows
-        Limits on the way.
+        Limits during the motion.
     simulated : callable
-        ``simulated(z, parts)`` is the verification of unknowns, with as many times
-        finer steps than usual.
+        ``simulated(z, parts)`` is the verification of unknowns, with steps `parts`
+        times finer than usual.
     """
 
     def __init__(
@@ -265,8 +267,8 @@ class Correction:
         return None
 
     @property
-    def told(self) -> str:
-        """What was done."""
+    def summary(self) -> str:
+        """Sentence for the message of the result."""
         return (
             "forces were changed until the simulated arm came to rest, in "
             f"{self._done} corrections"
@@ -281,7 +283,7 @@ class Correction:
         )
 
     def _as_simulated(self, z: Array, run: Trajectory) -> Array:
-        """The unknowns with states as simulated at the nodes."""
+        """The unknowns with the simulated states at the nodes."""
         z, t = z.copy(), self.motion.times(z)
         at = np.searchsorted(run.t, t - 1e-12 * t[-1])
         z[self.motion.q], z[self.motion.v] = run.q[at], run.qd[at]
@@ -290,6 +292,7 @@ class Correction:
     def _step(self, z: Array, run: Trajectory) -> Array:
         motion, arm = self.motion, self.motion.arm
         T, tau = motion.duration(z), z[motion.tau]
+        # derivatives of the simulated motion by forces and by the duration
         way = course(arm, run, motion.times(z), tau)
         longer = z.copy()
         longer[motion.T] *= 1.0 + _SHIFT
@@ -304,6 +307,7 @@ class Correction:
             ],
             axis=2,
         )
+        # the smallest change that brings the arm to rest within its limits
         left, slopes = remainder(arm, run, T, self.goal)
         travel = float(np.ptp(way.x[:, : arm.nu], axis=0).max())
         aside = by[::_PARTS, : arm.nu] / (_ASIDE * travel)
@@ -331,14 +335,14 @@ def smallest_change(
     room: Array,
     near: tuple[Array, Array, Array],
 ) -> Array:
-    """Changes x (k,) that take what is left away, as small as can be.
+    """Smallest changes x (k,) that remove the motion left after the end.
 
     Parameters
     ----------
     left, slopes : (m,), (m, k) ndarray of float
-        What is left is ``left + slopes @ x``.
+        The motion left is ``left + slopes @ x``.
     aside : (a, k) ndarray of float
-        What changes on the way, ``aside @ x``.
+        Changes of the motion before, ``aside @ x``.
     room : (2, k) ndarray of float
         Least and largest changes.
     near : tuple of (r, k), (r,), (r,) ndarray of float

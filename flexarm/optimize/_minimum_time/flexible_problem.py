@@ -45,7 +45,7 @@ _CALMEST, _LIVELIER = 0.01, 0.1
 
 
 class FlexibleProblem:
-    """The unknowns of the motion, its first guess and its terms."""
+    """Unknowns of the motion, its first guess and its terms."""
 
     def __init__(
         self,
@@ -125,10 +125,10 @@ class FlexibleProblem:
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
     def ladder(self) -> list[float]:
-        """Smoothness of one search after another, each from the answer before.
+        """Smoothness of successive searches, each from the answer before.
 
-        Calm motions between two postures are found with ease; nearly full forces from
-        the start lead to motions of fast modes that intervals do not resolve.
+        Calm motions between two postures are easy to find; nearly full forces from the
+        start lead to motions of fast modes that intervals do not resolve.
         """
         last = self.options.smoothness
         if self.path is not None:
@@ -180,7 +180,7 @@ class FlexibleProblem:
         return terms
 
     def _costs(self, smoothness: float) -> list[Term]:
-        """Half of the square of the duration, whose curvature helps, and smoothness."""
+        """Half of the square of the duration, which has curvature, and smoothness."""
         motion, T = self.motion, self._first_duration
         costs: list[Term] = [Gathered(Squares([1.0 / T], name="time"), [[motion.T]])]
         if smoothness > 0.0:
@@ -195,8 +195,8 @@ class FlexibleProblem:
         run = checked.trajectory
         return exceeded(self.arm, self.limits.outputs, run.q, run.qd)
 
-    def told(self, checked: Verification | None) -> dict[str, float]:
-        """What the result says of limits of outputs, if there are any."""
+    def excess_details(self, checked: Verification | None) -> dict[str, float]:
+        """Excess over limits of outputs for the result, if there are any."""
         known = checked is not None and checked.trajectory.success
         if not (self.limits.outputs and known):
             return {}
@@ -213,9 +213,9 @@ class FlexibleProblem:
     def corrected(
         self, found: Solution, spent: dict[str, float]
     ) -> tuple[Solution, Verification, float] | None:
-        """The motion with forces by which the simulated arm comes to rest.
+        """The motion with forces that bring the simulated arm to rest.
 
-        None if there are none, or limits that corrections do not know.
+        None if there are none, or with limits that corrections do not keep.
         """
         limits, options, goal = self.limits, self.options, self.postures[-1]
         if np.isfinite(limits.acceleration).any() or np.isfinite(limits.tip_speed):
@@ -234,16 +234,18 @@ class FlexibleProblem:
         if z is None:
             return None
         checked, error = self.simulated(z)
-        told = f"{found.message}; then {correction.told}"
+        message = f"{found.message}; then {correction.summary}"
         objective = float(
             sum(term.value(z).sum() for term in self._costs(options.smoothness))
         )
         over = correction.rows.excess(checked.trajectory)
-        better = replace(found, z=z, objective=objective, violation=over, message=told)
+        better = replace(
+            found, z=z, objective=objective, violation=over, message=message
+        )
         return better, checked, error
 
     def simulated(self, z: Array, parts: int = 1) -> tuple[Verification, float]:
-        """The simulated motion, held for a while at its end, and the error of its tip.
+        """The simulated motion, held at its end for a while, and the error of its tip.
 
         The error is the largest distance from the path, in the windows from its ends;
         without a path that from the goal after the motion.  Steps are in `parts`.
@@ -279,7 +281,7 @@ class FlexibleProblem:
 
 
 def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
-    """Tips (n, 3) from the nearest points of a path; in the windows from its ends."""
+    """Distances (n, 3) of tips from a path; in the windows from its ends."""
     off = tip - _nearest(path, tip)
     early, late = t < 0.0, t > duration
     off[early], off[late] = tip[early] - path.start, tip[late] - path.end
@@ -287,7 +289,7 @@ def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
 
 
 def _nearest(path: Path, tip: Array) -> Array:
-    """Points of a path that are nearest to places (n, 3), on chords of a fine grid."""
+    """Points of a path nearest to places (n, 3), on chords of a fine grid."""
     r = path(np.linspace(0.0, 1.0, 513)).position
     ends = r[:-1], r[1:] - r[:-1]
     square = np.maximum((ends[1] ** 2).sum(axis=1), 1e-300)

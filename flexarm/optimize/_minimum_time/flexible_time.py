@@ -45,20 +45,6 @@ def flexible_optimum(
 ) -> OptimalMotion:
     """Fastest motion along a path of the tip, or between two postures of the joints.
 
-    Parameters
-    ----------
-    arm : Arm
-        Arm with flexible links or joints.
-    path : Path or None
-        Path of the tip; None for any motion from the first to the last posture of the
-        rigid one.
-    rigid : OptimalMotion
-        Optimum of the arm without its flexibility.
-    limits : Limits
-        Of forces, velocities and accelerations.
-    options : FlexibleOptions
-        How the problem is put.
-
     Returns
     -------
     motion : OptimalMotion
@@ -72,6 +58,7 @@ def flexible_optimum(
     z, barrier, shrink = problem.first, _COLD, _MARGIN
     for refined in range(_REFINED + 1):
         found, checked, error = _tried(problem, z, barrier, shrink, spent)
+        # done without faults or time, else forces are corrected or the search repeated
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
         missed = error > options.tip_tolerance or restless
@@ -95,7 +82,7 @@ def flexible_optimum(
         problem.narrow(found, checked, over)
         z, barrier = found.z, _WARM
     spent["total"] = time.perf_counter() - began
-    details = {"tip_error": error, "rigid": rigid} | problem.told(checked)
+    details = {"tip_error": error, "rigid": rigid} | problem.excess_details(checked)
     return _judged(_answered(problem, found, checked, spent, details), restless)
 
 
@@ -106,7 +93,7 @@ def _answered(
     spent: dict[str, float],
     details: dict[str, Any],
 ) -> OptimalMotion:
-    """The result, as the solver sees it."""
+    """The result with the status of the solver."""
     return answer(
         problem.motion,
         found,
@@ -124,7 +111,7 @@ def _tried(
     shrink: float,
     spent: dict[str, float],
 ) -> tuple[Solution, Verification | None, float]:
-    """One search from z, and what the simulation says; adds the seconds spent."""
+    """One search from z and its simulation; adds the seconds spent."""
     options = problem.options
     steps = 0
     ladder = problem.ladder()
@@ -145,6 +132,7 @@ def _tried(
         if found.status in ("interrupted", "time"):
             break
     found = replace(found, iterations=steps)
+    # the simulation
     if not options.check:
         return found, None, np.nan
     tick = time.perf_counter()
@@ -156,27 +144,27 @@ def _tried(
 def _restless(
     path: Path | None, checked: Verification | None, options: FlexibleOptions
 ) -> bool:
-    """Whether the tip still moves after a motion between two postures."""
+    """True if the tip still moves after a motion between two postures."""
     moving = checked is not None and checked.final_rate > options.rest_speed
     return path is None and moving
 
 
 def _judged(result: OptimalMotion, restless: bool) -> OptimalMotion:
-    """Not solved, if the simulated tip is not where it should be, or not at rest."""
+    """The result, failed if the simulated tip misses its goal or moves after it."""
     error, options = result.details["tip_error"], result.details["options"]
     if not result.success:
         return result
     over = result.details.get("output_excess", 0.0)
     if over > EXCESS:
-        told = f"simulated outputs exceed their limits by {100.0 * over:.2g} %"
-        result = replace(result, message=f"{result.message}; {told}")
+        excess = f"simulated outputs exceed their limits by {100.0 * over:.2g} %"
+        result = replace(result, message=f"{result.message}; {excess}")
     if error > options.tip_tolerance:
-        told = (
+        message = (
             f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
             f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
         )
     elif restless and result.verification is not None:
-        told = (
+        message = (
             "the simulated tip moves by up to "
             f"{result.verification.final_rate:.3g} m/s after the motion, more than "
             f"rest_speed, {options.rest_speed:g} m/s; give more intervals than "
@@ -184,4 +172,4 @@ def _judged(result: OptimalMotion, restless: bool) -> OptimalMotion:
         )
     else:
         return result
-    return replace(result, success=False, status="failed", message=told)
+    return replace(result, success=False, status="failed", message=message)

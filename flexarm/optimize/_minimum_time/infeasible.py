@@ -1,4 +1,4 @@
-"""Why limits leave no motion along a path: which limit, where, and by how much."""
+"""Message on limits that leave no motion along a path: which, where, by how much."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Array = NDArray[np.float64]
 def explain(
     error: Infeasible, rows: Rows, motion: PathMotion, ends: tuple[float, float]
 ) -> ArgumentError:
-    """The sentence for the user.
+    """Error with a sentence for the user.
 
-    At rest, x = u = 0, a motion from rest to rest can always go on; so if there is
-    none, forces of some places are beyond their limits at rest.
+    At rest, x = u = 0, a motion from rest to rest can always go on; if there is none,
+    some forces at rest are beyond their limits.
     """
     over = np.maximum(rows.c - rows.upper, rows.lower - rows.c)
     if (over > 0.0).any():
@@ -32,7 +32,7 @@ def explain(
     if error.status == START:
         most = float(np.sqrt(error.fastest))
         return ArgumentError(
-            f"rates begin with {ends[0]:g} 1/s, from which the arm cannot slow down "
+            f"rates start with {ends[0]:g} 1/s, from which the arm cannot slow down "
             f"within its limits; expected at most {most:.4g} 1/s"
         )
     return ArgumentError(
@@ -43,7 +43,7 @@ def explain(
 
 
 def _held(rows: Rows, motion: PathMotion, over: Array, error: Infeasible) -> str:
-    """Which force does not hold the arm, where, and how much it lacks."""
+    """Sentence on the force that does not hold the arm: where, and what is missing."""
     size = np.maximum(np.abs(rows.upper), np.abs(rows.lower))
     size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
     k, j = np.unravel_index(int(np.argmax(over / size)), over.shape)

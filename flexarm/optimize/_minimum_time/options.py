@@ -1,4 +1,4 @@
-"""How the problem of the fastest motion of a flexible arm is put."""
+"""Options of the fastest motion of a flexible arm."""
 
 from __future__ import annotations
 
@@ -15,26 +15,22 @@ _FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
 
 @dataclass(frozen=True)
 class FlexibleOptions:
-    """How the problem of a flexible arm is put.
+    """Options of the fastest motion of a flexible arm.
 
     Attributes
     ----------
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
         windows, in m; without a path from the goal after the motion.
-    pre_actuation, post_actuation : float
-        Lengths of the windows as shares of the duration.
     rest_speed : float
         Largest speed of the tip in the windows, in m/s.
     smoothness : float
-        Weight of the changes of torques beside the time; without it the last
-        thousandths of the time are bought with torques that chatter.
-    intervals : int
-        Of the main motion.
-    solver, tolerance, max_iterations, time_limit, progress
-        As of `solve`.
+        Weight of the changes of torques beside the time; without it torques chatter
+        for the last thousandths of the time.
     check : bool
         Whether the answer is simulated.
+
+    The others are those of `Search`.
     """
 
     tip_tolerance: float

@@ -1,4 +1,4 @@
-"""Limits of an arm as rows in speed and acceleration along a path."""
+"""Limits of an arm as rows in speed and acceleration along its path."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
     none = np.zeros((n, 0))
     parts, names, units = [(none,) * 6], [], []
     dry: list[tuple[Array, Array, float]] = []
+    # limits of forces, with friction
     force = torques_at(limits, motion.q, nu)
     if np.isfinite(force).any():
         rubbing = level.damping(motion.first)
@@ -35,20 +36,22 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
             (motion.first @ rate, strength * actuators, smoothing)
             for rate, actuators, strength, smoothing in level.dry_friction()
         ]
+    # limits of accelerations
     if np.isfinite(limits.acceleration).any():
         zero = np.zeros((n, nu))
         wide = np.broadcast_to(limits.acceleration[:, np.newaxis], (2, n, nu))
         parts.append((first, second, zero, wide[0], wide[1], zero))
         names += [f"acceleration of {name!r}" for name in level.joint_names]
         units += ["rad/s^2" if turn else "m/s^2" for turn in turning]
+    # all limits side by side
     a, b, c, lower, upper, viscous = (
         np.hstack(column) for column in zip(*parts, strict=True)
     )
     wider = len(names) - nu
     dry = [(rate, np.pad(weight, (0, wider)), v) for rate, weight, v in dry]
     x_max = _speed_bounds(motion, first, limits)
-    told = tuple(names), tuple(units)
-    return Rows(s, a, b, c, lower, upper, x_max, viscous, dry, *told)
+    kinds = tuple(names), tuple(units)
+    return Rows(s, a, b, c, lower, upper, x_max, viscous, dry, *kinds)
 
 
 def _speed_bounds(motion: PathMotion, first: Array, limits: Limits) -> Array:

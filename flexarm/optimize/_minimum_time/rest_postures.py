@@ -1,4 +1,4 @@
-"""Arms at rest along a way: postures with their deflection, forces that hold them."""
+"""Static postures along a path with their deflection, and forces that hold them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _POSTURES = 17  # at which the static deflection along the path is computed
 def static_postures(
     arm: Arm, path: Path | None, rigid: OptimalMotion
 ) -> tuple[Array, Array]:
-    """Static postures along the way, bent by the weight, and where they are on it."""
+    """Static postures along the path, bent by their weight, at shares of it."""
     shares = np.linspace(0.0, 1.0, _POSTURES)
     if path is None:
         way = rigid.q[0] + shares[:, None] * (rigid.q[-1] - rigid.q[0])
@@ -48,9 +48,9 @@ def static_postures(
 
 
 def holding_forces(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
-    """Forces that hold the arm at both ends, or a refusal of limits below them."""
+    """Forces that hold the arm at both ends, refused beyond the limits."""
     tau = arm._model.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
-    for place, forces in zip(("begin", "end"), tau, strict=True):
+    for place, forces in zip(("start", "end"), tau, strict=True):
         over = np.maximum(forces - high, low - forces)
         k = int(np.argmax(over))
         if over[k] > 0.0:

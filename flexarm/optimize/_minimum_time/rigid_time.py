@@ -44,11 +44,12 @@ def rigid_optimum(
     scheme: str,
     check: bool = False,
 ) -> OptimalMotion:
-    """The fastest motion; `verification` only of arms that are rigid."""
+    """Fastest motion along a path; `check` is for rigid arms."""
     began = time.perf_counter()
     ends = _rates(rates)
     check_choice("search.scheme", scheme, tuple(SCHEMES))
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
+    # limits at the points, or half way between them
     motion = follow(level.arm, path, s, start=start)
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion
@@ -62,6 +63,7 @@ def rigid_optimum(
     except Infeasible as error:
         raise explain(error, used, places, ends) from None
     solved = time.perf_counter()
+    # the motion at the points, and its simulation
     state = _at_points(level, motion, rows, scaling)
     verification = _verified(level, path, scaling, *state) if check else None
     q, qd, qdd, tau = state
@@ -95,11 +97,11 @@ def rigid_optimum(
 
 
 def _message(rows: Rows) -> str:
-    told = "the fastest motion along the path on this grid"
+    message = "the fastest motion along the path on this grid"
     if rows.names:
-        return told
+        return message
     return (
-        f"{told}; neither forces nor accelerations are limited, so that speeds jump "
+        f"{message}; neither forces nor accelerations are limited, so that speeds jump "
         "within one interval at its ends, and forces are as large as that takes"
     )
 
@@ -108,14 +110,14 @@ def _rates(rates: Any) -> tuple[float, float]:
     array = real_array("rates", rates)
     if array.shape != (2,) or not ((array >= 0.0) & np.isfinite(array)).all():
         raise ArgumentError(
-            f"rates are {rates!r}, expected two numbers, zero or more: sd at the begin "
+            f"rates are {rates!r}, expected two numbers, zero or more: sd at the start "
             "and at the end of the path"
         )
     return float(array[0]), float(array[1])
 
 
 def _mean(scaling: TimeScaling) -> Array:
-    """Rates of sd at the points; limits hold before and after, so for the mean."""
+    """Rates of sd at the points: means of those before and after, within limits too."""
     u = scaling.sdd
     return np.concatenate([u[:1], 0.5 * (u[1:] + u[:-1]), u[-1:]])
 
@@ -150,7 +152,7 @@ def _verified(
     qdd: Array,
     tau: Array,
 ) -> Verification:
-    """The forces in a simulation; the tip shall be where the path is at each time."""
+    """Simulation of the forces, compared with the place on the path at each time."""
     arm = level.arm
 
     def place(t: Array) -> Array:

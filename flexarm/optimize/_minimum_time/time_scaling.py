@@ -21,8 +21,8 @@ Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u
 # fa_scaling_status of fa_time_scaling.h
 _SOLVED, _NO_WAY, _NO_POINT, START = range(4)
 SCHEMES = ("collocation", "interpolation", "midpoint")  # fa_scaling_scheme
-# passes of friction, and the change of x at which they end
-_PASSES, _STILL = 100, 1e-10
+# passes of friction at most, and the change of x at which they end
+MAX_PASSES, _STILL = 100, 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class TimeScaling:
 
 
 class Infeasible(Exception):
-    """No motion exists; `point` is where the solver found out."""
+    """No motion exists; `point` is the grid point at which the solver failed."""
 
     def __init__(self, status: int, point: int, fastest: float) -> None:
         super().__init__(status, point)
@@ -110,7 +110,7 @@ class Infeasible(Exception):
 
 
 def force_rows(level: RigidLevel, motion: PathMotion) -> tuple[Array, Array, Array]:
-    """a, b, c of the forces of actuators, (n, nu), without friction.
+    """Coefficients a, b, c of the forces of actuators, (n, nu), without friction.
 
     Of ``M q' u + (M q'' + C(q, q')) x + g`` by three batched inverse dynamics.
     """
@@ -128,10 +128,10 @@ def force_rows(level: RigidLevel, motion: PathMotion) -> tuple[Array, Array, Arr
 def solve(
     rows: Rows, ends: tuple[float, float] = (0.0, 0.0), scheme: str = "interpolation"
 ) -> TimeScaling:
-    """Fastest motion within the rows, from a rate sd to another one.
+    """Fastest motion within the rows, between two rates sd.
 
-    Friction is not linear in x = sd^2: its tangents at the answer before take its
-    place, until answers repeat.
+    Friction is not linear in x = sd^2: tangents at the previous answer replace it,
+    until answers repeat.
     """
     number = SCHEMES.index(scheme)
     if rows.viscous.any() or rows.dry:
@@ -152,10 +152,10 @@ def solve(
 def _with_friction(
     rows: Rows, ends: tuple[float, float], scheme: int
 ) -> tuple[Answer, int]:
-    """Runs with tangents at the answer before, until answers repeat."""
+    """Runs with tangents at the previous answer, until answers repeat."""
     answer = _solve_once(rows, None, ends, scheme)
     x = answer[2]
-    for run in range(2, _PASSES):
+    for run in range(2, MAX_PASSES):
         try:
             answer = _solve_once(rows, x, ends, scheme)
         except Infeasible as error:
@@ -167,11 +167,11 @@ def _with_friction(
         if float(np.abs(found - x).max()) <= _STILL * float(found.max()):
             return answer, run
         # later passes may oscillate between two switches
-        x = found if run < _PASSES // 4 else 0.5 * (found + x)
+        x = found if run < MAX_PASSES // 4 else 0.5 * (found + x)
     raise ConvergenceError(
-        f"friction and rates do not agree after {_PASSES} passes: it is so strong that "
-        f"speeds settle within few of the {len(rows.s)} points; give more points, and "
-        "the scheme 'interpolation', which bears most"
+        f"friction and rates do not agree after {MAX_PASSES} passes: friction is so "
+        f"strong that speeds settle within few of the {len(rows.s)} points; give more "
+        "intervals, or the scheme 'interpolation', which is the most robust"
     )
 
 
@@ -181,10 +181,11 @@ def friction(rows: Rows, sd: Array) -> Array:
 
 
 def dry_friction(rows: Rows, sd: Array) -> Array:
-    """Its dry part, (n, m).
+    """Dry part of the friction, (n, m).
 
-    It jumps as the motion begins or ends.  At an end at rest it is what, linear in time
-    to the next point, has the same mean as friction while the speed rises evenly.
+    It jumps as the motion starts or ends.  At an end at rest its value is such that,
+    linear in time to the next point, it has the mean of the friction while the speed
+    rises evenly.
     """
     force = np.zeros_like(rows.a)
     for w, f, v in rows.dry:
@@ -209,9 +210,10 @@ def friction_slope(rows: Rows, sd: Array) -> Array:
 def _solve_once(
     rows: Rows, x: Array | None, ends: tuple[float, float], scheme: int
 ) -> Answer:
-    """One run of the solver, friction by its tangents at x."""
+    """One run of the solver, with tangents of the friction at x."""
     n = len(rows.s)
     b, c = rows.b, rows.c
+    # add the tangents of friction
     if x is not None:
         if scheme == SCHEMES.index("midpoint"):
             x = np.append(0.5 * (x[1:] + x[:-1]), x[-1])

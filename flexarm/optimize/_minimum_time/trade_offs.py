@@ -1,4 +1,4 @@
-"""Minimum time against the accuracy of a flexible arm on its path."""
+"""Shortest time of a flexible arm against its tolerance on a path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TradeOff:
     tolerance : (n,) ndarray of float
         Tolerances of the tip in m.
     duration : (n,) ndarray of float
-        Shortest durations in s; NaN where a search was no success.
+        Shortest durations in s; NaN where a search failed.
     tip_error : (n,) ndarray of float
         Largest distances of the simulated tip from the path in m.
     motions : tuple of OptimalMotion

@@ -1,9 +1,9 @@
-"""Ipopt through CasADi, with derivatives of our own.
+"""Ipopt through CasADi, with our own derivatives.
 
-CasADi's wheel brings Ipopt with MUMPS.  `casadi.nlpsol` would differentiate symbols;
-here functions of ours stand in for all that it needs: the objective and the constraints
-with their gradient, sparse Jacobian and sparse Hessian of the Lagrangian.  They read
-and write the buffers of the solver, nothing is copied.
+CasADi's wheel contains Ipopt with MUMPS.  `casadi.nlpsol` would differentiate symbols;
+here our functions replace all that it needs: objective, constraints, gradient, sparse
+Jacobian and sparse Hessian of the Lagrangian.  They read and write the buffers of the
+solver without copies.
 
 A. Waechter, L. T. Biegler, "On the implementation of an interior-point filter
 line-search algorithm for large-scale nonlinear programming", *Mathematical Programming*
@@ -57,14 +57,15 @@ def solve_ipopt(
         "max_iter": watch.max_iterations,
         "max_wall_time": max(watch.time_limit, 1e-3),
         "mu_strategy": "adaptive",
-        "nlp_scaling_method": "none",  # ours is by the units
+        "nlp_scaling_method": "none",  # _Scaled scales by units
         "mumps_pivot_order": 6,  # approximate minimum degree, dense rows apart
     }
     if barrier is not None:
         settings |= {"mu_strategy": "monotone", "mu_init": barrier}
     if program.gauss_newton:
-        # its Hessian is convex: do not trust the count of tiny negative pivots
+        # the Hessian is convex: tiny negative pivots are rounding
         settings["neg_curv_test_tol"] = 1e-8
+    # the solver works with our functions
     solver = ca.nlpsol(
         "solver",
         "ipopt",
@@ -86,7 +87,7 @@ def solve_ipopt(
             lbg=program.below / program.row_scale,
             ubg=program.above / program.row_scale,
         )
-    except KeyboardInterrupt:  # between two calls of ours
+    except KeyboardInterrupt:  # between two of our calls
         watch.stopped = "interrupted"
         return watch.solution(z, "interrupted", "ipopt", np.zeros(program.m))
     finally:
@@ -100,7 +101,7 @@ def solve_ipopt(
 
 
 class _Scaled:
-    """The program in unknowns and constraints of the size of one."""
+    """The program in scaled unknowns and constraints."""
 
     def __init__(self, program: NonlinearProgram, watch: Watch) -> None:
         self.program, self.watch = program, watch
@@ -161,7 +162,7 @@ class _Scaled:
 
     @staticmethod
     def _store(place: Array | None, value: Callable[[], Any]) -> None:
-        # what does not fit a number stays NaN, from which Ipopt shortens its step
+        # results that are not finite stay NaN: Ipopt then shortens its step
         if place is not None and len(place):
             with np.errstate(all="ignore"):
                 place[:] = value()
@@ -171,7 +172,7 @@ def _function_class(ca: Any) -> Any:
     """Class of CasADi functions that call ours on its buffers."""
 
     class Function(ca.Callback):  # type: ignore[misc]
-        """A function of ours on the buffers of CasADi."""
+        """One of our functions on the buffers of CasADi."""
 
         active = True
 
@@ -234,6 +235,7 @@ def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
         for name in (ca.nlpsol_out(i) for i in range(ca.nlpsol_n_out()))
     ]
     assert of_step[0][0] == "x"
+    # a problem in which CasADi differentiates nothing
     symbol = ca.MX.sym("x", n)
     objective = Function("objective", [x], [f], scaled.objective)
     constraints = Function("constraints", [x], [g], scaled.constraints)

@@ -1,14 +1,13 @@
-"""Sparse nonlinear programs put together from terms.
+"""Sparse nonlinear programs made of terms.
 
 A term is a function of some unknowns with several rows, its sparse Jacobian and the
-Hessian of any combination of its rows, all in patterns that do not change.  The same
-kind of term is a cost, when its rows are added to the objective, and a constraint, when
-they are kept between bounds::
+Hessian of any combination of its rows, in constant patterns.  A term is a cost if its
+rows are added to the objective, and a constraint if they are kept between bounds::
 
     minimize  sum of costs(z)   subject to   lower <= z <= upper,
                                              below <= constraints(z) <= above
 
-Patterns of all terms are merged once; an evaluation adds numbers into them.
+Patterns of all terms are merged once; an evaluation adds numbers to them.
 """
 
 from __future__ import annotations
@@ -35,17 +34,16 @@ class Term(Protocol):
     Attributes
     ----------
     name : str
-        What it asks, for messages.
+        For messages.
     rows : int
-        How many.
+        Number of rows.
     lower, upper : (rows,) ndarray of float
         Bounds, of constraints alone; equal ones make an equation.
     scale : (rows,) ndarray of float
         Size of each row in its own unit, of which the tolerance is a fraction.
     jacobian_pattern, hessian_pattern : Pattern
-        Places of the entries that `jacobian` and `hessian` give.  Of the symmetric
-        Hessian each place is given once, in either triangle, or more than once to be
-        added up.
+        Places of the entries that `jacobian` and `hessian` return.  The symmetric
+        Hessian has each place once, in either triangle; repeated places are added.
     convex : bool
         Whether each row has a Hessian without negative eigenvalues and no lower bound,
         so that a Gauss-Newton program keeps it.
@@ -73,13 +71,13 @@ class Term(Protocol):
         ...
 
     def describe(self, row: int) -> str:
-        """Where a row is, for messages."""
+        """Place of a row, for messages."""
         ...
 
 
 @dataclass(frozen=True)
 class Merged:
-    """Entries at any places, added into a compressed column pattern."""
+    """Compressed column pattern to which entries at any places are added."""
 
     shape: tuple[int, int]
     indptr: Index
@@ -115,7 +113,7 @@ class Merged:
 
 
 class NonlinearProgram:
-    """What to minimize, subject to what.
+    """Costs to minimize, subject to constraints.
 
     Parameters
     ----------
@@ -124,12 +122,11 @@ class NonlinearProgram:
     costs, constraints : sequence of Term
         Terms of the objective, and those that are kept between their bounds.
     scale : (n,) array_like of float, optional
-        Size of each unknown; solvers work with numbers of the size of one.
+        Size of each unknown; solvers work with scaled numbers.
     gauss_newton : bool
-        Leave out the curvature of constraints that are not convex.  Each step of a
-        solver is then cheaper and never against the curvature; the last digits take
-        more steps.  It pays where multipliers are large and bounds determine most, as
-        in minimum time.
+        Leave out the curvature of constraints that are not convex.  Steps are then
+        cheaper and always descend; the last digits take more of them.  This is faster
+        where multipliers are large and bounds determine most, as in minimum time.
 
     Attributes
     ----------
@@ -164,11 +161,13 @@ class NonlinearProgram:
         self.above = np.concatenate([none, *(t.upper for t in self.constraints)])
         self.row_scale = np.concatenate([none, *(t.scale for t in self.constraints)])
         self._check()
+        # patterns of the Jacobian, rows of one term below those of another
         shifted = [
             (term.jacobian_pattern[0] + start, term.jacobian_pattern[1])
             for term, start in zip(self.constraints, ends[:-1], strict=True)
         ]
         self.jacobian_pattern = Merged.of((self.m, self.n), shifted)
+        # pattern of the Hessian, of terms with curvature
         self._curved = [
             k for k, t in enumerate(self.constraints) if t.convex or not gauss_newton
         ]
@@ -179,7 +178,7 @@ class NonlinearProgram:
         self.hessian_pattern = Merged.of((self.n, self.n), upper_triangle)
 
     def _check(self) -> None:
-        """Refuse bounds that exclude each other, in words."""
+        """Refuse bounds that exclude each other."""
         for low, high in ((self.lower, self.upper), (self.below, self.above)):
             crossed = np.flatnonzero(~(low <= high))
             if len(crossed):
@@ -195,7 +194,7 @@ class NonlinearProgram:
         return float(sum(term.value(z).sum() for term in self.costs))
 
     def gradient(self, z: Array) -> Array:
-        """Its gradient, (n,)."""
+        """Gradient of the objective, (n,)."""
         total = np.zeros(self.n)
         for term in self.costs:
             columns = term.jacobian_pattern[1]
@@ -207,7 +206,7 @@ class NonlinearProgram:
         return np.concatenate([np.zeros(0), *(t.value(z) for t in self.constraints)])
 
     def jacobian(self, z: Array) -> Array:
-        """Entries of their Jacobian at the places of `jacobian_pattern`."""
+        """Entries of the Jacobian of the constraints, as in `jacobian_pattern`."""
         return self.jacobian_pattern.add([t.jacobian(z) for t in self.constraints])
 
     def hessian(self, z: Array, weight: float, multipliers: Array) -> Array:
@@ -221,7 +220,7 @@ class NonlinearProgram:
         return self.hessian_pattern.add(entries)
 
     def violations(self, z: Array) -> Array:
-        """How far each constraint is beyond its bounds, in its own unit, (m,)."""
+        """Distance of each constraint beyond its bounds, in its own unit, (m,)."""
         g = self.values(z)
         beyond = np.maximum(self.below - g, g - self.above)
         return np.where(np.isfinite(beyond), np.maximum(beyond, 0.0), np.inf)
@@ -233,7 +232,7 @@ class NonlinearProgram:
         return float(max(beyond.max(initial=0.0), outside.max(initial=0.0)))
 
     def worst(self, z: Array) -> str:
-        """The constraint that is violated most, in words."""
+        """Words on the constraint with the largest violation."""
         if not self.m:
             return "there are no constraints"
         beyond = self.violations(z)
@@ -241,7 +240,7 @@ class NonlinearProgram:
         return f"{self.describe(k)} is off by {beyond[k]:.3g}"
 
     def describe(self, row: int) -> str:
-        """What a constraint asks and where, in words."""
+        """Name and place of a constraint."""
         k = int(np.searchsorted(self._ends, row, side="right")) - 1
         term = self.constraints[k]
         return f"{term.name} {term.describe(row - int(self._ends[k]))}".rstrip()
@@ -251,17 +250,6 @@ def derivative_errors(
     program: NonlinearProgram, z: Array, step: float = 1e-5, seed: int = 0
 ) -> dict[str, float]:
     """Largest relative differences of the derivatives from central differences.
-
-    Parameters
-    ----------
-    program : NonlinearProgram
-        What to check.
-    z : (n,) ndarray of float
-        Where.
-    step : float
-        Of the differences, as a fraction of ``program.scale``.
-    seed : int
-        Of the random directions and multipliers.
 
     Returns
     -------
@@ -279,6 +267,7 @@ def derivative_errors(
         def slope(f: list[Array]) -> Array:
             return np.asarray((f[0] - f[1]) / (2.0 * step))
 
+        # exact derivatives beside differences
         jacobian = program.jacobian_pattern.matrix(program.jacobian(z))
         upper = program.hessian_pattern.matrix(program.hessian(z, 1.0, multipliers))
         hessian = upper + sparse.triu(upper, 1).T

@@ -1,4 +1,4 @@
-"""SciPy's solvers: slower than Ipopt, but always there."""
+"""SciPy's solvers: slower than Ipopt, but always installed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .solution import Solution, Watch
 
 Array = NDArray[np.float64]
 
-# below it dense matrices of SLSQP are quicker than trust-constr
+# unknowns, below which SLSQP with dense matrices is faster than trust-constr
 _SMALL = 60
 
 
 class _Stop(Exception):
-    """The watch has seen enough."""
+    """Stop of the search by the watch."""
 
 
 def solve_scipy(
     program: NonlinearProgram, z: Array, watch: Watch, options: dict[str, Any]
 ) -> Solution:
-    """Solve by SLSQP where unknowns are few, else by the method "trust-constr"."""
+    """Solve by SLSQP with few unknowns, else by the method "trust-constr"."""
     x = z / program.scale
     bounds = optimize.Bounds(
         program.lower / program.scale, program.upper / program.scale
@@ -56,7 +56,7 @@ def solve_scipy(
 
     try:
         with warnings.catch_warnings():
-            # singular Jacobians and flat gradients on the way are told by the result
+            # the result reports singular Jacobians and flat gradients
             warnings.simplefilter("ignore")
             found = optimize.minimize(callback=look, **arguments)
     except (_Stop, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""What a solver of nonlinear programs found, and a watch over its steps."""
+"""Result of a solver of nonlinear programs, and a watch over its steps."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MESSAGES = {
     "solved": "the solver reached its tolerance",
     "acceptable": "the solver stopped at its looser, acceptable tolerance",
     "infeasible": "no point that meets all constraints was found near this one",
-    "iterations": "the solver used up its iterations; give it more (max_iterations)",
-    "time": "the solver used up its time; give it more (time_limit)",
+    "iterations": "the solver reached max_iterations; give it more",
+    "time": "the solver reached time_limit; give it more",
     "interrupted": "the solver was interrupted",
     "failed": "the solver gave up",
 }
@@ -30,26 +30,26 @@ MESSAGES = {
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Unknowns that a solver found, and how.
+    """Unknowns that a solver found, with data on the search.
 
     Attributes
     ----------
     z : (n,) ndarray of float
         Unknowns: the solution, or where the solver stopped early the best point it had.
     objective : float
-        What was minimized, there.
+        Minimized quantity at `z`.
     success : bool
         Whether the solver reached its tolerance.
     status, message : str
         As in `OptimalMotion`.
     solver : str
-        Who solved it.
+        Name of the solver.
     iterations : int
-        Steps that it took.
+        Number of steps.
     violation : float
         Largest violation of a constraint, as a fraction of its scale.
     seconds : float
-        Time it took.
+        Duration of the search.
     multipliers : (m,) ndarray of float
         Lagrange multipliers of the constraints.
     """
@@ -68,7 +68,7 @@ class Solution:
 
 @dataclass
 class Watch:
-    """Looks at the steps of a solver: tells them, keeps the best, says when to stop."""
+    """Watch over a solver: reports its steps, keeps the best, stops it."""
 
     program: NonlinearProgram
     tolerance: float
@@ -82,7 +82,7 @@ class Watch:
     _merit: tuple[float, float] = (np.inf, np.inf)
 
     def step(self, iteration: int, z: Array) -> bool:
-        """Take note of a step; True if the solver has to stop."""
+        """Note a step; True if the solver has to stop."""
         try:
             self._note(iteration, z)
         except KeyboardInterrupt:
@@ -102,7 +102,7 @@ class Watch:
             self.stopped = "time"
 
     def guarded(self, f: Callable[..., Any], *operands: Any) -> Any:
-        """Evaluate; Ctrl-C stops the solver after this step, not amid an evaluation."""
+        """Evaluate; Ctrl-C stops the solver only after this step."""
         try:
             return f(*operands)
         except KeyboardInterrupt:
@@ -111,13 +111,13 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """Since the start."""
+        """Seconds since the start."""
         return time.perf_counter() - self.started
 
     def solution(
         self, z: Array, status: str, solver: str, multipliers: Array, note: str = ""
     ) -> Solution:
-        """Put together what was found, or the best point if it stopped early."""
+        """The solution found, or the best point if the solver stopped early."""
         status = self.stopped or status
         success = status in ("solved", "acceptable")
         if not success and self.best is not None:

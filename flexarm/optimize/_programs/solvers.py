@@ -1,4 +1,4 @@
-"""Solving a nonlinear program: by Ipopt if it is there, else by SciPy."""
+"""Solution of a nonlinear program by Ipopt if it is installed, else by SciPy."""
 
 from __future__ import annotations
 
@@ -45,37 +45,21 @@ def solve(
     Parameters
     ----------
     program : NonlinearProgram
-        What to solve.
+        Problem.
     z0 : (n,) array_like of float
-        Where to start.
-    solver : {"auto", "ipopt", "scipy"}
-        Ipopt comes with the package casadi; "auto" takes it if it is there.
-    tolerance : float
-        Of constraints as a fraction of their scale, and of optimality.
-    max_iterations : int
-        Most steps.
-    time_limit : float
-        Most seconds.
-    progress : bool or callable
-        Whether each tenth step is told on the error output, or what is called after
-        each step with its number, the objective and the largest violation.
+        Start.
+    solver, tolerance, max_iterations, time_limit, progress
+        As of `Search`.
     barrier : float, optional
-        First barrier parameter of Ipopt: a small one stays near a good start.  By
-        default Ipopt finds and adapts it.
+        First barrier parameter of Ipopt; a small one stays near a good start.  By
+        default Ipopt adapts it.
     options : dict, optional
-        Further ones of the solver.
+        Further options of the solver.
 
     Returns
     -------
     solution : Solution
-        Whether the solver got there or not, `success` and `status` tell.
-
-    Raises
-    ------
-    ArgumentError
-        If an argument is out of range.
-    ImportError
-        If Ipopt is asked for and casadi is missing.
+        Result; `success` and `status` say whether the solver reached its tolerance.
     """
     z = real_array("z0", z0).copy()
     if z.shape != (program.n,):
@@ -98,7 +82,7 @@ def solve(
 
 
 def chosen(solver: str) -> str:
-    """Name of the solver to use, or a refusal in words."""
+    """Name of the solver to use."""
     if solver not in ("auto", "ipopt", "scipy"):
         raise ArgumentError(
             f"solver is {solver!r}, expected 'auto', 'ipopt' or 'scipy'"

@@ -38,55 +38,30 @@ class _Method(NamedTuple):
     search: dict[str, Any]
 
 
+_WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
+_BY_ZEROS = {"pre_actuation": None, "post_actuation": None, "intervals": 500}
+_ENDLESS = {"time_limit": np.inf, "progress": None}
 _METHODS = {
     "shooting": _Method(
         by_shooting,
         {"weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0},
-        {
-            "pre_actuation": 0.2,
-            "post_actuation": 0.2,
-            "intervals": 10,
-            "steps": 10,
-            "solver": "gauss-newton",
-            "max_iterations": None,
-            "tolerance": 1e-7,
-            "time_limit": np.inf,
-            "progress": None,
-        },
+        {"intervals": 10, "steps": 10, "solver": "gauss-newton"}
+        | {"max_iterations": None, "tolerance": 1e-7, **_WINDOWS, **_ENDLESS},
     ),
     "stable inversion": _Method(
         by_stable_inversion,
         {},
-        {
-            "pre_actuation": None,
-            "post_actuation": None,
-            "intervals": 500,
-            "max_iterations": 30,
-            "tolerance": 1e-9,
-            "time_limit": np.inf,
-            "progress": None,
-        },
+        {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS, **_ENDLESS},
     ),
     "collocation": _Method(
         by_collocation,
         {"tip_tolerance": 5e-5},
-        {
-            "pre_actuation": 0.2,
-            "post_actuation": 0.2,
-            "intervals": 40,
-            "solver": "auto",
-            "max_iterations": 200,
-            "tolerance": 1e-6,
-            "time_limit": 60.0,
-            "progress": False,
-        },
+        {"intervals": 40, "solver": "auto", "max_iterations": 200, "tolerance": 1e-6}
+        | {"time_limit": 60.0, "progress": False, **_WINDOWS},
     ),
-    "frequency domain": _Method(
-        by_frequencies,
-        {},
-        {"pre_actuation": None, "post_actuation": None, "intervals": 500},
-    ),
+    "frequency domain": _Method(by_frequencies, {}, _BY_ZEROS),
 }
+
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
@@ -119,7 +94,7 @@ def track(
         Tree of joints without quaternions, with flexible links, flexible joints, both
         or neither.
     path : Path, callable, (n, 3) array_like of float, or (times, places)
-        Where the tip shall be: one of `optimize.paths`, run through by `law`; a
+        Wanted places of the tip: one of `optimize.paths`, run through by `law`; a
         function ``path(t)`` of the time from zero to `duration` that returns places
         (..., 3) in m; samples at equal times; or samples (n, 3) and their times (n,) in
         s.  Places of two numbers have z = 0.  It rests before and after.
@@ -128,27 +103,27 @@ def track(
     method : {"shooting", "stable inversion", "collocation", "frequency domain"}
         See the notes.
     law : {"cycloidal", "quintic", "septic", "ninth_degree"}
-        How a `Path` is run through.
+        Time law along a `Path`.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture in rad or m near the begin, which chooses the branch (elbow up or down).
+        Posture in rad or m near the start, which chooses the branch (elbow up or down).
     axes : str, optional
-        Coordinates of the tip that shall follow, such as ``"y"``; by default all along
-        which it can move.  An arm with one actuator has one.
+        Coordinates of the tip that follow, such as ``"y"``; by default all in which it
+        can move.  An arm with one actuator has one.
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
-        Of shooting: sums of this power of the errors are minimized, 2 (the default) or
-        more; 4 has the largest errors lower and the rest higher.
+        Of shooting: sums of this power of the errors are minimized, 2 (default) or
+        more; 4 lowers the largest errors and raises the others.
     smoothing : float, optional
         Of shooting: weight of second differences of the nodal forces, in m per N m
-        (0); little of it calms forces of fine nodes that the tip hardly feels.
+        (0); a small one calms forces of fine nodes, which hardly move the tip.
     tip_tolerance : float, optional
         Of collocation: largest error of the tip along each axis, at the nodes, in m
         (5e-5).
     search : Search or mapping, optional
         See the notes for the options of each method.
     check : bool
-        Whether the answer is simulated by itself with finer steps.
+        Simulate the answer by another integrator with finer steps.
 
     Returns
     -------
@@ -157,7 +132,7 @@ def track(
         ``"nodal_tau"``; ``"tip_error"``, the largest ones along the axes in m;
         ``"history"`` of the sum of squares; ``"simulations"``, their number.  Of
         collocation ``"tip_error"`` at the nodes.  Of the other methods: ``"zeros"`` of
-        the arm at the begin (half way, in the frequency domain) in 1/s; of stable
+        the arm at the start (half way, in the frequency domain) in 1/s; of stable
         inversion ``"time_constants"`` of the slowest motion before and after that of
         the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
         those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
@@ -166,11 +141,10 @@ def track(
     Raises
     ------
     ArgumentError
-        If the trajectory is out of reach or leads through a singular posture (when, and
-        where), an argument has the wrong shape or value, the method does not know what
-        the arm has, an option belongs to another method, or stable inversion has more
-        or less actuators than coordinates of the tip; or if the tip of a flexible arm
-        does not start from rest and end at rest.
+        If the trajectory is out of reach or leads through a singular posture (the
+        message says when and where), the method does not support the arm, stable
+        inversion has more or less actuators than coordinates of the tip, or the tip of
+        a flexible arm does not start from rest and end at rest.
     ConvergenceError
         If the motion from which a search starts diverges, or the equations of stable
         inversion are singular.
@@ -179,7 +153,7 @@ def track(
     -----
     ConvergenceWarning
         If a search stops early, or the simulated tip strays by more than a fiftieth of
-        the extent of its trajectory; the result is the best that there is.
+        the extent of its trajectory; the result is the best found.
 
     See Also
     --------
@@ -303,41 +277,33 @@ def _motion(
     warn_of_stiffening(task.arm, answer.q, answer.qd)
     marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
+    found = answer._asdict()
+    del found["step"]
+    if task.whole:
+        found["details"] = {**answer.details, "path": task.to.path}
     return OptimalMotion(
-        task.arm,
-        answer.t,
-        answer.q,
-        answer.qd,
-        answer.qdd,
-        answer.tau,
-        task.to.duration,
-        answer.objective,
-        answer.status in ("solved", "acceptable"),
-        answer.status,
-        answer.message,
-        method,
-        answer.solver,
-        answer.variables,
-        answer.iterations,
-        answer.violation,
-        {**timings, "total": sum(marks)},
-        verification,
-        {**answer.details, **({"path": task.to.path} if task.whole else {})},
+        arm=task.arm,
+        duration=task.to.duration,
+        success=answer.status in ("solved", "acceptable"),
+        method=method,
+        timings={**timings, "total": sum(marks)},
+        verification=verification,
+        **found,
     )
 
 
 def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer:
-    """Not solved, if the simulated tip is far from where it should be."""
+    """The answer, failed if the simulated tip is far from its trajectory."""
     if found is None or answer.status not in ("solved", "acceptable"):
         return answer
     off = float(np.nanmax(found.path_error))
     if off < _FAR * task.to.extent:
         return answer
-    told = (
+    message = (
         f"{answer.message}, but the simulated tip strays by {off:.3g} m; expected "
         "shorter steps, a longer window before the motion, or a slower or smaller one"
     )
-    return answer._replace(status="failed", message=told)
+    return answer._replace(status="failed", message=message)
 
 
 def _own(method: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -358,18 +324,18 @@ def _own(method: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_rigid(arm: Arm) -> bool:
-    """Whether joints move all: no modes, and motors in rigid gears alone."""
+    """True if joints move everything: no modes, and motors in rigid gears alone."""
     motors = arm.motor_slice.stop - arm.nu
     return bool(arm.nv == arm.nu + motors and motors == len(arm.constraints))
 
 
 def _rigid(task: TipTask) -> Answer:
-    """Inverse dynamics: a rigid arm needs no more."""
+    """Inverse dynamics of a rigid arm."""
     t = np.linspace(0.0, task.to.duration, _RIGID_STEPS + 1)
     q, qd, qdd = task.rigid(t)
     tau = task.level.inverse_dynamics(q, qd, qdd)
     miss = float(np.abs(task.miss(t, q)).max())
-    told = "the arm is rigid, its forces are those of inverse dynamics"
+    message = "the arm is rigid, its forces are those of inverse dynamics"
     return Answer(
         t,
         q,
@@ -379,7 +345,7 @@ def _rigid(task: TipTask) -> Answer:
         float(t[1]),
         miss,
         "solved",
-        told,
+        message,
         "closed form",
         0,
         0,

@@ -6,10 +6,10 @@ flexible robot", *J. Robotic Systems* 4(1), 1987: the forces of each frequency a
 .. math:: (s^2 M + s D + K)\,\hat q = B\,\hat\tau, \qquad J\,\hat q = \hat r, \qquad
     s = \sigma + i\omega,
 
-and the sum of all of them is the answer that acts in advance of the tip.  Along a line
-with :math:`\sigma > 0` instead of the imaginary axis, what is asked may end in another
-place than it began, and vibrations that the tip does not feel begin at rest; sigma is
-below all zeros of the right half-plane, whose motions decay backward in time.
+and their sum is the answer that acts in advance of the tip.  Along a line with
+:math:`\sigma > 0` instead of the imaginary axis the tip may end in another place than
+it started, and vibrations that do not move the tip start at rest; sigma is below all
+zeros of the right half-plane, whose motions decay backward in time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def respond(of: Linear, r: Array, step: float, shift: float) -> tuple[Array, ...
     s = shift + 2j * np.pi * np.fft.rfftfreq(n, step)
     spectrum = np.fft.rfft(r * weight, axis=0)
     # forces of a trajectory with a jump in a derivative do not decay with frequency: a
-    # filter keeps their jumps from ringing all over (H. Vandeven, J. Sci. Comput. 1991)
+    # filter stops their ringing (H. Vandeven, J. Sci. Comput. 1991)
     part = np.linspace(0.0, 1.0, len(s))[:, np.newaxis]
     spectrum *= np.exp(-36.0 * part**16)
     A = np.zeros((len(s), nv + m, nv + m), dtype=complex)
@@ -82,17 +82,19 @@ def by_frequencies(
     pre_actuation: float | None,
     post_actuation: float | None,
 ) -> Answer:
-    """Forces of the arm linearized about its static state half way, `track`."""
+    """Forces of `track` for the arm linearized about its static state half way."""
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     T = task.to.duration
     rests = task.rests(0.5 * T)
     q0, middle = rests.q
     tau0 = rests.tau[0]
+    # the line in the plane of frequencies
     zeros = zeros_at_rest(task, middle)
     grows = zeros.values.real[zeros.values.real > 1e-5 * np.abs(zeros.values)]
     slowest = float(grows.min(initial=np.inf))
     shift = min(_BELOW * slowest, _SHIFT / T)
+    # windows before and after
     h = T / intervals
     early = _DECAY / (slowest - shift) if pre_actuation is None else pre_actuation * T
     late = _DECAY / zeros.slowest(-1) if post_actuation is None else post_actuation * T
@@ -104,10 +106,12 @@ def by_frequencies(
             f"{n1 + intervals + max(n2, rest)} samples would be needed until all is at "
             f"rest, expected at most {MAX_SAMPLES}; take fewer intervals"
         )
+    # responses at all frequencies
     count = 2 ** int(np.ceil(np.log2(n1 + intervals + max(n2, rest))))
     t = h * (np.arange(count) - n1)
     place = task.to.place(t)[:, task.axes]
     parts = respond(linear_about(task, middle), place - place[0], h, shift)
+    # cut off the time after the window
     kept = slice(0, n1 + intervals + n2 + 1)
     q, qd, qdd, tau = (x[kept] for x in parts)
     q, tau, t = q0 + q, tau0 + tau, t[kept]

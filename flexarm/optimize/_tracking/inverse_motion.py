@@ -1,7 +1,4 @@
-"""Equations of a motion whose tip follows, on a grid of times, and their derivatives.
-
-Of `_stable_inversion`, which says what they are for.
-"""
+"""Equations of `stable_inversion` on a grid of times, and their derivatives."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ class Grid:
 
     @property
     def times(self) -> Array:
-        """All times in s, the motion begins at zero."""
+        """All times in s; the motion starts at zero."""
         return np.asarray(
             self.step * np.arange(-self.before, self.main + self.after + 1)
         )
@@ -42,7 +39,7 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Static states at the begin and at the end, and their zeros."""
+    """Static states at start and end, and their zeros."""
 
     rests: Rests
     first: Zeros
@@ -50,7 +47,7 @@ class Ends:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Vibrations that the tip does not feel: at the begin, and next at the end."""
+        """Vibrations that do not move the tip: at the start, and next at the end."""
         free = [int(j) for j in self.last.oscillating]
         result = []
         for i in self.first.oscillating:
@@ -78,7 +75,7 @@ class StableInversion:
         rate, bend = np.tile(_RATE, (n, 1)), np.tile(_BEND, (n, 1))
         rate[[0, -1]], bend[[0, -1]] = _RATE_AT_END, _BEND_AT_END
         self.rate, self.bend = rate / grid.step, bend / grid.step**2
-        # vibrations that begin at rest: their share of the first step
+        # vibrations that start at rest: their share of the first step
         pairs = ends.pairs
         self.rows = np.array([most_real(ends.first.rows[i]) for i, _ in pairs])
         self.rows = self.rows.reshape(len(pairs), self.arm.nv) / grid.step
@@ -97,7 +94,7 @@ class StableInversion:
         return x.q, rates, bends
 
     def residual(self, x: State) -> Array:
-        """Equations of motion and of the tip, node by node; then those at the begin."""
+        """Equations of motion and of the tip node by node, then those at the start."""
         q, qd, qdd = self.motion(x)
         forces = self.arm._model.quiet("inverse_dynamics")(q, qd, qdd)
         gap = forces - x.tau @ self.task.acts.T
@@ -111,6 +108,7 @@ class StableInversion:
 
         motion = self.motion(x)
         quiet, nv, task = self.arm._model.quiet, self.arm.nv, self.task
+        # blocks of each node with its neighbors
         slopes = quiet("inverse_dynamics_derivatives")(*motion)
         M = quiet("mass_matrix")(x.q)
         n, m = self.goal.shape
@@ -128,6 +126,7 @@ class StableInversion:
         k = len(x.free)
         if not k:
             return body.tocsc()
+        # columns of free vibrations at the end, rows of those at rest at the start
         right = np.zeros((n, b, k))
         right[-2] = blocks[-2, 4, :, :nv] @ self.shapes
         right[-1] = blocks[-1, 3, :, :nv] @ self.shapes

@@ -50,6 +50,7 @@ def tangents(arm: Arm, run: Motion, by: Array) -> Array:
     n, nu, c = by.shape
     h, nv = np.diff(run.t), arm.nv
     quiet = arm._model.quiet
+    # all linear equations at once: accelerations by forces and by the state
     slopes = quiet("inverse_dynamics_derivatives")(run.q[1:], run.qd[1:], run.qdd[1:])
     K, D = np.moveaxis(slopes, -3, 0)
     M = quiet("mass_matrix")(run.q[1:])
@@ -60,6 +61,7 @@ def tangents(arm: Arm, run: Motion, by: Array) -> Array:
     solved = np.linalg.solve(S, np.concatenate([acts, -K, -D], axis=-1))
     pushes = solved[..., :nu] @ by[1:]
     by_state = np.ascontiguousarray(solved[..., nu:])
+    # step by step, for the parameters that act already
     begins = np.abs(by).max(axis=1) > 0.0
     active = np.maximum.accumulate(_counts(begins))
     q = np.zeros((n, nv, c))
@@ -77,7 +79,7 @@ def tangents(arm: Arm, run: Motion, by: Array) -> Array:
 
 
 def _counts(begins: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """How many of the first parameters act at each time."""
+    """Number of first parameters that act at each time."""
     c = begins.shape[1]
     last = c - np.argmax(begins[:, ::-1], axis=1)
     return np.where(begins.any(axis=1), last, 0)

@@ -84,10 +84,10 @@ class Shooting:
         self.by = np.asarray(np.kron(hats[:, np.newaxis, 1:], np.eye(nu)), dtype=float)
         # sums begin with the first step of the motion
         self.on = slice(windows.before * windows.steps, None)
-        asked = self.t[self.on]
-        after = asked > windows.duration * (1.0 + 1e-9)
+        times = self.t[self.on]
+        after = times > windows.duration * (1.0 + 1e-9)
         self.scale = np.sqrt(np.where(after, weights[1], weights[0]))[:, np.newaxis]
-        self.goal = task.to.place(asked)[:, task.axes]
+        self.goal = task.to.place(times)[:, task.axes]
         second = np.eye(count + 1, k=0) - 2.0 * np.eye(count + 1, k=1)
         second = (second + np.eye(count + 1, k=2))[: count - 1]
         self.bend = smoothing * np.kron(second, np.eye(nu)) if smoothing else None
@@ -105,7 +105,7 @@ class Shooting:
         return self.hats[:, :1] * self.tau0 + self.hats[:, 1:] @ values
 
     def motion(self, x: Array) -> Motion | None:
-        """The simulation, or none if it does not reach the end."""
+        """The simulation, None if it does not reach the end."""
         self.simulations += 1
         tau = self.forces(x)
         run = self._simulated(tau)
@@ -121,7 +121,7 @@ class Shooting:
     def _simulated(self, tau: Array) -> Any:
         rest = np.zeros(self.arm.nv)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StiffeningWarning)  # said of the answer
+            warnings.simplefilter("ignore", StiffeningWarning)  # the answer warns
             return simulate(
                 self.arm,
                 self.q0,
@@ -140,7 +140,7 @@ class Shooting:
 
     @property
     def newton_part(self) -> float:
-        """What Newton's step is of that of Gauss and Newton, for the power of errors.
+        """Newton's step as part of the Gauss-Newton step, for the power of errors.
 
         The curvature of a sum of |e|^p by e is p (p - 1) |e|^(p - 2); with residuals
         |e|^(p/2) it would be p^2/2 of the same.
@@ -148,7 +148,7 @@ class Shooting:
         return 0.5 * self.power / (self.power - 1.0)
 
     def raise_power(self, power: float, q: Array) -> None:
-        """From here on minimize sums of a higher power of the errors.
+        """Minimize sums of a higher power of the errors from now on.
 
         Scaled such that the largest error of a motion counts as before.
         """
@@ -156,7 +156,7 @@ class Shooting:
         self.power = power
 
     def residual(self, x: Array, q: Array) -> Array:
-        """Tip errors, and second differences of the forces if these count."""
+        """Tip errors, and weighted second differences of the forces."""
         e = self.errors(q)
         if self.power != 2.0:
             e = e * (np.abs(e) / self.size) ** (0.5 * self.power - 1.0)

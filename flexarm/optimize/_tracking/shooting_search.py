@@ -1,4 +1,4 @@
-"""Searches for the nodal forces of `_shooting` with the least tip errors."""
+"""Searches for the nodal forces of `shooting` with the least tip errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .tip_task import Answer, TipTask
 Array = NDArray[np.float64]
 
 _DAMPING = 1e-3  # the first one above none, of the largest square of a column
-_MOST_DAMPING = 1e6
+MAX_DAMPING = 1e6
 _DECREASE = 1e-2  # of higher powers of the errors, whose last digits take many steps
-_FLAT = 1e-5  # of the first gradient, which is as small as differences tell
+_FLAT = 1e-5  # of the first gradient, the accuracy of differences
 _DIFFERENCE = 1e-5  # of finite differences, of the largest force
 
 
@@ -91,13 +91,13 @@ def _ended(
     damping: float,
     is_late: bool,
 ) -> bool:
-    """Whether a search is over, and why."""
+    """True if a search is over; sets its status."""
     gain = best.history[-2] - best.cost
     if is_small:
         best.status, best.message = "solved", _reached(tolerance)
     elif problem.power != 2.0 and gain < _DECREASE * best.cost:
         best.status, best.message = "solved", _settled()
-    elif damping > _MOST_DAMPING:
+    elif damping > MAX_DAMPING:
         best.status = "failed"
         best.message = "no step decreases the tip errors any more"
     elif is_late:
@@ -113,7 +113,7 @@ def _step(
     damping: float,
     small: float,
 ) -> tuple[float, float]:
-    """One step to a lower sum of squares; how far it moves the tip, and the damping."""
+    """One step to a lower sum of squares; motion of the tip, and next damping."""
     size = float(np.sqrt((J**2).sum(axis=0).max()))
     while True:
         rows, right = J, -r
@@ -132,7 +132,7 @@ def _step(
                 return moved, 0.1 * damping if damping > _DAMPING**2 else 0.0
         if not damping and moved < small:  # rounding decides what is lower
             return moved, damping
-        if damping > _MOST_DAMPING:
+        if damping > MAX_DAMPING:
             return np.inf, damping
         damping = max(10.0 * damping, _DAMPING)
 
@@ -178,6 +178,7 @@ def quasi_newton(
         ahead, behind = np.split(values, 2)
         return np.asarray((ahead - behind) / (2.0 * step))
 
+    # search until the gradient is small or a limit is reached
     best.history.append(best.cost)
     options = {"maxiter": max_iterations, "gtol": 1e6 * tolerance**2 * len(problem.t)}
     try:
@@ -250,6 +251,7 @@ def by_shooting(
     limits = tolerance, most, time_limit, progress
     best = search(problem, problem.first, *limits)
     history, iterations = best.history, best.iterations
+    # higher powers from the least squares
     if power != 2.0 and best.status == "solved":
         problem.raise_power(power, best.run.q)
         best = search(problem, best.x, *limits)

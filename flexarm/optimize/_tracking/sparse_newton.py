@@ -1,4 +1,4 @@
-"""Newton's method for the sparse equations of `_inverse_motion`."""
+"""Newton's method for the sparse equations of `inverse_motion`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .inverse_motion import StableInversion, State
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-6  # a step below it that does not become shorter is one of rounding
-_LEAST = 1e-4  # part of a step
+_ROUNDING = 1e-6  # a step below it that does not become shorter is rounding
+MIN_PART = 1e-4  # of a step
 
 
 def newton(
@@ -37,6 +37,7 @@ def newton(
     r, part = problem.residual(x), 1.0
     try:
         for k in range(1, max_iterations + 1):
+            # a full step
             try:
                 solve = splu(problem.tangent(x)).solve
             except RuntimeError:
@@ -45,6 +46,7 @@ def newton(
             size = _size(problem, x, change)
             if not np.isfinite(size):
                 raise _singular()
+            # a part of it, with which the next step becomes shorter
             part = min(1.0, 4.0 * part)
             while True:
                 new = problem.add(x, part * change)
@@ -55,11 +57,12 @@ def newton(
                 if ahead < (1.0 - 0.25 * part) * size or size < _ROUNDING:
                     break
                 part *= 0.5
-                if part < _LEAST:
+                if part < MIN_PART:
                     return x, "failed", _stuck(problem, x), k
             x, r = new, r_new
             if bar is not None:
                 bar.update()
+            # the end of the search
             rounding = size < _ROUNDING and ahead > 0.5 * size
             if part == 1.0 and (min(size, ahead) < tolerance or rounding):
                 status = "solved"
@@ -84,11 +87,11 @@ def _size(problem: StableInversion, x: State, change: Array) -> float:
 
 
 def _stuck(problem: StableInversion, x: State) -> str:
-    """Why Newton's method ends: often forces that lose their effect on the tip."""
-    told = "no part of a Newton step comes closer to a solution"
+    """Reason why Newton's method ends: often forces without effect on the tip."""
+    message = "no part of a Newton step comes closer to a solution"
     task, nv = problem.task, problem.arm.nv
     if problem.arm.motor_slice.stop > problem.arm.nu:
-        return told  # forces reach the tip through springs alone
+        return message  # forces reach the tip through springs alone
     m = len(task.axes)
     A = np.zeros((len(x.q), nv + m, nv + m))
     A[:, :nv, :nv] = problem.arm._model.quiet("mass_matrix")(x.q)
@@ -97,11 +100,11 @@ def _stuck(problem: StableInversion, x: State) -> str:
     signs, _ = np.linalg.slogdet(A)
     turns = np.flatnonzero(signs != signs[0])
     if not len(turns):
-        return told
+        return message
     return (
-        f"{told}: beyond t = {problem.t[turns[0]]:.3g} s the forces accelerate the tip "
-        "to the other side than at rest (J M^-1 B changes its sign), where the inverse "
-        "does not exist; see method 'shooting', or a slower motion"
+        f"{message}: beyond t = {problem.t[turns[0]]:.3g} s the forces accelerate the "
+        "tip to the other side than at rest (J M^-1 B changes its sign), where the "
+        "inverse does not exist; see method 'shooting', or a slower motion"
     )
 
 

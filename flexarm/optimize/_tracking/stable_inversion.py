@@ -7,13 +7,13 @@ before the motion of the tip until long after it,
 
 with derivatives by central differences of order four.  The arm rests at both ends, so
 that what grows inside decays backward from the motion, and what decays does so after
-it: neither window is chosen, both are results.  S. Devasia, D. Chen, B. Paden, IEEE
+it: both windows are results, not choices.  S. Devasia, D. Chen, B. Paden, IEEE
 Trans. Automatic Control 41(7), 1996; E. Bayo, H. Moulin, IEEE ICRA 1989.
 
-A vibration that the tip does not feel can neither grow nor decay.  It is at rest at the
-begin, with position and rate, and free at the end: one condition moves from there to
-the begin for each such pair of zeros.  Two of them may merge along the way into motions
-that grow and decay; those of the end alone are at rest at both ends in position.
+A vibration that does not move the tip neither grows nor decays.  It is at rest at the
+start, in position and rate, and free at the end: one condition moves from there to the
+start for each such pair of zeros.  Two of them may merge along the way into motions
+that grow and decay; those at the end alone are at rest in position at both ends.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _FELT = 1e-3  # part of the largest change of forces that counts as motion in ad
 
 
 def ends_of(task: TipTask) -> Ends:
-    """Rest at both ends, and what can happen there while the tip stays."""
+    """Rest at both ends, and motions of the arm there that leave the tip at rest."""
     T = task.to.duration
     rests = task.rests(T)
     zeros = zeros_at_rest(task, rests.q[0]), zeros_at_rest(task, rests.q[1])
     begin, end = (len(z.oscillating) for z in zeros)
     if begin > end:
         raise ArgumentError(
-            f"{begin} vibrations that the tip does not feel are neutral at the begin "
+            f"{begin} vibrations that do not move the tip are neutral at the start "
             f"and {end} at the end, where the others grow: from rest no bounded motion "
             "follows exactly; expected other ends, or method 'shooting'"
         )
@@ -63,7 +63,7 @@ def grid_of(
     before: float | None,
     after: float | None,
 ) -> Grid:
-    """Windows as long as what grows and decays in them takes to vanish."""
+    """Windows in which motions that grow and decay vanish."""
     T = task.to.duration
     main = max(intervals, 8)
     h = T / main
@@ -94,11 +94,12 @@ def by_stable_inversion(
     time_limit: float,
     progress: bool | None,
 ) -> Answer:
-    """Motion and forces as a boundary value problem, `track`."""
+    """Motion and forces of `track` as a boundary value problem."""
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     ends = ends_of(task)
     grid = grid_of(task, ends, intervals, pre_actuation, post_actuation)
+    # solve on the whole grid
     problem = StableInversion(task, grid, ends)
     guess = _guess(problem)
     found = newton(problem, guess, tolerance, max_iterations, time_limit, progress)
@@ -176,7 +177,7 @@ def _guess(problem: StableInversion) -> State:
 
 
 def _extent(t: Array, tau: Array, ends: Ends, duration: float) -> tuple[float, float]:
-    """How long before and after the tip the forces change, in s."""
+    """Times in s for which forces change before and after the motion of the tip."""
     size = np.abs(tau - ends.rests.tau[0]).max(axis=0)
     early = (np.abs(tau - ends.rests.tau[0]) > _FELT * size).any(axis=1)
     late = (np.abs(tau - ends.rests.tau[1]) > _FELT * size).any(axis=1)

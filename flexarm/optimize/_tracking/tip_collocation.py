@@ -2,10 +2,9 @@ r"""The calmest forces whose tip stays within a tolerance, by collocation, for `
 
 Minimized are the squared changes of the forces from knot to knot; the tip is within a
 box about its trajectory at the nodes, and the arm rests at both ends.  At the last one
-a thousandth of what it moves is left to it: vibrations that steps do not resolve can
-hardly be stopped by forces that are linear in each step.  Between exact tracking, with
-forces as rough as it takes, and least squares, with tip errors as large as they come,
-the tolerance is chosen.
+a thousandth of its motion is left: forces that are linear in each step can hardly stop
+vibrations that steps do not resolve.  The tolerance is a choice between exact tracking
+with rough forces and least squares with larger tip errors.
 """
 
 from __future__ import annotations
@@ -47,24 +46,26 @@ def by_collocation(
     refuse_linear(arm, "derivatives of motions")
     motion = _motion(task, intervals, pre_actuation, post_actuation)
     z = _first(task, motion)
+    # equations of motion, and the tip near its trajectory
     law = AtPoints(motion, EquationOfMotion(arm))
     law.size_by(z)
     t = motion.times(z)
-    asked = np.arange(motion.grid.start, len(t))
-    goal = task.to.place(t[asked])[:, task.axes]
+    nodes = np.arange(motion.grid.start, len(t))
+    goal = task.to.place(t[nodes])[:, task.axes]
     room = _MARGIN * tip_tolerance
     tip = Gathered(
         TipPlace(arm, task.axes.tolist()),
-        motion.q[asked],
+        motion.q[nodes],
         goal - room,
         goal + room,
         scale=1e-2,
     )
+    # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
     program = motion.program([calm], [law, motion.continuity(), tip], gauss_newton=True)
     found = solve(program, z, **options)
     at = motion.read(found.z)
-    miss = np.abs(task.miss(at.t[asked], at.q[asked])).max(axis=0)
+    miss = np.abs(task.miss(at.t[nodes], at.q[nodes])).max(axis=0)
     return Answer(
         at.t,
         at.q,

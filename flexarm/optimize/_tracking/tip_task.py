@@ -1,4 +1,4 @@
-"""Tip of an arm that shall follow a trajectory, and the arm that follows rigidly."""
+"""Tip of an arm that follows a trajectory: rigid motions and static states."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOVES = 1e-9  # part of the Jacobian that counts as motion
 
 
 class Answer(NamedTuple):
-    """What a method of `track` found."""
+    """Answer of a method of `track`."""
 
     t: Array  # (n,)
     q: Array
@@ -53,7 +53,7 @@ class Rests(NamedTuple):
 
 
 class TipTask:
-    """A tip that shall follow a trajectory, in some of its coordinates."""
+    """Tip that follows a trajectory in some of its coordinates."""
 
     def __init__(self, arm: Arm, to: Timed, start: Any, axes: Any) -> None:
         check_arm(arm)
@@ -79,7 +79,7 @@ class TipTask:
         return self._place.value(q)
 
     def jacobian(self, q: Array) -> Array:
-        """(..., 3, nv) of the place of the tip, in the axes of the base."""
+        """(..., 3, nv) derivatives of the place of the tip, in the axes of the base."""
         return self._place.jacobian(q)
 
     def miss(self, t: Array, q: Array) -> Array:
@@ -102,9 +102,9 @@ class TipTask:
         return q, first * sd, second * sd**2 + first * sdd
 
     def _rigid_in_part(self, t: Array) -> tuple[Array, Array, Array]:
-        """The same where the tip follows in some of its axes, one time after another.
+        """The same for a tip that follows in some of its axes, time by time.
 
-        Without a start from the neutral posture.
+        The first posture is near the start, by default near the neutral one.
         """
         level, arm, n = self.level, self.arm, self.arm.nu
         joints = np.zeros(n) if self.start is None else posture_of(arm, self.start)
@@ -121,7 +121,7 @@ class TipTask:
         return q, qd, qdd
 
     def _reached(self, joints: Array, want: Array, t: float) -> Array:
-        """Posture next to another one whose tip is where it shall be in its axes."""
+        """Posture next to `joints` with the tip at its place, in the chosen axes."""
         for _ in range(_MAX_NEWTON):
             q = self.level.whole(joints)
             miss = (want - self.tip(q))[self.axes]
@@ -147,7 +147,7 @@ class TipTask:
         return np.asarray((turn @ own[..., np.newaxis])[..., 0])
 
     def rests(self, last: float) -> Rests:
-        """Static states with the tip where it is at the begin and at a later time."""
+        """Static states with the tip where it is at the start and at a later time."""
         rigid, _, _ = self.rigid(np.array([0.0, last]))
         q0, tau0 = self.at_rest(0.0, rigid[0])
         q1, tau1 = self.at_rest(last, rigid[1] + q0 - rigid[0])
@@ -162,8 +162,8 @@ class TipTask:
     def at_rest(self, t: float, q: Array) -> tuple[Array, Array]:
         """Static state with the tip where it is at a time, next to q; its forces.
 
-        Newton's method on inverse dynamics at rest and the place of the tip; of joints
-        that the path does not need the change is least.
+        Newton's method on inverse dynamics at rest and the place of the tip, with the
+        least change of joints that the path does not need.
         """
         arm, rest, time = self.arm, np.zeros(self.arm.nv), np.array([t])
         forces = arm._model.quiet("inverse_dynamics")
@@ -183,13 +183,13 @@ class TipTask:
             if np.abs(change[: arm.nv]).max() < 1e-11:
                 return q, tau
         raise ArgumentError(
-            f"the arm finds no rest with its tip where it shall be at t = {t:.4g} s, "
+            f"the arm has no static state with its tip at its place at t = {t:.4g} s, "
             "expected a place where it can be held; see flexarm.equilibrium"
         )
 
 
 def _solved(A: Array, b: Array) -> Array:
-    """Solution of least size, of equations of different units."""
+    """Smallest solution of equations with different units."""
     rows = 1.0 / np.maximum(np.abs(A).max(axis=1), 1e-300)
     columns = 1.0 / np.maximum(np.abs(A * rows[:, np.newaxis]).max(axis=0), 1e-300)
     scaled = A * rows[:, np.newaxis] * columns
@@ -197,7 +197,7 @@ def _solved(A: Array, b: Array) -> Array:
 
 
 def _chosen(axes: Any, can: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Numbers of the axes that a caller names."""
+    """Numbers of the axes with these names."""
     named = "".join(_AXES[k] for k in can)
     if not (isinstance(axes, str) and axes and len(set(axes)) == len(axes)):
         raise ArgumentError(f"axes is {axes!r}, expected a text such as {named!r}")

@@ -1,4 +1,4 @@
-"""Trajectory of a tip: a curve, and the time at which the tip is where on it."""
+"""Trajectory of a tip: a curve and its time law."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import (
-    check_choice,
-    check_numbers,
-    positive_number,
-    real_array,
-)
+from ..._calls.arguments import check_choice, check_numbers, positive_number, real_array
 from ...errors import ArgumentError
 from .._path import Path, PathPoints
 from ..paths import LAWS, TimeLaw, time_law
@@ -28,9 +23,9 @@ _RESTING = 0.02  # part of the largest speed that counts as rest
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Trajectory of a tip: a curve, and when it is where.
+    """Trajectory of a tip: a curve and its time law.
 
-    `place` is exact; derivatives are those of `path`, run through by `law`.
+    `place` is exact; derivatives are those of `path` with `law`.
     """
 
     path: Path
@@ -48,7 +43,7 @@ class Timed:
         return TimeLaw(s, inside / self.duration, 0.0 * s)
 
     def moving_ends(self) -> str:
-        """A sentence if the tip does not start from rest and end at rest."""
+        """Message if the tip does not start from rest and end at rest, else empty."""
         t = np.linspace(0.0, self.duration, _SAMPLES)
         speed = np.linalg.norm(self.at(t).first, axis=-1)
         if max(speed[0], speed[-1]) <= _RESTING * speed.max():
@@ -66,9 +61,9 @@ class Timed:
         place = self.place(np.linspace(0.0, self.duration, 41))
         return float(np.linalg.norm(place - place[0], axis=-1).max())
 
-    def when(self, told: str) -> str:
-        """Words for the time of a path parameter that a sentence tells."""
-        found = re.search(r"s = ([0-9.e+-]+[0-9])", told)
+    def when(self, message: str) -> str:
+        """Words for the time of the path parameter in a message."""
+        found = re.search(r"s = ([0-9.e+-]+[0-9])", message)
         if not found:
             return ""
         t = np.linspace(0.0, self.duration, _SAMPLES)
@@ -84,7 +79,7 @@ class Timed:
 
 
 def timed(path: Any, duration: Any, law: str) -> Timed:
-    """The trajectory that a caller gives in one of several ways."""
+    """Trajectory from a path, a function of time, samples, or samples with times."""
     if path is None:
         raise ArgumentError(
             "path is None, expected one of optimize.paths, a function of time, or "
@@ -94,8 +89,8 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
         if path.space != "tip":
             raise ArgumentError(
                 "path is one of the joints, expected one of the tip, such as "
-                "optimize.paths.line(start, end); joints that follow a path are no "
-                "inverse problem of the tip"
+                "optimize.paths.line(start, end); joints that follow a path need "
+                "no inverse of the tip"
             )
         T = _duration(duration)
         check_choice("law", law, LAWS)
@@ -112,6 +107,7 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
 
         s = np.linspace(0.0, 1.0, _SAMPLES)
         return Timed(_through(s, place(T * s)), T, "", place)
+    # a spline through samples, with their times or at equal times
     if isinstance(path, tuple) and len(path) == 2:
         t, points = _sampled(*path)
         T = float(t[-1] - t[0])
@@ -135,7 +131,7 @@ def _duration(duration: Any) -> float:
 
 
 def _called(function: Any, t: Array) -> Array:
-    """Values of a function of time, which may know single times alone."""
+    """Values of a function of time, which may accept single times only."""
     try:
         values = np.asarray(function(t), dtype=np.float64)
         whole = values.ndim == 2 and len(values) == len(t)

@@ -1,11 +1,11 @@
-r"""Zeros from actuators to tip, at rest: what an arm does while its tip stays at rest.
+r"""Zeros from actuators to tip about rest: motions of an arm with its tip at rest.
 
 About a static state :math:`M\ddot q + D\dot q + K q = B\tau`, with :math:`J q = 0` for
 the tip.  With bases V of the motions that leave the tip alone and W of the coordinates
 without an actuator, :math:`(\lambda^2 W'MV + \lambda W'DV + W'KV)\,z = 0`.  Real zeros
-come in pairs :math:`\pm\lambda` of an arm without damping: 1/|lambda| is how long in
-advance of the tip, and after it, the arm has to move.  Imaginary ones are vibrations
-that the tip does not feel.
+come in pairs :math:`\pm\lambda` for an arm without damping; 1/|lambda| is the time
+for which the arm moves before its tip, and after it.  Imaginary zeros are vibrations
+that do not move the tip.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REAL = 1e-5  # imaginary over absolute value of a zero that counts as real
 
 @dataclass(frozen=True, eq=False)
 class Zeros:
-    """Zeros of a linearized arm, and how they move.
+    """Zeros of a linearized arm, and their motions.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Zeros:
     shapes : (nv, k) ndarray of complex
         Motions of the coordinates.
     rows : (k, nv) ndarray of complex
-        Rows that pick a motion out of accelerations.
+        Rows that extract a motion from accelerations.
     """
 
     values: Complex
@@ -46,9 +46,9 @@ class Zeros:
 
     @property
     def oscillating(self) -> NDArray[np.intp]:
-        """Pairs that the tip does not feel and that do not grow, the one above zero.
+        """Vibrations that do not move the tip and do not grow, one index for each pair.
 
-        Less those that have a partner which grows, as mirrored ones do.
+        Without those that have a growing partner, as mirrored zeros do.
         """
         x = self.values
         up = x.imag > _REAL * np.abs(x)
@@ -58,7 +58,7 @@ class Zeros:
         return stays[: max(0, len(stays) - int(grows.sum()))]
 
     def slowest(self, sign: int) -> float:
-        """Least rate in 1/s of what grows (1) or decays (-1), without oscillation."""
+        """Least rate in 1/s of motions that grow (1) or decay (-1), not vibrations."""
         x = self.values[np.abs(self.values.real) > 0.1 * np.abs(self.values)]
         rates = sign * x.real
         return float(rates[rates > 0.0].min(initial=np.inf))
@@ -80,7 +80,7 @@ def zeros_at_rest(task: TipTask, q: Array) -> Zeros:
         return Zeros(
             none, np.zeros((arm.nv, 0), complex), np.zeros((0, arm.nv), complex)
         )
-    # without damping, squares of the zeros: infinite ones are simple and easy to tell
+    # without damping, squares of the zeros: infinite ones are simple and easy to find
     alpha, beta = eig(-k, m, right=False, homogeneous_eigvals=True)
     finite = np.abs(beta) > _INFINITE * np.abs(beta).max() * np.maximum(
         1.0, np.abs(alpha) / np.abs(alpha).max()
@@ -95,6 +95,6 @@ def zeros_at_rest(task: TipTask, q: Array) -> Zeros:
 
 
 def most_real(x: Complex) -> Array:
-    """Real part of a vector turned such that it is largest, of length one."""
+    """Real unit vector: real part of a vector turned such that it is largest."""
     turned = x * np.exp(-0.5j * np.angle((x * x).sum()))
     return np.asarray(turned.real / np.linalg.norm(turned.real))

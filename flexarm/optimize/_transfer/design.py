@@ -1,8 +1,8 @@
-r"""Equations of motion of an arm whose parameters are unknown, too.
+r"""Equations of motion of an arm with unknown parameters.
 
 The residual is :math:`ID(q, \dot q, \ddot q; p) - B \tau`.  A payload enters it
-linearly, so that two arms make all of them; other parameters come from a function that
-makes the arm, as in `parameter_derivatives`.  Derivatives by the parameters are those
+linearly, so that two arms are enough; other parameters belong to a function that makes
+the arm, as in `parameter_derivatives`.  Derivatives by the parameters are those
 of the constants of the arm, to some 1e-10, alone or mixed with those by the motion;
 second ones by parameters alone are differences.
 """
@@ -32,17 +32,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """An arm with parameters that `trajectory` may choose.
+    """Arm with parameters that `trajectory` chooses.
 
     Parameters
     ----------
     make_arm : callable
         ``make_arm(p)`` returns the arm of parameters (k,): sections and lengths of
         links, stiffness of joints, payloads, anything smooth.  The arms differ in
-        numbers alone.  It is called some four times for each parameter in each step of
+        numbers only.  It is called about four times for each parameter in each step of
         the solver.
     first, lower, upper : (k,) array_like of float
-        Where to start, and the least and largest values.
+        First, least and largest values.
     cost : callable, optional
         ``cost(p)`` is a number, such as the mass, or a number and its gradient (k,);
         its weight is ``cost["design"]`` of `trajectory`.
@@ -50,7 +50,7 @@ class Design:
     Raises
     ------
     ArgumentError
-        If shapes do not fit or bounds are in the wrong order.
+        If bounds are in the wrong order.
 
     Examples
     --------
@@ -78,6 +78,7 @@ class Design:
                     f"{name} is {getattr(self, name)!r}, expected a function of the "
                     "parameters"
                 )
+        # numbers for each parameter
         first = real_array("first", self.first)
         if first.ndim != 1 or not len(first):
             raise ArgumentError(
@@ -92,6 +93,7 @@ class Design:
             value = np.array(np.broadcast_to(value, first.shape))
             check_numbers(name, value)
             object.__setattr__(self, name, value)
+        # their order
         wrong = ~((self.lower <= self.first) & (self.first <= self.upper))
         wrong |= self.lower >= self.upper
         if wrong.any():
@@ -118,7 +120,7 @@ class Family(Protocol):
         ...
 
     def mixture(self, p: Array) -> list[tuple[float, Arm]]:
-        """Arms, with weights that add up to one, whose forces make those of p."""
+        """Arms with weights of sum one, whose forces add up to those of p."""
         ...
 
     def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
@@ -147,7 +149,7 @@ class Designs:
         self._tangent: tuple[bytes, ArmTangent] | None = None
 
     def arm(self, p: Array) -> Arm:
-        """The arm of parameters (k,), remembered."""
+        """The arm of parameters (k,), from memory if it is known."""
         return self._arms(p)
 
     def mixture(self, p: Array) -> list[tuple[float, Arm]]:
@@ -184,7 +186,7 @@ class Designs:
         return H
 
     def _inside(self, p: Array, steps: Array) -> Array:
-        """A point next to p with arms on both sides, p itself if it has."""
+        """Point next to p with arms on both sides, p itself if it has them."""
         for step in steps:
             for center in (p, p + step, p - step):
                 try:
@@ -215,14 +217,14 @@ class Payloads:
         return [(1.0 - p[0], self.empty), (float(p[0]), self._full)]
 
     def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
-        """What a payload of 1 kg adds."""
+        """Forces of a payload of 1 kg."""
         empty, full = (
             x._model.quiet(kernel)(*operands) for x in (self.empty, self._full)
         )
         return [np.asarray(full - empty)]
 
     def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
-        """Nothing: forces are linear in masses."""
+        """Zeros: forces are linear in masses."""
         return np.zeros((*by.shape[:-1], 1, 1))
 
 
@@ -254,7 +256,7 @@ class ParametricEquation(EquationOfMotion):
         self.curvature[self._shared, moving] = True
 
     def _mixed(self, f: Callable[..., Array], w: Array, *operands: Any) -> Array:
-        """What a function of one arm has for the arm of the parameters in w."""
+        """Value of a function of one arm for the arm of the parameters in w."""
         total: Any = 0.0
         p = np.array(w[0, self._shared])
         for weight, arm in self.family.mixture(p):

@@ -19,17 +19,9 @@ from .task import read_task
 if TYPE_CHECKING:
     from ...arm import Arm
 
-_GRID = ("intervals", "scheme", "points")
-_SEARCH = {
-    "intervals": 40,
-    "scheme": "gauss",
-    "points": 2,
-    "solver": "auto",
-    "tolerance": 1e-8,
-    "max_iterations": 300,
-    "time_limit": 60.0,
-    "progress": False,
-}
+_GRID: dict[str, Any] = {"intervals": 40, "scheme": "gauss", "points": 2}
+_SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
+_SEARCH |= {"max_iterations": 300, "time_limit": 60.0, "progress": False}
 
 
 def trajectory(
@@ -48,9 +40,8 @@ def trajectory(
 ) -> OptimalMotion:
     r"""Motion from rest to rest that costs least, with forces of the actuators.
 
-    Links and joints may be flexible: the arm is in static equilibrium at both ends, so
-    that no vibration is left.  Parameters of the arm may be unknowns of the same
-    problem.
+    Links and joints may be flexible: the arm is in static equilibrium at both ends,
+    without vibration.  Parameters of the arm may be unknowns of the same problem.
 
     Parameters
     ----------
@@ -58,20 +49,20 @@ def trajectory(
         Tree without joints of quaternions; or one with parameters to be chosen.
     start, end : (nu,) array_like of float or mapping
         Positions of the joints in rad or m; or a place of the tip in m,
-        ``{"tip": (x, y, z)}``, for which joints are found, those of redundant arms as
-        it costs least.
+        ``{"tip": (x, y, z)}``, for which joint positions are found; those of redundant
+        arms are optimal, too.
     duration : float, (3,) tuple of float or None
         In s; least, first and largest for a free one; None for a free one that the
         limits of torque bound, with ``"time"`` among the costs.
     cost : str or mapping of str to float, optional
-        What is minimized, with weights; see Notes.  By default the effort, or the
-        payload if that is sought.
+        Costs and their weights; see Notes.  By default the effort, or the payload if it
+        is maximized.
     limits : Limits or mapping, optional
         Of torque and torque_rate, of velocity at the nodes, and, but for a Design, of
         outputs at the nodes.
     payload : {"maximize"}, optional
-        Seek the largest point mass at the tip with which the motion is possible, to be
-        weighed by ``cost["payload"]``.
+        Find the largest point mass at the tip with which the motion is possible; its
+        weight is ``cost["payload"]``.
     payload_limits : (2,) array_like of float
         Its least and largest value in kg.
     losses : float or (nu,) array_like of float, optional
@@ -88,20 +79,20 @@ def trajectory(
     -------
     motion : OptimalMotion
         ``details`` has ``"costs"`` (each without its weight) and ``"limits"``; of a
-        Design or a payload sought also ``"parameters"``, (k,), of the latter
+        Design or a maximized payload also ``"parameters"``, (k,), of the latter
         ``"payload"`` in kg, too; ``arm`` is that of the parameters found.
 
     Raises
     ------
     ArgumentError
-        If an argument does not fit, an end is out of reach or no equilibrium, or
-        nothing bounds a free duration.
+        If an end is out of reach or not in equilibrium, or nothing bounds a free
+        duration.
 
     Warns
     -----
     ConvergenceWarning
-        If the solver stops early; the result has its best motion and its status.  Or
-        if the forces lead elsewhere in the simulation, which is no success either.
+        If the solver stops early or the simulated motion ends elsewhere; the result has
+        the best motion and its status.
 
     See Also
     --------

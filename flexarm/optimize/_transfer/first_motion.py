@@ -1,4 +1,4 @@
-"""Where the search for an optimal motion starts: joints smooth, links bent by them."""
+"""First motion of a search: smooth joints, and the deflection they cause."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_CORRECTIONS = 3  # of the deflection of the first motion
+CORRECTIONS = 3  # of the deflection of the first motion
 
 
 def smooth(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Array]:
     """Positions, velocities, accelerations from rest to rest at times (n,).
 
-    Of ninth degree: what bends follows the accelerations, and has smooth ones itself.
+    Of ninth degree: deflections follow the accelerations, and are then smooth, too.
     """
     way = end - start
     s, sd, sdd = (x[:, None] for x in time_law("ninth_degree", t, T))
@@ -31,14 +31,14 @@ def smooth(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Ar
 def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """Positions (n, nv) with the deflection that balances a motion of the joints.
 
-    And the forces (n, nu) of the actuators, without the motion of the deflection.
+    Also the forces (n, nu) of the actuators, without the motion of the deflection.
     """
     bends = np.ones(arm.nv, dtype=bool)
     bends[: arm.nu] = False
     q, v, a = q.copy(), np.where(bends, 0.0, v), np.where(bends, 0.0, a)
     rows = np.ones(arm.nv, dtype=bool)
     rows[arm.actuator_indices] = False
-    for _ in range(_CORRECTIONS if bends.any() else 0):
+    for _ in range(CORRECTIONS if bends.any() else 0):
         force = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, rows]
         both = arm._model.quiet("inverse_dynamics_derivatives")(q, v, a)
         K = np.asarray(both)[:, 0][:, rows][:, :, bends]
@@ -48,7 +48,7 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
 
 
 def first_motion(motion: Collocation, start: Array, end: Array, T: float) -> Array:
-    """Unknowns of a smooth motion of the joints, with the deflection it makes."""
+    """Unknowns of a smooth motion of the joints with its deflection."""
     arm = motion.arm
 
     def at(t: Array) -> tuple[Array, Array]:
@@ -58,7 +58,7 @@ def first_motion(motion: Collocation, start: Array, end: Array, T: float) -> Arr
 
 
 def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> Array:
-    """Parts (nu,) of the limits, beside gravity, that a smooth motion takes."""
+    """Parts (nu,) of the limits, beside gravity, that a smooth motion needs."""
     q, v, a = smooth(start, end, T, np.linspace(0.0, T, 41))
     at = arm.actuator_indices
     moving = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, at]

@@ -26,7 +26,7 @@ from .task import Task
 
 Array = NDArray[np.float64]
 
-# what the simulation may miss: part of the way of the tip, and of its mean speed
+# errors of the simulation at the end, as parts of the way of the tip and its mean speed
 _OFF, _FAST = 0.02, 0.1
 
 
@@ -48,15 +48,17 @@ class Transfer:
             self.equation = EquationOfMotion(task.arm)
         else:
             self.equation = ParametricEquation(task.family, task.first)
+        # constraints: equations of motion, rest at the ends, limits
         law = AtPoints(motion, self.equation)
         law.size_by(self.z0)
         constraints: list[Term] = [law, motion.continuity(), *self._ends()]
         constraints += self._limits()
+        # costs, in units of their sum for the first motion
         self.costs = {name: self._cost(name) for name in task.weights}
         total = sum(
             abs(task.weights[name] * float(term.value(self.z0).sum()))
             for name, term in self.costs.items()
-            if name != "vibration"  # that of the first motion is by chance
+            if name != "vibration"  # arbitrary for the first motion
         )
         self.size = total or 1.0
         weighted = [
@@ -66,7 +68,7 @@ class Transfer:
         self.program = motion.program(weighted, constraints)
 
     def _ends(self) -> list[Term]:
-        """What puts the arm to rest at both ends."""
+        """Conditions of rest at both ends."""
         task, motion = self.task, self.motion
         terms = hold(motion, 0, task.start, self.equation, task.first)
         if "vibration" not in task.weights:
@@ -141,6 +143,7 @@ class Transfer:
             timings=timings,
             details=details,
         )
+        # the simulation
         started = time.perf_counter()
         verification = None
         if check:
@@ -161,7 +164,7 @@ class Transfer:
         return judged(result, rests="vibration" not in task.weights)
 
     def _message(self, found: Solution) -> str:
-        """The message of the solver; of limits that are too tight, which."""
+        """Message of the solver, with the limit that is too tight."""
         task, motion = self.task, self.motion
         if found.status != "infeasible":
             return found.message
@@ -178,16 +181,16 @@ class Transfer:
 
 
 def judged(motion: OptimalMotion, rests: bool) -> OptimalMotion:
-    """The same motion, without success where the simulation leads elsewhere."""
+    """The motion, failed if the simulation ends elsewhere."""
     if not motion.success or motion.verification is None:
         return motion
     way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
     off, rate = motion.verification.final_error, motion.verification.final_rate
     if off <= _OFF * way and (rate <= _FAST * way / motion.duration or not rests):
         return motion
-    told = (
+    message = (
         f"in a finer simulation the tip ends {off:.3g} m away from its goal with "
         f"{rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this motion, or "
         "it is unstable; take more intervals or a shorter duration"
     )
-    return dataclasses.replace(motion, success=False, status="failed", message=told)
+    return dataclasses.replace(motion, success=False, status="failed", message=message)

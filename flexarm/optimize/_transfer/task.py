@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 _KEPT = ("torque", "torque_rate", "velocity")
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
-_FILLED = 0.8  # part of the torque limits that the first motion of free duration takes
+_FILLED = 0.8  # part of the limits of torque in the first motion of free duration
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
 
 
@@ -46,7 +46,7 @@ class Task:
     family : Family or None
         Arms of other parameters.
     first, bounds : (k,), (2, k) ndarray of float
-        Parameters where to start, least and largest ones.
+        First values of the parameters, least and largest values.
     start, end : End
         States of rest.
     duration : float or (3,) tuple of float
@@ -80,7 +80,7 @@ class Task:
 
 
 def sizes(first: Array, bounds: Array) -> Array:
-    """Sizes of parameters by where they start and may be."""
+    """Sizes of parameters from their first values and bounds."""
     spread = bounds[1] - bounds[0]
     size = np.where(first == 0.0, 1.0, np.abs(first))
     return np.asarray(np.where(np.isfinite(spread), np.minimum(size, spread), size))
@@ -112,6 +112,7 @@ def read_task(
                     else "a Design with a cost"
                 )
             )
+    # ends of the motion
     begin = read_end(arm, "start", start)
     finish = read_end(arm, "end", end, begin.q)
     if isinstance(family, Designs):
@@ -121,6 +122,7 @@ def read_task(
             "'vibration' is among the costs, expected joint positions at the end and "
             "an arm without unknown parameters"
         )
+    # limits
     if isinstance(family, Designs):
         what = "a Design, whose outputs change with its parameters"
         limits = read_limits(limits, arm, _KEPT, what)
@@ -160,7 +162,7 @@ def read_task(
 def _family(
     given: Any, payload: Any, limits: Any
 ) -> tuple[Arm, Family | None, Array, Array, Callable[[Array], Any] | None]:
-    """The arm at first, and the family of arms with the first parameters and bounds."""
+    """First arm, family of arms, first parameters, their bounds, cost of a design."""
     if payload not in (None, "maximize"):
         raise ArgumentError(f"payload is {payload!r}, expected 'maximize' or None")
     if isinstance(given, Design):
@@ -185,7 +187,7 @@ def _family(
 
 
 def _check_places(family: Designs, first: Array, ends: tuple[End, End]) -> None:
-    """Refuse a place of the tip that other parameters lead elsewhere."""
+    """Refuse places of the tip that depend on the parameters."""
     for end in ends:
         if end.tip is None:
             continue
@@ -204,7 +206,7 @@ def _check_places(family: Designs, first: Array, ends: tuple[End, End]) -> None:
 def _check_limits(
     arm: Arm, ends: tuple[End, End], duration: Any, torque: Array, velocity: Array
 ) -> None:
-    """Refuse limits that cannot hold the arm, or are too slow for its way."""
+    """Refuse limits that do not hold the arm at rest, or are too slow for its way."""
     still, at = np.zeros(arm.nv), arm.actuator_indices
     for name, end in zip(("start", "end"), ends, strict=True):
         tau = arm._model.quiet("inverse_dynamics")(end.q, still, still)[at]
@@ -275,7 +277,7 @@ def _duration(
     torque: Array,
     weights: Mapping[str, float],
 ) -> float | tuple[float, float, float]:
-    """Duration as of `Collocation`; of a free one what fills the torque limits."""
+    """Duration as of `Collocation`; a free one starts at the limits of torque."""
     if isinstance(given, tuple | list) and len(given) == 3:
         low, first, high = (positive_number("duration", x) for x in given)
         if not low <= first <= high or low == high:
