@@ -10,7 +10,7 @@ component in directions without stiffness.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
 from ..kinematics.positions import integrate
 from .coordinates import motion_sizes
-
-if TYPE_CHECKING:
-    from .given_loads import Loads
+from .given_loads import Loads
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,9 @@ from .._calls.arm_like import ArmLike
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
 from ..errors import SingularityError
-
-if TYPE_CHECKING:
-    from ._newton import Problem
-    from .coordinates import Freedom
-    from .given_loads import Loads
+from ._newton import Problem
+from .coordinates import Freedom
+from .given_loads import Loads
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
