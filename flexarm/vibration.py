@@ -331,13 +331,7 @@ def vibration_modes(
         damped = np.einsum("...ir,...ij,...jr->...r", vectors, D, vectors)
         ratio = damped / (2.0 * omega)
     return VibrationModes(
-        arm,
-        job.q,
-        job.free.mask,
-        squares,
-        sign * shapes,
-        ratio,
-        part,
+        arm, job.q, job.free.mask, squares, sign * shapes, ratio, part
     )
 
 

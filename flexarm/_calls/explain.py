@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._support.checks import short_text
 from ..errors import (
     ArgumentError,
     FlexarmError,
@@ -18,7 +19,7 @@ from ..errors import (
     NotFiniteError,
     SingularityError,
 )
-from .arguments import _short, any_of, common_batch, real_array
+from .arguments import any_of, common_batch, real_array
 from .arm_like import AnyArm, ArmLike, StackLike
 
 # arguments with nq entries
@@ -104,7 +105,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise if an array cannot store a result."""
     if not isinstance(out, np.ndarray):
         raise ArgumentError(
-            f"out is {_short(out)}, expected an ndarray of shape {batch + core}"
+            f"out is {short_text(out)}, expected an ndarray of shape {batch + core}"
         )
     at = max(out.ndim - len(core), 0)
     try:  # out may have more leading axes than the arguments

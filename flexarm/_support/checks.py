@@ -18,6 +18,12 @@ MAX_MODES = 64
 MAX_BODIES = 4096
 
 
+def short_text(value: Any) -> str:
+    """Text of a value in one line, of less than 60 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) < 60 else text[:57] + "..."
+
+
 def as_numbers(what: str, value: Any) -> Array:
     """Return a new float array; raise for text, complex numbers and ragged lists."""
     try:
@@ -28,9 +34,9 @@ def as_numbers(what: str, value: Any) -> Array:
             raise TypeError
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
-        text = " ".join(repr(value).split())
-        text = text if len(text) < 60 else text[:57] + "..."
-        raise ModelError(f"{what} is {text}, expected real numbers") from None
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected real numbers"
+        ) from None
 
 
 def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:

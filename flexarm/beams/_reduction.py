@@ -161,12 +161,7 @@ def _check_count(what: str, wanted: int, there: int) -> None:
 
 
 def condensed(
-    name: str,
-    rows: Array,
-    mass: Array,
-    labels: Sequence[str],
-    keep: Any,
-    n_fixed: int,
+    name: str, rows: Array, mass: Array, labels: Sequence[str], keep: Any, n_fixed: int
 ) -> tuple[Array, tuple[str, ...]]:
     """Static shapes of some nodes, and modes with these nodes held, as columns."""
     held = columns_of_nodes(name, labels, keep)

@@ -197,10 +197,7 @@ def node_slopes(body: Body, node: int, eta: Array) -> Array:
 
 
 def twist_map(
-    body: Body,
-    node: int,
-    eta: Array,
-    child: tuple[Joint, Array, Array] | None = None,
+    body: Body, node: int, eta: Array, child: tuple[Joint, Array, Array] | None = None
 ) -> Array:
     """Twist of a node, or of a child on it, per rate of a body (K1-K5).
 

@@ -107,18 +107,8 @@ def inverse_dynamics_jvp(
         model = arm._model if threads is ONE else threaded(arm, threads)
         return model.inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
     except Exception as error:
-        raise explain(
-            arm,
-            "inverse_dynamics_jvp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            qdd=qdd,
-            dq=dq,
-            dqd=dqd,
-            dqdd=dqdd,
-        ) from None
+        given = {"q": q, "qd": qd, "qdd": qdd, "dq": dq, "dqd": dqd, "dqdd": dqdd}
+        raise explain(arm, "inverse_dynamics_jvp", error, out=out, **given) from None
 
 
 def inverse_dynamics_vjp(
@@ -179,16 +169,8 @@ def inverse_dynamics_vjp(
         model = arm._model if threads is ONE else threaded(arm, threads)
         all_ = model.inverse_dynamics_vjp(q, qd, qdd, cotangent, out)
     except Exception as error:
-        raise explain(
-            arm,
-            "inverse_dynamics_vjp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            qdd=qdd,
-            cotangent=cotangent,
-        ) from None
+        given = {"q": q, "qd": qd, "qdd": qdd, "cotangent": cotangent}
+        raise explain(arm, "inverse_dynamics_vjp", error, out=out, **given) from None
     return InverseDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])
 
 
@@ -263,18 +245,8 @@ def forward_dynamics_jvp(
         model = arm._model if threads is ONE else threaded(arm, threads)
         return model.forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
     except Exception as error:
-        raise explain(
-            arm,
-            "forward_dynamics_jvp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            tau=tau,
-            dq=dq,
-            dqd=dqd,
-            dtau=dtau,
-        ) from None
+        given = {"q": q, "qd": qd, "tau": tau, "dq": dq, "dqd": dqd, "dtau": dtau}
+        raise explain(arm, "forward_dynamics_jvp", error, out=out, **given) from None
 
 
 def forward_dynamics_vjp(
@@ -345,14 +317,6 @@ def forward_dynamics_vjp(
         model = arm._model if threads is ONE else threaded(arm, threads)
         all_ = model.forward_dynamics_vjp(q, qd, tau, cotangent, out)
     except Exception as error:
-        raise explain(
-            arm,
-            "forward_dynamics_vjp",
-            error,
-            out=out,
-            q=q,
-            qd=qd,
-            tau=tau,
-            cotangent=cotangent,
-        ) from None
+        given = {"q": q, "qd": qd, "tau": tau, "cotangent": cotangent}
+        raise explain(arm, "forward_dynamics_vjp", error, out=out, **given) from None
     return ForwardDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])

@@ -100,11 +100,7 @@ def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Ar
 
 
 def base_parameters(
-    arm: ArmLike,
-    *,
-    bodies: Any = None,
-    families: Any = "inertia",
-    seed: int = 0,
+    arm: ArmLike, *, bodies: Any = None, families: Any = "inertia", seed: int = 0
 ) -> BaseParameters:
     r"""Find the combinations of the parameters of an arm that determine its forces.
 
