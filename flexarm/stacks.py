@@ -1,4 +1,4 @@
-"""Stacks: many arms of one topology in one call, each state with an arm of its own."""
+"""Stacks: many arms of one topology in one call, each state with its own arm."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _Gufuncs:
         report: Any = None,
         threads: int = 1,
     ) -> None:
-        """Run trajectories as `Model.rollout` does, each with an arm of its own."""
+        """Run trajectories as `Model.rollout` does, each with its own arm."""
         if method in IN_LANES:
             self._shared[0].rollout(
                 self._index,
@@ -326,7 +326,7 @@ def _difference(first: Arm, other: Arm) -> str:
         or _value_difference("node at its tip", first.tip_node, other.tip_node)
         or (
             "another structure: attachments, foreshortening, integrals, drives or "
-            "passive forces are there in one of them alone"
+            "passive forces differ"
             if _topology(first) != _topology(other)
             else ""
         )
@@ -429,7 +429,7 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
         if (how := _difference(first, arm)) or topology != _topology(arm):
             raise ArgumentError(
                 f"arm {i} of the stack has {how}, expected arms that differ from the "
-                "first in numbers alone"
+                "first in numbers only"
             )
     try:
         core = Stack(tuple(arm._model for arm in arms))

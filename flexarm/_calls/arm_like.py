@@ -27,7 +27,7 @@ class ArmLike(Printed, Description):
     """A tree of bodies with a C model: its sizes, names and indices.
 
     `flexarm.Arm` is one, with all functions of the package as methods.  The functions
-    stand below it and know this class alone.
+    stand below it and only use this class.
     """
 
     bodies: Any
@@ -328,7 +328,7 @@ class ArmLike(Printed, Description):
         index = self.body_index(body)
         return slice(self._node_offset[index], self._node_offset[index + 1])
 
-    # what follows from the bodies and constraints
+    # follow from the bodies and constraints
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

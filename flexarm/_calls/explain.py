@@ -224,13 +224,13 @@ def explain(
     kernel : str
         Name of the gufunc that failed.
     error : Exception
-        What it raised.
+        Exception of the gufunc.
     extra : tuple
         Operands in front of the arrays, such as a node number.
     out : ndarray, optional
         Where the result was to be stored.
     again : callable, optional
-        Computes the result once more without raising; by default the gufunc alone.
+        Computes the result again without raising; by default the gufunc.
     **given : array_like
         The arguments in order, by name.
     """
@@ -239,8 +239,8 @@ def explain(
         missing = isinstance(error, AttributeError | KeyError)
         if missing and kernel in _OF_TREES and one.constraints:
             return ModelError(
-                f"{kernel} is not known for an arm with constraints, of which this one "
-                f"has {len(one.constraints)}; expected an arm without, such as "
+                f"{kernel} does not exist for an arm with constraints, this one has "
+                f"{len(one.constraints)}; expected an arm without, such as "
                 "arm.replace(constraints=())"
             )
         if not isinstance(error, FlexarmError | TypeError | ValueError):

@@ -166,7 +166,9 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     )
     scale = float(np.abs(about_origin).max())
     if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
-        raise ModelError(f"{who} has an inertia that is not symmetric, make it so")
+        raise ModelError(
+            f"{who} has an inertia that is not symmetric, expected a symmetric one"
+        )
     a, b, c = np.linalg.eigvalsh(about_com)
     if a < -1e-9 * scale:
         raise ModelError(
@@ -176,7 +178,7 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     if a + b < c - 1e-9 * scale:
         raise ModelError(
             f"{who} has the principal moments of inertia {a:.4g}, {b:.4g}, {c:.4g} "
-            "kg m^2, but no body has one above the sum of the other two"
+            "kg m^2, expected none above the sum of the other two"
         )
 
 

@@ -1,4 +1,4 @@
-"""A finite-element mesh: nodes, mass and stiffness, and what they must satisfy."""
+"""A finite-element mesh: nodes, mass and stiffness, and their modes."""
 
 from __future__ import annotations
 
@@ -523,7 +523,7 @@ class FiniteElementModel:
         )
         if held.max() > RIGID_TOLERANCE:
             raise ModelError(
-                "a rigid motion of the mesh meets a stiffness (ratio "
+                "a rigid motion of the mesh has stiffness (ratio "
                 f"{held.max():.1e}), expected none in free space; export the mesh "
                 "without supports, or use clamped modes"
             )

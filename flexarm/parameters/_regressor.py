@@ -116,7 +116,7 @@ class Models:
             except ValueError as error:
                 raise ModelError(
                     f"the arms do not have one topology ({error}), expected arms that "
-                    "differ in numbers alone"
+                    "differ in numbers only"
                 ) from None
 
     def __len__(self) -> int:

@@ -127,7 +127,7 @@ class ArmTangent:
             except ModelError as error:
                 refused = refused or error
         raise ModelError(
-            f"there is no arm beside parameter {j} = {self.p[j]:g}, at steps of "
+            f"make_arm fails near parameter {j} = {self.p[j]:g}, at steps of "
             f"{self.steps[j]:g}: {refused}; give a smaller scale"
         )
 
@@ -148,8 +148,8 @@ class ArmTangent:
                 )
         if packed.passive[:, :3].tolist() != self._base.passive[:, :3].tolist():
             raise ArgumentError(
-                f"forces inside joints come and go at parameter {j} = {self.p[j]:g}, "
-                "expected springs, friction and stops that are always there"
+                f"forces inside joints vanish or appear at parameter {j} = "
+                f"{self.p[j]:g}, expected the same springs, friction and stops"
             )
         _align(self._base, packed, arm)
         return packed

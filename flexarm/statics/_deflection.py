@@ -273,7 +273,7 @@ def static_compliance(
             where = f"{int(weak.sum())} of {weak.size} states, first at index {first}"
         raise SingularityError(
             f"static_compliance has no finite result for {where}: a motion of the free "
-            "coordinates meets no stiffness; hold more of them"
+            "coordinates has no stiffness; hold more of them"
         )
     if loads is None or loads.conservative:
         C = 0.5 * (C + np.swapaxes(C, -1, -2))
