@@ -125,7 +125,7 @@ class _Gufuncs:
         # arm by arm
         written = (q, qd, tau_out) if report is None else (q, qd, tau_out, report)
 
-        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *report: Any) -> None:
+        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *rest: Any) -> None:
             gains = None if feedback is None else tuple(map(part, feedback))
             model.rollout(
                 q,
@@ -139,7 +139,7 @@ class _Gufuncs:
                 out,
                 gains,
                 options,
-                *report,
+                *rest,
             )
 
         groups.rollout(self._arms, self._index, written, run, threads)

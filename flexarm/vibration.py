@@ -138,8 +138,8 @@ class VibrationModes(Printed):
         rows = [("mode", "Hz", "damping", "kinetic energy in")]
         for i, f in enumerate(self.frequencies):
             part = self.participation[:, i]
-            most = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
-            shares = ", ".join(f"{names[j]} {100.0 * part[j]:.0f} %" for j in most)
+            main = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
+            shares = ", ".join(f"{names[j]} {100.0 * part[j]:.0f} %" for j in main)
             kind = (
                 " rigid" if self.rigid[i] else " unstable" if self.unstable[i] else ""
             )

@@ -121,11 +121,11 @@ def positive_number(name: str, value: Any) -> float:
     return number
 
 
-def count_of(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number of at least `least`, or raise."""
+def count_of(name: str, value: Any, minimum: int = 1) -> int:
+    """Return a whole number of at least `minimum`, or raise."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        bound = "zero" if least == 0 else least
+    if not whole or value < minimum:
+        bound = "zero" if minimum == 0 else minimum
         raise ArgumentError(
             f"{name} is {value!r}, expected a whole number, {bound} or more"
         )

@@ -76,24 +76,24 @@ def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
     return first if len(names) <= 8 else f"{first}, ... ({len(names)} in all)"
 
 
-def whole_number(what: str, value: Any, least: int | None = None) -> int:
-    """Return a whole number of at least `least`, or raise."""
+def whole_number(what: str, value: Any, minimum: int | None = None) -> int:
+    """Return a whole number of at least `minimum`, or raise."""
     try:
         number = operator.index(value)
     except TypeError:
         raise ModelError(f"{what} is {value!r}, expected a whole number") from None
-    if least is not None and number < least:
-        wanted = {0: "zero or more"}.get(least, f"at least {least}")
+    if minimum is not None and number < minimum:
+        wanted = {0: "zero or more"}.get(minimum, f"at least {minimum}")
         raise ModelError(f"{what} is {number}, expected {wanted}")
     return number
 
 
 def check_angles(what: str, angles: Array) -> None:
     """Raise if angles exceed two turns: they are probably in degrees."""
-    most = float(np.abs(angles).max(initial=0.0))
-    if most > 4.0 * np.pi:
+    largest = float(np.abs(angles).max(initial=0.0))
+    if largest > 4.0 * np.pi:
         raise ModelError(
-            f"{what} has an angle of {most:g}, expected radians, at most two turns; "
+            f"{what} has an angle of {largest:g}, expected radians, at most two turns; "
             "np.radians converts degrees"
         )
 

@@ -71,11 +71,11 @@ def _signs(vectors: Array, momentum: Array) -> Array:
     """
     carried = momentum @ vectors
     first = np.argmax(np.abs(carried), axis=0)
-    most = carried[first, np.arange(vectors.shape[1])]
+    largest = carried[first, np.arange(vectors.shape[1])]
     size = np.abs(vectors)
     large = np.argmax(size > (1.0 - 1e-6) * size.max(axis=0), axis=0)
     fallback = vectors[large, np.arange(vectors.shape[1])]
-    return np.asarray(np.sign(np.where(np.abs(most) > 1e-6, most, fallback)))
+    return np.asarray(np.sign(np.where(np.abs(largest) > 1e-6, largest, fallback)))
 
 
 def modal(
@@ -135,13 +135,13 @@ def _choose(
         chosen = order[:count]
     # largest frequency
     if max_frequency is not None:
-        most = float(as_array(f"max_frequency of {who}", max_frequency, ()))
-        slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * most]
+        limit = float(as_array(f"max_frequency of {who}", max_frequency, ()))
+        slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * limit]
         if not slow:
             raise ModelError(
-                f"max_frequency of {who} is {most:g} Hz, below its lowest frequency of "
-                f"{omega.min() / (2.0 * np.pi):.4g} Hz; a link that does not deform is "
-                "a RigidBody"
+                f"max_frequency of {who} is {limit:g} Hz, below its lowest frequency "
+                f"of {omega.min() / (2.0 * np.pi):.4g} Hz; a link that does not deform "
+                "is a RigidBody"
             )
         chosen = slow
     if not chosen:

@@ -470,7 +470,7 @@ def _check_joint_forces(joint: Joint) -> None:
     # types and values
     joint._set(
         stiffness=finite_number("stiffness of the joint", joint.stiffness),
-        rest=finite_number("rest of the joint", joint.rest, least=None),
+        rest=finite_number("rest of the joint", joint.rest, minimum=None),
     )
     for name, kind in (
         ("drive", Drive),

@@ -88,9 +88,9 @@ class _Walk:
             self.one(n, unit, family, body, [("modal", i, 1.0) for i in at])
             for n, at in zip(names, places, strict=True)
         ]
-        most = max((abs(x.value) for x in found), default=0.0)
+        largest = max((abs(x.value) for x in found), default=0.0)
         for x in found:
-            if every or abs(x.value) > _NOTHING * most:
+            if every or abs(x.value) > _NOTHING * largest:
                 yield x
 
     def take(self, *shape: int) -> NDArray[np.intp]:
@@ -245,8 +245,8 @@ class _Walk:
             for j in range(k + 1, p)
             for i, x in enumerate(_AXES)
         ]
-        most = max((abs(x.value) for x in found), default=0.0)
-        yield from (x for x in found if abs(x.value) > _NOTHING * most)
+        largest = max((abs(x.value) for x in found), default=0.0)
+        yield from (x for x in found if abs(x.value) > _NOTHING * largest)
 
     # joints and motors
 

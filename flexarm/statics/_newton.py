@@ -110,7 +110,7 @@ class Found:
     iterations: NDArray[np.int64]
 
 
-def solve(problem: Problem, start: Array, tolerance: float, most: int) -> Found:
+def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> Found:
     """Bring the unbalanced forces of states (n, nq) to zero."""
     q = start.copy()
     count = len(q)
@@ -120,7 +120,7 @@ def solve(problem: Problem, start: Array, tolerance: float, most: int) -> Found:
         return Found(q, np.ones(count, dtype=bool), used)
     size = motion_sizes(problem.arm)
     active = np.arange(count)
-    for _ in range(most):
+    for _ in range(max_steps):
         if not len(active):
             break
         used[active] += 1

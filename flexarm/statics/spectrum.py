@@ -56,8 +56,8 @@ def has_mass(arm: ArmLike, q: Array, free: Freedom) -> Mask:
 
 def rounding(squares: Any) -> Array:
     """Size below which squares (..., n) are zero, (...)."""
-    most = np.abs(squares).max(axis=-1, initial=0.0)
-    return np.asarray(ROUNDING * squares.shape[-1] * most)
+    largest = np.abs(squares).max(axis=-1, initial=0.0)
+    return np.asarray(ROUNDING * squares.shape[-1] * largest)
 
 
 def signed_frequencies(squares: Any) -> Array:
