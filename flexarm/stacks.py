@@ -373,12 +373,11 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
 
     Notes
     -----
-    States of different arms run side by side in the lanes of the processor: only the
-    numbers that differ are gathered anew for each group of lanes, so that a sweep of
-    payloads costs at most half as much again as the same states with one arm, whichever
-    of arm and state varies fastest, and so do trajectories of `simulate` by ``"rk4"``
-    and ``"ROS34PW2"``.  A state has the same bits whatever arms are beside it, and
-    those of the arm alone to rounding.
+    States of different arms are computed in the lanes of the processor: only numbers
+    that differ are gathered for each group of lanes, so that a sweep of payloads, or
+    trajectories of `simulate` by ``"rk4"`` and ``"ROS34PW2"``, cost at most 50 % more
+    than the same states of one arm, for any order of arms and states.  The bits of a
+    state do not depend on the other arms, and are those of its arm alone to rounding.
 
     Derivatives, `difference`, factors and inverse blocks of the mass matrix,
     operational-space functions, inverse kinematics and the other methods of `simulate`

@@ -74,7 +74,7 @@ class ArmLike(Printed, Description):
     def neutral(self) -> Array:
         """Positions of the undeformed arm with all bodies in their joint frames, (nq,).
 
-        All zero but for the first entry of each quaternion, which is one.
+        Zero except the first entry of each quaternion, which is one.
         """
         joints = [body.joint.neutral for body in self.bodies]
         return np.concatenate([*joints, np.zeros(self._n_motors + self._modes_at[-1])])

@@ -220,7 +220,6 @@ class BeamModes(BendingModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        # checked numbers
         length = positive("length of the beam", self.length, "m")
         rho = positive("mass_per_length of the beam", self.mass_per_length, "kg/m")
         link = rho * length

@@ -229,7 +229,6 @@ def _modes_of_link(
     for kind, argument, modes, expected in given:
         if modes is None:
             continue
-        # of the right kind and length
         if not isinstance(modes, expected):
             raise ModelError(
                 f"{argument} of link {name!r} is {type(modes).__name__}, expected "

@@ -133,7 +133,6 @@ def _choose(
             count = whole_number(f"n_modes of {who}", n_modes, 1)
             _check_count(f"n_modes of {who}", count, len(order))
         chosen = order[:count]
-    # largest frequency
     if max_frequency is not None:
         limit = float(as_array(f"max_frequency of {who}", max_frequency, ()))
         slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * limit]

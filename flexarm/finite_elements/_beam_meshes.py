@@ -79,7 +79,6 @@ def beam_mesh(
     >>> print((mesh.clamped_modes("0", 2).omega).round(3))
     [3.516 7.032]
     """
-    # checked numbers
     L = positive("length of the beam mesh", length, "m")
     count = whole_number("n_elements", n_elements, 1)
     rho = positive("mass_per_length of the beam mesh", mass_per_length, "kg/m")

@@ -185,7 +185,6 @@ def base_parameters(
     # remove rounding, relative to the columns
     part = np.abs(T) * size / np.maximum(size[basis], 1e-300)[:, np.newaxis]
     T[part < _SMALL] = 0.0
-    # names
     parameters = described(arm, made.places)
     idle = tuple(n for n, a in zip(parameters.names, acts, strict=True) if not a)
     T = _rounded(T)

@@ -326,7 +326,6 @@ class _Walk:
             places = tuple(("modal", i, w) for i, w in where)
             yield Place(f"{name}.{what}", value, unit, "motor", body, places)
         # viscous friction of their joints
-        # viscous friction of their joints
         width = self.packed.joints.shape[1]
         friction = [("joints", self.link * width + 15, 1.0)]
         unit = "N m s/rad" if part.mount.turns else "N s/m"

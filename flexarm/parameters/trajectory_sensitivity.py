@@ -356,7 +356,6 @@ def trajectory_sensitivities(
     check_arm(arm)
     t = times(t)
     refuse_undifferentiated(arm, method, torque, interpolation)
-    # parameters
     tangent = None
     if make_arm is not None:
         tangent = ArmTangent(make_arm, p, scale)
