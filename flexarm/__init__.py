@@ -8,8 +8,8 @@ Conventions of all functions, which their docstrings do not repeat:
 * ``out`` is an array for the result, which may be one of the arguments.
 * ``threads`` is an upper bound: a second thread helps if a call takes 100 us or more.
 * A wrong shape, type or name raises `ArgumentError` before any work.  A result that is
-  NaN or infinite raises `NotFiniteError`, which counts such states, names the argument
-  that is to blame, and has all other results as its attribute ``result``.
+  NaN or infinite raises `NotFiniteError`, which counts such states, names the faulty
+  argument, and has all other results as its attribute ``result``.
 
 >>> import flexarm as fa
 >>> arm = fa.library.de_luca_siciliano()

@@ -12,7 +12,6 @@ from ._version import __version__
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    # options of the program
     info = build_info()
     parser = argparse.ArgumentParser(
         prog="python3 -m flexarm",
@@ -26,7 +25,6 @@ def make_parser() -> argparse.ArgumentParser:
             f"{', '.join(info['available'])}, {info['compiler']}, {info['openblas']}"
         ),
     )
-    # commands, each with its options
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     demo = commands.add_parser(
         "demo",

@@ -51,7 +51,7 @@ class Arm(ArmLike):
     Parameters
     ----------
     bodies : sequence of RigidBody or FlexibleBody
-        From base to tip, each after its parent; one or more hang on the ground.
+        From base to tip, each after its parent; one or more are on the ground.
     gravity : (3,) array_like of float
         Acceleration of free fall in the base frame, in m/s^2.
     name : str
@@ -60,9 +60,9 @@ class Arm(ArmLike):
         Body and node that functions of the tip use; by default the last node of the
         last body.
     check_units : bool
-        Refuse sizes that look like mm or g; ``False`` if they are meant.
+        Raise for sizes that look like mm or g; ``False`` allows them.
     constraints : sequence of Loop or Coupling
-        What closes loops or couples joints.  Forward dynamics and simulation obey them;
+        Closed loops and couplings.  Forward dynamics and simulation obey them;
         inverse dynamics, mass matrix and energies are those of the tree.
     stabilization : float
         Rate s in 1/s at which violations of the constraints decay in forward dynamics,

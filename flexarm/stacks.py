@@ -1,4 +1,4 @@
-"""Stacks: many arms of one topology in one call, each state with an arm of its own."""
+"""Stacks: many arms of one topology in one call, each state with its own arm."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class _Gufuncs:
         report: Any = None,
         threads: int = 1,
     ) -> None:
-        """Run trajectories as `Model.rollout` does, each with an arm of its own."""
+        """Run trajectories as `Model.rollout` does, each with its own arm."""
         if method in IN_LANES:
             self._shared[0].rollout(
                 self._index,
@@ -123,7 +123,7 @@ class _Gufuncs:
         # arm by arm
         written = (q, qd, tau_out) if report is None else (q, qd, tau_out, report)
 
-        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *report: Any) -> None:
+        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *rest: Any) -> None:
             gains = None if feedback is None else tuple(map(part, feedback))
             model.rollout(
                 q,
@@ -137,7 +137,7 @@ class _Gufuncs:
                 out,
                 gains,
                 options,
-                *report,
+                *rest,
             )
 
         groups.rollout(self._arms, self._index, written, run, threads)
@@ -350,7 +350,7 @@ def _difference(first: Arm, other: Arm) -> str:
         or _value_difference("node at its tip", first.tip_node, other.tip_node)
         or (
             "another structure: attachments, foreshortening, integrals, drives or "
-            "passive forces are there in one of them alone"
+            "passive forces differ"
             if _topology(first) != _topology(other)
             else ""
         )
@@ -397,12 +397,11 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
 
     Notes
     -----
-    States of different arms run side by side in the lanes of the processor: only the
-    numbers that differ are gathered anew for each group of lanes, so that a sweep of
-    payloads costs at most half as much again as the same states with one arm, whichever
-    of arm and state varies fastest, and so do trajectories of `simulate` by ``"rk4"``
-    and ``"ROS34PW2"``.  A state has the same bits whatever arms are beside it, and
-    those of the arm alone to rounding.
+    States of different arms are computed in the lanes of the processor: only numbers
+    that differ are gathered for each group of lanes, so that a sweep of payloads, or
+    trajectories of `simulate` by ``"rk4"`` and ``"ROS34PW2"``, cost at most 50 % more
+    than the same states of one arm, for any order of arms and states.  The bits of a
+    state do not depend on the other arms, and are those of its arm alone to rounding.
 
     Derivatives, `difference`, factors and inverse blocks of the mass matrix,
     operational-space functions, inverse kinematics and the other methods of `simulate`
@@ -453,7 +452,7 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
         if (how := _difference(first, arm)) or topology != _topology(arm):
             raise ArgumentError(
                 f"arm {i} of the stack has {how}, expected arms that differ from the "
-                "first in numbers alone"
+                "first in numbers only"
             )
     try:
         core = Stack(tuple(arm._model for arm in arms))

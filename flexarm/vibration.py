@@ -34,23 +34,21 @@ class VibrationModes(Printed):
     arm : Arm
         The arm.
     q : (..., nq) ndarray of float
-        The postures.
+        Postures.
     free : (nv,) ndarray of bool
-        Which velocities are free; there are n modes, as many as these but for
-        couplings.
+        Flags of free velocities; there are n modes, one for each without couplings.
     squares : (..., n) ndarray of float
-        Squares of the circular frequencies in 1/s^2, ascending; negative for motions
-        that grow.
+        Squares of the circular frequencies in 1/s^2, ascending; negative for unstable
+        motions.
     shapes : (..., nv, n) ndarray of float
-        Velocity directions of each mode, of unit modal mass, ``x' M x = 1``, the
-        largest part of its kinetic energy in a positive entry.
+        Velocity directions of each mode, of unit modal mass, ``x' M x = 1``; the entry
+        with the largest part of its kinetic energy is positive.
     damping_ratios : (..., n) ndarray of float
-        Of each mode, without coupling: ``x' D x / (2 omega)``; NaN where the frequency
-        is zero or imaginary.
+        Damping ratio of each mode, without coupling of modes: ``x' D x / (2 omega)``;
+        NaN for a zero or imaginary frequency.
     participation : (..., nv, n) ndarray of float
-        Part of each coordinate in the kinetic energy of a mode, ``x_i (M x)_i``; the
-        sum over coordinates is one.  Coupling makes some larger than one and others
-        negative.
+        Part of each coordinate in the kinetic energy of a mode, ``x_i (M x)_i``, with
+        sum one; by coupling some may exceed one and others be negative.
     """
 
     arm: Any  # flexarm.Arm
@@ -63,22 +61,22 @@ class VibrationModes(Printed):
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies in Hz, (..., n); those of growing motions are negative."""
+        """Frequencies in Hz, (..., n), negative for unstable motions."""
         return signed_frequencies(self.squares)
 
     @property
     def unstable(self) -> Mask:
-        """Motions that grow like ``exp(2 pi |f| t)``, (..., n)."""
+        """Flags of motions that grow like ``exp(2 pi |f| t)``, (..., n)."""
         return np.asarray(self.squares < -rounding(self.squares)[..., np.newaxis])
 
     @property
     def rigid(self) -> Mask:
-        """Motions that meet no stiffness, to rounding, (..., n)."""
+        """Flags of motions without stiffness, to rounding, (..., n)."""
         small = np.abs(self.squares) <= rounding(self.squares)[..., np.newaxis]
         return np.asarray(small)
 
     def node_displacements(self, *, frame: str = "base") -> Array:
-        """Motion of every node in every mode.
+        """Motion of all nodes in all modes.
 
         Parameters
         ----------
@@ -113,7 +111,7 @@ class VibrationModes(Printed):
 
         Examples
         --------
-        The first mode of a clamped beam of 1 kg, whose tip goes twice the amplitude:
+        The first mode of a clamped beam of 1 kg, whose tip moves twice the amplitude:
 
         >>> import numpy as np
         >>> import flexarm as fa
@@ -131,23 +129,23 @@ class VibrationModes(Printed):
             f = self.frequencies.reshape(-1, self.squares.shape[-1])
             if not len(f):
                 return Sheet((f"{f.shape[1]} modes of no posture",))
-            told = (
+            head = (
                 f"{f.shape[1]} modes of {len(f)} postures, lowest frequency "
                 f"{f[:, 0].min():.4g} to {f[:, 0].max():.4g} Hz"
             )
-            return Sheet((told,))
+            return Sheet((head,))
         names = self.arm.coordinate_names
         rows = [("mode", "Hz", "damping", "kinetic energy in")]
         for i, f in enumerate(self.frequencies):
             part = self.participation[:, i]
-            most = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
-            told = ", ".join(f"{names[j]} {100.0 * part[j]:.0f} %" for j in most)
+            main = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
+            shares = ", ".join(f"{names[j]} {100.0 * part[j]:.0f} %" for j in main)
             kind = (
                 " rigid" if self.rigid[i] else " unstable" if self.unstable[i] else ""
             )
             ratio = self.damping_ratios[i]
             damped = f"{ratio:.4g}" if np.isfinite(ratio) else ""
-            rows.append((str(i), f"{f:.5g}{kind}", damped, told))
+            rows.append((str(i), f"{f:.5g}{kind}", damped, shares))
         return Sheet((Table(rows),))
 
 
@@ -160,14 +158,14 @@ class ComplexModes:
     arm : Arm
         The arm.
     q : (..., nq) ndarray of float
-        The postures.
+        Postures.
     free : (nv,) ndarray of bool
-        Which velocities are free; n of them are independent.
+        Flags of free velocities, of which n are independent.
     eigenvalues : (..., 2 n) ndarray of complex
-        Of motions ``exp(s t)``, in 1/s, ascending in size; those with positive real
-        part grow.
+        Eigenvalues s of motions ``exp(s t)``, in 1/s, by ascending absolute value;
+        those with positive real part grow.
     shapes : (..., nv, 2 n) ndarray of complex
-        Velocity directions of each, of unit length in the metric of the mass matrix.
+        Velocity directions, of unit length in the metric of the mass matrix.
     """
 
     arm: Any  # flexarm.Arm
@@ -178,12 +176,12 @@ class ComplexModes:
 
     @property
     def frequencies(self) -> Array:
-        """Size of each eigenvalue in Hz, (..., 2 n)."""
+        """Absolute value of each eigenvalue in Hz, (..., 2 n)."""
         return np.asarray(np.abs(self.eigenvalues) / (2.0 * np.pi))
 
     @property
     def damping_ratios(self) -> Array:
-        """Part ``-Re(s)/|s|``, (..., 2 n): 1 without a swing, negative if it grows."""
+        """Ratios ``-Re(s)/|s|``, (..., 2 n): 1 if overdamped, negative if unstable."""
         size = np.abs(self.eigenvalues)
         return np.asarray(-self.eigenvalues.real / np.where(size > 0.0, size, np.nan))
 
@@ -201,9 +199,8 @@ def natural_frequencies(
 ) -> Array:
     r"""Natural frequencies of small motions about postures.
 
-    Those of :math:`M \delta\ddot q + K \delta q = 0` with the mass matrix and the
-    symmetric part of the tangent stiffness: elastic, by gravity, by springs of joints,
-    and geometric by the load.
+    Of :math:`M \delta\ddot q + K \delta q = 0` with the mass matrix and the symmetric
+    part of the tangent stiffness of modes, springs in joints, gravity and loads.
 
     Parameters
     ----------
@@ -212,22 +209,21 @@ def natural_frequencies(
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held : None, "joints", "motors", names or numbers
-        What does not move: nothing, joints and motors, motors and the joints without
-        one, or the coordinates with these names out of ``arm.coordinate_names``,
-        numbers or mask.
+        Coordinates at rest: none, joints and motors, motors and joints without one, or
+        names of ``arm.coordinate_names``, numbers or a mask.
     qd : (..., nv) array_like of float, optional
-        Velocities of a steady motion about which it swings, such as a rotation of the
-        base.  Damping and gyroscopic forces then count; frequencies are the sizes of
-        the complex eigenvalues, one of each pair.
+        Velocities of a steady motion, such as a rotation of the base.  Damping and
+        gyroscopic forces then count; frequencies are the absolute values of the complex
+        eigenvalues, one of each pair.
     wrench, node, frame
         Load, as in `equilibrium`.
 
     Returns
     -------
     f : (..., n) ndarray of float
-        Frequencies in Hz of the n free coordinates, ascending.  A negative one is
-        imaginary: a motion that grows like ``exp(2 pi |f| t)``.  Motions without
-        stiffness have zero to rounding.
+        Frequencies in Hz of the n free coordinates, ascending.  A negative one stands
+        for an imaginary one, of a motion that grows like ``exp(2 pi |f| t)``.  Motions
+        without stiffness have zero to rounding.
 
     Raises
     ------
@@ -236,9 +232,9 @@ def natural_frequencies(
 
     See Also
     --------
-    vibration_modes : with shapes and damping.
-    complex_modes : with eigenvalues of damped and of rotating arms.
-    equilibrium : postures about which arms swing.
+    vibration_modes : shapes and damping.
+    complex_modes : eigenvalues of damped and of rotating arms.
+    equilibrium : postures of small motions.
 
     Notes
     -----
@@ -246,7 +242,7 @@ def natural_frequencies(
 
     Examples
     --------
-    The clamped modes of both links of an arm, printed as 2.18 and 15.91, 0.48 and
+    The clamped modes of both links of an arm, in the source 2.18 and 15.91, 0.48 and
     1.80 Hz, the first of them with the other link at a right angle:
 
     >>> import numpy as np
@@ -258,7 +254,7 @@ def natural_frequencies(
     >>> fa.natural_frequencies(arm, q, held=[0, 1, 4, 5]).round(2)
     array([0.48, 1.8 ])
 
-    A pendulum hangs and stands, with sqrt(g/l)/(2 pi):
+    A hanging and an upright pendulum, with sqrt(g/l)/(2 pi):
 
     >>> arm = fa.library.pendulum(com=0.5)
     >>> fa.natural_frequencies(arm, [[-np.pi / 2], [np.pi / 2]]).round(4)
@@ -335,13 +331,7 @@ def vibration_modes(
         damped = np.einsum("...ir,...ij,...jr->...r", vectors, D, vectors)
         ratio = damped / (2.0 * omega)
     return VibrationModes(
-        arm,
-        job.q,
-        job.free.mask,
-        squares,
-        sign * shapes,
-        ratio,
-        part,
+        arm, job.q, job.free.mask, squares, sign * shapes, ratio, part
     )
 
 
@@ -355,10 +345,10 @@ def complex_modes(
     node: Any = None,
     frame: str = "node",
 ) -> ComplexModes:
-    r"""Eigenvalues and shapes of damped motions, and of those about steady rotation.
+    r"""Eigenvalues and shapes of motions with damping or about a steady rotation.
 
     Of :math:`M \delta\ddot q + D \delta\dot q + K \delta q = 0` with the tangents of
-    inverse dynamics at `q`, `qd` and no acceleration, nothing symmetrized.
+    inverse dynamics at `q`, `qd` and zero acceleration, not symmetrized.
 
     Parameters
     ----------
@@ -367,15 +357,15 @@ def complex_modes(
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     qd : (..., nv) array_like of float, optional
-        Velocities of the steady motion; none by default.  The result has a meaning
-        where the coefficients stay what they are during that motion.
+        Velocities of the steady motion; zero by default.  The coefficients must be
+        constant during that motion.
     held, wrench, node, frame
         As in `natural_frequencies`.
 
     Returns
     -------
     modes : ComplexModes
-        Twice as many as there are free coordinates, in conjugate pairs.
+        Modes, twice as many as free coordinates, in conjugate pairs.
 
     Raises
     ------
@@ -409,7 +399,7 @@ def complex_modes(
 
 
 class _Job:
-    """What the functions of this module share: arguments, and the linear system."""
+    """Arguments of the functions of this module, and the linear system."""
 
     def __init__(
         self,
@@ -464,9 +454,9 @@ class _Job:
 
 
 def _one_of_each_pair(values: Any) -> Array:
-    """Frequencies of eigenvalues (..., 2 n): |s| of complex pairs, real ones paired.
+    """Frequencies of eigenvalues (..., 2 n): |s| of complex pairs, real ones in pairs.
 
-    Two real ones, the largest with the least, count as the frequency of the square
+    Two real ones, the largest with the smallest, give the frequency of the square
     ``s1 s2``: positive if both decay, negative if one grows.
     """
     flat = np.asarray(values, complex).reshape(-1, values.shape[-1])

@@ -277,7 +277,7 @@ def test_payload_with_rotary_inertia_in_space() -> None:
         ),
         ({"modal_damping": [0.1, 0.2]}, "modal_damping of link 'arm' has shape (2,)"),
         ({"damping_ratio": -0.1}, "damping_ratio of link 'arm' is -0.1 for mode 1"),
-        ({"n_points": 1}, "n_points of link 'arm' is 1, expected a whole number"),
+        ({"n_points": 1}, "n_points of link 'arm' is 1, expected at least 2"),
         ({"n_points": 7.5}, "n_points of link 'arm' is 7.5, expected a whole number"),
         ({"tip_mass": -1.0}, "has the mass -1 kg"),
         ({"tip_inertia": (1.0, 1.0, 3.0)}, "principal moments of inertia"),

@@ -19,7 +19,7 @@ from flexarm import Joint
         ({"kind": "subspace"}, ["has no subspace", "6 x n matrix of twists"]),
         (
             {"kind": "free", "subspace": np.eye(6)},
-            ["a free joint has a subspace", "of kind 'subspace' alone"],
+            ["a free joint has a subspace", "only of kind 'subspace'"],
         ),
         (
             {"kind": "subspace", "subspace": np.eye(3)},
@@ -72,7 +72,7 @@ from flexarm import Joint
         ({"kind": "screw"}, ["has no screw", "six numbers, angular part first"]),
         (
             {"screw": np.ones(6)},
-            ["a revolute joint has a screw", "of kind 'screw' alone"],
+            ["a revolute joint has a screw", "only of kind 'screw'"],
         ),
         ({"kind": "screw", "screw": np.zeros(6)}, ["screw of the joint is zero"]),
         (
@@ -106,7 +106,7 @@ from flexarm import Joint
         ({"limits": "wide"}, ["limits of the joint is 'wide'", "real numbers"]),
         (
             {"kind": "universal", "limits": (-1, 1)},
-            ["have shape (2,)", "expected (2, 2)", "least and largest"],
+            ["have shape (2,)", "expected (2, 2)", "lower and upper"],
         ),
         (
             {"kind": "universal", "limits": [(-1, 2), (1, 1)]},

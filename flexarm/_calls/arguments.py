@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .._support.checks import short_text
 from .._support.options import did_you_mean
 from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, StackLike
@@ -51,7 +52,8 @@ def real_array(name: str, value: Any) -> Any:
         array = np.asarray(value)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{name} is {_short(value)}, expected a rectangular array of real numbers"
+            f"{name} is {short_text(value)}, expected a rectangular array of real "
+            "numbers"
         ) from None
     if array.dtype == object and array.ndim == 0:
         inside = next((a for a in (name.rstrip("01"), "q") if hasattr(value, a)), "")
@@ -61,8 +63,8 @@ def real_array(name: str, value: Any) -> Any:
         )
     if not np.can_cast(array.dtype, np.float64):
         raise ArgumentError(
-            f"{name} is {_short(value)} of type {array.dtype}, expected an array of "
-            "real numbers (float64)"
+            f"{name} is {short_text(value)} of type {array.dtype}, expected an array "
+            "of real numbers (float64)"
         )
     return array.astype(np.float64, copy=False)
 
@@ -105,12 +107,7 @@ def check_finite(name: str, array: Any, axes: int = 1) -> None:
 def _named(value: Any) -> str:
     """Text for a value that is not a number: itself, or its type."""
     plain = value is None or isinstance(value, dict | set)
-    return _short(value) if plain else f"of type {type(value).__name__}"
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) < 60 else text[:57] + "..."
+    return short_text(value) if plain else f"of type {type(value).__name__}"
 
 
 def positive_number(name: str, value: Any) -> float:
@@ -124,11 +121,11 @@ def positive_number(name: str, value: Any) -> float:
     return number
 
 
-def count_of(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number of at least `least`, or raise."""
+def count_of(name: str, value: Any, minimum: int = 1) -> int:
+    """Return a whole number of at least `minimum`, or raise."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        bound = "zero" if least == 0 else least
+    if not whole or value < minimum:
+        bound = "zero" if minimum == 0 else minimum
         raise ArgumentError(
             f"{name} is {value!r}, expected a whole number, {bound} or more"
         )
@@ -170,7 +167,7 @@ def refuse_constraints(arm: AnyArm, what: str) -> None:
     constraints = any_of(arm).constraints
     if constraints:
         raise ModelError(
-            f"{what} is not known for an arm with constraints, of which this one "
-            f"has {len(constraints)}; expected an arm without, such as "
+            f"{what} does not exist for an arm with constraints, this one has "
+            f"{len(constraints)}; expected an arm without, such as "
             "arm.replace(constraints=())"
         )

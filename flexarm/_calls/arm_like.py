@@ -27,7 +27,7 @@ class ArmLike(Printed, Description):
     """A tree of bodies with a C model: its sizes, names and indices.
 
     `flexarm.Arm` is one, with all functions of the package as methods.  The functions
-    stand below it and know this class alone.
+    stand below it and only use this class.
     """
 
     bodies: Any
@@ -74,7 +74,7 @@ class ArmLike(Printed, Description):
     def neutral(self) -> Array:
         """Positions of the undeformed arm with all bodies in their joint frames, (nq,).
 
-        All zero but for the first entry of each quaternion, which is one.
+        Zero except the first entry of each quaternion, which is one.
         """
         joints = [body.joint.neutral for body in self.bodies]
         return np.concatenate([*joints, np.zeros(self._n_motors + self._modes_at[-1])])
@@ -328,7 +328,7 @@ class ArmLike(Printed, Description):
         index = self.body_index(body)
         return slice(self._node_offset[index], self._node_offset[index + 1])
 
-    # what follows from the bodies and constraints
+    # follow from the bodies and constraints
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

@@ -73,15 +73,17 @@ def in_chunks(
     return result
 
 
-def parts(batch: tuple[int, ...], most: int = STATES) -> Iterator[tuple[slice, ...]]:
-    """Yield slices of the leading axes with at most `most` states each."""
+def parts(
+    batch: tuple[int, ...], max_states: int = STATES
+) -> Iterator[tuple[slice, ...]]:
+    """Yield slices of the leading axes with at most `max_states` states each."""
     rest = int(np.prod(batch[1:]))
-    if rest > most:
+    if rest > max_states:
         for i in range(batch[0]):
-            for inner in parts(batch[1:], most):
+            for inner in parts(batch[1:], max_states):
                 yield (slice(i, i + 1), *inner)
     else:
-        step = max(1, most // max(1, rest))
+        step = max(1, max_states // max(1, rest))
         for i in range(0, batch[0], step):
             yield (slice(i, i + step),)
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from .._support.checks import short_text
 from ..errors import (
     ArgumentError,
     FlexarmError,
     NotFiniteError,
     SingularityError,
 )
-from .arguments import _short, any_of, common_batch, real_array
+from .arguments import any_of, common_batch, real_array
 from .arm_like import AnyArm, ArmLike, StackLike
 
 # arguments with nq entries
@@ -95,7 +96,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise if an array cannot store a result."""
     if not isinstance(out, np.ndarray):
         raise ArgumentError(
-            f"out is {_short(out)}, expected an ndarray of shape {batch + core}"
+            f"out is {short_text(out)}, expected an ndarray of shape {batch + core}"
         )
     at = max(out.ndim - len(core), 0)
     try:  # out may have more leading axes than the arguments
@@ -214,13 +215,13 @@ def explain(
     kernel : str
         Name of the gufunc that failed.
     error : Exception
-        What it raised.
+        Exception of the gufunc.
     extra : tuple
         Operands in front of the arrays, such as a node number.
     out : ndarray, optional
         Where the result was to be stored.
     again : callable, optional
-        Computes the result once more without raising; by default the gufunc alone.
+        Computes the result again without raising; by default the gufunc.
     **given : array_like
         The arguments in order, by name.
     """

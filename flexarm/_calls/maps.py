@@ -142,14 +142,14 @@ def _why(
 def explain(
     name: str, error: Exception, *, out: Any = None, **given: Any
 ) -> BaseException:
-    """Return the exception to raise in place of what a map raised.
+    """Return the exception to raise in place of that of a map.
 
     Parameters
     ----------
     name : str
         Name of the map in ``_core``.
     error : Exception
-        What it raised.
+        Exception of the map.
     out : ndarray, optional
         Where the result was to be stored.
     **given : array_like

@@ -23,6 +23,12 @@ POSE_TOLERANCE = 1e-6
 MODEL_TOLERANCE = 1e-9
 
 
+def short_text(value: Any) -> str:
+    """Text of a value in one line, of less than 60 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) < 60 else text[:57] + "..."
+
+
 def as_numbers(what: str, value: Any) -> Array:
     """Return a new float array; raise for text, complex numbers and ragged lists."""
     try:
@@ -33,9 +39,9 @@ def as_numbers(what: str, value: Any) -> Array:
             raise TypeError
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
-        text = " ".join(repr(value).split())
-        text = text if len(text) < 60 else text[:57] + "..."
-        raise ModelError(f"{what} is {text}, expected real numbers") from None
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected real numbers"
+        ) from None
 
 
 def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
@@ -75,24 +81,24 @@ def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
     return first if len(names) <= 8 else f"{first}, ... ({len(names)} in all)"
 
 
-def whole_number(what: str, value: Any, least: int | None = None) -> int:
-    """Return a whole number of at least `least`, or raise."""
+def whole_number(what: str, value: Any, minimum: int | None = None) -> int:
+    """Return a whole number of at least `minimum`, or raise."""
     try:
         number = operator.index(value)
     except TypeError:
         raise ModelError(f"{what} is {value!r}, expected a whole number") from None
-    if least is not None and number < least:
-        wanted = {0: "zero or more"}.get(least, f"at least {least}")
+    if minimum is not None and number < minimum:
+        wanted = {0: "zero or more"}.get(minimum, f"at least {minimum}")
         raise ModelError(f"{what} is {number}, expected {wanted}")
     return number
 
 
 def check_angles(what: str, angles: Array) -> None:
     """Raise if angles exceed two turns: they are probably in degrees."""
-    most = float(np.abs(angles).max(initial=0.0))
-    if most > 4.0 * np.pi:
+    largest = float(np.abs(angles).max(initial=0.0))
+    if largest > 4.0 * np.pi:
         raise ModelError(
-            f"{what} has an angle of {most:g}, expected radians, at most two turns; "
+            f"{what} has an angle of {largest:g}, expected radians, at most two turns; "
             "np.radians converts degrees"
         )
 
@@ -195,7 +201,9 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     )
     scale = float(np.abs(about_origin).max())
     if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
-        raise ModelError(f"{who} has an inertia that is not symmetric, make it so")
+        raise ModelError(
+            f"{who} has an inertia that is not symmetric, expected a symmetric one"
+        )
     a, b, c = np.linalg.eigvalsh(about_com)
     if a < -1e-9 * scale:
         raise ModelError(
@@ -205,7 +213,7 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     if a + b < c - 1e-9 * scale:
         raise ModelError(
             f"{who} has the principal moments of inertia {a:.4g}, {b:.4g}, {c:.4g} "
-            "kg m^2, but no body has one above the sum of the other two"
+            "kg m^2, expected none above the sum of the other two"
         )
 
 

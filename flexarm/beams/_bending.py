@@ -220,7 +220,6 @@ class BeamModes(BendingModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        # checked numbers
         length = positive("length of the beam", self.length, "m")
         rho = positive("mass_per_length of the beam", self.mass_per_length, "kg/m")
         link = rho * length
@@ -238,13 +237,13 @@ class BeamModes(BendingModes):
             normalization=known_normalization(self.normalization),
         )
         # Cauchy-Schwarz for mass and moments of the payload
-        most = math.sqrt(self.tip_mass * self.tip_inertia)
-        if abs(self.tip_moment) > most * (1.0 + 1e-12):
+        largest = math.sqrt(self.tip_mass * self.tip_inertia)
+        if abs(self.tip_moment) > largest * (1.0 + 1e-12):
             raise ModelError(
                 f"tip_moment is {self.tip_moment:g} kg m, but a payload of "
                 f"{self.tip_mass:g} kg and {self.tip_inertia:g} kg m^2 has at most "
-                f"sqrt(tip_mass tip_inertia) = {most:g} kg m; tip_inertia counts from "
-                "the tip, not from the centre of mass"
+                f"sqrt(tip_mass tip_inertia) = {largest:g} kg m; tip_inertia counts "
+                "from the tip, not from the centre of mass"
             )
         self._solve(link)
 

@@ -229,7 +229,6 @@ def finite_element_link(
     stiffness = rows.T @ rows
     if kind == "modes":  # the rest is rounding
         stiffness = np.diag(np.diag(stiffness))
-    # foreshortening
     kappa: Array | None = None
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)

@@ -118,9 +118,7 @@ class FreeBeamModes(_UnloadedBeam):
         y, h, even = b * (fraction - 0.5), 0.5 * b, mode % 2.0 == 1.0
         circular = [np.sin(y), np.cos(y), -np.sin(y), -np.cos(y)]
         wave = np.where(
-            even,
-            circular[(order + 1) % 4] / np.cos(h),
-            circular[order % 4] / np.sin(h),
+            even, circular[(order + 1) % 4] / np.cos(h), circular[order % 4] / np.sin(h)
         )
         parity = np.where(even, 1.0, -1.0)
         ends = np.exp(y - h) + parity * (-1.0) ** order * np.exp(-y - h)

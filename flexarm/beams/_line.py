@@ -292,7 +292,6 @@ def cut(
         corners[at_piece] + (at - ends[at_piece])[:, np.newaxis] * axes[at_piece, :, 0]
     )
     points[-1] = corners[-1]
-    # names of the nodes
     names = [f"n{j}" for j in range(len(at))]
     names[0], names[-1] = "base", "tip"
     for x, label in named.items():
@@ -376,7 +375,6 @@ def section_breaks(
                 f"{who} are {steps.sum():g} m long together, expected the {total:g} m "
                 "of the link"
             )
-    # the section at a distance
     ends = np.cumsum(steps)
 
     def stepped(at: float) -> Section:

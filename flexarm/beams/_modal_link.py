@@ -7,14 +7,19 @@ with a second plane of bending and torsion.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, inertia_matrix, positive
+from .._support.checks import (
+    as_array,
+    as_numbers,
+    inertia_matrix,
+    positive,
+    whole_number,
+)
 from .._support.options import explained
 from .._support.quadrature import gauss_count, gauss_rule
 from ..bodies.joints import Joint
@@ -224,7 +229,6 @@ def _modes_of_link(
     for kind, argument, modes, expected in given:
         if modes is None:
             continue
-        # of the right kind and length
         if not isinstance(modes, expected):
             raise ModelError(
                 f"{argument} of link {name!r} is {type(modes).__name__}, expected "
@@ -251,16 +255,8 @@ def _points_of_link(
         return gauss_count(
             max(float(own.beta[-1]) * own.length for own in modes.values())
         )
-    try:
-        count = int(operator.index(n_points))
-    except TypeError:
-        count = 0
-    if count < 2:
-        raise ModelError(
-            f"n_points of link {name!r} is {n_points!r}, expected a whole number "
-            "from 2 up, since one point has no moment of inertia"
-        )
-    return count
+    # one point has no moment of inertia
+    return whole_number(f"n_points of link {name!r}", n_points, 2)
 
 
 def _count(modes: dict[str, LinkModes]) -> int:

@@ -71,11 +71,11 @@ def _signs(vectors: Array, momentum: Array) -> Array:
     """
     carried = momentum @ vectors
     first = np.argmax(np.abs(carried), axis=0)
-    most = carried[first, np.arange(vectors.shape[1])]
+    largest = carried[first, np.arange(vectors.shape[1])]
     size = np.abs(vectors)
     large = np.argmax(size > (1.0 - 1e-6) * size.max(axis=0), axis=0)
     fallback = vectors[large, np.arange(vectors.shape[1])]
-    return np.asarray(np.sign(np.where(np.abs(most) > 1e-6, most, fallback)))
+    return np.asarray(np.sign(np.where(np.abs(largest) > 1e-6, largest, fallback)))
 
 
 def modal(
@@ -133,15 +133,14 @@ def _choose(
             count = whole_number(f"n_modes of {who}", n_modes, 1)
             _check_count(f"n_modes of {who}", count, len(order))
         chosen = order[:count]
-    # largest frequency
     if max_frequency is not None:
-        most = float(as_array(f"max_frequency of {who}", max_frequency, ()))
-        slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * most]
+        limit = float(as_array(f"max_frequency of {who}", max_frequency, ()))
+        slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * limit]
         if not slow:
             raise ModelError(
-                f"max_frequency of {who} is {most:g} Hz, below its lowest frequency of "
-                f"{omega.min() / (2.0 * np.pi):.4g} Hz; a link that does not deform is "
-                "a RigidBody"
+                f"max_frequency of {who} is {limit:g} Hz, below its lowest frequency "
+                f"of {omega.min() / (2.0 * np.pi):.4g} Hz; a link that does not deform "
+                "is a RigidBody"
             )
         chosen = slow
     if not chosen:
@@ -161,12 +160,7 @@ def _check_count(what: str, wanted: int, there: int) -> None:
 
 
 def condensed(
-    name: str,
-    rows: Array,
-    mass: Array,
-    labels: Sequence[str],
-    keep: Any,
-    n_fixed: int,
+    name: str, rows: Array, mass: Array, labels: Sequence[str], keep: Any, n_fixed: int
 ) -> tuple[Array, tuple[str, ...]]:
     """Static shapes of some nodes, and modes with these nodes held, as columns."""
     held = columns_of_nodes(name, labels, keep)

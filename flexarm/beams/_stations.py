@@ -167,7 +167,6 @@ def make_stations(
             mass[first + k] = w * section.mass_per_length
             about = section.rotary_inertia * turning
             inertia[first + k] = w * (R * about) @ R.T
-    # payloads
     bare = Stations(
         line,
         fraction,

@@ -58,7 +58,7 @@ class Body(Printed, Description):
 
     @property
     def total_mass(self) -> float:
-        """Mass of all nodes or, where they are given, of the modal integrals, in kg."""
+        """Mass of the modal integrals, if given, or of all nodes, in kg."""
         if self.integrals is not None:
             return self.integrals.m
         return float(self.node_mass.sum())

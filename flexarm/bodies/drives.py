@@ -2,7 +2,7 @@ r"""Flexible joints: motors behind gears and elastic shafts, dry friction, stops
 
 A joint of one freedom may have a `Drive`: the motor sits on the body that carries the
 joint, and a spring between gear and joint replaces their rigid connection.  The angle
-of the motor becomes a coordinate of its own,
+of the motor becomes a coordinate,
 
 .. math:: V_K = \tfrac12 K (q - q_m / N)^2, \qquad
    T_m = \tfrac12 (\omega + \dot q_m a) \cdot J_r (\omega + \dot q_m a)
@@ -32,16 +32,16 @@ Array = NDArray[np.float64]
 MIN_SMOOTHING_VELOCITY = 1e-150
 
 
-def finite_number(what: str, value: Any, *, least: float | None = 0.0) -> float:
-    """Return a finite number of at least `least`, or raise."""
+def finite_number(what: str, value: Any, *, minimum: float | None = 0.0) -> float:
+    """Return a finite number of at least `minimum`, or raise."""
     number = float(as_array(what, value, ()))
-    if least is not None and number < least:
+    if minimum is not None and number < minimum:
         raise ModelError(f"{what} is {number:g}, expected zero or more")
     return number
 
 
 def _positive(what: str, value: Any) -> float:
-    number = finite_number(what, value, least=None)
+    number = finite_number(what, value, minimum=None)
     if not number > 0.0:
         text = f"{number:g}" if number else "zero"
         raise ModelError(f"{what} is {text}, expected a positive number")
@@ -107,8 +107,8 @@ class CoulombFriction(Description):
         """
         if not abs(force) < self.force:
             raise ArgumentError(
-                f"force is {force:g}, expected less than the {self.force:g} of the "
-                "friction, which more overcomes"
+                f"force is {force:g}, which overcomes the friction, expected less "
+                f"than {self.force:g}"
             )
         rest = np.sqrt((self.force - force) * (self.force + force))
         return float(self.smoothing_velocity * force / rest)
@@ -125,7 +125,7 @@ class Stops(Description):
     Parameters
     ----------
     lower, upper : float
-        Bounds of the joint coordinate, in rad or m; infinite where there is none.
+        Bounds of the joint coordinate, in rad or m, may be infinite.
     stiffness : float
         Stiffness k in N m/rad or N/m.
     damping : float
@@ -269,7 +269,7 @@ class Drive(Description):
         self._set(
             stiffness=float(stiffness),
             gear_ratio=finite_number(
-                "gear_ratio of the drive", self.gear_ratio, least=None
+                "gear_ratio of the drive", self.gear_ratio, minimum=None
             ),
             **{n: finite_number(f"{n} of the drive", getattr(self, n)) for n in names},
         )
@@ -296,7 +296,8 @@ class Drive(Description):
             lowest = float(np.linalg.eigvalsh(inertia)[0])
             if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
                 raise ModelError(
-                    "stator_inertia of the drive is not symmetric, make it so"
+                    "stator_inertia of the drive is not symmetric, expected that "
+                    "entries (i, j) and (j, i) are equal"
                 )
         else:
             inertia = as_array("stator_inertia of the drive", inertia, ())
@@ -311,7 +312,7 @@ class Drive(Description):
     def _check_motor(self) -> None:
         rigid = bool(np.isinf(self.stiffness))
         if self.locked is not None:
-            locked = finite_number("locked of the drive", self.locked, least=None)
+            locked = finite_number("locked of the drive", self.locked, minimum=None)
             self._set(locked=locked)
             if rigid:
                 raise ModelError(
@@ -322,7 +323,7 @@ class Drive(Description):
             raise ModelError(
                 "rotor_inertia of the drive is zero, so the motor has no equation of "
                 "motion and the mass matrix is singular; expected the inertia of the "
-                "rotor, or locked= for a motor that stands still"
+                "rotor, or locked= for a motor at rest"
                 + (", or leave out a rigid drive without a rotor" if rigid else "")
             )
         if rigid and self.damping > 0.0:

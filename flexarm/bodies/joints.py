@@ -61,7 +61,7 @@ class Joint(Description):
         Name of the parent body, or ``"ground"``; by default the previous body of the
         arm, and the ground for the first one.
     node : str or int
-        Node of the parent at which the joint sits.
+        Node of the parent that carries the joint.
     position : (3,) array_like of float
         Origin of the joint frame in the frame of the node, in m, which moves with the
         deformed body.
@@ -195,8 +195,8 @@ class Joint(Description):
             raise ModelError(
                 "a joint 'subspace' has no subspace, expected a 6 x n matrix of twists"
                 if self.subspace is None
-                else f"a {self.kind} joint has a subspace, expected it of kind "
-                "'subspace' alone"
+                else f"a {self.kind} joint has a subspace, expected it only of "
+                "kind 'subspace'"
             )
         if self.subspace is None:
             return None
@@ -219,8 +219,8 @@ class Joint(Description):
             raise ModelError(
                 "a joint 'screw' has no screw, expected six numbers, angular part first"
                 if self.screw is None
-                else f"a {self.kind} joint has a screw, expected it of kind 'screw' "
-                "alone"
+                else f"a {self.kind} joint has a screw, expected it only of kind "
+                "'screw'"
             )
         if self.screw is None:
             return None
@@ -254,14 +254,14 @@ class Joint(Description):
         if limits.shape != (2, n):
             raise ModelError(
                 f"limits of the joint have shape {limits.shape}, expected "
-                f"{'(2,)' if n == 1 else (2, n)}: least and largest position"
+                f"{'(2,)' if n == 1 else (2, n)}: lower and upper limits"
             )
         for i, (lower, upper) in enumerate(limits.T):
             if not lower <= upper or lower == np.inf or upper == -np.inf:
                 where = f" of its position {i + 1}" if n > 1 else ""
                 raise ModelError(
                     f"limits of the joint{where} are {lower:g} and {upper:g}, expected "
-                    "a least position that is not above the largest one"
+                    "a lower limit that is not above the upper one"
                 )
         limits.flags.writeable = False
         return limits
@@ -271,12 +271,12 @@ class Joint(Description):
         if self.pitch != 0.0 and self.kind != "helical":
             raise ModelError(
                 f"a {self.kind} joint has the pitch {self.pitch:g} m/rad, expected it "
-                "of a helical joint alone"
+                "only of a helical joint"
             )
         if self.axis2 is not None and self.kind not in ("universal", "planar"):
             raise ModelError(
-                f"a {self.kind} joint has a second axis, expected it of a universal or "
-                "planar joint alone"
+                f"a {self.kind} joint has a second axis, expected it only of a "
+                "universal or planar joint"
             )
         if self.axis.tolist() == [0.0, 0.0, 1.0]:
             return
@@ -470,7 +470,7 @@ def _check_joint_forces(joint: Joint) -> None:
     # types and values
     joint._set(
         stiffness=finite_number("stiffness of the joint", joint.stiffness),
-        rest=finite_number("rest of the joint", joint.rest, least=None),
+        rest=finite_number("rest of the joint", joint.rest, minimum=None),
     )
     for name, kind in (
         ("drive", Drive),

@@ -132,7 +132,7 @@ def attachment_motion(body: Body, eta: Array) -> tuple[Array, Array, Array]:
     Pi = np.zeros((*shape, 6, body.n_modes))
     if d is None:
         return np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.zeros((*shape, 3)), Pi
-    # the twist of the node in its own axes, by the modes alone, turned to the frame
+    # the twist of the node in its own axes, only by the modes, turned to the frame
     R, _ = rotation(eta @ body.node_rotation[d].T)
     l = node_place(body, d, eta)
     twist = twist_map(body, d, eta)[..., : body.n_modes]
@@ -197,10 +197,7 @@ def node_slopes(body: Body, node: int, eta: Array) -> Array:
 
 
 def twist_map(
-    body: Body,
-    node: int,
-    eta: Array,
-    child: tuple[Joint, Array, Array] | None = None,
+    body: Body, node: int, eta: Array, child: tuple[Joint, Array, Array] | None = None
 ) -> Array:
     """Twist of a node, or of a child on it, per rate of a body (K1-K5).
 

@@ -199,7 +199,7 @@ class RigidBody(Body):
 class FlexibleBody(Body):
     """Body that deforms in a few assumed modes.
 
-    Node ``j`` sits at ``node_position[j] + node_translation[j] @ eta``, plus
+    Node ``j`` is at ``node_position[j] + node_translation[j] @ eta``, plus
     ``node_foreshortening[j] @ eta @ eta / 2``, and is turned by
     ``exp(node_rotation[j] @ eta)``, in the frame of the body.  That frame is fixed to
     the inboard attachment (clamped modes) unless `attachment` names a node that the

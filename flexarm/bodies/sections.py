@@ -125,7 +125,7 @@ class Section(Description):
             )
         self._set(rotary_inertia=turn)
 
-    # what a beam needs
+    # properties for beams
 
     @property
     def mass_per_length(self) -> float:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, positive
+from .._support.checks import as_array, as_numbers, positive, whole_number
 from .._support.quadrature import gauss_rule
 from .._support.sparse import scipy_sparse
 from ..errors import ModelError
@@ -81,16 +79,8 @@ def beam_mesh(
     >>> print((mesh.clamped_modes("0", 2).omega).round(3))
     [3.516 7.032]
     """
-    # checked numbers
     L = positive("length of the beam mesh", length, "m")
-    try:
-        count = int(operator.index(n_elements))
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise ModelError(
-            f"n_elements is {n_elements}, expected a whole number, one or more"
-        )
+    count = whole_number("n_elements", n_elements, 1)
     rho = positive("mass_per_length of the beam mesh", mass_per_length, "kg/m")
     EA = positive("axial_stiffness of the beam mesh", axial_stiffness, "N")
     GJ = positive("torsional_stiffness of the beam mesh", torsional_stiffness, "N m^2")

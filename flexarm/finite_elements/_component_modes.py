@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array
+from ..bodies.integrals import RIGID_TOLERANCE
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
@@ -17,6 +18,7 @@ from .consistent import cross_rows, pair_sums
 from .eigenproblems import (
     clamped_eigenmodes,
     fix_signs,
+    free_eigenmodes,
     modal_compliance,
     stiffness_factor,
 )
@@ -217,6 +219,46 @@ class MeshModes:
         )
 
 
+def clamped_modes(
+    mesh: FiniteElementModel, attachment: int, free: NDArray[np.intp], n_modes: int
+) -> MeshModes:
+    """Normal modes of a clamped mesh; see `FiniteElementModel`."""
+    K, M = (A[free][:, free] for A in (mesh.stiffness, mesh.mass))
+    name = mesh.node_names[attachment]
+    factor = stiffness_factor(K, f"clamped at node {name!r}")
+    omega2, vectors = clamped_eigenmodes(K, M, factor, n_modes)
+    shapes = np.zeros((mesh.n_dof, len(omega2)))
+    shapes[free] = vectors
+    return MeshModes(mesh, shapes, np.diag(omega2), _numbered(omega2), attachment, ())
+
+
+def free_modes(mesh: FiniteElementModel, n_modes: int) -> MeshModes:
+    """Elastic modes of a free mesh; see `FiniteElementModel`."""
+    rigid = mesh.rigid_motions(mesh.centre_of_mass)
+    inertia = rigid.T @ (mesh.mass @ rigid)
+    arms = np.sqrt(np.trace(inertia[:3, :3]) / (3.0 * mesh.total_mass))
+    size = np.abs(mesh.stiffness) @ np.abs(rigid)
+    held = np.abs(mesh.stiffness @ rigid).max(axis=0) / size.max(axis=0).clip(1e-300)
+    if held.max() > RIGID_TOLERANCE:
+        raise ModelError(
+            "a rigid motion of the mesh has stiffness (ratio "
+            f"{held.max():.1e}), expected none in free space; export the mesh "
+            "without supports, or use clamped modes"
+        )
+    if not np.linalg.eigvalsh(inertia[:3, :3])[0] > 1e-12 * arms**2:
+        raise ModelError(
+            "the mesh has no moment of inertia about one axis, expected one about "
+            "all of them; give its sections a rotary inertia"
+        )
+    rigid[:, :3] /= arms
+    omega2, vectors = free_eigenmodes(mesh.stiffness, mesh.mass, rigid, n_modes)
+    return MeshModes(mesh, vectors, np.diag(omega2), _numbered(omega2), None, ())
+
+
+def _numbered(modes: Array) -> tuple[str, ...]:
+    return tuple(f"mode {j + 1}" for j in range(len(modes)))
+
+
 def craig_bampton(
     mesh: FiniteElementModel,
     attachment: int,
@@ -281,7 +323,7 @@ def _orthogonal(modes: MeshModes) -> MeshModes:
             "of the interfaces; give the mesh rotary inertia there"
         )
     shapes = fix_signs(modes.shapes @ (vectors / np.sqrt(compliance)))
-    names = tuple(f"mode {j + 1}" for j in range(modes.n_modes))
+    names = _numbered(compliance)
     return replace(
         modes, shapes=shapes, stiffness=np.diag(1.0 / compliance), names=names
     )
@@ -296,7 +338,7 @@ def user_modes(
     """Check shapes that a user gives; see `FiniteElementModel.modes`."""
     n = mesh.n_dof
     given = np.array(as_array("shapes of the modes", shapes, (n, None)))
-    names = names or tuple(f"mode {j + 1}" for j in range(given.shape[1]))
+    names = names or _numbered(given.T)
     if len(names) != given.shape[1]:
         raise ModelError(
             f"there are {given.shape[1]} modes and {len(names)} mode names, expected "

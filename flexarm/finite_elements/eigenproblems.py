@@ -104,8 +104,8 @@ def stiffness_factor(stiffness: Any, what: str) -> Factor:
 def _check_count(wanted: int, possible: int) -> None:
     if not 0 <= wanted <= possible:
         raise ModelError(
-            f"n_modes is {wanted}, expected 0 to {possible}, which is what the degrees "
-            "of freedom of the mesh leave"
+            f"n_modes is {wanted}, expected 0 to {possible}, by the degrees of freedom "
+            "of the mesh"
         )
 
 

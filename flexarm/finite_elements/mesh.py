@@ -1,4 +1,4 @@
-"""A finite-element mesh: nodes, mass and stiffness, and what they must satisfy."""
+"""A finite-element mesh: nodes, mass and stiffness, and their modes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from .._support.sparse import scipy_sparse
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..errors import ModelError
-from ._component_modes import MeshModes, craig_bampton, user_modes
-from .consistent import pair_sums, rigid_columns
-from .eigenproblems import (
-    clamped_eigenmodes,
-    free_eigenmodes,
-    stiffness_factor,
-    symmetric_matrix,
+from ._component_modes import (
+    MeshModes,
+    clamped_modes,
+    craig_bampton,
+    free_modes,
+    user_modes,
 )
+from .consistent import pair_sums, rigid_columns
+from .eigenproblems import symmetric_matrix
 
 Array = NDArray[np.float64]
 Node = str | int
@@ -415,15 +416,7 @@ class FiniteElementModel:
         >>> print(mesh.clamped_modes("0", 2).omega.round(3))  # in rad/s
         [4.306 5.559]
         """
-        index, free = self._clamp(attachment)
-        K, M = (A[free][:, free] for A in (self.stiffness, self.mass))
-        name = self.node_names[index]
-        factor = stiffness_factor(K, f"clamped at node {name!r}")
-        omega2, vectors = clamped_eigenmodes(K, M, factor, n_modes)
-        shapes = np.zeros((self.n_dof, len(omega2)))
-        shapes[free] = vectors
-        names = tuple(f"mode {j + 1}" for j in range(len(omega2)))
-        return MeshModes(self, shapes, np.diag(omega2), names, index, ())
+        return clamped_modes(self, *self._clamp(attachment), n_modes)
 
     def craig_bampton(
         self,
@@ -514,28 +507,7 @@ class FiniteElementModel:
             If a rigid motion has stiffness, if the mesh has loose parts, or if it has
             fewer modes.
         """
-        rigid = self.rigid_motions(self.centre_of_mass)
-        inertia = rigid.T @ (self.mass @ rigid)
-        arms = np.sqrt(np.trace(inertia[:3, :3]) / (3.0 * self.total_mass))
-        size = np.abs(self.stiffness) @ np.abs(rigid)
-        held = np.abs(self.stiffness @ rigid).max(axis=0) / size.max(axis=0).clip(
-            1e-300
-        )
-        if held.max() > RIGID_TOLERANCE:
-            raise ModelError(
-                "a rigid motion of the mesh meets a stiffness (ratio "
-                f"{held.max():.1e}), expected none in free space; export the mesh "
-                "without supports, or use clamped modes"
-            )
-        if not np.linalg.eigvalsh(inertia[:3, :3])[0] > 1e-12 * arms**2:
-            raise ModelError(
-                "the mesh has no moment of inertia about one axis, expected one about "
-                "all of them; give its sections a rotary inertia"
-            )
-        rigid[:, :3] /= arms
-        omega2, vectors = free_eigenmodes(self.stiffness, self.mass, rigid, n_modes)
-        names = tuple(f"mode {j + 1}" for j in range(len(omega2)))
-        return MeshModes(self, vectors, np.diag(omega2), names, None, ())
+        return free_modes(self, n_modes)
 
     def modes(
         self,

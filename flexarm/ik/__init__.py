@@ -3,7 +3,4 @@
 from ._result import InverseKinematics
 from ._solver import inverse_kinematics
 
-__all__ = [
-    "InverseKinematics",
-    "inverse_kinematics",
-]
+__all__ = ["InverseKinematics", "inverse_kinematics"]

@@ -8,7 +8,7 @@ from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.explain import explain
 from .._calls.threads import ONE, kernels, threaded
-from .nodes import _quiet_pose, check_frame, node_of, turn_spatial
+from .nodes import check_frame, node_of, quiet_pose, turn_spatial
 
 
 def node_acceleration(
@@ -77,7 +77,7 @@ def node_acceleration(
 
         def again() -> Any:
             a = arm._model.quiet("node_acceleration")(index, q, qd, qdd)
-            return turn_spatial(_quiet_pose(arm, index, q), a, -1)
+            return turn_spatial(quiet_pose(arm, index, q), a, -1)
 
         own = {"out": out} if frame == "node" else {"again": again}
         raise explain(

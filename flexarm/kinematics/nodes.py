@@ -271,7 +271,7 @@ def jacobian(
 
         def again() -> Any:
             return turn_spatial(
-                _quiet_pose(arm, index, q), arm._model.quiet("jacobian")(index, q)
+                quiet_pose(arm, index, q), arm._model.quiet("jacobian")(index, q)
             )
 
         own = {"out": out} if frame == "node" else {"again": again}
@@ -341,7 +341,7 @@ def node_velocity(
 
         def again() -> Any:
             V = arm._model.quiet("node_velocity")(index, q, qd)
-            return turn_spatial(_quiet_pose(arm, index, q), V, -1)
+            return turn_spatial(quiet_pose(arm, index, q), V, -1)
 
         own = {"out": out} if frame == "node" else {"again": again}
         raise explain(
@@ -415,7 +415,7 @@ def wrench_forces(
     except Exception as error:
 
         def again() -> Any:
-            turned = _turn_back(_quiet_pose(arm, index, q), wrench)
+            turned = _turn_back(quiet_pose(arm, index, q), wrench)
             return arm._model.quiet("wrench_forces")(index, q, turned)
 
         own = {"out": out} if frame == "node" else {"again": again}
@@ -424,7 +424,8 @@ def wrench_forces(
         ) from None
 
 
-def _quiet_pose(arm: AnyArm, index: Any, q: Any) -> Any:
+def quiet_pose(arm: AnyArm, index: Any, q: Any) -> Any:
+    """Poses of nodes, NaN for invalid positions."""
     return arm._model.quiet("node_pose")(index, q)
 
 

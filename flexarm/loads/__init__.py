@@ -2,7 +2,4 @@
 
 from ._link_loads import LinkLoads, link_loads
 
-__all__ = [
-    "LinkLoads",
-    "link_loads",
-]
+__all__ = ["LinkLoads", "link_loads"]

@@ -1,4 +1,4 @@
-"""Loads along flexible links: what their sections transmit, strains and stresses."""
+"""Loads along flexible links: forces and moments of sections, strains, stresses."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..bodies.maps import cross_matrix, rotation
 from ..bodies.profile import BeamProfile
 from ..bodies.sections import Section
 from ..errors import ArgumentError, ModelError
+from ..model.expansion import expanded
 from ..model.loops import Loop
 from ._link_wrenches import Wrenches
 
@@ -24,8 +25,8 @@ Array = NDArray[np.float64]
 class LinkLoads:
     r"""Loads at the cuts of one link, in the axes of its deformed sections.
 
-    What the part beyond a cut exerts on the part before it: a positive axial force is
-    tension, and a moment turns as the right hand does about its axis, so that
+    Forces and moments that the part beyond a cut exerts on the part before it: a
+    positive axial force is tension, moments are right-handed about their axes, so that
 
     .. math:: M_x = GJ\,\theta', \qquad M_y = -EI_y\,w'', \qquad M_z = EI_z\,v''.
 
@@ -43,9 +44,9 @@ class LinkLoads:
         Stretch, rate of twist in 1/m, curvatures :math:`v''` and :math:`w''` in 1/m,
         by the modes of the link.
     strain_moment : (..., S, 3) ndarray
-        The moments that belong to these strains, in N m.
+        Moments of these strains, in N m.
     profile : BeamProfile
-        The link as a beam.
+        Cuts of the link.
     """
 
     name: str
@@ -67,18 +68,18 @@ class LinkLoads:
         return self.moment[..., 0]
 
     def stress(self, *, by_strain: bool = False) -> Array:
-        """Largest normal stress by size in each section.
+        """Largest absolute normal stress in each section.
 
         Parameters
         ----------
         by_strain : bool
-            Of the moments that belong to the strains of the modes, without axial force,
-            in place of those in balance.
+            Use the moments of the strains of the modes, without axial force, in place
+            of those in balance.
 
         Returns
         -------
         stress : (..., S) ndarray
-            In Pa.
+            Stress in Pa.
 
         Raises
         ------
@@ -87,11 +88,11 @@ class LinkLoads:
 
         See Also
         --------
-        flexarm.beams.Section.normal_stress : of one section.
+        flexarm.beams.Section.normal_stress : stress of one section.
 
         Examples
         --------
-        A tube of 1 m under its own weight, in MPa at its root, beside the formula of a
+        A tube of 1 m under its own weight, in MPa at its root, and the formula of a
         cantilever, M = mu g L^2/2:
 
         >>> import flexarm as fa
@@ -120,17 +121,17 @@ class LinkLoads:
         )
 
     def shear_stress(self, *, by_strain: bool = False) -> Array:
-        """Largest shear stress by size of torsion in each section.
+        """Largest absolute shear stress of torsion in each section.
 
         Parameters
         ----------
         by_strain : bool
-            Of the torsion that belongs to the strains of the modes.
+            Use the torsion of the strains of the modes.
 
         Returns
         -------
         stress : (..., S) ndarray
-            In Pa; that of shear forces is left out.
+            Stress in Pa, without that of shear forces.
 
         Raises
         ------
@@ -139,7 +140,7 @@ class LinkLoads:
 
         See Also
         --------
-        flexarm.beams.Section.shear_stress : of one section.
+        flexarm.beams.Section.shear_stress : stress of one section.
 
         Examples
         --------
@@ -189,10 +190,10 @@ def link_loads(
 ) -> dict[str, LinkLoads]:
     r"""Axial force, shear, torsion and bending moments along the links of an arm.
 
-    Forces and moments at a cut balance all that is beyond it: inertia and weight of the
-    rest of the link, what hangs on it, and a wrench from outside.  That is exact in any
-    state of motion, however coarse the modes are.  Beside them stand the moments that
-    belong to the strains of the modes.
+    Forces and moments at a cut balance all loads beyond it: inertia and weight of the
+    rest of the link, of the bodies on it, and an external wrench.  This is exact in any
+    state of motion, for any modes.  In addition there are the moments of the strains of
+    the modes.
 
     Parameters
     ----------
@@ -204,16 +205,16 @@ def link_loads(
         Velocities and accelerations, such as those of `forward_dynamics`.  Leading axes
         broadcast.
     wrench : (..., 6) array_like of float, optional
-        Moment in N m, then force in N, that acts on a node from outside.
+        Moment in N m, then force in N, of an external wrench on a node.
     node : int, str or (body, node), optional
-        Number or name of the node on which it acts; by default the tip.
+        Number or name of this node; by default the tip.
     frame : {"node", "base"}
         Axes of the wrench, as in `wrench_forces`.
 
     Returns
     -------
     loads : dict of str to LinkLoads
-        For each link that is a beam, by its name: those of `beams.flexible_link` and
+        Loads of each link by its name, for links of `beams.flexible_link` and
         `beams.finite_element_link`.
 
     Raises
@@ -225,19 +226,19 @@ def link_loads(
 
     See Also
     --------
-    inverse_dynamics : at a joint the moment about its axis.
+    inverse_dynamics : moments about the axes of joints.
     plotting.link_loads : draws them.
 
     Notes
     -----
-    The loads at the base are those of the joint: the moment about its axis is minus
-    its torque (less that on a hub), as the joint acts on the link from the other side.
-    Motors and their housings belong to the link that carries them.
+    The loads at the base are those of the joint: the moment about its axis is minus its
+    torque (without that on a hub), as the joint acts on the link from the other side.
+    Motors and their housings are loads of the link that carries them.
 
-    Strains of few modes miss the jumps of shear that joints and payloads bring, and
-    moments by strains converge more slowly than deflections; how far the two are apart
-    says how good the modes are.  They agree in a link of elements at rest under loads
-    at its nodes.
+    Strains of few modes do not have the jumps of shear at joints and payloads, and
+    moments by strains converge more slowly than deflections; the difference of both
+    moments measures the quality of the modes.  They agree in a link of elements at rest
+    under loads at its nodes.
 
     References
     ----------
@@ -247,8 +248,8 @@ def link_loads(
 
     Examples
     --------
-    A level link of 2 kg/m and 1 m at rest, as stiff as not to sag: at the base 2 g in
-    shear, and half of that in bending:
+    A stiff level link of 2 kg/m and 1 m at rest has a shear force of 2 g at the base,
+    and half of that in bending:
 
     >>> import flexarm as fa
     >>> link = fa.beams.finite_element_link(
@@ -279,8 +280,6 @@ def link_loads(
             "lengths or 1".format(*(value.shape[:-1] for value in given))
         ) from None
     if any(body.joint.drive is not None for body in arm.bodies):
-        from ..model.expansion import expanded
-
         arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
     wrenches = Wrenches(arm, *given)
     if wrench is not None:
@@ -303,14 +302,15 @@ def _refuse(arm: ArmLike) -> None:
     if loops:
         raise ArgumentError(
             f"the arm has {len(loops)} loops, whose forces act on its links, "
-            "expected a tree; give what they transmit as a wrench"
+            "expected a tree; give their forces as a wrench"
         )
 
 
 def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoads:
-    """Loads of one link: moment and force at each cut from those about its frame."""
+    """Loads of one link, from the wrenches about its frame."""
     body = wrenches.arm.bodies[number]
     eta = wrenches.modes(number)[0]
+    # wrenches beyond each cut, about the cut, in the axes of its section
     forces, moments = [], []
     for j, node in enumerate(profile.node):
         about_frame = wrenches.beyond(number, profile, j)
@@ -321,6 +321,7 @@ def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoad
         moment = moment - (cross_matrix(place) @ force[..., np.newaxis])[..., 0]
         forces.append(np.einsum("...ij,...i->...j", R, force))
         moments.append(np.einsum("...ij,...i->...j", R, moment))
+    # strains of the modes and their moments
     strain = np.einsum("sam,...m->...sa", profile.strain, eta)
     bend = strain * profile.stiffness
     loads = LinkLoads(

@@ -1,18 +1,19 @@
-"""Wrenches of inertia, weight and outer loads of bodies and parts of them, in NumPy.
+"""Wrenches of inertia, weight and external loads of bodies and their parts, in NumPy.
 
-Rigid rows of (B5) for arrays of states, axes of the body, about its frame.  They are
-linear in the masses, so the part of a link beyond a cut has those of its own integrals.
+Rigid rows of (B5) for arrays of states, in the axes of the body, about its frame.  They
+are linear in the masses, so those of a part of a link follow from its integrals.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from ..bodies.foreshortening import driven_shapes
 from ..bodies.integrals import ModalIntegrals, modal_integrals, nodal_integrals
 from ..bodies.maps import cross_matrix, node_place
@@ -20,9 +21,6 @@ from ..bodies.profile import BeamProfile
 from ..errors import ArgumentError
 from ..kinematics.links import link_accelerations, link_velocities
 from ..kinematics.nodes import check_frame, link_poses, node_of, node_pose
-
-if TYPE_CHECKING:
-    from ..bodies.body import Body
 
 Array = NDArray[np.float64]
 Motion = tuple[Array, Array, Array]
@@ -35,18 +33,18 @@ def _cross(x: Array, y: Array) -> Array:
 def body_wrench(
     c: ModalIntegrals, motion: Motion, twist: Array, rate: Array, gravity: Array
 ) -> Array:
-    """Moment and force that keep a body in motion against its weight, (..., 6).
+    """Moment and force that hold a body in motion against its weight, (..., 6).
 
     Parameters
     ----------
     c : ModalIntegrals
-        Of the body or of a part of it, with n modes.
+        Integrals of the body or of a part of it, with n modes.
     motion : tuple of (..., n) ndarray
         Modal coordinates, rates and accelerations.
     twist, rate : (..., 6) ndarray
         Twist of the frame in its own axes, and the rates of its entries.
     gravity : (..., 3) ndarray
-        In the axes of the frame.
+        Gravity in the axes of the frame.
     """
     eta, etad, etadd = motion
     omega, v = twist[..., :3], twist[..., 3:]
@@ -85,7 +83,7 @@ def _one_node(arm: ArmLike, node: Any) -> int:
 
 
 def _with_driven(second: Array, motion: Motion) -> Motion:
-    """Coordinates, rates and accelerations of the modes and the shapes they drive."""
+    """Coordinates, rates and accelerations of the modes and of driven shapes."""
     eta, etad, etadd = motion
     slope = np.einsum("krs,...s->...kr", second, eta)
     zeta = 0.5 * np.einsum("...kr,...r->...k", slope, eta)
@@ -98,7 +96,7 @@ def _with_driven(second: Array, motion: Motion) -> Motion:
 
 
 def whole(body: Body, motion: Motion) -> tuple[ModalIntegrals, Motion]:
-    """Integrals of a body, and the motion of its modes and what they drive."""
+    """Integrals of a body, and the motion of its modes and driven shapes."""
     c = modal_integrals(body)
     if c.driven is None:
         return c, motion
@@ -106,14 +104,14 @@ def whole(body: Body, motion: Motion) -> tuple[ModalIntegrals, Motion]:
 
 
 class Parts:
-    """A link of which parts are taken: its masses, and the shapes that modes drive.
+    """Masses and shapes of a link, for integrals of its parts.
 
     Parameters
     ----------
     body : FlexibleBody
         Link with n modes.
     profile : BeamProfile
-        Its cuts.
+        Cuts of the link.
     """
 
     def __init__(self, body: Body, profile: BeamProfile) -> None:
@@ -132,7 +130,7 @@ class Parts:
         self._translation = np.concatenate([body.node_translation, shapes], axis=2)
 
     def beyond(self, cut: int, motion: Motion) -> tuple[ModalIntegrals, Motion]:
-        """Integrals of what is beyond a cut, and the motion as in `whole`."""
+        """Integrals of the part beyond a cut, and the motion as in `whole`."""
         mass, com, inertia = self._carried
         left = self._profile.mass_beyond[cut]
         c = nodal_integrals(
@@ -168,7 +166,7 @@ class Wrenches:
         self.rate = link_accelerations(arm, self.q, self.qd, self.qdd)
         gravity = np.asarray(arm.gravity, dtype=np.float64)
         self.gravity = np.einsum("...ji,j->...i", self.pose[..., :3, :3], gravity)
-        # outer loads as (body, node, wrench about the origin of the base)
+        # external loads as (body, node, wrench about the origin of the base)
         self._outer: list[tuple[int, int, Array]] = []
         self._subtree: list[Array] = []
         self._parts: dict[int, Parts] = {}
@@ -180,7 +178,7 @@ class Wrenches:
         return self.q[..., q_at], self.qd[..., at], self.qdd[..., at]
 
     def place(self, number: int, node: int) -> Array:
-        """Place of a node of the deformed body in its frame."""
+        """Position of a node of the deformed body in its frame."""
         return node_place(self.arm.bodies[number], node, self.modes(number)[0])
 
     def add_external(self, wrench: Any, node: Any, frame: str) -> None:
@@ -205,7 +203,7 @@ class Wrenches:
         self._subtree = []
 
     def to_base(self, number: int, wrench: Array) -> Array:
-        """Wrench about a frame, in its axes, as one about the base in its axes."""
+        """Convert a wrench about a frame, in its axes, to one about the base."""
         R, x = self.pose[..., number, :3, :3], self.pose[..., number, :3, 3]
         force = (R @ wrench[..., 3:, None])[..., 0]
         moment = (R @ wrench[..., :3, None])[..., 0] + _cross(x, force)
@@ -220,7 +218,7 @@ class Wrenches:
         return np.concatenate([part[..., 0] for part in parts], axis=-1)
 
     def own(self, number: int, c: ModalIntegrals, motion: Motion) -> Array:
-        """Wrench of a body or a part of it alone, about its frame."""
+        """Wrench of a body or of a part of it, about its frame."""
         return body_wrench(
             c,
             motion,
@@ -230,7 +228,7 @@ class Wrenches:
         )
 
     def subtree(self) -> list[Array]:
-        """Wrench that holds each body and all that hangs on it, about the base."""
+        """Wrenches that hold each body and all outboard of it, about the base."""
         if not self._subtree:
             arm = self.arm
             totals = []
@@ -247,7 +245,7 @@ class Wrenches:
         return self._subtree
 
     def beyond(self, number: int, profile: BeamProfile, cut: int) -> Array:
-        """Wrench that holds all beyond a cut of a link, about its frame."""
+        """Wrench that holds all parts beyond a cut of a link, about its frame."""
         body = self.arm.bodies[number]
         if number not in self._parts:
             self._parts[number] = Parts(body, profile)

@@ -185,7 +185,6 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
             if friction is not None and friction.force > 0.0:
                 pair = (friction.force, friction.smoothing_velocity)
                 result.append(JointForce(FRICTION, k, on_motor, 0.0, pair))
-        # stops
         if joint.stops is not None:
             stops = joint.stops
             for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):

@@ -38,7 +38,7 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
             parent = names[i - 1] if i else GROUND
         if parent != GROUND and parent not in names:
             raise ModelError(
-                f"body {body.name!r} hangs on {parent!r}, expected {GROUND!r} or "
+                f"body {body.name!r} has the parent {parent!r}, expected {GROUND!r} or "
                 f"one of {', '.join(names)}"
             )
         parents.append(-1 if parent == GROUND else names.index(parent))
@@ -58,7 +58,7 @@ def _check_order(names: list[str], parents: list[int]) -> None:
                 raise ModelError(
                     "the bodies form a cycle, "
                     + " -> ".join(names[k] for k in loop)
-                    + f", expected trees that stand on {GROUND!r}"
+                    + f", expected trees with the root {GROUND!r}"
                 )
             seen.add(path[-1])
         for k in path:
@@ -94,7 +94,7 @@ def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
         turns = bool(body.joint.screws[:3].any(axis=0).all())
         if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
             raise ModelError(
-                f"body {body.name!r} and all that hangs on it is massless, so its "
+                f"body {body.name!r} and all bodies outboard are massless, so its "
                 f"{body.joint.kind} joint has no equation of motion; give it a mass"
                 + (" or an inertia" if turns else "")
             )

@@ -1,4 +1,4 @@
-"""Base parameters: the combinations that forces and motion can tell apart."""
+"""Base parameters: the combinations that forces and motion can identify."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from .._calls.arm_like import ArmLike
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
+from ..kinematics.positions import integrate
 from ._regressor import InertialParameters, described, regressor_of
 
 Array = NDArray[np.float64]
 
-# part of a column that others do not give, above which it is independent; columns in a
-# space of the others keep some 1e-13, the smallest ones of flexible links above 1e-6
+# part of an independent column that is not in the space of others: dependent columns
+# have some 1e-13, the smallest independent ones of flexible links more than 1e-6
 _INDEPENDENT = 1e-8
 
-# rotation of a node, and motion as a part of its distance, by modes of random states
+# rotation of a node in rad, and motion relative to its distance, in random states
 _BEND = 0.3
 
-_SMALL = 1e-9  # coefficients that are rounding
+_SMALL = 1e-9  # smaller coefficients are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters(Printed, Description):
-    r"""The least number of combinations of parameters that give all forces.
+    r"""Smallest set of combinations of parameters that determine all forces.
 
     Attributes
     ----------
@@ -37,10 +38,10 @@ class BaseParameters(Printed, Description):
     independent : tuple of int
         Columns of the regressor that are a basis of its b independent ones.
     combinations : (b, p) ndarray of float
-        Coefficients T of the parameters in the base parameters; each has one of the
-        `independent` ones with the coefficient one.
+        Coefficients T of the parameters in the base parameters; that of its own
+        `independent` parameter is one.
     unidentified : tuple of str
-        Parameters without any influence on forces.
+        Parameters without influence on forces.
 
     Notes
     -----
@@ -57,22 +58,22 @@ class BaseParameters(Printed, Description):
 
     @property
     def values(self) -> Array:
-        """(b,) values of the combinations in the arm."""
+        """Values of the combinations in the arm, (b,)."""
         return np.asarray(self.combinations @ self.parameters.values)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The combinations in words, such as ``"link1.Izz + 0.25 link2.m"``."""
+        """Text of the combinations, such as ``"link1.Izz + 0.25 link2.m"``."""
         return tuple(self._name(i, row) for i, row in enumerate(self.combinations))
 
     def _name(self, i: int, row: Array) -> str:
         names, own = self.parameters.names, self.independent[i]
-        told = names[own]
+        text = names[own]
         for j in np.flatnonzero(row):
             if j != own:
                 size = "" if abs(row[j]) == 1.0 else f"{abs(row[j]):.6g} "
-                told += f" {'-' if row[j] < 0 else '+'} {size}{names[j]}"
-        return told
+                text += f" {'-' if row[j] < 0 else '+'} {size}{names[j]}"
+        return text
 
     def _sheet(self) -> Sheet:
         rows = [("base parameter", "value", "unit")]
@@ -84,9 +85,7 @@ class BaseParameters(Printed, Description):
 
 
 def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Array]:
-    """Positions, velocities and accelerations that move everything."""
-    from ..kinematics.positions import integrate
-
+    """Random positions, velocities and accelerations of all coordinates."""
     rng = np.random.default_rng(seed)
     scale = np.ones(arm.nv)
     for k, body in enumerate(arm.bodies):
@@ -101,23 +100,19 @@ def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Ar
 
 
 def base_parameters(
-    arm: ArmLike,
-    *,
-    bodies: Any = None,
-    families: Any = "inertia",
-    seed: int = 0,
+    arm: ArmLike, *, bodies: Any = None, families: Any = "inertia", seed: int = 0
 ) -> BaseParameters:
-    r"""Combinations of the parameters of an arm that its forces depend on.
+    r"""Find the combinations of the parameters of an arm that determine its forces.
 
     Parameters
     ----------
     arm : Arm
         Arm with p parameters.
     bodies, families : str or sequence of str, optional
-        Parameters that are meant, see `inertial_parameters`; by default those of
-        inertia of all bodies.
+        Selected parameters, see `inertial_parameters`; by default those of inertia of
+        all bodies.
     seed : int
-        Of the random states.
+        Seed of the random states.
 
     Returns
     -------
@@ -131,17 +126,16 @@ def base_parameters(
 
     See Also
     --------
-    inertial_regressor : columns of which some depend on others.
+    inertial_regressor : matrix with dependent columns.
 
     Notes
     -----
-    The regressor of random states is factored by Gram and Schmidt (QR), column by
-    column from the base to the tip [1]_: a column that those before it give is left
-    out, and its parameter is added to theirs.  So what a link cannot be told from is
-    regrouped on bodies closer to the base, as in symbolic rules [2]_.  The result
-    belongs to the constants of the geometry of the arm; random states make it miss a
-    dependence or see one that is none with probability zero, but for rounding: a column
-    is independent if others leave more than 1e-8 of it.
+    The regressor of random states is factored by Gram-Schmidt (QR), column by column
+    from base to tip [1]_: a column in the space of the previous ones is removed, and
+    its parameter is added to theirs.  So parameters are regrouped on bodies closer to
+    the base, as by symbolic rules [2]_.  The result depends on the geometry of the arm;
+    for random states it is wrong with probability zero, except for rounding: a column
+    is independent if a part of more than 1e-8 is not in the space of others.
 
     References
     ----------
@@ -152,7 +146,7 @@ def base_parameters(
 
     Examples
     --------
-    A pendulum about a level axis shows three of its ten parameters:
+    Three of the ten parameters of a pendulum on a level axis can be identified:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
@@ -165,13 +159,14 @@ def base_parameters(
     >>> len(base), len(base.parameters)
     (36, 60)
     """
+    # regressor of random states
     made = regressor_of(arm, bodies, families)
     p = len(made.places)
     states = max(8, -(-3 * p // arm.nv))
     operands = random_motion(arm, states, seed)
     columns = made("inverse_dynamics", (states,), operands)
     W = np.ascontiguousarray(columns.reshape(p, -1).T)
-    # rows in units of the forces that the parameters give, then columns of length one
+    # rows scaled by their forces, then columns of length one
     rows = np.sqrt((W.reshape(states, arm.nv, p) ** 2).mean(axis=(0, 2)))
     W = W / np.tile(np.where(rows > 0.0, rows, 1.0), states)[:, np.newaxis]
     size = np.sqrt((W * W).sum(axis=0))
@@ -181,12 +176,13 @@ def base_parameters(
             "expected others"
         )
     acts = size > 1e-14 * size.max()
+    # independent columns, and the others as their combinations
     basis = _basis(W / np.where(acts, size, 1.0), acts)
     T = np.zeros((len(basis), p))
     inverse = np.linalg.pinv(W[:, basis])
     T[:, acts] = inverse @ W[:, acts]
     T[:, basis] = np.eye(len(basis))
-    # in units of one: as large as what it multiplies
+    # remove rounding, relative to the columns
     part = np.abs(T) * size / np.maximum(size[basis], 1e-300)[:, np.newaxis]
     T[part < _SMALL] = 0.0
     parameters = described(arm, made.places)
@@ -197,7 +193,7 @@ def base_parameters(
 
 
 def _basis(W: Array, acts: NDArray[np.bool_]) -> list[int]:
-    """Columns that those before them do not give, orthogonalized twice."""
+    """Columns that are not in the space of previous ones, orthogonalized twice."""
     Q = np.zeros((len(W), 0))
     basis = []
     for j in np.flatnonzero(acts):
@@ -211,6 +207,6 @@ def _basis(W: Array, acts: NDArray[np.bool_]) -> list[int]:
 
 
 def _rounded(T: Array) -> Array:
-    """The same, with whole numbers that rounding has missed."""
+    """Replace numbers close to whole ones by these."""
     near = np.round(T)
     return np.where(np.abs(T - near) < _SMALL, near, T)

@@ -1,20 +1,21 @@
-"""Where the parameters of an arm stand in the arrays of its C model.
+"""Places of the parameters of an arm in the arrays of its C model.
 
 Forces are linear in masses, modal integrals, stiffness and damping.  `parameters_of`
-lists these constants with their places in the arrays of `_pack.pack(arm,
-integrals=True)`; what is left of the arrays without them is geometry.
+lists these constants with their places in the arrays of ``pack(arm, integrals=True)``;
+the other entries are geometry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals, modal_integrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError
@@ -29,9 +30,6 @@ from ..model.motors import (
 )
 from ..model.packing import Packed, joint_rows, pack
 
-if TYPE_CHECKING:
-    from ..bodies.body import Body
-
 Array = NDArray[np.float64]
 
 FAMILIES = ("inertia", "stiffness", "damping", "joint", "motor")
@@ -40,13 +38,13 @@ _AXES = ("x", "y", "z")
 _PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
 _UPPER = np.triu_indices(3)
 
-# integrals this small beside others of their kind are rounding, not parameters
+# integrals that are smaller, relative to others of their kind, are rounding
 _NOTHING = 1e-14
 
 
 @dataclass(frozen=True)
 class Place:
-    """One parameter, and where it stands: array, flat index, factor."""
+    """One parameter, and its places: array, flat index, factor."""
 
     name: str
     value: float
@@ -57,7 +55,7 @@ class Place:
 
 
 class _Walk:
-    """Goes along the arrays as `pack` has filled them."""
+    """Walk along the arrays in the order of `pack`."""
 
     def __init__(self, arm: ArmLike) -> None:
         self.arm, self.packed = arm, pack(arm, integrals=True)
@@ -85,18 +83,18 @@ class _Walk:
         places: Any,
         every: bool = False,
     ) -> Iterator[Place]:
-        """Parameters of one kind; without `every` those that are not zero."""
+        """Yield parameters of one kind, zero ones only with `every`."""
         found = [
             self.one(n, unit, family, body, [("modal", i, 1.0) for i in at])
             for n, at in zip(names, places, strict=True)
         ]
-        most = max((abs(x.value) for x in found), default=0.0)
+        largest = max((abs(x.value) for x in found), default=0.0)
         for x in found:
-            if every or abs(x.value) > _NOTHING * most:
+            if every or abs(x.value) > _NOTHING * largest:
                 yield x
 
     def take(self, *shape: int) -> NDArray[np.intp]:
-        """Places of the next array of this shape."""
+        """Return the places of the next array of this shape."""
         count = int(np.prod(shape))
         result = self.modal + np.arange(count).reshape(shape)
         self.modal += count
@@ -114,7 +112,7 @@ class _Walk:
         yield from self.block(names, unit, family, body, places)
 
     def moments(self, body: int, name: str, every: bool) -> Iterator[Place]:
-        """The ten parameters of a rigid body."""
+        """Yield the ten parameters of a rigid body."""
         kinds = [
             ([f"{name}.m"], "kg", self.take(1)),
             ([f"{name}.m{x}" for x in _AXES], "kg m", self.take(3)),
@@ -199,7 +197,7 @@ class _Walk:
         yield from self.block(names, unit, "inertia", body, places)
 
     def driven(self, body: int, c: ModalIntegrals) -> Iterator[Place]:
-        """Integrals of the shapes that foreshortening drives."""
+        """Yield integrals of the shapes that foreshortening drives."""
         if c.driven is None:
             return
         b = self.arm.bodies[body]
@@ -233,7 +231,7 @@ class _Walk:
     def skew(
         self, body: int, shapes: tuple[str, ...], at: NDArray[np.intp]
     ) -> Iterator[Place]:
-        """Momentum of two driven shapes, which turn no node: skew in them."""
+        """Yield momentum of two driven shapes, skew in them as they turn no node."""
         who, p = self.arm.bodies[body].name, len(shapes)
         found = [
             self.one(
@@ -247,13 +245,13 @@ class _Walk:
             for j in range(k + 1, p)
             for i, x in enumerate(_AXES)
         ]
-        most = max((abs(x.value) for x in found), default=0.0)
-        yield from (x for x in found if abs(x.value) > _NOTHING * most)
+        largest = max((abs(x.value) for x in found), default=0.0)
+        yield from (x for x in found if abs(x.value) > _NOTHING * largest)
 
     # joints and motors
 
     def friction(self, body: int) -> Iterator[Place]:
-        """Viscous friction of a joint; also counts its bodies of the C model."""
+        """Yield viscous friction of a joint, and count its bodies of the C model."""
         b = self.arm.bodies[body]
         width, names = self.packed.joints.shape[1], b.joint.velocity_names
         place = 0
@@ -267,9 +265,9 @@ class _Walk:
             self.link += 1
 
     def passive(self) -> Iterator[Place]:
-        """Springs, dry friction and stops; both stops of a joint are one."""
+        """Yield springs, dry friction and stops, both stops of a joint as one."""
         forces, i = joint_forces(self.arm), 0
-        own = {b.name for b in self.arm.bodies if b.joint.stiffness}  # springs to come
+        own = {b.name for b in self.arm.bodies if b.joint.stiffness}  # before shafts
         while i < len(forces):
             both = i + 1 < len(forces) and _are_stops(forces[i : i + 2])
             yield from self.passive_one(forces[i], [i, i + 1] if both else [i], own)
@@ -300,12 +298,14 @@ class _Walk:
     def hidden(self, part: Hidden) -> Iterator[Place]:
         body = part.mount.driven
         name = self.arm.bodies[body].name
+        # fixed parts: moments
         if part.kind == "fixed":
             held = self.moments(body, f"{name}.stator", False)
             yield from (_of_motor(x) for x in held)
             self.link += 1
             return
         at = self.take(10)
+        # rotors: masses and inertias in the moments
         about = np.outer(part.mount.axis, part.mount.axis)
         parts = [("rotor mass", "kg", [(int(at[0]), 1.0)])]
         if part.mount.turns:
@@ -315,6 +315,7 @@ class _Walk:
                 weights = zip(at[4:], J[_UPPER], strict=True)
                 where = [(int(i), float(w)) for i, w in weights if w != 0.0]
                 parts.append((what, "kg m^2", where))
+        # their values
         drive = part.mount.drive
         values = [
             drive.rotor_mass if part.mount.turns else drive.rotor_inertia,
@@ -324,6 +325,7 @@ class _Walk:
         for (what, unit, where), value in zip(parts, values, strict=False):
             places = tuple(("modal", i, w) for i, w in where)
             yield Place(f"{name}.{what}", value, unit, "motor", body, places)
+        # viscous friction of their joints
         width = self.packed.joints.shape[1]
         friction = [("joints", self.link * width + 15, 1.0)]
         unit = "N m s/rad" if part.mount.turns else "N s/m"
@@ -345,7 +347,7 @@ def _rate_unit(body: Body, i: int) -> str:
 
 
 def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
-    """The arrays of an arm, and all constants in which its forces are linear."""
+    """Return the arrays of an arm, and all constants in which its forces are linear."""
     walk, found = _Walk(arm), []
     for k, body in enumerate(arm.bodies):
         found += list(walk.friction(k))
@@ -365,7 +367,7 @@ def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
 
 
 def geometry(packed: Packed) -> Packed:
-    """The arrays with all constants zero in which forces are linear."""
+    """Return the arrays with zeros for all constants in which forces are linear."""
     arrays = {name: np.array(getattr(packed, name)) for name in LINEAR}
     for name, mask in linear_masks(packed).items():
         arrays[name][mask] = 0.0
@@ -374,12 +376,12 @@ def geometry(packed: Packed) -> Packed:
 
 LINEAR = ("joints", "modal", "passive")
 
-# columns of a row of passive forces that are factors: of springs, friction, stops
+# columns of rows of passive forces in which forces are linear
 _FACTORS = {SPRING: (4, 6), FRICTION: (4,), STOP: (6,)}
 
 
 def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
-    """Where the arrays hold constants in which forces are linear."""
+    """Masks of the constants in which forces are linear."""
     joints = np.zeros(packed.joints.shape, dtype=bool)
     joints[:, 15:21] = True
     passive = np.zeros(packed.passive.shape, dtype=bool)
@@ -389,7 +391,7 @@ def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
 
 
 def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
-    """Where driven shapes start in the modal array, their number, and that of modes."""
+    """Start of driven shapes in the modal array, their number, and that of modes."""
     result, at = [], 0
     for _, _, _, n, _, _, given, _, p, _ in packed.topology.tolist():
         at += 2 * n * n + given * given_size(n)
@@ -401,7 +403,7 @@ def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
 
 
 def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
-    """All of the modal array but how amplitudes of driven shapes follow."""
+    """Mask of the modal array without second derivatives of driven amplitudes."""
     result = np.ones(len(packed.modal), dtype=bool)
     for at, p, n in driven_places(packed):
         result[at : at + p * n * n] = False
@@ -409,17 +411,17 @@ def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
 
 
 def given_size(n: int) -> int:
-    """Numbers of `ModalIntegrals.pack` of n modes."""
+    """Length of `ModalIntegrals.pack` for n modes."""
     return 10 + 9 * n + 3 * n * n + n * (n + 1) // 2 + 6 * n + 6 * n * n
 
 
 def driven_size(n: int, p: int) -> int:
-    """Numbers of `DrivenShapes.pack` without the amplitudes."""
+    """Length of `DrivenShapes.pack` without the second derivatives."""
     return p * (6 + 6 * n + 3 * p + n + p + 6 + 6 * n + 6 * p)
 
 
 def with_values(base: Packed, places: list[Place], values: Array) -> Packed:
-    """Arrays of geometry with parameters of these values."""
+    """Return arrays of geometry with these values of parameters."""
     arrays = {name: np.array(getattr(base, name)) for name in LINEAR}
     for place, value in zip(places, values, strict=True):
         for name, i, weight in place.at:
@@ -428,7 +430,7 @@ def with_values(base: Packed, places: list[Place], values: Array) -> Packed:
 
 
 def chosen_bodies(arm: ArmLike, bodies: Any) -> tuple[int, ...]:
-    """Numbers of bodies given by name or number; all of them by default."""
+    """Return the numbers of bodies given by name or number; all by default."""
     if bodies is None:
         return tuple(range(len(arm.bodies)))
     if isinstance(bodies, str | int | np.integer):
@@ -441,7 +443,7 @@ def chosen_bodies(arm: ArmLike, bodies: Any) -> tuple[int, ...]:
 
 
 def chosen_families(families: Any) -> tuple[str, ...]:
-    """Families of parameters, checked; all of them by default."""
+    """Return checked families of parameters; all by default."""
     if families is None:
         return FAMILIES
     given = (families,) if isinstance(families, str) else families

@@ -1,4 +1,4 @@
-"""Back from parameters to an arm."""
+"""Arms with changed parameters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UPPER = np.triu_indices(3)
 def with_inertial_parameters(
     arm: AnArm, values: Any, *, bodies: Any = None, families: Any = None
 ) -> AnArm:
-    r"""Arm with other masses, modal integrals, stiffness and damping.
+    r"""Return an arm with other masses, modal integrals, stiffness and damping.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def with_inertial_parameters(
     values : (p,) array_like of float
         Values in the order of `inertial_parameters`.
     bodies, families : str or sequence of str, optional
-        Parameters that are meant, all by default; the others stay.
+        Parameters to change, all by default.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def with_inertial_parameters(
         If there are not p finite values.
     ModelError
         If no body has these parameters (a negative mass, an inertia that violates the
-        triangle inequality), or those of the housing of a motor that sits on a flexible
-        body or on the ground differ from what they are.
+        triangle inequality), or for other parameters of the housing of a motor on a
+        flexible body or on the ground.
 
     See Also
     --------
@@ -57,8 +57,8 @@ def with_inertial_parameters(
 
     Notes
     -----
-    Parameters that were identified need not be those of any body: then only
-    ``inertial_regressor(...) @ values`` has a meaning, not an arm.
+    Identified parameters need not be those of a physical body: then they only have a
+    meaning in ``inertial_regressor(...) @ values``.
 
     Examples
     --------
@@ -76,6 +76,7 @@ def with_inertial_parameters(
     (2.5, 0.36)
     """
     check_arm(arm)
+    # chosen parameters and their values
     packed, every = parameters_of(arm)
     chosen = chosen_bodies(arm, bodies), chosen_families(families)
     places = [x for x in every if x.body in chosen[0] and x.family in chosen[1]]
@@ -86,6 +87,7 @@ def with_inertial_parameters(
             "for each of inertial_parameters"
         )
     check_numbers("values", given)
+    # arrays with these values
     changed = {x.name: float(v) for x, v in zip(places, given, strict=True)}
     arrays = packed._replace(
         joints=packed.joints.copy(),
@@ -113,6 +115,7 @@ def _rebuilt(
     at = 0
     for k, body in enumerate(arm.bodies):
         n = body.n_modes
+        # arrays of the body
         K = packed.modal[at : at + n * n].reshape(n, n)
         C = packed.modal[at + n * n : at + 2 * n * n].reshape(n, n)
         at += 2 * n * n
@@ -122,12 +125,14 @@ def _rebuilt(
         if isinstance(body, RigidBody):
             bodies.append(_rigid(arm, k, moments).replace(joint=joint))
             continue
+        # driven shapes
         own = modal_integrals(body)
         driven = None
         if own.driven is not None:
             size = len(own.driven.pack())
             driven = _driven(own.driven, packed.modal[at : at + size], moments, n)
             at += size
+        # change only families with new values
         moved = [
             x.family
             for x in every
@@ -164,7 +169,7 @@ def _full(upper: Array) -> Array:
 
 
 def _rigid(arm: ArmLike, k: int, moments: Array) -> RigidBody:
-    """A rigid body of these moments, less those of the motors that sit on it."""
+    """Rigid body of these moments without those of the motors on it."""
     body = arm.bodies[k]
     assert isinstance(body, RigidBody)
     own = moments_at(Lump(body.mass, body.com, body.inertia), np.eye(3), np.zeros(3))
@@ -187,7 +192,7 @@ def _rigid(arm: ArmLike, k: int, moments: Array) -> RigidBody:
 
 
 def _integrals(x: Array, n: int, driven: DrivenShapes | None) -> ModalIntegrals:
-    """The inverse of `ModalIntegrals.pack`."""
+    """Inverse of `ModalIntegrals.pack`."""
     sizes = [1, 3, 6, 3 * n, 3 * n, 3 * n, 3 * n * n, n * (n + 1) // 2, 6 * n]
     m, mp0, J0, E, F0, mp1, F1, low, J1s, J2s = np.split(x, np.cumsum(sizes))
     G = np.zeros((n, n))
@@ -208,15 +213,17 @@ def _integrals(x: Array, n: int, driven: DrivenShapes | None) -> ModalIntegrals:
 
 
 def _driven(old: DrivenShapes, x: Array, moments: Array, n: int) -> DrivenShapes:
-    """The inverse of `DrivenShapes.pack`, the modes of the body before the shapes."""
+    """Inverse of `DrivenShapes.pack`, with the modes of the body before the shapes."""
     p = len(old.second)
     shapes = [(p, 3)] * 2 + [(p, n, 3)] * 2 + [(p, p, 3), (p, n), (p, p), (p, 6)]
     shapes += [(p, n, 6), (p, p, 6)]
     sizes = np.cumsum([int(np.prod(s)) for s in shapes])
+    # parts of the array
     parts = np.split(x[p * n * n :], sizes[:-1])
     E, F0, Fkr, Frk, Fkl, Gkr, Gkl, J1, Jkr, Jkl = (
         part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)
     )
+    # blocks of modes and shapes
     own, c = _integrals(moments, n, None), old.integrals
     F1, G, J2 = c.F1.copy(), c.G.copy(), c.J2s.copy()
     F1[:, :n, :n] = own.F1
@@ -243,7 +250,7 @@ def _driven(old: DrivenShapes, x: Array, moments: Array, n: int) -> DrivenShapes
 
 
 def _joint(arm: ArmLike, k: int, changed: dict[str, float], every: list[Place]) -> Any:
-    """The joint with what changes of its friction, springs and motor."""
+    """Joint with changed friction, springs and motor."""
     body = arm.bodies[k]
     joint, drive = body.joint, body.joint.drive
     family = [x for x in every if x.body == k and x.family in ("joint", "motor")]
@@ -280,7 +287,7 @@ def _drive(drive: Any, who: str, value: dict[str, float]) -> dict[str, Any]:
     }
     new: dict[str, Any] = {f: value[name] for name, f in keys.items() if name in value}
     if f"{who}.rotor mass" in value and f"{who}.rotor inertia" not in value:
-        new["rotor_inertia"] = new.pop("rotor_mass")  # it slides
+        new["rotor_inertia"] = new.pop("rotor_mass")  # of a sliding rotor
     dry = f"{who}.motor friction"
     if dry in value and drive.motor_friction is not None:
         new["motor_friction"] = drive.motor_friction.replace(force=value[dry])

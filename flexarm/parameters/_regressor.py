@@ -28,7 +28,7 @@ from ._layout import (
 Array = NDArray[np.float64]
 
 
-# kernels for which models stack; products of derivatives take them one by one
+# kernels of stacks; others, of products of derivatives, take models one by one
 _OF_STACKS = ("inverse_dynamics", "kinetic_energy", "potential_energy")
 
 
@@ -45,9 +45,9 @@ class InertialParameters(Printed, Description):
     units : tuple of str
         Units; ``eta`` stands for that of a modal coordinate.
     families : tuple of str
-        What each is: inertia, stiffness, damping, joint, motor.
+        Family of each: inertia, stiffness, damping, joint, motor.
     bodies : tuple of str
-        Body that each belongs to.
+        Body of each.
     """
 
     names: tuple[str, ...]
@@ -70,7 +70,7 @@ class InertialParameters(Printed, Description):
         Returns
         -------
         column : int
-            From 0 on.
+            Its number, from 0.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class InertialParameters(Printed, Description):
 
 
 class Models:
-    """Models of one topology, as a stack where they stack."""
+    """Models of one topology, as a stack if possible."""
 
     def __init__(self, models: list[Model], fidelity: str) -> None:
         self._models, self._stack = models, None
@@ -116,7 +116,7 @@ class Models:
             except ValueError as error:
                 raise ModelError(
                     f"the arms do not have one topology ({error}), expected arms that "
-                    "differ in numbers alone"
+                    "differ in numbers only"
                 ) from None
 
     def __len__(self) -> int:
@@ -130,7 +130,7 @@ class Models:
         out: Any = None,
         threads: int = ONE,
     ) -> Array:
-        """What a kernel computes, the axis of models first."""
+        """Return the result of a kernel, with the axis of models first."""
         n = len(self)
         if self._stack is None or kernel not in _OF_STACKS:
             columns = [getattr(m, kernel)(*operands) for m in self._models]
@@ -147,7 +147,7 @@ class Models:
 
 
 class Regressor(Models):
-    """The arms whose one parameter is one."""
+    """Arms with one parameter equal to one, the others zero."""
 
     def __init__(self, arm: ArmLike, bodies: Any, families: tuple[str, ...]) -> None:
         packed, every = parameters_of(arm)
@@ -164,7 +164,7 @@ class Regressor(Models):
 
 
 def regressor_of(arm: ArmLike, bodies: Any, families: Any) -> Regressor:
-    """The arms of unit parameters, which the arm keeps like its other kernels."""
+    """Return the arms of unit parameters, cached in the arm like its kernels."""
     check_arm(arm)
     key = chosen_bodies(arm, bodies), chosen_families(families)
     kept: dict[Any, Regressor] = vars(arm).setdefault("_regressors", {})
@@ -173,7 +173,7 @@ def regressor_of(arm: ArmLike, bodies: Any, families: Any) -> Regressor:
 
 
 def described(arm: ArmLike, places: list[Place]) -> InertialParameters:
-    """The parameters in words."""
+    """Return the record of these parameters."""
     values = np.array([x.value for x in places])
     values.flags.writeable = False
     return InertialParameters(
@@ -188,17 +188,17 @@ def described(arm: ArmLike, places: list[Place]) -> InertialParameters:
 def inertial_parameters(
     arm: ArmLike, *, bodies: Any = None, families: Any = None
 ) -> InertialParameters:
-    r"""Constants in which the equation of motion of an arm is linear.
+    r"""List the constants in which the equation of motion of an arm is linear.
 
     Parameters
     ----------
     arm : Arm
         Arm of rigid and flexible bodies.
     bodies : str, int or sequence of these, optional
-        Bodies whose parameters are meant; all of them by default.
+        Bodies of the parameters; all by default.
     families : str or sequence of str, optional
         Some of ``"inertia"``, ``"stiffness"``, ``"damping"``, ``"joint"`` and
-        ``"motor"``; all of them by default.
+        ``"motor"``; all by default.
 
     Returns
     -------
@@ -212,8 +212,8 @@ def inertial_parameters(
 
     See Also
     --------
-    inertial_regressor : forces per unit of each of them.
-    with_inertial_parameters : the arm with other values.
+    inertial_regressor : forces per unit of each parameter.
+    with_inertial_parameters : an arm with other values.
 
     Notes
     -----
@@ -230,14 +230,14 @@ def inertial_parameters(
     ``joint``     viscous friction of each velocity; stiffness and damping of springs
                   and shafts, force of dry friction, stiffness of stops
     ``motor``     mass and inertias of rotors, viscous friction of motors; moments of
-                  housings that sit on a flexible body or on the ground
+                  housings on a flexible body or on the ground
     ============= ====================================================================
 
     Lengths, axes, mode shapes, gear ratios, gravity, rest positions and smoothing
-    velocities are known constants.  With modes known, this is the linearity that A. De
-    Luca and B. Siciliano (1991, section VI) state of flexible arms.  Of a body
-    without offset masses ``E`` and ``mp1`` are one parameter.  `base_parameters` tells
-    what forces can tell apart.
+    velocities are known constants.  For known modes this is the linearity of flexible
+    arms of A. De Luca and B. Siciliano (1991, section VI).  For a body without offset
+    masses ``E`` and ``mp1`` are one parameter.  `base_parameters` finds the
+    combinations that forces determine.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def inertial_regressor(
     out: Any = None,
     threads: int = ONE,
 ) -> Array:
-    r"""Matrix that gives the forces of a motion from the inertial parameters.
+    r"""Matrix of the forces of a motion per unit of the inertial parameters.
 
     .. math:: M(q)\,\ddot q + C(q, \dot q) = Y(q, \dot q, \ddot q)\, \pi
 
@@ -282,31 +282,31 @@ def inertial_regressor(
     qd, qdd : (..., nv) array_like of float
         Velocities and their time derivatives.  Leading axes broadcast.
     bodies, families : str or sequence of str, optional
-        Parameters that are meant, all by default; see `inertial_parameters`.
+        Selected parameters, all by default; see `inertial_parameters`.
     out : (..., nv, p) ndarray of float, optional
         Where to store the result.
     threads : int
-        Most threads on which a large batch is computed at once.
+        Largest number of threads for a large batch.
 
     Returns
     -------
     Y : (..., nv, p) ndarray of float
         Forces per unit of each parameter.  ``Y @ inertial_parameters(arm).values`` is
-        `inverse_dynamics` to rounding; with some `bodies` or `families` alone, their
-        part of it.
+        `inverse_dynamics` to rounding, or the part of the selected `bodies` and
+        `families`.
 
     See Also
     --------
-    inertial_parameters : what the columns stand for.
-    base_parameters : what motion and forces can identify.
-    energy_regressor : the same for the energy.
+    inertial_parameters : parameters of the columns.
+    base_parameters : combinations that can be identified.
+    energy_regressor : regressor of the energy.
 
     Notes
     -----
-    A column is the inverse dynamics of the arm with one parameter one and all others
-    zero, all columns in one call of a stack of such arms: p times the cost of
-    `inverse_dynamics`.  The first call makes that stack, which the arm keeps.  The axis
-    of the parameters is the slowest one in memory, unless `out` is given.
+    A column is the inverse dynamics of the arm with one parameter equal to one and all
+    others zero; one call of a stack of such arms computes all columns, at p times the
+    cost of `inverse_dynamics`.  The first call makes that stack, which the arm keeps.
+    The axis of the parameters is the slowest one in memory, unless `out` is given.
 
     References
     ----------
@@ -319,7 +319,7 @@ def inertial_regressor(
 
     Examples
     --------
-    A level pendulum at rest: its weight acts through the first moment, per kg m,
+    The weight of a level pendulum at rest acts by the first moment, per kg m:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -350,7 +350,7 @@ def energy_regressor(
     families: Any = None,
     threads: int = ONE,
 ) -> Array:
-    """Row that gives the kinetic and potential energy from the inertial parameters.
+    """Row of the kinetic and potential energy per unit of the inertial parameters.
 
     Parameters
     ----------
@@ -361,9 +361,9 @@ def energy_regressor(
     qd : (..., nv) array_like of float
         Velocities.  Leading axes broadcast.
     bodies, families : str or sequence of str, optional
-        Parameters that are meant, all by default; see `inertial_parameters`.
+        Selected parameters, all by default; see `inertial_parameters`.
     threads : int
-        Most threads on which a large batch is computed at once.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -373,14 +373,14 @@ def energy_regressor(
 
     See Also
     --------
-    inertial_regressor : the same for forces.
+    inertial_regressor : regressor of forces.
 
     Notes
     -----
-    The change of the energy between two states is the work of the forces less what
-    friction takes: with this row no accelerations are needed to identify parameters (M.
-    Gautier, W. Khalil, "On the identification of the inertial parameters of robots",
-    *IEEE Conf. Decision and Control*, 1988).
+    The change of the energy between two states is the work of the forces minus that of
+    friction: identification by this row needs no accelerations (M. Gautier, W. Khalil,
+    "On the identification of the inertial parameters of robots", *IEEE Conf. Decision
+    and Control*, 1988).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Derivatives of the steps of Runge-Kutta and Newmark, all steps at once."""
+"""Derivatives of the steps of Runge-Kutta and Newmark methods, all steps at once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,33 +12,31 @@ from .._calls.arm_like import ArmLike
 from ..derivatives import forward_dynamics_derivatives
 from ..dynamics import forward_dynamics
 from ..kinematics.positions import difference, integrate
-
-if TYPE_CHECKING:
-    from .tangent import ArmTangent
+from .tangent import ArmTangent
 
 Array = NDArray[np.float64]
 
-# of rk4: weights, times of the stages, and steps that lead to them
+# of rk4: weights, and times of the stages
 _WEIGHT = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 _TIME = (0.0, 0.5, 0.5, 1.0)
 
 
 class Steps(NamedTuple):
-    """Derivatives of the N steps of B trajectories, each by what was before it.
+    """Derivatives of the N steps of B trajectories.
 
     The first 2 nv entries of a state are local displacements of the positions, and
     velocities; methods with a memory have more.
     """
 
-    state: Array  # (B, N, s, s) by the state before
+    state: Array  # (B, N, s, s) by the previous state
     before: Array  # (B, N, s, m) by the forces at the start of the step
-    after: Array  # (B, N, s, m) by those at its end
+    after: Array  # (B, N, s, m) by the forces at its end
     parameters: Array  # (B, N, s, k)
     first: Array  # (B, s, 2 nv + m + k) first state by positions, velocities, forces
 
 
 class _Plain:
-    """Displacements of arms whose coordinates add."""
+    """Displacements of arms without quaternions, which add."""
 
     def __init__(self, arm: ArmLike) -> None:
         self.arm = arm
@@ -47,7 +45,7 @@ class _Plain:
         return qd
 
     def moved(self, u: Array, first: Array, change: Array) -> Array:
-        """Local displacement of q + u where that of q and the change of u are given."""
+        """Local displacement of q + u from that of q and the change of u."""
         return first + change
 
     def rate_change(self, u: Array, qd: Array, change: Array, rates: Array) -> Array:
@@ -55,7 +53,7 @@ class _Plain:
 
 
 class _Poses(_Plain):
-    """Displacements with poses among them: u_dot of (Q3), exponentials of (Q2)."""
+    """Displacements of arms with poses: u_dot of (Q3), exponentials of (Q2)."""
 
     def __init__(self, arm: ArmLike) -> None:
         super().__init__(arm)
@@ -112,11 +110,11 @@ class Tangents(NamedTuple):
     q: Array
     qd: Array
     tau: Array
-    p: Array  # none: (..., nv, 0)
+    p: Array  # (..., nv, 0) without parameters
 
 
 class Differentiated:
-    """What steps need of an arm: forward dynamics and its derivatives."""
+    """Forward dynamics of an arm and its derivatives, for steps."""
 
     def __init__(self, arm: ArmLike, n_forces: int, tangent: ArmTangent | None) -> None:
         self.arm, self._tangent = arm, tangent
@@ -126,7 +124,7 @@ class Differentiated:
         self.k = 0 if tangent is None else len(tangent.p)
 
     def at(self, q: Array, qd: Array, tau: Array) -> tuple[Array, Tangents]:
-        """Accelerations, and their derivatives."""
+        """Return accelerations and their derivatives."""
         arm = self.arm
         qdd = np.asarray(forward_dynamics(arm, q, qd, tau))
         dq, dqd, inverse = forward_dynamics_derivatives(arm, q, qd, tau)
@@ -155,7 +153,7 @@ class Shape(NamedTuple):
 
 
 def _add_forces(rows: Array, by: Tangents, s: Shape, part: float) -> None:
-    """Add forces that are by the given part towards those of the end of a step."""
+    """Add derivatives by forces at the given part of a step."""
     start, end = s.state, s.state + s.m
     rows[..., start:end] += (1.0 - part) * by.tau
     rows[..., end : end + s.m] += part * by.tau
@@ -174,6 +172,7 @@ def runge_kutta_steps(
     arm, way, nv = of.arm, of.way, of.arm.nv
     s = Shape(2 * nv, forces[0].shape[-1], of.k)
     shape, step = q0.shape[:-1], h[:, np.newaxis]
+    # displacement and velocity of the stages, and their derivatives
     first, second = _units(shape, nv, 2, s.width)
     u, qd = np.zeros((*shape, nv)), qd0
     du, dqd = np.zeros_like(first), second
@@ -194,12 +193,13 @@ def runge_kutta_steps(
             u, qd = ahead * rate, qd0 + ahead * qdd
             ahead = ahead[..., np.newaxis]
             du, dqd = ahead * drate, second + ahead * dqdd
+    # end of the step
     rows = [way.moved(sums[0], first, sums[2]), second + sums[3]]
     return s.cut(np.concatenate(rows, axis=-2))
 
 
 def _units(shape: tuple[int, ...], nv: int, count: int, width: int) -> list[Array]:
-    """Derivatives of the parts of a state by themselves."""
+    """Unit derivatives of the parts of a state by themselves."""
     result = []
     for i in range(count):
         rows = np.zeros((*shape, nv, width))
@@ -209,7 +209,7 @@ def _units(shape: tuple[int, ...], nv: int, count: int, width: int) -> list[Arra
 
 
 class Weights(NamedTuple):
-    """Numbers of Newmark's methods and of generalized-alpha (O3)."""
+    """Coefficients of Newmark's methods and of generalized-alpha (O3)."""
 
     alpha_m: float
     alpha_f: float
@@ -218,7 +218,7 @@ class Weights(NamedTuple):
 
 
 def weights_of(method: str, spectral_radius: float) -> Weights:
-    """Those of a method of `simulate`."""
+    """Return the coefficients of a method of `simulate`."""
     if method != "generalized-alpha":
         return Weights(0.0, 0.0, 0.25 if method == "newmark" else 1.0 / 6.0, 0.5)
     rho = spectral_radius
@@ -236,14 +236,14 @@ def newmark_steps(
     hold: bool,
     w: Weights,
 ) -> tuple[Array, Array, Array, Array]:
-    """Differentiate implicit steps, by the equations (O3) that their ends obey.
+    """Differentiate implicit steps, by the equations (O3) of their ends.
 
     A state is (q, qd, qdd, a), with the accelerations and their average.
     """
     way, nv = of.way, of.arm.nv
     s = Shape(4 * nv, forces[0].shape[-1], of.k)
     dq, dqd, dqdd, da = _units(start[0].shape[:-1], nv, 4, s.width)
-    if hold:  # forces jump, and both accelerations by as much
+    if hold:  # forces jump, and so do both accelerations
         jumped = _accelerations(of, start, forces[0], (dq, dqd), s, 0.0)
         da, dqdd = da + jumped - dqdd, jumped
     _, by = of.at(*end, forces[0] if hold else forces[1])
@@ -253,7 +253,7 @@ def newmark_steps(
     known = (w.alpha_f * dqdd - w.alpha_m * da) / (1.0 - w.alpha_m)
     du = h * (dqd + h * ((0.5 - w.beta) * da + w.beta * known))
     dqd = dqd + h * ((1.0 - w.gamma) * da + w.gamma * known)
-    # what a unit of the new accelerations adds to u and qd
+    # derivatives of u and qd by the new accelerations
     by_u, by_qd = h * h * w.beta * new, h * w.gamma * new
     eye = np.broadcast_to(np.eye(nv), (*u.shape, nv))
     W = by.q @ way.moved(u, np.zeros_like(eye), by_u * eye) + by_qd * by.qd

@@ -36,9 +36,9 @@ class ParameterDerivatives:
         Derivatives of `forward_dynamics` at fixed positions, velocities and forces, if
         forces were given.
     error : (k,) ndarray of float
-        Estimate of the error of the forces, as a part of the largest one of all
-        coordinates and states: what two orders of differences disagree by.  Where all
-        are zero but for rounding, so is their difference, and the ratio says nothing.
+        Estimate of the error of the forces, relative to the largest one of all
+        coordinates and states: the difference of two orders.  It has no meaning if all
+        are zero to rounding.
     """
 
     arm: Any  # flexarm.Arm
@@ -58,7 +58,7 @@ def parameter_derivatives(
     tau: Any = None,
     scale: Any = None,
 ) -> ParameterDerivatives:
-    r"""How forces, or accelerations, change with parameters of an arm.
+    r"""Derivatives of forces, or of accelerations, by parameters of an arm.
 
     .. math:: \frac{\partial\tau}{\partial p}(q, \dot q, \ddot q; p), \qquad
         \frac{\partial\ddot q}{\partial p}(q, \dot q, \tau; p)
@@ -67,9 +67,9 @@ def parameter_derivatives(
     Parameters
     ----------
     make_arm : callable
-        ``make_arm(p)`` returns the arm of parameters (k,): payload, lengths, bending
-        stiffness, density, joint stiffness, damping, gravity, anything that is smooth.
-        The arms differ in numbers alone.
+        Function ``make_arm(p)`` that returns the arm of parameters (k,): payload,
+        lengths, bending stiffness, density, joint stiffness, damping, gravity, or
+        others that are smooth.  The arms differ in numbers only.
     p : (k,) array_like of float, or float
         Parameters, in any units.
     q : (..., nq) array_like of float
@@ -81,8 +81,8 @@ def parameter_derivatives(
     tau : (..., nu) or (..., nv) array_like of float, optional
         Forces, in place of `qdd`, for derivatives of forward dynamics, too.
     scale : (k,) array_like of float, optional
-        Typical sizes of the parameters; by default their own, and one where they are
-        zero.  Arms are made within 5 % (on one side 10 %) of that about p.
+        Typical sizes of the parameters; by default their own, and one for zeros.  Arms
+        are made within 5 % (on one side 10 %) of that about p.
 
     Returns
     -------
@@ -92,30 +92,29 @@ def parameter_derivatives(
     Raises
     ------
     ArgumentError
-        If shapes do not fit, not one of `qdd` and `tau` is given, `make_arm` returns
-        something else or arms of different structure, or an arm with constraints shall
-        have derivatives of accelerations.
+        If not one of `qdd` and `tau` is given, `make_arm` returns something else or
+        arms of different structure, or for derivatives of accelerations of an arm with
+        constraints.
     ModelError
-        If `make_arm` refuses parameters on both sides of p.
+        If `make_arm` raises for parameters on both sides of p.
 
     See Also
     --------
-    inertial_regressor : derivatives with respect to what forces are linear in.
-    trajectory_sensitivities : how a motion changes.
+    inertial_regressor : derivatives by parameters in which forces are linear.
+    trajectory_sensitivities : derivatives of a motion.
 
     Notes
     -----
-    Forces are linear in masses, modal integrals, stiffness and damping.  Their change
-    is inverse dynamics with the derivatives of these constants in place of them, which
-    for a payload or a bending stiffness is exact but for rounding.  Derivatives of the
-    constants are central differences of order ten over 0.01 of the parameter.  Only
-    what changes the geometry (lengths, axes, mode shapes, gravity, gear ratios) takes
-    such differences of forces.  The error is some 1e-14 of the
-    largest force for smooth functions such as :math:`L^{-4}`, and 1e-12 where mode
-    shapes follow a length; `error` is an upper estimate where truncation prevails,
-    since it compares with order eight.  A parameter
-    at its bound, such as a payload of zero, takes one-sided differences, in which
-    rounding is a hundredfold.
+    Forces are linear in masses, modal integrals, stiffness and damping.  Their
+    derivatives are inverse dynamics with the derivatives of these constants in place of
+    them, which for a payload or a bending stiffness is exact to rounding.  Derivatives
+    of the constants are central differences of order ten over 0.01 of the parameter.
+    Only changes of the geometry (lengths, axes, mode shapes, gravity, gear ratios) need
+    such differences of forces.  The error is about 1e-14 of the largest force for
+    smooth functions such as :math:`L^{-4}`, and 1e-12 if mode shapes depend on a
+    length; `error` is an upper estimate of truncation, since it compares with order
+    eight.  For a parameter at its bound, such as a payload of zero, differences are
+    one-sided, with a hundred times the rounding.
 
     Sensitivities in this sense, by derivatives of the equations of motion: E. Haug, J.
     Arora, *Applied Optimal Design*, 1979.
@@ -133,8 +132,8 @@ def parameter_derivatives(
     >>> float(rates.forces[0, 0].round(9))
     21.62
 
-    Changed copies of bodies make arms, here with the bending stiffness of both links
-    as a factor: forces of the modes change by ``K eta``, 18.7 N/m times 0.1 m,
+    Arms of changed copies of bodies, with a factor of the bending stiffness of both
+    links: forces of the modes change by ``K eta``, 18.7 N/m times 0.1 m:
 
     >>> arm = fa.library.de_luca_siciliano()
     >>> def make_arm(p):
@@ -144,7 +143,7 @@ def parameter_derivatives(
     >>> fa.parameter_derivatives(make_arm, [1.0], q, rest, rest).forces[4].round(3)
     array([1.873])
 
-    Mass and length, a force given, at a hundred states:
+    Mass and length, for a given force, at a hundred states:
 
     >>> def make_arm(p):
     ...     return fa.library.pendulum(mass=p[0], com=p[1])
@@ -158,6 +157,7 @@ def parameter_derivatives(
             f"{'neither' if qdd is None else 'both'} qdd and tau are given, expected "
             "accelerations for inverse dynamics or forces for forward dynamics"
         )
+    # arms, and the state at which forces are differentiated
     tangent = ArmTangent(make_arm, p, scale)
     arm = tangent.arm
     name, last = ("qdd", qdd) if tau is None else ("tau", tau)
@@ -172,7 +172,10 @@ def parameter_derivatives(
             )
         arrays["qdd"] = forward_dynamics(arm, *arrays.values())
     else:
-        inverse_dynamics(arm, *arrays.values())  # refuses what is not finite in words
+        inverse_dynamics(
+            arm, *arrays.values()
+        )  # raises for numbers that are not finite
+    # derivatives of forces, and the error estimate
     states = arrays["q"], arrays["qd"], arrays["qdd"]
     forces, coarse = tangent.forces(*states)
     flat = np.abs(forces).reshape(-1, len(tangent.p))
@@ -189,6 +192,6 @@ def parameter_derivatives(
 
 
 def solved(arm: ArmLike, q: Array, columns: Array) -> Array:
-    """M^-1 times each of the columns (..., nv, k)."""
+    """Multiply each of the columns (..., nv, k) by M^-1."""
     rows = np.moveaxis(columns, -1, 0)
     return np.moveaxis(np.asarray(apply_mass_matrix_inverse(arm, q, rows)), 0, -1)

@@ -1,4 +1,4 @@
-"""How the constants of an arm change with parameters of any kind."""
+"""Derivatives of the constants of an arm by parameters of any kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._regressor import Models
 
 Array = NDArray[np.float64]
 
-# a step as a part of a parameter: truncation of order ten, rounding a hundredfold
+# step relative to a parameter: truncation of order ten, rounding times a hundred
 STEP = 0.01
 
 _AHEAD = np.arange(11)
@@ -37,7 +37,7 @@ def _weights(nodes: Array, order: int) -> Array:
 
 
 class Rule(NamedTuple):
-    """Nodes in steps, and weights of an order and of one lower by two."""
+    """Nodes in steps, weights of an order, and of one lower by two."""
 
     nodes: Array
     weights: Array
@@ -49,10 +49,10 @@ def _rule(nodes: NDArray[Any], order: int = 10) -> Rule:
     return Rule(nodes, _weights(nodes, order), _weights(nodes, order - 2))
 
 
-# differences on both sides, or on one where a parameter is at its bound
+# differences on both sides, or on one side for a parameter at its bound
 RULES = (_rule(np.arange(-5, 6)), _rule(_AHEAD), _rule(-_AHEAD))
 
-# of order four over a tenth of the step, 1e-10: with four arms in place of ten
+# of order four over a tenth of the step: error 1e-10 with four arms in place of ten
 SHORT = 0.1
 SHORT_RULES = (
     _rule(SHORT * np.arange(-2, 3), 4),
@@ -62,7 +62,7 @@ SHORT_RULES = (
 
 
 def made_arm(make_arm: Callable[[Array], AnArm], p: Array) -> AnArm:
-    """The arm of some parameters, of which the function gets a copy."""
+    """Return the arm of a copy of the parameters."""
     arm = make_arm(np.array(p))
     try:
         check_arm(arm)
@@ -77,8 +77,8 @@ class ArmTangent:
     """An arm and the derivatives of its forces with respect to k parameters.
 
     Forces are linear in most constants (masses, integrals, stiffness): their change is
-    inverse dynamics with the derivatives of these constants.  The change with the rest
-    (places, axes, mode shapes, gravity) is a difference of forces, if there is any.
+    inverse dynamics with the derivatives of these constants.  The change by the others
+    (places, axes, mode shapes, gravity) is a difference of forces, if there is one.
     """
 
     def __init__(
@@ -88,6 +88,7 @@ class ArmTangent:
         scale: Any,
         rules: tuple[Rule, ...] = RULES,
     ) -> None:
+        # parameters and steps
         values = real_array("p", p)
         self.single = values.ndim == 0
         values = np.atleast_1d(values)
@@ -98,12 +99,13 @@ class ArmTangent:
         check_numbers("p", values)
         self.p, self._make_arm = values, make_arm
         self.steps = STEP * _sizes(values, scale)
+        # derivatives of linear constants, and arms of changed geometry
         self.arm: ArmLike = made_arm(make_arm, values)
         self._base = pack(self.arm, integrals=True)
         self._masks = linear_masks(self._base)
         linear: list[Model] = []
         moved: list[Model] = []
-        self.rules: list[tuple[Rule, bool]] = []  # and whether geometry changes
+        self.rules: list[tuple[Rule, bool]] = []  # with flags of changed geometry
         for j in range(len(values)):
             rule, packs = self._packs(j, rules)
             weights = [w / self.steps[j] for w in (rule.weights, rule.coarse)]
@@ -117,7 +119,7 @@ class ArmTangent:
         self._moved = Models(moved, self.arm.fidelity) if moved else None
 
     def _packs(self, j: int, rules: tuple[Rule, ...]) -> tuple[Rule, list[Packed]]:
-        """Arrays at the nodes of the first rule for which all arms exist."""
+        """Return arrays at the nodes of the first rule for which all arms exist."""
         refused: ModelError | None = None
         for rule in rules:
             try:
@@ -125,7 +127,7 @@ class ArmTangent:
             except ModelError as error:
                 refused = refused or error
         raise ModelError(
-            f"there is no arm beside parameter {j} = {self.p[j]:g}, at steps of "
+            f"make_arm fails near parameter {j} = {self.p[j]:g}, at steps of "
             f"{self.steps[j]:g}: {refused}; give a smaller scale"
         )
 
@@ -146,14 +148,14 @@ class ArmTangent:
                 )
         if packed.passive[:, :3].tolist() != self._base.passive[:, :3].tolist():
             raise ArgumentError(
-                f"forces inside joints come and go at parameter {j} = {self.p[j]:g}, "
-                "expected springs, friction and stops that are always there"
+                f"forces inside joints vanish or appear at parameter {j} = "
+                f"{self.p[j]:g}, expected the same springs, friction and stops"
             )
         _align(self._base, packed, arm)
         return packed
 
     def _rate(self, packs: list[Packed], weights: Array) -> Packed:
-        """The arm whose linear constants are derivatives, at the geometry of ours."""
+        """Arrays of derivatives of the linear constants, with the base's geometry."""
         arrays = {}
         for name, mask in self._masks.items():
             ours = getattr(self._base, name)
@@ -165,7 +167,7 @@ class ArmTangent:
         return self._base._replace(**arrays)
 
     def _placed(self, packed: Packed) -> Packed:
-        """Geometry of another arm with the linear constants of ours."""
+        """Arrays of another arm's geometry, with the linear constants of the base."""
         arrays = {
             name: np.where(mask, getattr(self._base, name), getattr(packed, name))
             for name, mask in self._masks.items()
@@ -180,7 +182,7 @@ class ArmTangent:
     def rates(
         self, kernel: str, operands: tuple[Array, ...]
     ) -> tuple[list[Array], list[Array]]:
-        """Derivatives of forces, or of products of them, parameter by parameter.
+        """Derivatives of forces, or of their products, for each parameter.
 
         By the weights of a rule, and by those of the lower order.
         """
@@ -206,10 +208,10 @@ class ArmTangent:
 
 
 def _align(base: Packed, packed: Packed, arm: ArmLike) -> None:
-    """Turn the driven shapes of bodies into those next to the ones of the base.
+    """Turn the driven shapes of bodies to be closest to those of the base.
 
-    Any orthogonal mixture of them stands for the same motion, with any signs; the one
-    whose amplitudes are closest to given ones is a smooth function of parameters.
+    Any orthogonal mixture of them, with any signs, represents the same motion; the one
+    with amplitudes closest to given ones is a smooth function of parameters.
     """
     driven = [
         shapes

@@ -1,4 +1,4 @@
-"""Sensitivities of whole trajectories, forward and adjoint."""
+"""Sensitivities of trajectories, forward and adjoint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 _METHODS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
-_AT_ONCE = 1024  # steps whose stages are in memory
+_AT_ONCE = 1024  # number of steps with stages in memory
 
 
 class TrajectoryGradient(NamedTuple):
@@ -72,7 +72,7 @@ class TrajectoryChange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrajectorySensitivities:
-    r"""Derivatives of a trajectory as linear maps, kept step by step.
+    r"""Derivatives of a trajectory as linear maps, step by step.
 
     The state :math:`x = (\delta q, \delta\dot q)`, with local displacements of the
     positions, obeys over each step
@@ -83,9 +83,9 @@ class TrajectorySensitivities:
     Attributes
     ----------
     trajectory : Trajectory
-        The motion, at the samples.
+        Motion at the samples.
     p : (k,) ndarray of float
-        Parameters; empty if there are none.
+        Parameters, perhaps none.
     """
 
     trajectory: Trajectory
@@ -97,12 +97,12 @@ class TrajectorySensitivities:
     def forward(
         self, q0: Any = 0.0, qd0: Any = 0.0, torque: Any = 0.0, p: Any = 0.0
     ) -> TrajectoryChange:
-        """Change of the trajectory for a change of what it depends on.
+        """Change of the trajectory for changes of initial state, forces and parameters.
 
         Parameters
         ----------
         q0, qd0 : (..., nv) array_like of float
-            Local displacement of the first positions, change of first velocities.
+            Local displacement of the first positions, change of the first velocities.
         torque : (..., n, nu or nv) array_like of float
             Change of the samples of the forces.
         p : (..., k) array_like of float
@@ -111,12 +111,12 @@ class TrajectorySensitivities:
         Returns
         -------
         change : TrajectoryChange
-            To first order, at each sample.
+            Change to first order at each sample.
 
         Examples
         --------
-        A mass of 1 kg on a spring of 4 N/m, started 1 mm further out, ends cos(2) mm
-        further out:
+        A mass of 1 kg on a spring of 4 N/m, with its start changed by 1 mm, ends with
+        a change of cos(2) mm:
 
         >>> import numpy as np
         >>> import flexarm as fa
@@ -149,8 +149,8 @@ class TrajectorySensitivities:
         Returns
         -------
         gradient : TrajectoryGradient
-            By all that the trajectory depends on, in one sweep from its end; what the
-            function itself has of forces and parameters is to be added.
+            Gradient by initial state, forces and parameters, from one sweep in reverse;
+            explicit derivatives of the function by forces and parameters must be added.
         """
         B, n, nv, m, k = self._sizes
         parts = [self._given("q", q, (n, nv)), self._given("qd", qd, (n, nv))]
@@ -178,14 +178,14 @@ class TrajectorySensitivities:
 
     @property
     def state(self) -> Array:
-        """(..., n, 2 nv, 2 nv) derivatives of each state by the first one."""
+        """Derivatives of each state by the first one, (..., n, 2 nv, 2 nv)."""
         B, _, nv, _, _ = self._sizes
         eye = np.broadcast_to(np.eye(2 * nv), (B, 2 * nv, 2 * nv))
         return self._shaped(self._run(eye, None, None))
 
     @property
     def parameters(self) -> Array:
-        """(..., n, 2 nv, k) derivatives of each state by the parameters."""
+        """Derivatives of each state by the parameters, (..., n, 2 nv, k)."""
         B, _, nv, _, k = self._sizes
         none = np.zeros((B, 2 * nv, k))
         eye = np.broadcast_to(np.eye(k), (B, k, k))
@@ -193,7 +193,7 @@ class TrajectorySensitivities:
 
     @property
     def torque(self) -> Array:
-        """(..., n, 2 nv, n, nu or nv) derivatives of each state by all samples."""
+        """Derivatives of each state by all samples, (..., n, 2 nv, n, nu or nv)."""
         B, n, nv, m, _ = self._sizes
         unit = np.eye(n * m).reshape(n, m, n * m)
         fine = refined(unit[np.newaxis], self._substeps, self._hold)
@@ -203,7 +203,7 @@ class TrajectorySensitivities:
 
     @property
     def _sizes(self) -> tuple[int, int, int, int, int]:
-        """Trajectories, samples, velocities, forces, parameters."""
+        """Numbers of trajectories, samples, velocities, forces, parameters."""
         s = self._steps
         n = len(self.trajectory.t)
         return len(s.state), n, self.trajectory.arm.nv, s.before.shape[-1], len(self.p)
@@ -259,7 +259,7 @@ def trajectory_sensitivities(
     scale: Any = None,
     threads: int = ONE,
 ) -> TrajectorySensitivities:
-    r"""Derivatives of a simulated motion by its initial state, forces and parameters.
+    r"""Differentiate a simulated motion by its initial state, forces and parameters.
 
     Parameters
     ----------
@@ -272,55 +272,55 @@ def trajectory_sensitivities(
     torque : (..., n, nu) or (..., n, nv) array_like of float, optional
         Samples of the forces; none by default.
     interpolation : {"linear", "hold"}
-        Of the forces between samples, as in `simulate`.
+        Interpolation of the forces between samples, as in `simulate`.
     method : {"rk4", "newmark", "linear-acceleration", "generalized-alpha"}
         Methods with a fixed step, as in `simulate`.
     max_step : float, optional
-        Longest step in s; by default one from sample to sample.
+        Longest step in s; by default one step from sample to sample.
     spectral_radius : float
         Of ``"generalized-alpha"``, as in `simulate`.
     make_arm : callable, optional
-        ``make_arm(p)`` returns the arm of parameters (k,), that at `p` is `arm`; see
-        `parameter_derivatives`.
+        Function ``make_arm(p)`` that returns the arm of parameters (k,), `arm` at `p`;
+        see `parameter_derivatives`.
     p, scale : (k,) array_like of float, optional
-        Parameters, and typical sizes of them.
+        Parameters, and their typical sizes.
     threads : int
-        Most threads of the simulation.
+        Largest number of threads of the simulation.
 
     Returns
     -------
     sensitivities : TrajectorySensitivities
-        With `forward` for directions, `adjoint` for the gradient of a cost in one
-        sweep, and `state`, `torque`, `parameters` for whole matrices.
+        Linear maps: `forward` for directions, `adjoint` for the gradient of a cost in
+        one sweep, and `state`, `torque`, `parameters` for whole matrices.
 
     Raises
     ------
     ArgumentError
-        If the method is another one, `torque` is no array, the arm has constraints,
-        linear fidelity or joints ``"subspace"``, or `make_arm` gives another arm.
+        If `torque` is not an array, the arm has constraints, linear fidelity or joints
+        ``"subspace"``, or `make_arm` returns another arm.
     NotFiniteError
         If the motion diverges.
 
     See Also
     --------
-    simulate : the motion itself.
-    parameter_derivatives : what it uses for parameters.
+    simulate : the motion.
+    parameter_derivatives : derivatives of forces by parameters.
 
     Notes
     -----
     These are the exact derivatives of the numbers that a method computes, not of the
-    solution that they approximate: the gradient of a cost is that of the cost as it is
-    computed, for any step.  The states of the stages of Runge-Kutta are computed again,
-    those of all steps and trajectories in one call, and with them the derivatives of
-    forward dynamics; a product of the matrices of all steps remains.  Steps of the
-    implicit methods are differentiated as equations that their ends solve, to which
-    Newton's iteration brings them to some 1e-9.  Derivatives by parameters are as good
-    as those of `parameter_derivatives`.  Quaternions are changed by local
-    displacements, as in `integrate`: ``q0`` moves along nv directions.
+    solution that they approximate: the gradient of a cost is that of the computed cost,
+    for any step.  The stages of Runge-Kutta are computed again, those of all steps and
+    trajectories in one call, with the derivatives of forward dynamics; then the
+    matrices of all steps are multiplied.  Steps of the implicit methods are
+    differentiated as solutions of their equations, which Newton's iteration solves to
+    about 1e-9.  Derivatives by parameters are as accurate as those of
+    `parameter_derivatives`.  Quaternions change by local displacements, as in
+    `integrate`: ``q0`` moves along nv directions.
 
     Memory is 8 (2 nv) (2 nv + 2 nu + k) bytes for each step, 4 nv in place of 2 nv for
-    the implicit methods; `torque` as a whole matrix grows with the square of n.
-    Integrators that choose their steps by the solution, and ROS34PW2, are refused.
+    the implicit methods; that of `torque` grows with the square of n.  Methods that
+    choose their steps by the solution, and ROS34PW2, are not supported.
 
     References
     ----------
@@ -332,7 +332,7 @@ def trajectory_sensitivities(
 
     Examples
     --------
-    A mass on a spring of 4 N/m, 1 kg, moved by 1 m at first: cos 2t and -2 sin 2t,
+    A mass of 1 kg on a spring of 4 N/m, displaced by 1 m: cos 2t and -2 sin 2t:
 
     >>> import numpy as np
     >>> import flexarm as fa
@@ -395,7 +395,7 @@ def sensitivities(
     spectral_radius: float = 0.9,
     threads: int = ONE,
 ) -> TrajectorySensitivities:
-    """Derivatives of a run, also by the parameters of a tangent."""
+    """Differentiate a run, also by the parameters of a tangent."""
     options: dict[str, Any] = {
         "interpolation": interpolation,
         "method": method,
@@ -411,6 +411,7 @@ def sensitivities(
             "reaches the last time"
         )
     hold = interpolation == "hold"
+    # states at the ends of all steps
     each = substeps_of(t, method, inf if max_step is None else float(max_step))
     count = int(np.prod(run.q.shape[:-2], dtype=int))
     samples = run.tau.reshape(count, len(t), run.tau.shape[-1])
@@ -418,10 +419,11 @@ def sensitivities(
     q, qd = run.q, run.qd
     if each > 1:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StiffeningWarning)  # that was said
+            warnings.simplefilter("ignore", StiffeningWarning)  # of the first run
             full = tau.reshape(*run.q.shape[:-2], *tau.shape[1:])
             fine = simulate(arm, q0, qd0, grid, torque=full, progress=False, **options)
         q, qd = fine.q, fine.qd
+    # derivatives of all steps
     start = q.reshape(count, -1, arm.nq), qd.reshape(count, -1, arm.nv)
     of = Differentiated(arm, tau.shape[-1], tangent)
     weights = None if method == "rk4" else weights_of(method, float(spectral_radius))
@@ -450,7 +452,7 @@ def refined(samples: Array, each: int, hold: bool) -> Array:
 
 
 def gathered(fine: Array, each: int, hold: bool) -> Array:
-    """The transposed of `refined`, for gradients (B, N + 1, m)."""
+    """Transpose of `refined`, for gradients (B, N + 1, m)."""
     if each == 1:
         return fine
     B, N, m = len(fine), fine.shape[1] - 1, fine.shape[2]
@@ -471,9 +473,9 @@ def steps_of(
     hold: bool,
     weights: Weights | None,
 ) -> Steps:
-    """Derivatives of all steps of all trajectories, some at a time.
+    """Derivatives of all steps of all trajectories, in parts.
 
-    Runge-Kutta if there are no weights of an implicit method.
+    Runge-Kutta without `weights` of an implicit method.
     """
     B, N = len(tau), len(h)
 
@@ -495,8 +497,8 @@ def steps_of(
             made = newmark_steps(of, own, after, ends, lengths[some], hold, weights)
             parts.append(made)
     joined = [np.concatenate(x) for x in zip(*parts, strict=True)]
-    begin = (states[0][:, 0], states[1][:, 0])
-    first = first_state(of, begin, tau[:, 0], weights is not None)
+    initial = (states[0][:, 0], states[1][:, 0])
+    first = first_state(of, initial, tau[:, 0], weights is not None)
     by_step = [x.reshape(B, N, *x.shape[1:]) for x in joined]
     return Steps(by_step[0], by_step[1], by_step[2], by_step[3], first)
 
@@ -504,7 +506,8 @@ def steps_of(
 def refuse_undifferentiated(
     arm: ArmLike, method: str, torque: Any, interpolation: str
 ) -> None:
-    """Refuse runs whose steps have no derivatives here."""
+    """Raise for runs whose steps have no derivatives here."""
+    # methods and forces
     if method not in _METHODS:
         raise ArgumentError(
             f"method is {method!r}, whose steps are not differentiated here; expected "
@@ -519,6 +522,7 @@ def refuse_undifferentiated(
         raise ArgumentError(
             f"interpolation is {interpolation!r}, expected 'linear' or 'hold'"
         )
+    # arms
     refuse_linear(arm, "trajectory sensitivities")
     if arm.constraints:
         raise ArgumentError(

@@ -5,10 +5,4 @@ from .joint_feedback import JointFeedback
 from .methods import simulate
 from .trajectory import Trajectory
 
-__all__ = [
-    "Event",
-    "JointFeedback",
-    "Occurrence",
-    "Trajectory",
-    "simulate",
-]
+__all__ = ["Event", "JointFeedback", "Occurrence", "Trajectory", "simulate"]

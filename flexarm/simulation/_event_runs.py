@@ -21,11 +21,7 @@ _PARTS = 8  # of an interval, at whose ends the sign is computed
 
 
 def locate(
-    run: Run,
-    method: str,
-    options: Options,
-    events: tuple[Event, ...],
-    core: bool,
+    run: Run, method: str, options: Options, events: tuple[Event, ...], core: bool
 ) -> tuple[Occurrence, ...]:
     """Return events in the order of time; set samples after terminal ones to NaN."""
     found: list[tuple[float, int, int, Array, Array]] = []

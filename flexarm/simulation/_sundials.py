@@ -16,9 +16,7 @@ MAX_STEPS = 10**6  # between two samples
 
 
 def run_cvode(
-    run: Run,
-    options: tuple[float, float, float, float],
-    progress: bool | None,
+    run: Run, options: tuple[float, float, float, float], progress: bool | None
 ) -> str:
     """Integrate all trajectories of a run; return the reason of a failure, if any."""
     CVODE = required(

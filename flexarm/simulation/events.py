@@ -295,7 +295,7 @@ def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
     return Event(excess, -1, terminal, "at rest")
 
 
-def check_events(arm: ArmLike, events: Any) -> tuple[Event, ...]:
+def check_events(events: Any) -> tuple[Event, ...]:
     """Return the events of a call of `simulate` as a tuple."""
     given = (events,) if isinstance(events, Event) else events
     if not isinstance(given, Iterable):

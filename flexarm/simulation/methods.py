@@ -179,7 +179,7 @@ def simulate(
     check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
     check_accuracy(rtol, atol, spectral_radius)
-    wanted = check_events(one, events)
+    wanted = check_events(events)
     count = threads_of(threads)
     # arrays of the run
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)

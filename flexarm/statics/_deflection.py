@@ -273,7 +273,7 @@ def static_compliance(
             where = f"{int(weak.sum())} of {weak.size} states, first at index {first}"
         raise SingularityError(
             f"static_compliance has no finite result for {where}: a motion of the free "
-            "coordinates meets no stiffness; hold more of them"
+            "coordinates has no stiffness; hold more of them"
         )
     if loads is None or loads.conservative:
         C = 0.5 * (C + np.swapaxes(C, -1, -2))
@@ -306,8 +306,8 @@ def _matched(J: Array, K: Array) -> tuple[Array, Array]:
 def _weak(K: Array) -> Mask:
     """Whether a matrix is singular to rounding, in units of its diagonal."""
     size = np.sqrt(np.abs(np.diagonal(K, axis1=-2, axis2=-1)))
-    most = size.max(axis=-1, keepdims=True, initial=0.0)
-    size = np.where(size > 0.0, size, np.where(most > 0.0, most, 1.0))
+    largest = size.max(axis=-1, keepdims=True, initial=0.0)
+    size = np.where(size > 0.0, size, np.where(largest > 0.0, largest, 1.0))
     values = np.linalg.svd(K / (size[..., None] * size[..., None, :]), compute_uv=False)
     return np.asarray(values[..., -1] <= K.shape[-1] * ROUNDING * values[..., 0])
 

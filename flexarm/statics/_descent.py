@@ -28,12 +28,12 @@ _FLAT = 1e-9  # eigenvalues below this part of the largest are zero
 _HALVINGS = 30
 
 
-def descend(problem: Problem, start: Array, most: int) -> Array:
+def descend(problem: Problem, start: Array, max_steps: int) -> Array:
     """Positions (n, nq) near minima of the energy, or at the end of the steps."""
     q: Array = start.copy()
     size = motion_sizes(problem.arm)[problem.columns]
     active = np.arange(len(q))
-    for _ in range(most):
+    for _ in range(max_steps):
         if not len(active):
             break
         here = problem.at(active)
@@ -49,8 +49,8 @@ def _direction(problem: Problem, q: Array, size: Array) -> tuple[Array, Array, A
     f = problem.unbalance(q) / size
     K = problem.matrix(q) / (size[:, None] * size)
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, -1, -2)))
-    most = np.abs(values).max(axis=-1, keepdims=True)
-    flat = _FLAT * np.where(most > 0.0, most, 1.0)
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    flat = _FLAT * np.where(largest > 0.0, largest, 1.0)
     along = (f[:, None, :] @ vectors)[:, 0]
     part = -along / np.maximum(np.abs(values), flat)
     length = np.linalg.norm(part, axis=-1)

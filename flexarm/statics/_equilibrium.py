@@ -252,10 +252,10 @@ def equilibrium(
     )
     # blocks of states
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
-    most, limit = int(max_iterations), positive_number("tolerance", tolerance)
+    steps, limit = int(max_iterations), positive_number("tolerance", tolerance)
     size = max(1, _BLOCK // arm.nv**2)
     parts = [
-        _settled(problem.at(at), states[at], still, limit, most, seek)
+        _settled(problem.at(at), states[at], still, limit, steps, seek)
         for at in (slice(i, i + size) for i in range(0, max(len(states), 1), size))
     ]
     return _result(arm, batch, *map(np.concatenate, zip(*parts, strict=True)))
@@ -313,12 +313,17 @@ def _rows(array: Array, batch: tuple[int, ...]) -> Array:
 
 
 def _settled(
-    problem: Problem, start: Array, still: Mask, tolerance: float, most: int, seek: str
+    problem: Problem,
+    start: Array,
+    still: Mask,
+    tolerance: float,
+    max_steps: int,
+    seek: str,
 ) -> tuple[Any, ...]:
     """Positions, forces and flags of a block of states."""
     if seek == "stable" and problem.columns.size:
-        start = descend(problem, start, most)
-    found = solve(problem, start, tolerance, most)
+        start = descend(problem, start, max_steps)
+    found = solve(problem, start, tolerance, max_steps)
     tau = problem.holding(found.q)
     residual = np.zeros_like(tau)
     residual[:, problem.rows] = tau[:, problem.rows]

@@ -123,14 +123,14 @@ def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
     names, axes = arm.position_names, []
     if not isinstance(joints, Mapping):
         raise ArgumentError(
-            f"joints is {joints!r}, expected values by names out of "
+            f"joints is {joints!r}, expected values by names of "
             "arm.position_names, such as {"
             f"{arm.position_names[0]!r}: [0.0, 0.5]" + "}"
         )
     for name, values in joints.items():
         if name not in names:
             raise ArgumentError(
-                f"the arm has no position {name!r}, expected names out of "
+                f"the arm has no position {name!r}, expected names of "
                 f"arm.position_names, such as {names[0]!r}"
             )
         axis = real_array(f"values of {name!r}", values)

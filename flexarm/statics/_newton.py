@@ -10,7 +10,7 @@ component in directions without stiffness.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
 from ..kinematics.positions import integrate
 from .coordinates import motion_sizes
-
-if TYPE_CHECKING:
-    from .given_loads import Loads
+from .given_loads import Loads
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -112,7 +110,7 @@ class Found:
     iterations: NDArray[np.int64]
 
 
-def solve(problem: Problem, start: Array, tolerance: float, most: int) -> Found:
+def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> Found:
     """Bring the unbalanced forces of states (n, nq) to zero."""
     q = start.copy()
     count = len(q)
@@ -122,7 +120,7 @@ def solve(problem: Problem, start: Array, tolerance: float, most: int) -> Found:
         return Found(q, np.ones(count, dtype=bool), used)
     size = motion_sizes(problem.arm)
     active = np.arange(count)
-    for _ in range(most):
+    for _ in range(max_steps):
         if not len(active):
             break
         used[active] += 1

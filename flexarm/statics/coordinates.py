@@ -196,6 +196,6 @@ def motion_sizes(arm: ArmLike) -> Array:
     for k, body in enumerate(arm.bodies):
         if body.n_modes:
             both = np.concatenate([body.node_translation, body.node_rotation], axis=1)
-            most = np.abs(both).max(axis=(0, 1))
-            size[arm.mode_slice(k)] = np.where(most > 0.0, most, 1.0)
+            largest = np.abs(both).max(axis=(0, 1))
+            size[arm.mode_slice(k)] = np.where(largest > 0.0, largest, 1.0)
     return size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,9 @@ from .._calls.arm_like import ArmLike
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
 from ..errors import SingularityError
-
-if TYPE_CHECKING:
-    from ._newton import Problem
-    from .coordinates import Freedom
-    from .given_loads import Loads
+from ._newton import Problem
+from .coordinates import Freedom
+from .given_loads import Loads
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -58,8 +56,8 @@ def has_mass(arm: ArmLike, q: Array, free: Freedom) -> Mask:
 
 def rounding(squares: Any) -> Array:
     """Size below which squares (..., n) are zero, (...)."""
-    most = np.abs(squares).max(axis=-1, initial=0.0)
-    return np.asarray(ROUNDING * squares.shape[-1] * most)
+    largest = np.abs(squares).max(axis=-1, initial=0.0)
+    return np.asarray(ROUNDING * squares.shape[-1] * largest)
 
 
 def signed_frequencies(squares: Any) -> Array:

@@ -179,13 +179,7 @@ def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> 
 
 
 def convert_rates(
-    V: Any,
-    rates: Any,
-    poses: Any,
-    source: str,
-    target: str,
-    *,
-    twist: Any = None,
+    V: Any, rates: Any, poses: Any, source: str, target: str, *, twist: Any = None
 ) -> Array:
     """Convert time derivatives of twists, or of Jacobians, to another form.
 
@@ -256,12 +250,7 @@ def convert_rates(
 
 
 def change_body_frame(
-    V: Any,
-    change: Any,
-    form: str = "body",
-    *,
-    poses: Any = None,
-    columns: bool = False,
+    V: Any, change: Any, form: str = "body", *, poses: Any = None, columns: bool = False
 ) -> Array:
     """Return twists of other frames on the same bodies (20).
 

@@ -310,7 +310,7 @@ def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     See Also
     --------
     spatial_factors : the factorizations of the spatial form by other screws.
-    flexarm.operators.operators : the same idea with the modes among the rows.
+    flexarm.operators : factors with modes among the rows.
 
     Notes
     -----
