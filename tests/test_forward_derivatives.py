@@ -285,5 +285,5 @@ def test_refusals():
         lambda: fa.forward_dynamics_vjp(closed, q, rest, rest, rest),
     ]
     for call in calls:
-        with pytest.raises(fa.ModelError, match="constraints, of which this one has 2"):
+        with pytest.raises(fa.ModelError, match="constraints, this one has 2"):
             call()

@@ -163,5 +163,5 @@ def test_what_is_no_mapping_and_what_is_no_option() -> None:
     arm = fa.library.planar_chain(2, n_modes=2)
     with pytest.raises(fa.ArgumentError, match=r"joints is \[1, 2\], expected values"):
         fa.joint_grid(arm, [1, 2])  # type: ignore[arg-type]
-    with pytest.raises(fa.ArgumentError, match="deflection is no option"):
+    with pytest.raises(fa.ArgumentError, match="deflection is not an option"):
         fa.inverse_statics(arm, [1.2, 0.5, 0.0], deflection=True)
