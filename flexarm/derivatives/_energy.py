@@ -69,7 +69,7 @@ def energy_derivatives(
     velocities are constant in the axes of the body.  The potential energy is that of
     the deformed arm, for any fidelity; the corner of a stop counts as outside.
 
-    The kernel is ``csrc/kernels/energy_tangents.c``, equation (G8).
+    The kernel is ``csrc/kernels/derivatives/energy_tangents.c``, equation (G8).
 
     Examples
     --------

@@ -87,8 +87,8 @@ def forward_dynamics_derivatives(
     accelerations.  Stops and dry friction are differentiated; the corner of a stop
     counts as outside.
 
-    The kernel is ``csrc/kernels/forward_tangents.c``, equation (G1), which is that of
-    J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics
+    The kernel is ``csrc/kernels/derivatives/forward_tangents.c``, equation (G1), which
+    is that of J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics
     algorithms*, Robotics: Science and Systems (2018), for bodies that deform.
 
     Examples

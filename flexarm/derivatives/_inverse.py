@@ -81,10 +81,11 @@ def inverse_dynamics_derivatives(
     or ruthless fidelity these are the derivatives of its own forces.  Stops and dry
     friction are differentiated; the corner of a stop counts as outside.
 
-    The kernels are ``csrc/kernels/tangent.c``, equations (X1) to (X12), and, for arms
-    without modes, ``csrc/kernels/rigid_tangents.c``.  For rigid bodies such derivatives
-    are those of J. Carpentier, N. Mansard, *Analytical derivatives of rigid body
-    dynamics algorithms*, Robotics: Science and Systems (2018).
+    The kernels are ``csrc/kernels/derivatives/tangent.c``, equations (X1) to (X12),
+    and, for arms without modes, ``csrc/kernels/derivatives/rigid_tangents.c``..  For
+    rigid bodies such derivatives are those of J. Carpentier, N. Mansard, *Analytical
+    derivatives of rigid body dynamics algorithms*, Robotics: Science and Systems
+    (2018).
 
     Examples
     --------

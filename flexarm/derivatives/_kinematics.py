@@ -53,9 +53,9 @@ def jacobian_derivatives(
     ruthless fidelity these are the derivatives of its own Jacobian: modes of a ruthless
     arm move no column.
 
-    The kernel is ``csrc/kernels/jacobian_tangents.c``, equations (G6) and (G7); the
-    bracket is that of A. Mueller, *Screw and Lie group theory in multibody kinematics*,
-    Multibody System Dynamics 43 (2018).
+    The kernel is ``csrc/kernels/derivatives/jacobian_tangents.c``, equations (G6) and
+    (G7); the bracket is that of A. Mueller, *Screw and Lie group theory in multibody
+    kinematics*, Multibody System Dynamics 43 (2018).
 
     Examples
     --------

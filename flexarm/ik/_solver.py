@@ -142,7 +142,7 @@ def inverse_kinematics(
     only restarts can escape.  Turning joints without limits end within half a turn of
     the start; in random postures they are within half a turn of zero, sliding joints
     without limits and free bodies within 1 m of the start.  The kernel is
-    ``csrc/kernels/inverse_kinematics.c``.
+    ``csrc/kernels/inverse_kinematics/inverse_kinematics.c``.
 
     Examples
     --------

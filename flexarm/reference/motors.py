@@ -13,9 +13,9 @@ Two descriptions of a motor that know nothing of each other:
   with the twist of the carrier at the joint and inertias that do not change in its
   axes, for the Lagrangian.
 
-The forces inside joints are those of ``csrc/kernels/joint_forces.h`` (H1-H3), from the
-potentials and dissipative forces as the descriptions define them.  All takes complex
-numbers.
+The forces inside joints are those of ``csrc/kernels/bodies/joint_forces.h`` (H1-H3),
+from the potentials and dissipative forces as the descriptions define them..  All takes
+complex numbers.
 """
 
 from __future__ import annotations
