@@ -1,4 +1,4 @@
-"""How well a controlled arm follows: motion, errors, commands over time."""
+"""Controlled arms: motion, errors, commands over time."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def tracking(
         line for each member.
     kind : {"motion", "errors", "commands"}
         Sensed joint positions with the desired ones dashed, desired less sensed ones,
-        or the servo commands as they are held.  Without readings of sensors those of
-        the model take their place.
+        or the held servo commands.  Values of the model take the place of missing
+        sensor readings.
     degrees : bool
         Draw angles in degrees instead of rad.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -70,6 +70,8 @@ def tracking(
             f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
         )
     ax = make_axes(ax)
+
+    # commands
     if kind == "commands":
         lines = _draw(ax, run.t, run.command, _command_names(run))
         for line in lines:
@@ -78,6 +80,8 @@ def tracking(
         unit = " (N m)" * all(_angular(run.arm)) if plain else ""
         finish(ax, "time (s)", f"servo command{unit}", legend=True)
         return lines
+
+    # errors, of the sensors where there are readings
     sensed = bool(np.isfinite(run.sensed_q).any())
     angular = _angular(run.arm)
     unit = _unit(angular, degrees)
@@ -86,6 +90,8 @@ def tracking(
         lines = _draw(ax, run.t, _scaled(errors, angular, degrees), _names(run, errors))
         finish(ax, "time (s)", f"joint error ({unit})", legend=True)
         return lines
+
+    # motion beside the desired one
     found = run.sensed_q if sensed else run.q[..., : run.desired_q.shape[-1]]
     values = _scaled(np.array(found), angular, degrees)
     lines = _draw(ax, run.t, values, _names(run, values))
@@ -105,7 +111,7 @@ def tracking(
 
 
 def _angular(arm: Arm) -> list[bool]:
-    """Whether each joint coordinate is an angle."""
+    """True for each joint coordinate that is an angle."""
     return [
         b.joint.kind != "prismatic" for b in arm.bodies for _ in range(b.joint.n_dof)
     ]
