@@ -103,7 +103,7 @@ def draw_snapshots(results: list[Result]) -> Any:
 def draw_cut(results: list[Result]) -> Any:
     """Distance of the tips of both models, and the cut matrix as it gets indefinite."""
     figure = _figure(10.0, 4.2)
-    figure.suptitle("What cutting the mass matrix after first order loses")
+    figure.suptitle("Errors by cutting the mass matrix after first order")
     left, right = figure.subplots(1, 2)
     for i, result in enumerate(results):
         case = result.case

@@ -141,7 +141,7 @@ def report_speed(results: list[Result], closed: float) -> None:
 
 def report_cut(results: list[Result]) -> bool:
     """Print errors of the cut; returns whether the full model is the paper's."""
-    heading("3. What the cut of the mass matrix loses at the paper's own deflections")
+    heading("3. Errors by the cut of the mass matrix at the paper's own deflections")
     say(
         "Largest distance of the tips, both by the exact tip formula (the paper's own "
         "stretches the outer link), and difference of a joint angle; then in the "

@@ -206,7 +206,7 @@ def sweep(
                 return _with_warning(there, points)
             store.keep(part_of(there, points))
 
-    # what earlier calls have computed, then all that is left
+    # parts of earlier calls, then all that is left
     results = Results(points)
     if store:
         store.start(study)

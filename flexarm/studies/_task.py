@@ -219,8 +219,8 @@ def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
     """Describe how results differ in form from the first ones, or return nothing."""
     if set(found) != set(first):
         return (
-            f"returned {', '.join(sorted(found))}, expected what other points "
-            f"returned, {', '.join(sorted(first))}"
+            f"returned {', '.join(sorted(found))}, expected the results "
+            f"of other points, {', '.join(sorted(first))}"
         )
     for name, x in found.items():
         if x.shape[1:] != first[name].shape[1:]:
