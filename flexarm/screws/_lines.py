@@ -60,7 +60,7 @@ def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
     Raises
     ------
     NotFiniteError
-        If an axis is zero or not finite.
+        If an axis is zero.
 
     Notes
     -----

@@ -419,7 +419,7 @@ def screw(
     Raises
     ------
     NotFiniteError
-        If an axis is zero or a number not finite, but the pitch.
+        If an axis is zero.
 
     See Also
     --------

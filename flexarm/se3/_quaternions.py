@@ -62,7 +62,7 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
     Raises
     ------
     NotFiniteError
-        If a quaternion has the length zero or is not finite.
+        If a quaternion has the length zero.
 
     See Also
     --------
@@ -141,7 +141,7 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
     Raises
     ------
     NotFiniteError
-        If a quaternion has the length zero or is not finite.
+        If a quaternion has the length zero.
 
     See Also
     --------
@@ -214,7 +214,7 @@ def quaternion_log(q: Any, *, out: Any = None) -> Any:
     Raises
     ------
     NotFiniteError
-        If a quaternion has the length zero or is not finite.
+        If a quaternion has the length zero.
 
     See Also
     --------
