@@ -373,7 +373,7 @@ def _plane(ax: Any, lines: Sequence[Any], limit: float | None) -> None:
     ax.axvline(0.0, color="0.4", linewidth=0.8, zorder=0.5)
     ax.axhline(0.0, color="0.8", linewidth=0.6, zorder=0.4)
     _damping_lines(ax, left, tall)
-    _frequency_lines(ax, left, right, tall)
+    _frequency_lines(ax, right, tall)
 
 
 def _damping_lines(ax: Any, left: float, tall: float) -> None:
@@ -408,7 +408,7 @@ def _damping_lines(ax: Any, left: float, tall: float) -> None:
         )
 
 
-def _frequency_lines(ax: Any, left: float, right: float, tall: float) -> None:
+def _frequency_lines(ax: Any, right: float, tall: float) -> None:
     """Circles of equal size with their frequencies in Hz."""
     from matplotlib.ticker import MaxNLocator
 

@@ -353,7 +353,7 @@ def _compose(
     size = max(float((high - low).max()), 1e-6)
 
     # parts that stand still, and those that frames move
-    still, moving = [ground(size)], []
+    still, moving = [ground()], []
     for i, (arm, q, factor, label) in enumerate(members):
         look = Look(label, color(i), factor, size)
         parts = traces(arm, q, look, shapes[i], straight[i])

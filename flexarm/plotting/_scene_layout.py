@@ -23,7 +23,7 @@ _CAMERAS = {
 _ROOM = 0.75  # part of a view without labels
 
 
-def ground(size: float) -> dict[str, Any]:
+def ground() -> dict[str, Any]:
     """Mark of the base."""
     marker = {"size": 7, "color": GROUND, "symbol": "square"}
     return {

@@ -200,7 +200,7 @@ def columns_at(frame: Frame, points: Points, *, exact: bool = False) -> Pair:
     points : Points
         Points of it.
     exact : bool
-        Whether the angular velocity of the points is the exact one.
+        True for the exact angular velocity of the points.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def frames_of(arm: ArmLike, q: Array, u: Array | None, *, exact: bool) -> list[F
     q, u : (..., nv, 1) ndarray
         Positions, and velocities where they are needed.
     exact : bool
-        Whether nodes turn with the exact rate of their rotation.
+        True for the exact rate of the rotation of nodes.
 
     Returns
     -------

@@ -18,7 +18,7 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
     Y : (..., 2, 3, 3) array_like of float
         Dual rotation, [A, theta~ A].
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 3, 3) array_like of float
         Dual rotation, [A, theta~ A].
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
     a : (..., 2, 3) array_like of float
         Dual vector, real part first.
     out : (..., 2, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     b : (..., 2, 3) array_like of float
         Dual vector, real part first.
     out : (..., 2, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def rotation_exp(W: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) array_like of float
         Dual rotation vector (u, w).
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 3, 3) array_like of float
         Dual rotation, [A, theta~ A].
     out : (..., 2, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) array_like of float
         Dual rotation vector.
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) array_like of float
         Dual rotation vector.
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

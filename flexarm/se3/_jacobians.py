@@ -31,7 +31,7 @@ def so3_jacobian(phi: Any, *, side: str = "left", out: Any = None) -> Any:
     side : {"left", "right"}, optional
         Angular velocity in fixed axes, the default, or in the turned ones.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def so3_jacobian_inverse(phi: Any, *, side: str = "left", out: Any = None) -> An
     side : {"left", "right"}, optional
         Angular velocity in fixed axes, the default, or in the turned ones.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def jacobian(X: Any, *, side: str = "left", out: Any = None) -> Any:
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def jacobian_inverse(X: Any, *, side: str = "left", out: Any = None) -> Any:
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def jacobian_derivative(X: Any, U: Any, *, side: str = "left", out: Any = None) 
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def jacobian_inverse_derivative(
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

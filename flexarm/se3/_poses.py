@@ -16,7 +16,7 @@ def hat(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear], rad and m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def vee(S: Any, *, out: Any = None) -> Any:
     S : (..., 4, 4) array_like of float
         Matrix ``[[w~, v], [0, 0]]``.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear], rad and m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def log(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose [[R, r], [0, 1]], r in m.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
     position : (..., 3) array_like of float
         Position in m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def inverse(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose [[R, r], [0, 1]], r in m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
     B : (..., 4, 4) array_like of float
         Pose of a frame c in b.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
     s : (...) array_like of float
         Parameter, also outside of 0 to 1.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -321,7 +321,7 @@ def cayley(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Cayley twist: agrees with the twist of `exp` to second order.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -360,7 +360,7 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose [[R, r], [0, 1]], r in m.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -408,7 +408,7 @@ def screw(
         Travel per radian, m; 0 for a pure rotation, the default, ``inf`` for a pure
         translation.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

@@ -16,7 +16,7 @@ def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) array_like of float
         Rotation matrix.
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z) of any length but zero.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z).
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z) of any length but zero.
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Rotation vector, axis times angle, rad.
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def quaternion_log(q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z) of any length but zero.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

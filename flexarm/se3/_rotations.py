@@ -16,7 +16,7 @@ def so3_hat(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Vector.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def so3_vee(S: Any, *, out: Any = None) -> Any:
     S : (..., 3, 3) array_like of float
         Skew-symmetric matrix.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def so3_exp(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Rotation vector, axis times angle, rad.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) array_like of float
         Rotation matrix.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def so3_cayley(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Cayley vector: axis times twice the tangent of half the angle, no unit.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) array_like of float
         Rotation matrix.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
