@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _acting(arm: Arm, size: int) -> Any:
-    """Velocities on which forces with so many entries act."""
+    """Velocities on which forces with `size` entries act."""
     return arm.actuator_indices if size == arm.nu else slice(size)
 
 
@@ -39,7 +39,7 @@ def assert_equation_of_motion(
     Raises
     ------
     AssertionError
-        If the residual is larger; the message gives it.
+        If the residual is larger; the message has its size.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def assert_equation_of_motion(
 
 
 def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None:
-    """Assert that energy changes by the work of the forces less what is dissipated.
+    """Assert that energy changes by the work of the forces less the dissipation.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None
     Raises
     ------
     AssertionError
-        If the ledger does not close; the message gives the worst time.
+        If the ledger does not close; the message has the worst time.
 
     Notes
     -----

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexarm.reference import duals, lagrangian
+from flexarm.reference import _dual_poses, duals
 
 STEP = 1e-40
 
@@ -26,7 +26,7 @@ def _pose(arm, bodies, state, end, frame):
         return duals.constant(frame, arm.nv)
     k = arm.body_index(end[0])
     node = arm.bodies[k].node_index(end[1])
-    pose = duals.multiply(bodies[k], lagrangian._node_displacement(arm, k, node, state))
+    pose = duals.multiply(bodies[k], _dual_poses.node_displacement(arm, k, node, state))
     return duals.multiply(pose, duals.constant(frame, arm.nv))
 
 
@@ -53,8 +53,8 @@ def loop_rows(arm, q, qd):
     phi, A, gamma : (m,), (m, nv), (m,) ndarray
         The second derivative of the rows in time is ``A @ qdd + gamma``.
     """
-    state = lagrangian._State(np.asarray(q), 1j * STEP * np.asarray(qd))
-    bodies = lagrangian._dual_poses(arm, state)
+    state = _dual_poses.State(np.asarray(q), 1j * STEP * np.asarray(qd))
+    bodies = _dual_poses.dual_poses(arm, state)
     values, partials = [], []
     for loop in arm.constraints:
         first = _frame(loop.position, loop.rotation)

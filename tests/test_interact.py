@@ -53,9 +53,9 @@ def test_pose_moves_the_drawing_and_the_frequencies() -> None:
     assert_allclose(explorer.frequencies, wanted)
     assert (picture(explorer) != before[0]).any()
     assert not np.allclose(wanted, before[1])
-    assert f"{wanted[0]:.4g}, {wanted[1]:.4g}" in explorer.told.value
+    assert f"{wanted[0]:.4g}, {wanted[1]:.4g}" in explorer.text.value
     place = fa.tip_pose(PAPER, q)[:3, 3]
-    assert f"tip at {place[0]:.4g}, {place[1]:.4g}" in explorer.told.value
+    assert f"tip at {place[0]:.4g}, {place[1]:.4g}" in explorer.text.value
     line = explorer.drawing.lines[0]["tip"]
     assert_allclose(line.get_xydata()[0], place[:2], rtol=0, atol=1e-12)
 

@@ -524,7 +524,7 @@ def test_rigid_gears_leave_the_joints() -> None:
         ({"outputs": ["joints", "motor positions"]}, "outputs has 'link1' twice"),
         ({"outputs": ("strain", "link1", 0.9)}, "at 0.9 m of link 'link1'"),
         ({"outputs": ("strain", "elbow", 0.1)}, "no body 'elbow'"),
-        ({"outputs": fa.outputs.tip_position("xx")}, "axes is 'xx'"),
+        ({"outputs": fa.outputs.node_position(axes="xx")}, "axes is 'xx'"),
         ({"inputs": "torque"}, "inputs has 'torque', expected 'actuators'"),
         ({"qd": np.zeros(3)}, "qd has a last axis of length 3"),
         ({"tau": [np.nan, 0.0]}, "tau\\[0\\] is nan"),

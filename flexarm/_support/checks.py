@@ -104,7 +104,7 @@ def check_angles(what: str, angles: Array) -> None:
 
 
 def rotation_fault(R: Array, tolerance: float = POSE_TOLERANCE) -> str:
-    """Say why a finite matrix is not a rotation, or nothing."""
+    """Describe why a finite matrix is not a rotation; empty if it is one."""
     with np.errstate(over="ignore", invalid="ignore"):
         off = float(np.abs(R.T @ R - np.eye(3)).max())
         det = float(np.linalg.det(R))
@@ -117,7 +117,7 @@ def rotation_fault(R: Array, tolerance: float = POSE_TOLERANCE) -> str:
 
 
 def pose_fault(C: Array, tolerance: float = POSE_TOLERANCE) -> str:
-    """Say why a finite matrix is not a pose, or nothing."""
+    """Describe why a finite matrix is not a pose; empty if it is one."""
     if np.abs(C[3] - (0.0, 0.0, 0.0, 1.0)).max() > tolerance:
         row = ", ".join(f"{x:g}" for x in C[3])
         return f"not a pose: its last row is ({row}), expected (0, 0, 0, 1)"
@@ -125,7 +125,7 @@ def pose_fault(C: Array, tolerance: float = POSE_TOLERANCE) -> str:
 
 
 def first_pose_fault(name: str, poses: Array) -> str:
-    """Say which of finite matrices (..., 4, 4) is the first that is not a pose."""
+    """Describe the first of the finite matrices (..., 4, 4) that is not a pose."""
     finite = np.isfinite(poses).all(axis=(-2, -1), keepdims=True)
     C = np.where(finite, poses, np.eye(4))
     R = C[..., :3, :3]

@@ -1,12 +1,12 @@
 r"""Modal integrals: the constants in the inertia of a deforming body.
 
 A body with n modal coordinates eta, whose frame has the twist (omega; v), has the
-kinetic energy T = 1/2 V_m' M_m(eta) V_m with V_m = (etad; omega; v)..  Its mass matrix
+kinetic energy T = 1/2 V_m' M_m(eta) V_m with V_m = (etad; omega; v).  Its mass matrix
 (equations B1 and B2 of ``notebooks/docs/equations.md``) is a polynomial in eta, and its
 coefficients are the integrals of A. Jain and G. Rodriguez, US patent 5,546,508,
-appendix C.1..  They come from nodes that carry masses (`nodal_integrals`,
+appendix C.1.  They come from nodes that carry masses (`nodal_integrals`,
 `modal_integrals`), from the mass matrix of a finite-element mesh
-(`consistent_integrals`), or from elsewhere..  Velocity forces follow from T, so the
+(`consistent_integrals`), or from elsewhere.  Velocity forces follow from T, so the
 same few numbers give all of the dynamics.
 """
 
@@ -486,8 +486,8 @@ def nodal_integrals(
 
     >>> import flexarm as fa
     >>> c = fa.nodal_integrals(
-    ...     [1.0], [[0, 0, 0]], [[[0, 0, 0]] * 3], [[2, 0, 0]],
-    ...     [[[0], [0], [0]]], [[[0], [1], [0]]],
+    ..     [1.0], [[0, 0, 0]], [[[0, 0, 0]] * 3], [[2, 0, 0]],
+    ..     [[[0], [0], [0]]], [[[0], [1], [0]]],
     ... )
     >>> c.E[:, 0].tolist(), c.F0[:, 0].tolist(), c.G.tolist()
     ([0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [[1.0]])

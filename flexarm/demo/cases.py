@@ -68,7 +68,7 @@ class Result:
     Attributes
     ----------
     case : Case
-        What was simulated.
+        The simulation.
     run : Trajectory
         The full model, by the kernels.
     cut, cut_tip : (n, 6) and (n, 2) ndarray of float
@@ -93,8 +93,8 @@ class Result:
     def motion_gap(self) -> Array:
         """(n,) the same with the exact tip for both, in m.
 
-        What is left is the difference of the motions.  The paper's own tip turns the
-        outer link by ``I + S y'``, which stretches it.
+        The rest is the difference of the motions.  The paper's own tip turns the outer
+        link by ``I + S y'``, which stretches it.
         """
         between = self.run.tip - kinematics.tip_pose(self.run.arm, self.cut)[..., :3, 3]
         return np.asarray(np.linalg.norm(between, axis=1))
@@ -167,7 +167,7 @@ def run_closed_form() -> tuple[float, Array, Array]:
 
 
 def simulate_all() -> tuple[list[Result], float]:
-    """Six cases both ways, and the seconds of the closed form."""
+    """Six cases by both models, and the seconds of the closed form."""
     closed, q, tip = run_closed_form()
     results = []
     for i, case in enumerate(CASES):
@@ -178,7 +178,7 @@ def simulate_all() -> tuple[list[Result], float]:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """Where the energy of a run went, each (n,) in J.
+    """Energy, work and losses of a run, each (n,) in J.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class Ledger:
 
     @property
     def balance(self) -> Array:
-        """(n,) what is unaccounted for, in J: zero but for the integrator."""
+        """(n,) imbalance in J: zero but for the integrator."""
         return np.asarray(self.energy - self.energy[0] - self.work + self.losses)
 
     @property
@@ -249,8 +249,8 @@ def ledger(run: Trajectory) -> Ledger:
 def momentum_error(run: Trajectory) -> float:
     """Largest error of the momentum about joint 1, in N m s.
 
-    Nothing but the torque of joint 1 can change it: there is no friction, and what lies
-    beyond turns with it.
+    Only the torque of joint 1 can change it: the arm has no friction there, and all
+    bodies beyond turn with it.
     """
     M = mass.mass_matrix(run.arm, run.q)
     momentum = np.sum(M[:, 0] * run.qd, axis=1)
@@ -260,7 +260,7 @@ def momentum_error(run: Trajectory) -> float:
 
 @dataclass(frozen=True)
 class Cut:
-    """What the paper's mass matrix, cut after first order, loses along a run.
+    """Errors of the paper's mass matrix, cut after first order, along a run.
 
     Attributes
     ----------

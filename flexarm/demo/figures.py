@@ -1,6 +1,6 @@
-"""Figures 2 to 10 of the paper, and what the paper does not show.
+"""Figures 2 to 10 of the paper, and others.
 
-Drawn with `flexarm.plotting` on figures of their own, without any window.
+Drawn with `flexarm.plotting` without any window.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def draw_snapshots(results: list[Result]) -> Any:
 
 
 def draw_cut(results: list[Result]) -> Any:
-    """Tips of the two models apart, and where the cut matrix stops being one."""
+    """Distance of the tips of both models, and the cut matrix as it gets indefinite."""
     figure = _figure(10.0, 4.2)
-    figure.suptitle("What cutting the mass matrix after first order loses")
+    figure.suptitle("Errors by cutting the mass matrix after first order")
     left, right = figure.subplots(1, 2)
     for i, result in enumerate(results):
         case = result.case
@@ -139,7 +139,7 @@ def draw_lowest(ax: Any) -> None:
 
 
 def draw_energy(results: list[Result]) -> Any:
-    """Energy ledger of every run, and what is left of it."""
+    """Energy ledger of every run, with its imbalance."""
     figure = _figure(10.0, 8.4)
     figure.suptitle("Energy ledgers")
     axes = figure.subplots(3, 2, sharex=True)
@@ -163,7 +163,8 @@ def draw_energy(results: list[Result]) -> Any:
 
 
 def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
-    """Write figures and an animation; returns paths, each with what it shows."""
+    """Write figures and an animation; returns paths, each with a description."""
+    # draw
     figures = [
         ("figs02-04-modes", "mode shapes for three payloads", draw_modes()),
         *(
@@ -178,6 +179,8 @@ def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
         ("cut-model", "the paper's model beside the full one", draw_cut(results)),
         ("energy", "energy ledgers of the six runs", draw_energy(results)),
     ]
+
+    # write
     written = []
     for name, text, figure in figures:
         path = out / f"{name}.png"

@@ -1,4 +1,4 @@
-"""What the demo says: tables on the screen, and the verdict."""
+"""Output of the demo: tables on the screen, and the verdict."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ LABEL_HEAD = f"{'Fig.':5}{'start':25}{'':3}"
 
 
 def report_modes() -> int:
-    """Print the modal table; returns how many printed numbers are missed."""
+    """Print the modal table; returns the number of printed numbers that are missed."""
     heading("1. Modes of the links: computed, printed, the same to the printed digits")
     names = ("mode 11", "mode 12", "mode 21", "mode 22")
     print(" " * 10 + "".join(f"{name:>18}" for name in names))
@@ -100,6 +100,8 @@ def report_runs(results: list[Result], closed: float) -> bool:
         "full model; that of energy falls with the fourth power of the step.  "
         f"Times: a run, and each of its {STAGES * STEPS} accelerations."
     )
+
+    # one row for each run
     print()
     print(
         f"{LABEL_HEAD}{'tip mm':>8}{'of mm':>7}{'energy':>9}{'momentum':>10}{'ms':>6}"
@@ -120,7 +122,7 @@ def report_runs(results: list[Result], closed: float) -> bool:
 
 
 def report_speed(results: list[Result], closed: float) -> None:
-    """Print what a state costs in a batch, and what the closed form costs."""
+    """Print times of a state in a batch, and of the closed form."""
     arm = results[0].run.arm
     q = np.concatenate([result.run.q for result in results])
     qd = np.concatenate([result.run.qd for result in results])
@@ -138,14 +140,16 @@ def report_speed(results: list[Result], closed: float) -> None:
 
 
 def report_cut(results: list[Result]) -> bool:
-    """Print what the cut loses; returns whether the full model is the paper's."""
-    heading("3. What the cut of the mass matrix loses at the paper's own deflections")
+    """Print errors of the cut; returns whether the full model is the paper's."""
+    heading("3. Errors by the cut of the mass matrix at the paper's own deflections")
     say(
         "Largest distance of the tips, both by the exact tip formula (the paper's own "
         "stretches the outer link), and difference of a joint angle; then in the "
         "states of the full motion: largest error of an entry of the cut matrix "
         "relative to the largest entry, and the lowest eigenvalue of both."
     )
+
+    # one row for each run
     print()
     print(
         f"{LABEL_HEAD}{'tip mm':>8}{'angle deg':>11}{'matrix':>8}{'lowest':>9}"
@@ -170,7 +174,7 @@ def report_cut(results: list[Result]) -> bool:
 
 
 def report_figures(results: list[Result], out: Path) -> None:
-    """Write the figures and list them, or say what is missing."""
+    """Write the figures and list them, or report that matplotlib is missing."""
     heading("4. Figures")
     try:
         import matplotlib as _  # noqa: F401
@@ -185,7 +189,7 @@ def report_figures(results: list[Result], out: Path) -> None:
 
 
 def report_title() -> None:
-    """Print what runs, and whose arm it is."""
+    """Print versions, and the source of the arm."""
     info = build_info()
     print(
         f"flexarm {__version__}, kernels for {info['isa']}: {info['lanes']} states at "
@@ -212,6 +216,7 @@ def main(out: str | Path = "flexarm-demo") -> int:
         0, or 1 if a number of the paper is missed, an energy ledger does not close, or
         the directory cannot be written.
     """
+    # the directory first: without it the rest is in vain
     out = Path(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -222,6 +227,8 @@ def main(out: str | Path = "flexarm-demo") -> int:
             file=sys.stderr,
         )
         return 1
+
+    # tables and figures
     start = time.perf_counter()
     report_title()
     missed = report_modes()

@@ -82,7 +82,7 @@ def inverse_dynamics_derivatives(
     friction are differentiated; the corner of a stop counts as outside.
 
     The kernels are ``csrc/kernels/derivatives/tangent.c``, equations (X1) to (X12),
-    and, for arms without modes, ``csrc/kernels/derivatives/rigid_tangents.c``..  For
+    and, for arms without modes, ``csrc/kernels/derivatives/rigid_tangents.c``.  For
     rigid bodies such derivatives are those of J. Carpentier, N. Mansard, *Analytical
     derivatives of rigid body dynamics algorithms*, Robotics: Science and Systems
     (2018).

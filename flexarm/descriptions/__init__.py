@@ -1,6 +1,6 @@
 r"""Descriptions of arms by frames and screws, and conversions among them.
 
-The same tree of joints can be written down in four ways [1]_:
+The same tree of joints has four descriptions [1]_:
 
 * `JointFrames`: two frames for each joint, one on either body, and the screw in them,
 * `BodyScrews`: a reference pose for each body in its parent, the screw in its frame,

@@ -35,6 +35,7 @@ def _kind(screws: Array) -> dict[str, Any]:
 
 def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> Joint:
     """Joint with the geometry of a description and all else of the old joint."""
+    # geometry of the description
     joint = Joint(
         parent=parent,
         node=old.node,
@@ -42,6 +43,8 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
         rotation=place[:3, :3],
         **_kind(screws),
     )
+
+    # friction, limits and the like, if they fit
     damping = old.damping
     if np.ndim(damping) and len(old.friction) != joint.n_dof:
         raise ModelError(

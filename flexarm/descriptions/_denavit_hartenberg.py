@@ -102,7 +102,7 @@ class DenavitHartenberg(JointTree):
         joint adds to `theta`, which is thus the offset of its zero, that of a
         prismatic joint to `d`.
     convention : {"standard", "modified"}
-        Order of the four motions, below.
+        Order of the four motions, see below.
     base : (4, 4) array_like of float, optional
         Pose of the first frame in the base, in m; by default they coincide.
     frames : (n, 4, 4) array_like of float, optional

@@ -28,11 +28,14 @@ class _Normal(NamedTuple):
 
 def _lines(description: SpatialScrews) -> list[tuple[Array, Array | None]]:
     """Direction of each axis, and a point of it unless it slides."""
+    # a chain
     if description.parents != tuple(range(-1, description.n_bodies - 1)):
         raise ModelError(
             f"the description has the parents {description.parents}, expected a chain "
             "for Denavit-Hartenberg parameters; describe each branch"
         )
+
+    # of revolute and prismatic joints
     size = float(max(np.abs(S).max(initial=0.0) for S in description.screws))
     lines: list[tuple[Array, Array | None]] = []
     for i, S in enumerate(description.screws):
@@ -60,8 +63,7 @@ def _normal(
 ) -> _Normal:
     """Common normal of the line along e through `foot` and another one.
 
-    `last_x` is the normal before, None for the first: it stands in where the two
-    lines are one.
+    `last_x` is the normal before, None for the first; coincident lines take it.
     """
     f, point = line
     fallback = turn_to(e)[:, 0] if last_x is None else last_x
@@ -102,7 +104,7 @@ def _normals(lines: list[tuple[Array, Array | None]]) -> list[_Normal]:
 
 
 def _angle(axis: Array, a: Array, b: Array) -> float:
-    """Angle from a to b about an axis that is perpendicular to both, in rad."""
+    """Angle from a to b about an axis perpendicular to both, in rad."""
     return float(np.arctan2(axis @ np.cross(a, b), a @ b))
 
 
@@ -113,6 +115,8 @@ def extract(description: SpatialScrews, convention: str) -> DenavitHartenberg:
             f"Denavit-Hartenberg convention is {convention!r}, expected one of "
             f"{', '.join(map(repr, CONVENTIONS))}"
         )
+
+    # common normals, and the numbers between them
     lines = _lines(description)
     normals = _normals(lines)
     axes = [e for e, _ in lines]
@@ -127,6 +131,8 @@ def extract(description: SpatialScrews, convention: str) -> DenavitHartenberg:
             rows[link, 0] = (normal.end - normal.foot) @ normal.x
             rows[link, 1] = _angle(normal.x, e, axes[i + 1])
         before = normal
+
+    # the first frame, and bodies in their frames
     first = normals[0]
     turn = np.column_stack([first.x, np.cross(axes[0], first.x), axes[0]])
     chain = DenavitHartenberg(

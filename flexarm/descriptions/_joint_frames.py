@@ -32,8 +32,7 @@ class JointFrames(JointTree):
     screws : sequence of (6,) or (6, n_i) array_like of float
         Screws Z_i of each joint in its frame; scaled to unit ones.
     parents : sequence of int, optional
-        Number of the parent of each body, counted from 0, -1 for the base; by default a
-        chain.
+        Number of the parent of each body, from 0, -1 for the base; by default a chain.
     offsets : (nq,) array_like of float, optional
         Coordinates, in rad or m, at which the two frames of the joints would have to
         be for q = 0; by default zero, the frames coincide (Assumption 1).

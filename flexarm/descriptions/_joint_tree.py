@@ -144,8 +144,8 @@ class JointTree(Printed, Description):
 
         Examples
         --------
-        Controllers of robots often count from a pose of their own; here the rows (a,
-        alpha, d, theta) take over what is added:
+        Controllers of robots often count from a pose of their own; here the addition
+        goes to the rows (a, alpha, d, theta):
 
         >>> from flexarm.descriptions import DenavitHartenberg
         >>> arm = DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])

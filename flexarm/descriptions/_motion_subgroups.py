@@ -59,8 +59,7 @@ def motion_subgroup(
     Raises
     ------
     ModelError
-        If the name is none of these, the axis is zero, a number is not finite, or a
-        pitch has no use.
+        If the name is none of these, the axis is zero, or a pitch has no use.
 
     Notes
     -----
@@ -105,6 +104,8 @@ def motion_subgroup(
             f"motion subgroup {name!r} has the pitch {pitch:g} m/rad, expected it of "
             "'helical' and 'helical planar' alone"
         )
+
+    # sliding and turning along x, y, z, and turning with a pitch
     point = as_array("point of the motion subgroup", point, (3,))
     along = turn_to(unit_vector("axis of the motion subgroup", axis)).T
     T = list(np.hstack([np.zeros((3, 3)), along]))

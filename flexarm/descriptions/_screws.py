@@ -26,8 +26,7 @@ class BodyScrews(JointTree):
     screws : sequence of (6,) or (6, n_i) array_like of float
         Screws X_i of each joint in the frame of body i; scaled to unit ones.
     parents : sequence of int, optional
-        Number of the parent of each body, counted from 0, -1 for the base; by default a
-        chain.
+        Number of the parent of each body, from 0, -1 for the base; by default a chain.
 
     Raises
     ------
@@ -137,8 +136,7 @@ class SpatialScrews(JointTree):
     screws : sequence of (6,) or (6, n_i) array_like of float
         Screws Y_i of each joint in the base frame, at q = 0; scaled to unit ones.
     parents : sequence of int, optional
-        Number of the parent of each body, counted from 0, -1 for the base; by default a
-        chain.
+        Number of the parent of each body, from 0, -1 for the base; by default a chain.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Poses and screws in NumPy: what descriptions need of the group SE(3).
+"""Poses and screws in NumPy, for descriptions.
 
 Poses are 4 x 4, screws and twists [angular; linear].  Labels of equations are those of
 Mueller (2018), appendix A.
@@ -18,7 +18,7 @@ from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-_LEAST = 8.0 * np.finfo(float).eps  # of the sizes of an arm: rounding
+_ROUNDING = 8.0 * np.finfo(float).eps  # of the sizes of an arm
 
 
 def pose(turn: Any = None, origin: Any = (0.0, 0.0, 0.0)) -> Array:
@@ -38,20 +38,20 @@ def product(screws: Array, q: Array) -> Array:
 
 
 def point_and_pitch(screw: Array) -> tuple[Array, float]:
-    """Point of the axis next to the origin and pitch of a unit screw that turns."""
+    """Point of the axis next to the origin and pitch of a unit screw with rotation."""
     turn, slide = screw[:3], screw[3:]
     return np.cross(turn, slide), float(turn @ slide)
 
 
 def clean_screws(screws: Array, size: float) -> Array:
-    """Unit screws without points of axes and pitches that are rounding of a size."""
+    """Unit screws whose points of axes and pitches within rounding are zero."""
     result: Array = screws.copy()
     for screw in result.T:
         if screw[:3].any():
             point, pitch = point_and_pitch(screw)
-            if np.linalg.norm(point) <= _LEAST * size:
+            if np.linalg.norm(point) <= _ROUNDING * size:
                 point = np.zeros(3)
-            if abs(pitch) <= _LEAST * size:
+            if abs(pitch) <= _ROUNDING * size:
                 pitch = 0.0
             if not point.any() or pitch == 0.0:
                 screw[3:] = np.cross(point, screw[:3]) + pitch * screw[:3]

@@ -1,8 +1,8 @@
-"""Arms in programs that differentiate by themselves: JAX and CasADi.
+"""Arms in JAX and CasADi, which differentiate by themselves.
 
-`jax_function` and `casadi_function` give the same functions of an arm, by name, with
-exact first derivatives from the kernels.  Neither package is imported before it is
-asked for, and neither is needed by anything else::
+`jax_function` and `casadi_function` return the same functions of an arm, by name, with
+exact first derivatives from the kernels.  The packages are imported at the first call,
+and are not needed otherwise::
 
     python3 -m pip install "flexarm[interop]"      # or flexarm[jax], flexarm[casadi]
 
@@ -19,9 +19,9 @@ name                      arguments          result
 ``tip_pose``              ``q``              pose in the base frame, (4, 4)
 ========================= ================== ===========================================
 
-Derivatives with respect to `q` are those by its ``nq`` entries.  Where a joint has a
-quaternion, a change of it counts by the rotation that it makes; a change of its length
-makes none.  Stops and dry friction are differentiated where they are.
+Derivatives with respect to `q` are those by its ``nq`` entries.  Of a
+quaternion only the rotation counts; its length has no effect.  Stops and dry friction
+are differentiated at the given state.
 """
 
 from ._casadi import casadi_function

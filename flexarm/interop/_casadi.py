@@ -14,7 +14,7 @@ from ._functions import ArmFunction
 if TYPE_CHECKING:
     from ..arm import Arm
 
-# expressions hold the callbacks that they call by a bare pointer: these live on
+# expressions hold their callbacks by a bare pointer, so that these must live on
 _ALIVE: list[Any] = []
 
 
@@ -50,7 +50,7 @@ def casadi_function(
     ImportError
         If CasADi is missing.
     ArgumentError
-        If there is no such function.
+        If `name` is not in the table, or has no argument tau for `all_forces`.
 
     See Also
     --------
@@ -59,8 +59,8 @@ def casadi_function(
     Notes
     -----
     Jacobians are exact: partial derivatives from the kernels.  Second derivatives, for
-    a solver that wants a Hessian, are central differences of these Jacobians; IPOPT
-    does without them by ``{"ipopt.hessian_approximation": "limited-memory"}``.
+    solvers that need a Hessian, are central differences of these Jacobians; IPOPT needs
+    none with ``{"ipopt.hessian_approximation": "limited-memory"}``.
 
     A function lives, with its arm, until Python ends, since solvers may hold it.
 

@@ -21,7 +21,7 @@ Partials = tuple[Array, ...]
 
 
 class Kernels:
-    """Kernels of an arm that leave NaN where a state fails."""
+    """Kernels of an arm that return NaN where a state fails."""
 
     def __init__(self, arm: Arm, threads: int = 1) -> None:
         self.arm, self._threads = arm, threads
@@ -47,7 +47,7 @@ class Kernels:
         return both[..., 0, :, :], both[..., 1, :, :]
 
     def displacements(self, q: Array) -> Array:
-        """Local displacements (..., nv, nq) that changes of the positions make."""
+        """Local displacements by changes of the positions, (..., nv, nq)."""
         nv = self.arm.nv
         if self.arm.nq == nv:
             return np.eye(nv)
@@ -228,6 +228,6 @@ class ArmFunction:
         )
 
 
-def told(sizes: Sequence[int]) -> str:
+def listed(sizes: Sequence[int]) -> str:
     """Lengths in words."""
     return " or ".join(map(str, sizes))

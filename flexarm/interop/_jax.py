@@ -10,7 +10,7 @@ import numpy as np
 from .._calls.threads import threads_of
 from .._support.optional import required
 from ..errors import ArgumentError
-from ._functions import ArmFunction, told
+from ._functions import ArmFunction, listed
 
 if TYPE_CHECKING:
     from ..arm import Arm
@@ -28,7 +28,7 @@ def jax_function(
     name : str
         One of `FUNCTIONS`; the table of this package has arguments and results.
     threads : int
-        Most threads on which a large batch is computed at once.
+        Largest number of threads for a large batch.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def jax_function(
     ImportError
         If JAX is missing.
     ArgumentError
-        If there is no such function, or, when it is called, if JAX computes in single
+        If `name` is not in the table, or, when it is called, if JAX computes in single
         precision or an argument has the wrong length.
 
     See Also
@@ -51,8 +51,8 @@ def jax_function(
 
     Notes
     -----
-    The kernels run on the processor of the host, in double precision: JAX has to be
-    told ``jax.config.update("jax_enable_x64", True)`` before.  A batch by ``vmap`` is
+    The kernels run on the processor of the host, in double precision: JAX needs
+    ``jax.config.update("jax_enable_x64", True)`` before.  A batch by ``vmap`` is
     one call of a kernel.
 
     The tangent of the result is a product of exact partial derivatives, computed once
@@ -69,6 +69,7 @@ def jax_function(
     ...     print(jax.grad(energy)(jax.numpy.zeros(1)))  # the weight times the arm
     [9.81]
     """
+    # shapes of results, and calls of the kernels on the host
     jax = required("jax", "jax_function")
     jnp = jax.numpy
     found = ArmFunction(arm, name, threads_of(threads))
@@ -85,6 +86,7 @@ def jax_function(
 
         return jax.pure_callback(run, out, *x, vmap_method="expand_dims")
 
+    # the value, and its partial derivatives as a rule for tangents
     @jax.custom_jvp  # type: ignore[untyped-decorator, unused-ignore]
     def value(*x: Any) -> Any:
         return on_host(found.value, result(*shapes(*x), *found.core), *x)
@@ -140,7 +142,7 @@ def _checked(jax: Any, found: ArmFunction, arguments: tuple[Any, ...]) -> list[A
         if y.ndim == 0 or y.shape[-1] not in sizes:
             raise ArgumentError(
                 f"{name} has shape {y.shape}, expected a last axis of length "
-                f"{told(sizes)}"
+                f"{listed(sizes)}"
             )
     # as many axes for all: vmap puts new ones in front
     n = max(y.ndim for y in x)

@@ -1,10 +1,10 @@
-"""Named arms: each function returns an `Arm` and tells its source and parameters.
+"""Named arms: functions that return an `Arm`, with its source and parameters.
 
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
 joints), `spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `mueller_remote_center`
-(rigid).  `random_tree` draws arms for tests.  `poses` gives named configurations,
+(rigid).  `random_tree` draws arms for tests.  `poses` returns named configurations,
 `cibicik_egeland_maneuver` and `spin_up` motions.
 """
 

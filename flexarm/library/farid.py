@@ -73,7 +73,7 @@ def farid_planar(
     Raises
     ------
     ModelError
-        If a number is not physical or an array has not one entry for each link.
+        If a number is not physical or an array does not have one entry for each link.
 
     See Also
     --------
@@ -93,16 +93,15 @@ def farid_planar(
     elements of each link                    2: 18 coordinates
     =======================================  ==============================
 
-    The thesis gives no value of gravity, and stiffness of links and joints only in the
-    legends of figures that are lost, but for Kj = 100 N m/rad in Fig. 4.14; the
-    defaults are ours.
+    The thesis has no value of gravity, and stiffness of links and joints only in lost
+    legends of figures, except Kj = 100 N m/rad in Fig. 4.14; the defaults are ours.
 
-    In the chord frame the equations are those of the thesis, without foreshortening
-    and stiffening by axial force, to rounding: coordinates of a link are the slope at
-    its base, deflections and slopes of the nodes between, the slope at its tip.  Angles
-    of joints are :math:`\Phi_k + \vartheta_1^k - \Phi_{k-1} - \vartheta_e^{k-1}`, the
-    angles between the tangents.  In the tangent frame what differs is of second order
-    in the slopes.
+    In the chord frame the equations are those of the thesis, without foreshortening and
+    stiffening by axial force, to rounding: coordinates of a link are the slope at its
+    base, deflections and slopes of the nodes between, the slope at its tip.  Angles of
+    joints are :math:`\Phi_k + \vartheta_1^k - \Phi_{k-1} - \vartheta_e^{k-1}`, the
+    angles between the tangents.  The tangent frame differs in second order of the
+    slopes.
 
     References
     ----------
@@ -211,9 +210,9 @@ def farid_two_link(
     torque limits of chapter 8               300 and 120 N m
     =======================================  ==============================
 
-    Not given are inertias of rotors and stators, elements of a link, gravity and the
-    side of the elbow.  With the inertias of chapter 4 (0.2 kg m^2), two elements,
-    9.81 m/s^2 and the elbow up, torques of the rigid arm lead the tip astray by 6.37
+    Inertias of rotors and stators, elements of a link, gravity and the side of the
+    elbow are not given.  With the inertias of chapter 4 (0.2 kg m^2), two elements,
+    9.81 m/s^2 and the elbow up, the tip under torques of the rigid arm is off by 6.37
     and 5.02 mm in x and y; the thesis has 6.1 and 5 mm.
 
     References
@@ -307,16 +306,16 @@ def farid_spatial(
     flexible, Figs 5.12 and 5.13             5000 N m^2, joints 5000 N m/rad
     =======================================  =====================================
 
-    Three angles of elevation have two conditions, so the thesis leaves the initial pose
-    open; ours has link 2 level, elevations (a, 0, -a) with :math:`\cos a =
-    (\sqrt 5 - 1)/2`.  There is no value of gravity; here 9.81 m/s^2.
+    The initial pose of the thesis has two conditions for three elevations; ours has
+    link 2 level, elevations (a, 0, -a) with :math:`\cos a = (\sqrt 5 - 1)/2`.  Gravity
+    is not given; here it is 9.81 m/s^2.
 
-    Rotors turn about y, and the thesis has another inertia of them about x than about
-    z.  A `Drive` has one across its axis; it is their mean, 0.075 kg m^2.  Of the first
-    stator, which the base carries, the inertia about the vertical counts: 0.1 kg m^2.
+    Rotors turn about y; in the thesis their inertias about x and z differ.  A `Drive`
+    has one across its axis, here their mean, 0.075 kg m^2.  The first stator is on the
+    base and acts only by its inertia about the vertical, 0.1 kg m^2.
 
     The thesis has 54 redundant coordinates and 20 constraints, four of which follow
-    from the others; this tree has the 38 that are left.
+    from the others; this tree has the remaining 38.
 
     References
     ----------
@@ -379,7 +378,7 @@ def farid_spatial(
 
 
 def _disc(inertia: float) -> tuple[float, float, float]:
-    """Inertia of a thin disc about z; in a plane no other matters."""
+    """Inertia of a thin disc about z; only that one matters in a plane."""
     return (0.5 * inertia, 0.5 * inertia, inertia)
 
 
@@ -390,6 +389,7 @@ def _link(
     loads: list[Payload],
 ) -> Body:
     """One link of 1 m, flexible or, without elements, rigid."""
+    # flexible, by finite elements
     section, elements, frame, motions, stiffening = form
     if elements:
         return finite_element_link(
@@ -405,6 +405,8 @@ def _link(
         )
     if frame not in ("chord", "tangent"):
         raise ModelError(f"frame is {frame!r}, expected 'chord' or 'tangent'")
+
+    # rigid: mass, mass centre and inertia of rod and loads
     rod = section.mass_per_length * _LENGTH
     mass = rod + sum(load.mass for load in loads)
     moment = 0.5 * rod * _LENGTH + sum(load.mass * load.at for load in loads)

@@ -79,8 +79,8 @@ def de_luca_siciliano(
     M_L1 = m_2 + m_h2 + m_p = 1.2 kg and
     J_L1 = m_2 l^2/3 + J_h2 + J_p + m_p l^2 = 0.133833 kg m^2, with (MD)_1 = 0, which
     is exact for link 2 at a right angle.  They are scaled to a modal mass of
-    m_i = 0.1 kg, what the tip carries included (eq. 30), so that modal coordinates
-    are in m.  The equation of the paper drops products of deflections from the mass
+    m_i = 0.1 kg, with the load of the tip (eq. 30), so that modal coordinates are in
+    m.  The equation of the paper drops products of deflections from the mass
     matrix; this arm keeps them.
 
     References
@@ -100,6 +100,7 @@ def de_luca_siciliano(
     >>> arm.coordinate_names[:3]
     ('link1', 'link2', 'link1.bending y 1')
     """
+    # mass and inertia beyond the tip of link 1, for its modes (28)
     n_modes = whole_number("n_modes", n_modes, 0)
     link, hub_mass, hub_inertia = 0.1, 1.0, 0.1
     carried_mass = link + hub_mass + payload_mass
@@ -109,6 +110,7 @@ def de_luca_siciliano(
         + payload_inertia
         + payload_mass * _DLS_LENGTH**2
     )
+
     first = _dls_link(
         "link1",
         _dls_modes(n_modes, carried_mass, carried_inertia),

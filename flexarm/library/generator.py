@@ -39,16 +39,16 @@ def random_tree(
     n_bodies : int
         Number of bodies.
     max_modes : int
-        Most modes a body can have; each has between 0 and this, and at least one body
-        has some.  A body without modes is a `RigidBody`.
+        Largest number of modes of a body; at least one body has some.  A body without
+        modes is a `RigidBody`.
     n_nodes : int
         Nodes of each body, the attachment included.
     branches : int
-        Least number of ends of the tree, as far as `n_bodies` allows.
+        Smallest number of ends of the tree, as far as `n_bodies` permits.
     gravity : bool
         9.81 m/s^2 in a random direction, or none.
     joints : sequence of str
-        Kinds to draw from, any of those of `flexarm.Joint`.
+        Kinds of joints, any of those of `flexarm.Joint`.
     attachments : float
         Probability that a flexible body floats: its joint then holds a random node,
         and its modes move all nodes.
@@ -63,8 +63,8 @@ def random_tree(
     Raises
     ------
     ModelError
-        If the arguments leave no coordinate at all, or ask for more than three modes
-        for each node that can move.
+        If the arguments leave no coordinate, or more than three modes for each node
+        that can move.
 
     Notes
     -----
@@ -244,6 +244,7 @@ def _draw_rigid(rng: Generator, name: str, joint: Joint, n_nodes: int) -> RigidB
 def _draw_flexible(
     rng: Generator, name: str, joint: Joint, size: tuple[int, int], held: int | None
 ) -> FlexibleBody:
+    # masses, places, stiffness
     n_nodes, n_modes = size
     mass, com, inertia = _draw_masses(rng, n_nodes)
     spread = np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3)
@@ -253,6 +254,8 @@ def _draw_flexible(
     where = _draw_positions(rng, n_nodes)
     stiffness = _draw_definite(rng, n_modes, 50.0, 500.0)
     damping = _draw_definite(rng, n_modes, 0.1, 1.0)
+
+    # shapes, until the modal mass is well conditioned, also with a node held
     while True:
         shapes = rng.normal(scale=0.3, size=(2, n_nodes, 3, n_modes))
         if held is None:

@@ -40,7 +40,7 @@ _PUMA = (
     (0, 0.0, 0.0, 0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3), 76.686, 36.7e-6),
 )
 
-# moved from link 1 to link 3, where the motion cannot tell them apart (kg m^2)
+# moved from link 1 to link 3, without effect on the motion (kg m^2)
 _PUMA_SHIFT = 0.004
 _PUMA_CHANGES = {
     0: (0.175, 0.35 - _PUMA_SHIFT, 0.175),
@@ -71,7 +71,7 @@ def puma560(*, damping: bool = False) -> Arm:
     Parameters in SI units, as in Corke's Robotics Toolbox [1]_, after the
     measurements of Armstrong, Khatib and Burdick [2]_ and the comparison in [3]_.
     Denavit-Hartenberg angles and offsets are the standard ones; mass centre
-    ``r`` and inertia ``I`` about it stand in the frame at the **end** of the link.
+    ``r`` and inertia ``I`` about it are in the frame at the **end** of the link.
 
     ====  =====  ======  =======  =====  =======================  ===================
     link  alpha  a       d        mass   r                        I xx, yy, zz
@@ -89,9 +89,9 @@ def puma560(*, damping: bool = False) -> Arm:
     origin of the Denavit-Hartenberg frame.  The base frame is at the shoulder, where
     the axes of joints 1 and 2 meet.
 
-    The printed inertias of links 1 and 3 belong to no body (one principal moment is
-    above the sum of the others), so the model holds others with **the same
-    equations of motion**.  The axes of joints 2 and 3 are horizontal, hence the
+    The printed inertias of links 1 and 3 are not physical (one principal moment is
+    above the sum of the others), so the model has others with **the same equations of
+    motion**.  The axes of joints 2 and 3 are horizontal, hence the
     rotation of link 3 across its joint axis is that of joint 1:
     0.004 kg m^2 are added to xx and zz of link 3 and taken from yy of link 1,
     whose xx and zz, without effect, are set to 0.175.

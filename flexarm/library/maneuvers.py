@@ -22,7 +22,7 @@ _BANDWIDTH = (2.5, 4.0, 4.0, 15.0)
 
 
 class Maneuver(NamedTuple):
-    """What `simulate` needs for a motion, with ``interpolation="hold"``.
+    """Arguments of `simulate` for a motion, with ``interpolation="hold"``.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
 
     Notes
     -----
-    The paper [1]_, section VI-B, gives initial state and set points, but neither gains
-    nor how gravity is held.  Here, joint by joint,
+    The paper [1]_, section VI-B, has initial state and set points, but neither gains
+    nor the compensation of gravity.  Here, joint by joint,
 
     .. math:: K_p = I \omega^2, \quad K_d = 2 I \omega
 
@@ -87,10 +87,10 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     frequency with locked joints (3.9 Hz), so that control and vibration stay apart, and
     15 rad/s for joint 4, whose load has a hundredth of the inertia.  Joint 1 has 2.5
     rad/s: its step bends the links sideways and twists them, and beyond 4 rad/s they
-    leave the range of the linear model, whose mass matrix then is indefinite.  Steps
-    are done to one percent when they end.  The feedforward is the torque
-    that holds the arm at the set point in static equilibrium, with deflected links, as
-    in [2]_; the set point is then an equilibrium and no error remains.
+    leave the range of the linear model, whose mass matrix then is indefinite.  Each
+    step has settled to one percent before the next.  The feedforward is the torque that
+    holds the arm at the set point in static equilibrium, with deflected links, as in
+    [2]_; the set point is then an equilibrium and no error remains.
 
     Until 3 s all motion is in the plane of the links.  Torsion and bending along z are
     zero, to the last bit.
@@ -126,6 +126,8 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
             f"n is {n}, expected one more than a multiple of 12, such as 601: set "
             "points change at 0.5 s and 3 s of six"
         )
+
+    # gains by the largest inertia of each joint in both poses
     named = poses(arm)
     q0, end = named["initial"], named["final"]
     middle = end.copy()
@@ -133,6 +135,8 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     inertia = np.diagonal(mass_matrix(arm, np.array([q0, end])), axis1=1, axis2=2)
     heaviest = inertia[:, : arm.nu].max(axis=0)
     omega = np.array(_BANDWIDTH)
+
+    # set points, and torques that hold them
     phase = np.zeros(n, dtype=int)
     phase[n // 12 :] = 1
     phase[n // 2 :] = 2

@@ -51,12 +51,12 @@ def mueller_remote_center(
     Raises
     ------
     ModelError
-        If lengths are not finite or beyond 200 m, or two points of axes below coincide.
+        If a length is beyond 200 m, or two points of axes below coincide.
 
     See Also
     --------
     poses : the configuration bent.
-    flexarm.descriptions.SpatialScrews : reads the table off the arm.
+    flexarm.descriptions.spatial_screws : the table from the arm.
 
     Notes
     -----
@@ -127,7 +127,7 @@ def mueller_remote_center(
 
 
 def _lengths(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """Places in m, up to the size beyond which an arm takes them for millimetres."""
+    """Check places in m; large ones look like millimetres."""
     array = as_array(f"{name} of the remote-centre arm", value, shape)
     most = float(np.abs(array).max())
     if most > 200.0:

@@ -51,7 +51,7 @@ def pendulum(
     Raises
     ------
     ModelError
-        If the mass, the inertia or the damping is negative, or both of the first zero.
+        If mass, inertia or damping is negative, or mass and inertia are zero.
 
     Notes
     -----
@@ -130,7 +130,8 @@ def planar_chain(
     Raises
     ------
     ModelError
-        If `n` or `n_modes` is too small, or an array has not one entry for each link.
+        If `n` or `n_modes` is too small, or an array does not have one entry for each
+        link.
 
     Notes
     -----
@@ -141,8 +142,8 @@ def planar_chain(
     modes             clamped-free, of unit modal mass (in m kg^(1/2))
     ================  =================================================
 
-    The modes of a link ignore what it carries, except the payload in the
-    last link; a few more of them make up for it.
+    The modes of a link ignore the links on it, except the payload of the last link; a
+    few more modes correct that.
 
     References
     ----------
@@ -164,10 +165,13 @@ def planar_chain(
     >>> fa.library.planar_chain(3, n_modes=2).nv
     9
     """
+    # one number for each link
     n, n_modes = whole_number("n", n, 1), whole_number("n_modes", n_modes, 0)
     lengths = _each("length", length, n)
     masses = _each("mass", mass, n)
     stiffness = _each("bending_stiffness", bending_stiffness, n)
+
+    # rods, rigid or with modes of its own
     bodies: list[Body] = []
     for i in range(n):
         rod: dict[str, Any] = {
@@ -222,10 +226,10 @@ def rigid_rod(
     tip_mass: float = 0.0,
     tip_inertia: float = 0.0,
 ) -> RigidBody:
-    """Uniform rod along x with what sits at its ends, as one rigid body.
+    """Uniform rod along x with loads at its ends, as one rigid body.
 
     The inertias at the ends are about z; half of them is taken about x and y, as for
-    thin discs, which matters in no planar motion.
+    thin discs, without effect on planar motion.
     """
     rod = mass_per_length * length
     mass = rod + base_mass + tip_mass

@@ -59,14 +59,14 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     Returns
     -------
     poses : dict of str to (nq,) ndarray of float
-        Fresh arrays of all coordinates, joints in rad, motors where their springs have
+        New arrays of all coordinates, joints in rad, motors where their springs have
         no force, modal coordinates zero.  Every arm has the pose ``"zero"``; the table
         lists the others.
 
     Raises
     ------
     ArgumentError
-        If `arm` is no `Arm`.
+        If `arm` is not an `Arm`.
 
     Notes
     -----

@@ -32,7 +32,7 @@ _BENDING = ("clamped-mass", "clamped-free")
 
 @dataclass(frozen=True)
 class _Carried:
-    """What hangs on the tip of a link, rigid and straight along x."""
+    """Bodies beyond the tip of a link, rigid and straight along x."""
 
     mass: float = 0.0
     moment: float = 0.0
@@ -56,8 +56,8 @@ def cibicik_egeland(
         Modes of each kind (torsion, bending along y, bending along z) of links 2 and 3;
         two in the paper, zero for the rigid arm of the same masses.
     bending : {"clamped-mass", "clamped-free"}
-        Tip condition of the bending modes.  The paper takes the first and does not say
-        which mass; here it is what the straight arm carries there, see the notes.
+        Tip condition of the bending modes.  The paper has the first and does not state
+        the mass; here it is that of the straight arm beyond, see the notes.
     damping : float
         Damping ratio of every mode, relative to critical; none in the paper.
     fidelity : {"full", "linear", "ruthless"}
@@ -104,20 +104,20 @@ def cibicik_egeland(
     to the tilt from the vertical.  Links 2 to 4 lie along the x axes of their frames.
 
     Sections of links 2 and 3 have rotary inertia, density times second moments.  The
-    printed 2 x 181132 is less than 362265, which is true of no flat section, so the
+    printed 2 x 181132 is less than 362265, impossible for a flat section, so the
     moments **of inertia** about y and z are half of the polar one, 181132.5 mm^4, as of
     a tube; bending stiffness is that of the print.
 
-    Of link 1 only the moment about its axis acts.  The two others, of no effect, are
+    Only the moment of link 1 about its axis acts.  The two others, without effect, are
     those of a uniform cylinder of that length, mass and moment; its centre of mass is
     on the axis.
 
-    Bending modes ``"clamped-mass"`` are those of a beam that carries at its tip what
-    follows in the arm, rigid and straight: mass, static moment, and moment of inertia
+    Bending modes ``"clamped-mass"`` are those of a beam with the rest of the arm at its
+    tip, rigid and straight: mass, static moment, and moment of inertia
     about y or z (link 3: 3.56 kg; link 2: 13.55 kg).  Torsion modes are
     clamped and free, as in the paper.  Both are scaled so that the modal mass is the
-    mass of the link, or its polar inertia, what the modes carry at the tip included;
-    modal coordinates are in m and rad.  With two modes the four lowest frequencies of
+    mass of the link, or its polar inertia, with the load at the tip; modal coordinates
+    are in m and rad.  With two modes the four lowest frequencies of
     the arm with locked joints are 3.92, 4.19, 7.72 and 8.21 Hz in the initial pose;
     clamped and free modes give 3.97, 4.38, 8.25 and 8.82 Hz, many modes of either kind
     3.81, 4.19, 7.67 and 8.18 Hz.
@@ -135,7 +135,7 @@ def cibicik_egeland(
     >>> arm
     <Arm 'cibicik_egeland': 4 bodies, 4 joint and 12 modal coordinates>
 
-    End point of link 4 and what gravity takes from joints 2 and 3:
+    End point of link 4 and torques against gravity on joints 2 and 3:
 
     >>> q = fa.library.poses(arm)["initial"]
     >>> print(fa.tip_pose(arm, q)[:3, 3].round(6) + 0.0)
@@ -148,7 +148,7 @@ def cibicik_egeland(
         raise ModelError(
             f"bending is {bending!r}, expected one of {', '.join(map(repr, _BENDING))}"
         )
-    # turning about x leaves a cylinder its two other moments alike
+    # a cylinder has equal moments across its axis
     across = 0.5 * _I13 + _M1 * _L1**2 / 12.0
     link1 = RigidBody(
         "link1",
@@ -174,7 +174,7 @@ def cibicik_egeland(
 
 
 def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
-    """Where the coordinates of the paper stand among those of `cibicik_egeland`.
+    """Places of the coordinates of the paper among those of `cibicik_egeland`.
 
     Parameters
     ----------
@@ -186,12 +186,12 @@ def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
     order : (4 + 6 n_modes,) ndarray of int
         ``q[..., order]`` is in the order of the paper (113): joints, then of links 2
         and 3 each torsion, bending in xy (here along y), bending in xz (along z).
-        ``q[..., np.argsort(order)]`` leads back.
+        ``q[..., np.argsort(order)]`` is the inverse.
 
     Raises
     ------
     ModelError
-        If `n_modes` is no whole number from zero up.
+        If `n_modes` is not a whole number, zero or more.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _shift(carried: _Carried, by: float) -> _Carried:
 def _carry(
     carried: _Carried, mass: float, at: float, inertia_y: float, inertia_z: float
 ) -> _Carried:
-    """One body more, with its mass centre `at` on x and inertias about it."""
+    """Add a body with its mass centre `at` on x and inertias about it."""
     return _Carried(
         carried.mass + mass,
         carried.moment + mass * at,
@@ -232,6 +232,7 @@ def _carry(
 def _tube(
     name: str, joint: Joint, length: float, n: int, beyond: _Carried, **options: Any
 ) -> Body:
+    # rigid
     if n == 0:
         across = _MU * length**3 / 12.0
         return RigidBody(
@@ -243,6 +244,7 @@ def _tube(
             nodes={"tip": (length, 0.0, 0.0)},
         )
 
+    # flexible, with bending modes by the bodies beyond the tip
     def modes(inertia: float) -> BeamModes:
         return clamped_beam_modes(
             length,

@@ -1,4 +1,4 @@
-"""A beam that a hub spins up faster than its first frequency (Simo and Vu-Quoc)."""
+"""A beam on a hub that spins faster than its first frequency (Simo and Vu-Quoc)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
         base_inertia=HUB_INERTIA,
         geometric_stiffening=geometric_stiffening,
     )
-    # a hub beyond all sizes of arms is meant
+    # the hub is larger than any arm on purpose
     return Arm([beam], gravity=(0, 0, 0), name="spin_up_beam", check_units=False)
 
 

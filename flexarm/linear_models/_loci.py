@@ -24,7 +24,7 @@ class RootLocus:
     Attributes
     ----------
     name : str
-        Name of what varies.
+        Name of the gain or parameter.
     values : (k,) ndarray of float
         Its values.
     poles : (k, n) ndarray of complex
@@ -87,7 +87,7 @@ def root_locus(
     controller : StateSpace, LinearController, StateFeedback or (m, p) array_like
         As in `closed_loop`; its forces are multiplied by each factor.
     name : str, optional
-        Name of what varies; by default ``"gain"`` or ``"parameter"``.
+        Name of the gain or parameter; by default ``"gain"`` or ``"parameter"``.
 
     Returns
     -------

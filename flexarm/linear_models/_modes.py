@@ -259,7 +259,7 @@ def _eigen(A: Any) -> tuple[Complex, Array]:
 
 
 def balanced(A: Any) -> tuple[Array, Array]:
-    """Matrix in units in which its rows and columns are of like size, and these."""
+    """Matrix in units that balance its rows and columns, and these units."""
     from scipy.linalg import matrix_balance
 
     scaled, (scale, _) = matrix_balance(A, permute=False, separate=True)

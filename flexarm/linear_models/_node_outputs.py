@@ -81,31 +81,6 @@ def node_position(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "", 3, _pose)
 
 
-def tip_position(axes: str = "xyz") -> Output:
-    """Position of the tip: `node_position`.
-
-    Parameters
-    ----------
-    axes : str
-        Which of its coordinates.
-
-    Returns
-    -------
-    output : Output
-        For `flexarm.linearize`; in m.
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2)
-    >>> ss = fa.linearize(arm, [0.0, 0.5],
-    ...     outputs=[fa.outputs.tip_position(axes="xy")])
-    >>> ss.outputs
-    ('tip x', 'tip y')
-    """
-    return node_position(None, axes)
-
-
 def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     """Small rotation of a node from its orientation at the point, in base axes.
 
@@ -158,31 +133,6 @@ def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     ('tip velocity x', 'tip velocity y')
     """
     return _on_node(node, axes, "velocity", 3, Point.velocity)
-
-
-def tip_velocity(axes: str = "xyz") -> Output:
-    """Velocity of the tip: `node_velocity`.
-
-    Parameters
-    ----------
-    axes : str
-        Which of its coordinates.
-
-    Returns
-    -------
-    output : Output
-        For `flexarm.linearize`; in m/s.
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2)
-    >>> ss = fa.linearize(arm, [0.0, 0.5],
-    ...     outputs=[fa.outputs.tip_velocity(axes="xy")])
-    >>> ss.outputs
-    ('tip velocity x', 'tip velocity y')
-    """
-    return node_velocity(None, axes)
 
 
 def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
@@ -262,31 +212,6 @@ def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
     array([[1.]])
     """
     return _on_node(node, axes, "acceleration", 3, Point.acceleration)
-
-
-def tip_acceleration(axes: str = "xyz") -> Output:
-    """Acceleration of the tip: `node_acceleration`.
-
-    Parameters
-    ----------
-    axes : str
-        Which of its coordinates.
-
-    Returns
-    -------
-    output : Output
-        For `flexarm.linearize`; in m/s^2.
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2)
-    >>> ss = fa.linearize(arm, [0.0, 0.5],
-    ...     outputs=[fa.outputs.tip_acceleration(axes="xy")])
-    >>> ss.outputs
-    ('tip acceleration x', 'tip acceleration y')
-    """
-    return node_acceleration(None, axes)
 
 
 def accelerometer(node: Any = None, axes: str = "xyz") -> Output:

@@ -44,9 +44,6 @@ from ._node_outputs import (
     node_position,
     node_rotation,
     node_velocity,
-    tip_acceleration,
-    tip_position,
-    tip_velocity,
 )
 from .operating_point import Point, Tangent
 from .strain import Output, strain
@@ -72,9 +69,6 @@ __all__ = [
     "node_velocity",
     "state",
     "strain",
-    "tip_acceleration",
-    "tip_position",
-    "tip_velocity",
 ]
 
 

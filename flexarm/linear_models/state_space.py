@@ -44,8 +44,6 @@ class StateSpace(LinearSystem):
     ------
     ArgumentError
         If shapes or names do not fit.
-    NotFiniteError
-        If a matrix has an entry that is NaN or infinite.
 
     Notes
     -----

@@ -1,8 +1,8 @@
 """Figures and animations with matplotlib, which is imported on first use.
 
-Every function takes ``ax=None``, makes a figure if there is none, labels the axes in SI
-units and returns what it drew, so that anything can be changed afterwards.  Without
-matplotlib they raise an `ImportError` that says how to install it.
+Every function takes ``ax=None``, makes a figure without one, labels the axes in SI
+units and returns the drawn objects, so that anything can be changed afterwards.
+Without matplotlib they raise an `ImportError` that says how to install it.
 """
 
 from ._animation import Animation, animate

@@ -30,7 +30,7 @@ class Animation:
     Attributes
     ----------
     drawing : ArmDrawing
-        What moves; ``drawing.ax`` can be changed before playing.
+        The arm; ``drawing.ax`` can be changed before playing.
     times : (k,) ndarray of float
         Time of each frame, in s.
     fps : float
@@ -66,12 +66,12 @@ class Animation:
         )
 
     def draw(self, frame: int) -> list[Any]:
-        """Draw one frame and return what moved.
+        """Draw one frame and return the artists that moved.
 
         Parameters
         ----------
         frame : int
-            Its number, from 0 on.
+            Its number, from 0.
 
         Returns
         -------
@@ -130,12 +130,12 @@ class Animation:
         Returns
         -------
         path : pathlib.Path
-            What was written.
+            The file.
 
         Raises
         ------
         ArgumentError
-            If the ending is another, or ffmpeg is missing.
+            If the file has another ending, or ffmpeg is missing.
 
         Examples
         --------
@@ -198,11 +198,11 @@ def animate(
     scale : float
         Factor of all modal coordinates, to make small deflections visible.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        What to look at; by default the plane of the arm, or three dimensions.
+        Plane of the drawing; by default that of the arm, or three dimensions.
     trace : bool
         Draw the path of the tip.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------

@@ -50,16 +50,16 @@ class ArmDrawing:
     Attributes
     ----------
     arm : Arm
-        What is drawn.
+        The drawn arm.
     ax : matplotlib axes
-        Where it is drawn.
+        Its axes.
     plane : str
         ``"xy"``, ``"xz"``, ``"yz"``, or ``"3d"``.
     scale : float
         Factor of the modal coordinates.
     lines : list of dict of str to matplotlib line
         For each configuration its parts: ``"links"``, ``"offsets"`` (from a node to the
-        joint that sits beside it), ``"revolute"`` and other kinds of joints,
+        joint beside it), ``"revolute"`` and other kinds of joints,
         ``"base"`` and ``"tip"``.
     """
 
@@ -156,7 +156,7 @@ class ArmDrawing:
         Parameters
         ----------
         line : matplotlib.lines.Line2D
-            What to move.
+            The line.
         points : (n, k) array_like of float
             In m: two coordinates, or three in a view of space.
 
@@ -209,7 +209,7 @@ class ArmDrawing:
 
         Examples
         --------
-        Room for all that an arm may reach, before it moves:
+        Room for all places that an arm may reach, before it moves:
 
         >>> import numpy as np
         >>> import flexarm as fa
@@ -235,7 +235,7 @@ class ArmDrawing:
     def _size(
         self, extent: Array | None, shapes: Sequence[Shape]
     ) -> tuple[float, float]:
-        """Size of a new figure in inches, by the extent of what it will show."""
+        """Size of a new figure in inches, by the extent of its content."""
         if self.plane == "3d":
             return (5.2, 4.8)
         if extent is None:
@@ -269,7 +269,7 @@ class ArmDrawing:
 
 
 def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
-    """Plane of a drawing: as asked for, or that of the arm, or three dimensions."""
+    """Plane of a drawing: the given one, or that of the arm, or three dimensions."""
     if plane is None:
         plane = "3d" if ax is not None and is_solid(ax) else find_plane(arm)
         if plane is None and ax is not None:
@@ -304,21 +304,21 @@ def arm(
     Parameters
     ----------
     arm : Arm
-        What to draw.
+        The arm.
     q : (nq,) or (k, nq) array_like of float, optional
         Configurations, in rad and m; modal coordinates in the unit of their mode; by
         default ``arm.neutral``.
     scale : float
         Factor of all modal coordinates, to make small deflections visible.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        What to look at.  By default the coordinate plane in which the arm moves, and
-        three dimensions if there is none.
+        Plane of the drawing.  By default the coordinate plane in which the arm moves,
+        or three dimensions.
     undeformed : bool
         Draw also the arm without deflections, dashed in grey.
     labels : sequence of str, optional
         One for each configuration, for a legend.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -336,7 +336,7 @@ def arm(
     helical), plus signs universal, pentagons planar, stars spherical, crosses free
     ones, hexagons those of a subspace, triangles screws; all at the frame of the body.
     Nodes on a line are joined by a curve with the slopes of the modes; other bodies are
-    drawn as lines to the nodes that carry something.
+    drawn as lines to the nodes with joints on them.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Frames of a moving figure: what stands still is drawn once, files of them.
+"""Frames of a moving figure, with a still background, and files of them.
 
 matplotlib draws a whole figure for each frame, twice where it writes a file: 0.1 s a
 frame, nearly all of it for axes, grid and labels that do not change.  Here these are
-drawn once and copied under what moves, and frames have 64 colors: a tenth of the time
-and a third of the size.  The player is a page of its own, which needs no network for
-its buttons as that of matplotlib does.
+drawn once and copied under the moving artists, and frames have 64 colors: a tenth of
+the time and a third of the size.  The player is a page of its own; that of matplotlib
+needs a network for its buttons.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Stage:
     figure : matplotlib figure
         Its canvas and resolution are those of the stage until `leave`.
     moving : list of matplotlib artists
-        What moves.
+        Artists that move.
     dpi : float, optional
         Resolution; by default that of the figure.
     """
@@ -85,7 +85,7 @@ class Stage:
         self.build()
 
     def build(self) -> None:
-        """Draw what stands still, again after a change of it."""
+        """Draw the still background, again after a change of it."""
         for each in self._moving:
             each.set_animated(True)  # left out of the ground
         self._canvas.draw()
@@ -99,7 +99,7 @@ class Stage:
         return np.array(self._canvas.buffer_rgba())[..., :3]
 
     def leave(self) -> None:
-        """Give the figure back as it was."""
+        """Restore the canvas and resolution of the figure."""
         for each in self._moving:
             each.set_animated(False)
         canvas, dpi = self._before
@@ -110,8 +110,8 @@ class Stage:
 def pictures(
     figure: Any, draw: Callable[[int], list[Any]], count: int, dpi: float | None = None
 ) -> Iterator[Any]:
-    """Frames as images of Pillow; `draw` shows a frame and returns what moved."""
-    # the last one, with whole traces, tells the colors of all
+    """Frames as images of Pillow; `draw` shows a frame and returns moved artists."""
+    # the last one, with whole traces, has the colors of all
     stage = Stage(figure, draw(count - 1), dpi)
     try:
         palette = Palette(stage.pixels())

@@ -51,7 +51,7 @@ def joints(
     degrees : bool
         Draw angles in degrees instead of rad.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -98,14 +98,14 @@ def joints(
 
 
 def _units(joint: Joint, rates: bool) -> list[str]:
-    """Units of the positions of a joint, or of what its velocities are the rates of."""
+    """Units of the positions of a joint, or of the integrals of its velocities."""
     if joint.has_pose and not rates:
         return [""] * 4 + ["m"] * (joint.n_positions - 4)  # a quaternion has none
     return ["rad" if turn.any() else "m" for turn in joint.screws[:3].T]
 
 
 def _joint_label(units: set[str], per_second: str) -> str:
-    """Label of an axis that shows quantities of the given units."""
+    """Label of an axis with quantities of the given units."""
     what = "coordinate"
     if len(units) == 1:
         what = {"m": "position", "": "coordinate"}.get(next(iter(units)), "angle")
@@ -129,11 +129,11 @@ def deflections(
     traj : Trajectory
         Result of `flexarm.simulate`; a batch gives one faint line for each member.
     bodies : str or sequence of str, optional
-        Which bodies; by default all flexible ones.
+        Names of bodies; by default all flexible ones.
     modes : bool
         Draw the modal coordinates instead of the displacement of the last node.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -164,6 +164,7 @@ def deflections(
     >>> [line.get_label() for line in lines]
     ['link2.bending y 1', 'link2.bending y 2']
     """
+    # flexible bodies among the chosen ones
     check_motion(traj)
     arm = traj.arm
     if isinstance(bodies, str):
@@ -175,6 +176,8 @@ def deflections(
             f"arm {arm.name!r} has no modes in the chosen bodies, expected at least "
             "one flexible body; plot the joints instead"
         )
+
+    # modal coordinates, or the components of the tip that modes move
     ax = make_axes(ax)
     columns, names = [], []
     for body in chosen:
@@ -204,7 +207,7 @@ def tip(traj: Trajectory, *, plane: str | None = None, ax: Any = None) -> list[A
         Draw the path in this plane of the base frame, with a dot at its end.  By
         default each component over time; components that stay constant are left out.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -271,13 +274,13 @@ def energies(
     traj : Trajectory
         Result of `flexarm.simulate`; a batch gives one faint line for each member.
     ledger : bool
-        Draw also the work of the torques, the losses in joints and modes, and
-        what is left of the balance.
+        Draw also the work of the torques, the losses in joints and modes, and the
+        imbalance.
     hold : bool
         For the ledger: each torque was held until the next sample
         (``interpolation="hold"`` of `flexarm.simulate`).
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What was measured, what the identified arm would have shown, and what is left."""
+"""Measured signals, those of the identified arm, and residuals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .canvas import GREY, color, draw_legend, finish, pyplot
 if TYPE_CHECKING:
     from ..optimize import Identification
 
-_WIDTH = 1.96  # standard deviations between which 95 % of white noise is
+_WIDTH = 1.96  # standard deviations to both sides of 95 % of white noise
 
 
 def identification(
@@ -25,9 +25,9 @@ def identification(
     result : Identification
         Result of `flexarm.optimize.identify`.
     signals : str, int or sequence of these, optional
-        Which, by names or numbers; by default all.
+        Names or numbers; by default all.
     record : int
-        Which of the records.
+        Number of the record.
     ax : (m, 2) array_like of matplotlib axes, optional
         Two for each signal, for the motion and for the residuals; by default those of
         a new figure.
@@ -41,7 +41,7 @@ def identification(
     Raises
     ------
     ArgumentError
-        If there is no such signal or record, or the axes are others.
+        If there is no such signal or record, or the axes do not fit.
 
     Examples
     --------

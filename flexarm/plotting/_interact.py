@@ -46,15 +46,14 @@ class Explorer:
         ``"azimuth"`` and ``"elevation"``.
     picture : ipywidgets.Image
         The drawing, PNG.
-    told : ipywidgets.HTML
+    text : ipywidgets.HTML
         Frequencies and the position of the tip.
     widget : ipywidgets.Box
-        All of it.
+        Sliders, picture and text.
     drawing : ArmDrawing
-        What the picture shows; ``drawing.ax`` may be changed before the first slider
-        moves.
+        The drawing; ``drawing.ax`` may be changed before the first slider moves.
     redraws : int
-        How many pictures were made.
+        Number of pictures.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class Explorer:
         self._stage = Stage(self.drawing.ax.figure, moving)
         self._palette = Palette(self._stage.pixels())
         self.picture = self._widgets.Image(format="png")
-        self.told = self._widgets.HTML()
+        self.text = self._widgets.HTML()
         for name, slider in self.sliders.items():
             look = name in ("azimuth", "elevation")
             slider.observe(self._turned if look else self._changed, "value")
@@ -85,7 +84,7 @@ class Explorer:
 
     @property
     def q(self) -> Array:
-        """(nq,) positions that the sliders stand for, in rad, m and modal units."""
+        """(nq,) positions of the sliders, in rad, m and modal units."""
         q = self._q.copy()
         for i, name in enumerate(self._bare.position_names):
             if name in self.sliders:
@@ -104,20 +103,20 @@ class Explorer:
     def frequencies(self) -> Array:
         """(n,) natural frequencies in Hz at the pose, motors and joints held.
 
-        Negative ones are those of motions that grow.
+        Those of growing motions are negative.
         """
         return np.asarray(
             vibration.natural_frequencies(self.arm, self.q, held="motors")
         )
 
     def _value(self, name: str, start: float) -> float:
-        """Value of a slider, without the rounding that browsers add to its steps."""
+        """Value of a slider, without the rounding of its steps by browsers."""
         slider = self.sliders[name]
         near = start + round((slider.value - start) / slider.step) * slider.step
         return float(near if abs(near - slider.value) < 1e-9 else slider.value)
 
     def redraw(self) -> None:
-        """Make the picture and the texts of the sliders as they stand."""
+        """Make picture and text for the present sliders."""
         q, scale = self.q, self.sliders["scale"].value if "scale" in self.sliders else 1
         self.drawing.show(find_shapes(self._bare, magnify(self._bare, q[None], scale)))
         self._title.set_text(self._heading(scale))
@@ -125,7 +124,7 @@ class Explorer:
         picture = self._palette.picture(self._stage.pixels())
         picture.save(stream, "png", compress_level=3)
         self.picture.value = stream.getvalue()
-        self.told.value = self._text(q)
+        self.text.value = self._described(q)
         self.redraws += 1
         self._latest = time.monotonic()
 
@@ -149,7 +148,7 @@ class Explorer:
         self.redraw()
 
     def _turned(self, change: Any) -> None:
-        """Look from elsewhere: axes and grid are drawn anew."""
+        """Draw axes and grid again, from another direction."""
         self.drawing.ax.view_init(
             self.sliders["elevation"].value, self.sliders["azimuth"].value
         )
@@ -170,7 +169,7 @@ class Explorer:
         return self._widgets.HBox(
             [
                 box(left, layout={"flex": "0 0 29em"}),
-                box([self.picture, self.told], layout={"flex": "1 1 24em"}),
+                box([self.picture, self.text], layout={"flex": "1 1 24em"}),
             ],
             layout={"flex_flow": "row wrap"},
         )
@@ -181,15 +180,15 @@ class Explorer:
         large = "to scale" if scale == 1.0 else f"{scale:g} times as large"
         return f"{self._bare.name}, deflections {large}"
 
-    def _text(self, q: Array) -> str:
+    def _described(self, q: Array) -> str:
         tip = ", ".join(f"{x:.4g}" for x in self.arm.tip_pose(q)[:3, 3].round(9) + 0.0)
         lines = [f"tip at {tip} m"]
         if "scale" in self.sliders:
             try:
                 f = self.frequencies
                 more = ", ..." if len(f) > _SHOWN else ""
-                told = ", ".join(f"{x:.4g}" for x in f[:_SHOWN])
-                lines.append(f"frequencies, motors held: {told}{more} Hz")
+                shown = ", ".join(f"{x:.4g}" for x in f[:_SHOWN])
+                lines.append(f"frequencies, motors held: {shown}{more} Hz")
             except FlexarmError as error:
                 lines.append(f"no frequencies: {error}")
         return "<br>".join(lines)
@@ -198,7 +197,7 @@ class Explorer:
         step = round_step((high - low) / _STEPS)
         return self._widgets.FloatSlider(
             value=value,
-            # a browser moves values to steps from the least: the start is one
+            # a browser moves values to steps from the minimum: the start is one
             min=value - np.floor((value - low) / step + 1e-9) * step,
             max=high,
             step=step,
@@ -226,7 +225,7 @@ class Explorer:
         return sliders
 
     def _make_drawing(self, scale: float, plane: str | None) -> ArmDrawing:
-        """Drawing whose axes hold what the sliders reach."""
+        """Drawing whose axes hold all places that the sliders reach."""
         arm, rng = self._bare, np.random.default_rng(1991)
         low, high = self._limits
         q = np.where(low < high, rng.uniform(low, high, (200, arm.nq)), self._q)
@@ -242,7 +241,7 @@ class Explorer:
 
 
 def slider_limits(arm: Arm, q: Array) -> Array:
-    """Ends of the sliders (2, nq); equal for what none moves, motors and quaternions.
+    """Ends of the sliders (2, nq); equal for motors and quaternions, which have none.
 
     Those of the joints, or a turn, or the size of the arm; modes bend a tenth of the
     length of their body.
@@ -266,10 +265,10 @@ def slider_limits(arm: Arm, q: Array) -> Array:
     return np.array([np.minimum(limits[0], q), np.maximum(limits[1], q)])
 
 
-def round_step(least: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, the first one from `least` on."""
-    power = 10.0 ** np.floor(np.log10(least))
-    return float(next(m * power for m in (1, 2, 5, 10) if m * power > 0.999 * least))
+def round_step(minimum: float) -> float:
+    """Return the first number from `minimum` that is 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(minimum))
+    return float(next(m * power for m in (1, 2, 5, 10) if m * power > 0.999 * minimum))
 
 
 def with_payload(arm: Arm, mass: float) -> Arm:
@@ -298,26 +297,26 @@ def interact(
     Parameters
     ----------
     arm : Arm
-        What to look at, a tree.
+        Arm, a tree.
     q : (nq,) array_like of float, optional
-        Where the sliders start, in rad, m and modal units; by default ``arm.neutral``.
+        Start of the sliders, in rad, m and modal units; by default ``arm.neutral``.
     payload : float
-        Most that the tip carries, in kg, beside what the arm has; 0 for no slider.
+        Largest additional mass at the tip, in kg; 0 for no slider.
     scale : float
-        Factor of the deflections that are drawn, at the start.
+        Factor of the deflections at the start.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        What to look at; by default the plane of the arm, or three dimensions.
+        Plane of the drawing; by default that of the arm, or three dimensions.
 
     Returns
     -------
     explorer : Explorer
-        The last expression of a cell shows it; without a browser its sliders can be set
-        all the same.
+        The last expression of a cell shows it; its sliders can be set without a browser
+        as well.
 
     Raises
     ------
     ArgumentError
-        If `q` or a number does not fit, or the arm has loops.
+        If `q` is not one pose, or the arm has loops.
     ImportError
         If ipywidgets or matplotlib is missing.
 

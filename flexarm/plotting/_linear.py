@@ -30,7 +30,7 @@ _DAMPING = (
     0.6,
     0.8,
 )  # ratios of the lines that may be drawn
-_LEAST_TURN = 12.0  # degrees between two of these lines on the picture
+MIN_TURN = 12.0  # degrees between two of these lines on the picture
 
 
 def _rates(model: StateSpace) -> Complex:
@@ -38,7 +38,7 @@ def _rates(model: StateSpace) -> Complex:
 
 
 def _pairs(model: StateSpace) -> list[str]:
-    """Names of the ways from inputs to outputs."""
+    """Names of the pairs of inputs and outputs."""
     if len(model.inputs) == 1:
         return list(model.outputs)
     return [f"{y} by {u}" for y in model.outputs for u in model.inputs]
@@ -62,9 +62,9 @@ def step_response(
         Times in s, from zero; by default until slow motions have decayed, or some
         periods of the slowest vibration.
     inputs, outputs : str, int or sequence of these, optional
-        Which, by names or numbers; by default all.
+        Names or numbers; by default all.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -140,10 +140,10 @@ def bode(
     model : StateSpace
         A linear model; many give one faint line each.
     omega : (k,) array_like of float, optional
-        Circular frequencies in rad/s; by default all that matter, more of them about
-        each resonance.
+        Circular frequencies in rad/s; by default the range of the poles, with more
+        about each resonance.
     inputs, outputs : str, int or sequence of these, optional
-        Which, by names or numbers; by default all.
+        Names or numbers; by default all.
     ax : pair of matplotlib axes, optional
         For the gain and for the phase; by default a new figure.
 
@@ -156,7 +156,7 @@ def bode(
     Raises
     ------
     ArgumentError
-        If there is no such signal, or `ax` is no pair.
+        If there is no such signal, or `ax` is not a pair.
 
     Notes
     -----
@@ -235,13 +235,13 @@ def poles_zeros(
     Parameters
     ----------
     model : StateSpace
-        A linear model; many are drawn together, each in a colour of its own.  Zeros are
-        those of as many inputs as outputs; others have none drawn.
+        A linear model; many are drawn together, each in its own colour.  Zeros are
+        drawn for as many inputs as outputs.
     limit : float, optional
         Largest size in 1/s that is shown; by default three times that of the largest
         one off the real axis, or all of it.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def poles_zeros(
     Raises
     ------
     ArgumentError
-        If `model` is none.
+        If `model` is not a linear model.
 
     Notes
     -----
@@ -307,7 +307,7 @@ def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) 
         Largest size in 1/s that is shown; by default three times that of the largest
         one off the real axis, or all of it.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -317,7 +317,7 @@ def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) 
     Raises
     ------
     ArgumentError
-        If `locus` is none.
+        If `locus` is not a root locus.
 
     Examples
     --------
@@ -373,18 +373,18 @@ def _plane(ax: Any, lines: Sequence[Any], limit: float | None) -> None:
     ax.axvline(0.0, color="0.4", linewidth=0.8, zorder=0.5)
     ax.axhline(0.0, color="0.8", linewidth=0.6, zorder=0.4)
     _damping_lines(ax, left, tall)
-    _frequency_lines(ax, left, right, tall)
+    _frequency_lines(ax, right, tall)
 
 
 def _damping_lines(ax: Any, left: float, tall: float) -> None:
     """Lines of equal damping ratio in the left half plane, with their numbers."""
     if left >= 0.0:
         return
-    last = 90.0  # the imaginary axis, as it is on the picture
+    last = 90.0  # the imaginary axis, on the picture
     for ratio in _DAMPING:
         up = np.sqrt(1.0 - ratio**2)
         turn = np.degrees(np.arctan2(up / tall, ratio / -left))
-        if last - turn < _LEAST_TURN or turn < _LEAST_TURN:
+        if last - turn < MIN_TURN or turn < MIN_TURN:
             continue
         last = turn
         reach = min(tall / up, -left / ratio)
@@ -408,10 +408,11 @@ def _damping_lines(ax: Any, left: float, tall: float) -> None:
         )
 
 
-def _frequency_lines(ax: Any, left: float, right: float, tall: float) -> None:
+def _frequency_lines(ax: Any, right: float, tall: float) -> None:
     """Circles of equal size with their frequencies in Hz."""
     from matplotlib.ticker import MaxNLocator
 
+    # circles inside of the axes
     largest = tall / (2.0 * np.pi)
     turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 181)
     for hertz in MaxNLocator(4).tick_values(0.0, largest):
@@ -429,6 +430,7 @@ def _frequency_lines(ax: Any, left: float, right: float, tall: float) -> None:
                 scalex=False,
                 scaley=False,
             )
+        # numbers at the right ends
         reach = min(radius, 0.97 * right) if right > 0.0 else 0.0
         ax.annotate(
             f"{hertz:g} Hz",

@@ -35,14 +35,14 @@ def link_loads(
     Parameters
     ----------
     loads : LinkLoads or mapping of str to LinkLoads
-        What `flexarm.link_loads` returns, or one link of it.  Of several states the
-        last one is a line, all of them are a band from the least to the largest.
+        Result of `flexarm.link_loads`, or one link of it.  Of several states the last
+        one is a line, all of them a band from the smallest to the largest.
     kind : {"moment", "force", "stress"}
-        What to draw; components that are zero are left out.
+        Quantity; components that are zero are left out.
     by_strain : bool
         Draw the moments that belong to the strains of the modes too, dotted.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def link_loads(
     Raises
     ------
     ArgumentError
-        If there is nothing to draw, or no such kind.
+        If `loads` or `kind` is not one of these.
     ModelError
-        If stresses are asked for of sections without outermost fibres.
+        If the sections have no outermost fibres, for stresses.
 
     Examples
     --------
@@ -67,13 +67,15 @@ def link_loads(
     links = list(loads.values()) if isinstance(loads, Mapping) else [loads]
     if not links or not all(isinstance(link, LinkLoads) for link in links):
         raise ArgumentError(
-            f"loads is {type(loads).__name__}, expected what flexarm.link_loads "
-            "returns for an arm with links of flexarm.beams"
+            f"loads is {type(loads).__name__}, expected the result of "
+            "flexarm.link_loads for an arm with links of flexarm.beams"
         )
     if kind not in _KINDS:
         raise ArgumentError(
             f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
         )
+
+    # components of all links, one behind the other
     starts = np.cumsum([0.0, *(float(link.at[-1]) for link in links)])
     x = _joined([start + link.at for start, link in zip(starts, links, strict=False)])
     values = _components([_values(link, kind, False) for link in links])
@@ -84,6 +86,8 @@ def link_loads(
         for i, name in enumerate(_KINDS[kind])
         if shown[i] or len(shown) == 1
     ]
+
+    # moments by strain, and the names of the links
     if by_strain and kind != "force":
         strained = _components([_values(link, kind, True) for link in links])
         for i, name in enumerate(_KINDS[kind]):

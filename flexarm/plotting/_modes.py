@@ -31,28 +31,28 @@ def mode_shapes(
     Parameters
     ----------
     bodies : FlexibleBody, BeamModes, or a sequence or mapping of them
-        What to draw; the keys of a mapping are labels.  The nodes of a body, shown
+        Bodies or beams; the keys of a mapping are labels.  The nodes of a body, shown
         as dots, must lie on a line.
     modes : sequence of int, optional
-        Which modes, counted from zero; by default all.
+        Numbers of modes, counted from zero; by default all.
     labels : sequence of str, optional
         One for each body.
     relative : bool
         Divide each shape by its largest value, to compare modes of different kinds.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     lines : list of matplotlib.lines.Line2D
-        Body by body, for each mode by mode.  Colours tell the bodies apart, line
-        styles the modes; for a single body colours tell the modes.
+        Body by body, for each mode by mode.  Bodies have different colours, modes
+        different line styles; the modes of a single body have different colours.
 
     Raises
     ------
     ArgumentError
-        If there is nothing to draw, a mode does not exist, the nodes of a body do not
-        lie on a line, or the labels are too few or too many.
+        If there are no bodies, a mode does not exist, the nodes of a body do not lie on
+        a line, or the labels are too few or too many.
 
     Notes
     -----
@@ -75,6 +75,7 @@ def mode_shapes(
     >>> [line.get_label() for line in lines][:2]
     ['0 kg, bending y 1', '0 kg, bending y 2']
     """
+    # curves, body by body
     items, labels = _itemize(bodies, labels)
     ax = make_axes(ax)
     lines: list[Any] = []
@@ -96,6 +97,8 @@ def mode_shapes(
                 **(dots if isinstance(item, FlexibleBody) else {}),
             )
             twists.append(twisted[j])
+
+    # labels by the units of the modes
     ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
     unit = "rad" if all(twists) else "m, twist in rad" if any(twists) else "m"
     finish(ax, "position along the link (m)", "", legend=True)
@@ -137,7 +140,7 @@ def _name_modes(item: Any, n: int) -> list[str]:
 
 
 def _sample(item: Any) -> tuple[Array, Array, list[bool]]:
-    """Positions (n,), shapes (n, modes), and which modes are twists."""
+    """Positions (n,), shapes (n, modes), and true for modes that are twists."""
     if hasattr(item, "shape") and hasattr(item, "length"):
         x = np.linspace(0.0, item.length, _SAMPLES)
         shapes = np.asarray(item.shape(x)).T
@@ -162,7 +165,7 @@ def _sample(item: Any) -> tuple[Array, Array, list[bool]]:
         stretch, twist = move @ direction, turn @ direction
         across = move - np.outer(stretch, direction)
         largest = int(np.argmax(np.abs(across).max(axis=0)))
-        # a deflection has the slope of its rotation, the others none to go by
+        # a deflection has the slope of its rotation, other modes have no slopes
         values, slopes = across[:, largest], np.cross(turn, direction)[:, largest]
         if not np.any(across):
             values = twist if np.any(twist) else stretch

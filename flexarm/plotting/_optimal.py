@@ -28,19 +28,19 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     motion : OptimalMotion
         Of a rigid arm along a path, by `flexarm.optimize.time_optimal`.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     lines : list of matplotlib.lines.Line2D
         The rate of s along the path; the largest rates from which the end can be
-        reached; the maximum velocity curve, above which no acceleration is within the
-        limits, where it is in sight.
+        reached; the part of the maximum velocity curve on the picture, above which no
+        acceleration is within the limits.
 
     Raises
     ------
     ArgumentError
-        If the motion is none along a path of a rigid arm.
+        If the motion is not one along a path of a rigid arm.
 
     Examples
     --------
@@ -60,6 +60,8 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
             "motion has no time scaling, expected one of a rigid arm along a path, by "
             "optimize.time_optimal"
         )
+
+    # motion, controllable rates, maximum velocity curve
     ax = make_axes(ax)
     reached = scaling.controllable[:, 1]
     top = 2.5 * float(scaling.sd.max())
@@ -79,6 +81,8 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     if np.isfinite(curve).any():
         wide = {"color": "0.75", "linewidth": 4.0, "label": "maximum velocity"}
         shown += ax.plot(scaling.s, curve, **wide)
+
+    # limits by the motion
     ax.set_xlim(0.0, 1.0)
     highest = max(np.nanmax(curve, initial=0.0), reached.max(), scaling.sd.max())
     ax.set_ylim(0.0, min(top, 1.08 * highest))
@@ -106,7 +110,7 @@ def optimal_motion(
         Of the torques in N m or N, or of the speeds per s, drawn dashed; by default
         those of `time_optimal`.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -142,6 +146,8 @@ def optimal_motion(
         ax.set_ylim(bottom=0.0)
         finish(ax, "time (s)", "distance from the path (mm)")
         return lines
+
+    # forces or speeds, with their limits
     arm = motion.arm
     ax = _shaded(motion, ax)
     turning = bool(arm._turning[: arm.nu].all())
@@ -178,7 +184,7 @@ def trade_off(
     label : str, optional
         Of the line in the legend.
     ax : matplotlib axes, optional
-        Where to draw, for several lines in one figure; by default a new figure.
+        Axes, for several lines in one figure; by default those of a new figure.
 
     Returns
     -------
@@ -264,7 +270,7 @@ def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
     from ..optimize._minimum_time.flexible_problem import deviations
 
     path = motion.details.get("path")
-    path = getattr(path, "path", path)  # a PathMotion knows its path
+    path = getattr(path, "path", path)  # a PathMotion has a path
     if path is None or path.space != "tip" or motion.verification is None:
         raise ArgumentError(
             "motion has no path of its tip or no simulation, expected one along a path "

@@ -29,15 +29,15 @@ def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) 
     found : Robustness
         Result of `flexarm.robustness` over one range or two, at one point.
     quantity : {"damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"}
-        What to draw, the worst of the inputs.
+        Quantity, the worst of the inputs.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     drawn : matplotlib.lines.Line2D or matplotlib collection
         The line over one range, crosses where a loop is not stable; or the colours over
-        two ranges, white where there is no number, with a line around what is stable;
+        two ranges, white where a number is missing, with a line around stable loops;
         ``drawn.colorbar`` is its scale.
 
     Raises
@@ -79,6 +79,8 @@ def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) 
             f"the loops have the axes {values.shape}, expected those of one range, or "
             "of two, at one point"
         )
+
+    # a line over one range
     ax = make_axes(ax, (5.6, 3.8))
     if len(at) == 1:
         (line,) = ax.plot(at[0], values, "o-", color=COLORS[0], markersize=4)
@@ -88,6 +90,8 @@ def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) 
             ax.plot(at[0][bad], floor[bad], "x", color=COLORS[1], label="not stable")
         finish(ax, names[0], label, legend=bool(bad.any()))
         return line
+
+    # colours over two
     shown = np.ma.masked_invalid(values)
     colors = ax.pcolormesh(at[1], at[0], shown, shading="nearest", cmap="viridis")
     if found.stable.any() and not found.stable.all() and min(values.shape) > 1:

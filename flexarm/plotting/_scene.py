@@ -1,7 +1,7 @@
 """Arms in space that turn under the mouse: in a notebook, or as a page of HTML.
 
-Drawn by plotly.  What was weighed, measured for a scene of 51 frames on one machine
-(sizes installed with all that pip adds, NumPy included where it is asked for):
+Drawn by plotly.  Alternatives, measured for a scene of 51 frames on one machine (sizes
+with all packages that pip installs):
 
 ============  =======  ========  ================================================
 library       size     page      for and against
@@ -55,11 +55,11 @@ class Scene:
     Attributes
     ----------
     spec : dict
-        What plotly.js draws: ``"data"``, ``"layout"`` and ``"frames"``.
+        Input of plotly.js: ``"data"``, ``"layout"`` and ``"frames"``.
     times : (k,) ndarray of float or None
-        Time of each frame in s; None for a scene that stands still.
+        Time of each frame in s; None for a still scene.
     title : str
-        What stands above it: the arm, and how much deflections are exaggerated.
+        Title: the arm, and the factor of the deflections.
     """
 
     def __init__(self, spec: dict[str, Any], times: Array | None, title: str) -> None:
@@ -124,12 +124,12 @@ class Scene:
         Returns
         -------
         path : pathlib.Path
-            What was written.
+            The file.
 
         Raises
         ------
         ArgumentError
-            If the ending is another.
+            If the file has another ending.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class Scene:
         return path
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        # plotly brings what draws this in Jupyter; elsewhere the title stands for it
+        # Jupyter draws this by an extension of plotly, other programs show the title
         bundle = {key: value for key, value in self.spec.items() if value}
         return {_MIME: json.loads(json.dumps(bundle)), "text/plain": repr(self)}
 
@@ -178,13 +178,13 @@ def scene(
     Parameters
     ----------
     shown : Arm, Trajectory, or a sequence of them
-        What to draw.  Motions play together, those of a batch as well, and end with the
-        first that ends; an arm among them stands still.
+        Arms and motions.  Motions play together, those of a batch as well, and end with
+        the shortest; an arm among them stands still.
     q : (nq,) or (k, nq) array_like of float, or one such for each arm, optional
         Configurations of arms, in rad and m, modal coordinates in the unit of their
         mode; by default ``arm.neutral``.
     scale : float or sequence of float
-        Factor of all modal coordinates, or one for each of `shown`; the title tells it.
+        Factor of all modal coordinates, or one for each of `shown`; see the title.
     undeformed : bool
         Draw also the arm without deflections, dashed in grey.
     labels : sequence of str, optional
@@ -204,14 +204,14 @@ def scene(
     Raises
     ------
     ArgumentError
-        If arguments do not fit together.
+        If numbers of arms, configurations, factors and labels do not fit together.
     ImportError
         If plotly is missing, when it is shown or saved.
 
     Notes
     -----
-    Rings are joints, black lines their axes, diamonds what an arm carries; text
-    appears under the mouse.  Drag to turn, scroll to come nearer.  Each frame shows the
+    Rings are joints, black lines their axes, diamonds payloads; text appears under the
+    mouse.  Drag to turn, scroll to come nearer.  Each frame shows the
     nearest stored state.
 
     Examples
@@ -248,7 +248,7 @@ def scene(
 
 
 def _each(what: str, given: Any, items: list[Any]) -> list[Any]:
-    """One entry for each item, or a refusal."""
+    """Check that each item has an entry."""
     if len(given) != len(items):
         raise ArgumentError(
             f"{what} has {len(given)} entries for {len(items)} arms or motions, "
@@ -305,7 +305,7 @@ def _times(items: list[Any], fps: float, speed: float) -> Array | None:
     last = min(float(m.t[int(np.min(m.completed)) - 1]) for m in motions)
     if last < first:
         raise ArgumentError(
-            f"one motion ends at {last:g} s, before another begins at {first:g} s, "
+            f"one motion ends at {last:g} s, before another starts at {first:g} s, "
             "expected motions over a common time"
         )
     return np.linspace(first, last, round((last - first) * fps / speed) + 1)
@@ -318,7 +318,7 @@ def _members(
     factors: list[float],
     names: list[str],
 ) -> list[tuple[Arm, Array, float, str]]:
-    """What is drawn in a color of its own: arm, frames (n, nq), factor and label."""
+    """Items with a color of their own: arm, frames (n, nq), factor and label."""
     members = []
     for item, q, factor, name in zip(items, poses, factors, names, strict=True):
         arm = _arm_of(item)
@@ -341,6 +341,7 @@ def _compose(
     fps: float,
     note: str,
 ) -> Scene:
+    # shapes of all frames, and the box around them
     shapes = [find_shapes(arm, magnify(arm, q, x)) for arm, q, x, _ in members]
     straight = [
         find_shapes(arm, magnify(arm, q, 0.0)) if undeformed and bends(arm) else []
@@ -350,7 +351,9 @@ def _compose(
     extent = np.concatenate([shape.points() for shape in every])
     low, high = extent.min(axis=0), extent.max(axis=0)
     size = max(float((high - low).max()), 1e-6)
-    still, moving = [ground(size)], []
+
+    # parts that stand still, and those that frames move
+    still, moving = [ground()], []
     for i, (arm, q, factor, label) in enumerate(members):
         look = Look(label, color(i), factor, size)
         parts = traces(arm, q, look, shapes[i], straight[i])
@@ -372,9 +375,11 @@ def _compose(
             frames.append(
                 {"name": str(k), "data": now, "traces": list(range(len(data)))}
             )
-    told = title(members) + note
-    placed = layout(members, (low, high, size), told)
+
+    # frames, title and layout
+    heading = title(members) + note
+    placed = layout(members, (low, high, size), heading)
     if times is not None and len(times) > 1:
         placed |= controls(times, fps)
     spec = {"data": data + still, "layout": placed, "frames": frames}
-    return Scene(spec, times, told)
+    return Scene(spec, times, heading)

@@ -1,4 +1,4 @@
-"""What surrounds the arms of a scene: axes, title, eye, buttons and slider."""
+"""Surroundings of the arms of a scene: axes, title, eye, buttons and slider."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ._skeleton import bends, find_plane
 
 Array = NDArray[np.float64]
 
-# where the eye stands and what is up, by the plane in which arms move
+# places of the eye and directions up, by the plane in which arms move
 _CAMERAS = {
     "xy": {"eye": {"x": 0, "y": 0, "z": 2}, "up": {"x": 0, "y": 1, "z": 0}},
     "xz": {"eye": {"x": 0, "y": -2, "z": 0}, "up": {"x": 0, "y": 0, "z": 1}},
     "yz": {"eye": {"x": 2, "y": 0, "z": 0}, "up": {"x": 0, "y": 0, "z": 1}},
 }
 
-_ROOM = 0.75  # of a view, for what is drawn; the rest is for labels
+_ROOM = 0.75  # part of a view without labels
 
 
-def ground(size: float) -> dict[str, Any]:
-    """Where the base stands."""
+def ground() -> dict[str, Any]:
+    """Mark of the base."""
     marker = {"size": 7, "color": GROUND, "symbol": "square"}
     return {
         **moved(np.zeros((1, 3))),
@@ -49,25 +49,25 @@ def path(points: Array, label: str, hue: str) -> dict[str, Any]:
 
 
 def title(members: list[tuple[Arm, Array, float, str]]) -> str:
-    """Names of the arms, and the truth about the deflections."""
+    """Names of the arms, and factors of the deflections."""
     names = list(dict.fromkeys(arm.name for arm, *_ in members))
-    told = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    text = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     bending = [(label, factor) for arm, _, factor, label in members if bends(arm)]
     factors = {factor for _, factor in bending}
     if not factors:
-        return told
+        return text
     if factors == {1.0}:
-        return f"{told}, deflections to scale"
+        return f"{text}, deflections to scale"
     if len(factors) == 1:
-        return f"{told}, deflections {factors.pop():g} times as large"
+        return f"{text}, deflections {factors.pop():g} times as large"
     each = ", ".join(f"{factor:g} ({label})" for label, factor in bending)
-    return f"{told}, deflections times {each}"
+    return f"{text}, deflections times {each}"
 
 
 def layout(
     members: list[Any], box: tuple[Array, Array, float], heading: str
 ) -> dict[str, Any]:
-    """Axes in m of equal scale that hold all frames, and where the eye stands."""
+    """Axes in m of equal scale that hold all frames, and the place of the eye."""
     low, high, size = box
     middle, half = (low + high) / 2.0, (high - low) / 2.0
     half = np.maximum(half + 0.08 * size, 0.15 * size)
@@ -113,7 +113,7 @@ def layout(
 
 
 def _stand_off(corner: Array) -> Array:
-    """Where the eye (3,) sees a box about the origin whole, with room for its labels.
+    """Place of the eye (3,) with a view of a box about the origin and its labels.
 
     `corner` (3,) is half the box.  The view is 45 degrees high and 1.6 times as wide.
     """
@@ -131,9 +131,12 @@ def _stand_off(corner: Array) -> Array:
 
 def controls(times: Array, fps: float) -> dict[str, Any]:
     """A button that plays, one that stops, and a slider of time."""
+    # buttons
     now = {"mode": "immediate", "transition": {"duration": 0}, "fromcurrent": True}
     pace = {"frame": {"duration": 1000.0 / fps, "redraw": True}, **now}
     halt = {"frame": {"duration": 0, "redraw": True}, **now}
+
+    # slider, with the digits that its steps need
     step = float(np.ptp(times)) / max(len(times) - 1, 1)
     digits = max(0, -int(np.floor(np.log10(max(step, 1e-9)))))
     buttons = [

@@ -1,4 +1,4 @@
-"""Parts of a scene: what plotly draws of one configuration of an arm."""
+"""Parts of a scene: traces of plotly for one configuration of an arm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GROUND = "#6e6e6e"
 
 @dataclass(frozen=True)
 class Look:
-    """How one member of a scene is drawn.
+    """Label, color and sizes of one member of a scene.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Look:
 
 
 def coded(values: Array) -> dict[str, str]:
-    """Numbers as plotly.js reads them, four bytes each: a third of the text."""
+    """Numbers in a format of plotly.js with four bytes each: a third of the text."""
     plain = np.ascontiguousarray(values, dtype="<f4")
     return {"dtype": "f4", "bdata": b64encode(plain.tobytes()).decode("ascii")}
 
@@ -80,10 +80,9 @@ def joint_axes(arm: Arm, frames: dict[str, Array], length: float) -> Array:
 
 
 def payloads(arm: Arm) -> list[tuple[str, float, int, Array]]:
-    """What the arm carries: name, mass in kg, node, and its place from there in m.
+    """Payloads of an arm: name, mass in kg, node, and place relative to it in m.
 
-    Rigid bodies that are fixed to the last body or to another one, and masses in the
-    last node of a link that bends.
+    Rigid bodies on fixed joints, and masses in the last nodes of flexible links.
     """
     found = []
     for k, body in enumerate(arm.bodies):
@@ -105,8 +104,7 @@ def traces(
 ) -> list[list[dict[str, Any]]]:
     """Traces of each configuration of q (k, nq), the same ones in the same order.
 
-    `shapes` are those of the arm as it is drawn, `straight` without deflections, or
-    none.
+    `shapes` are those of the drawn arm, `straight` those without deflections, or none.
     """
     scaled = magnify(arm, q, look.scale)
     nodes = np.asarray(kinematics.node_poses(arm, scaled))
@@ -128,11 +126,14 @@ def traces(
 
 def dress(arm: Arm, parts: list[dict[str, Any]], look: Look) -> list[dict[str, Any]]:
     """Return the traces of a first configuration with names, colors and widths."""
+    # texts under the mouse, and styles
     kinds = [f"{b.name}: {b.joint.kind}" for b in arm.bodies if b.joint.n_dof]
     loads = [f"{name}: {mass:.4g} kg" for name, mass, _, _ in payloads(arm)]
     line: dict[str, Any] = {"mode": "lines", "hoverinfo": "skip"}
     dots: dict[str, Any] = {"mode": "markers", "hoverinfo": "text"}
     ring = {"color": look.color, "width": 3}
+
+    # links, offsets, axes, joints, payloads, links without deflections
     looks: list[dict[str, Any]] = [
         {
             "mode": "lines",

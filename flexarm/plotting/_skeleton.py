@@ -1,4 +1,4 @@
-"""Geometry of a deformed arm: the curves and points that a drawing shows."""
+"""Geometry of a deformed arm: curves and points of a drawing."""
 
 from __future__ import annotations
 
@@ -53,10 +53,11 @@ class Strand:
 def find_strands(arm: Arm) -> list[Strand]:
     """Return the curves of the links of an arm.
 
-    Nodes on a ray from the first one are joined in their order, smoothly if the
-    body bends.  Otherwise lines lead from the first node to those that carry
-    something or are held, and to the last.
+    Nodes on a ray from the first one are joined in their order, smoothly if the body
+    is flexible.  Otherwise lines connect the first node with those that carry joints
+    or are held, and with the last.
     """
+    # nodes that carry joints or the tip, and those that are held
     carriers = {
         arm.node(parent, body.joint.node)
         for body, parent in _with_parents(arm)
@@ -67,6 +68,8 @@ def find_strands(arm: Arm) -> list[Strand]:
         for k, body in enumerate(arm.bodies)
         if (held := body.attachment_node) is not None
     }
+
+    # one curve, or straight lines, for each body
     strands = []
     for index, body in enumerate(arm.bodies):
         first = arm.node_slice(index).start
@@ -102,7 +105,7 @@ def _with_parents(arm: Arm) -> list[tuple[Body, str | None]]:
 
 
 def bends(arm: Arm) -> bool:
-    """Whether an arm has modal coordinates."""
+    """Return whether an arm has modal coordinates."""
     return bool(arm.nq > arm.motor_position_slice.stop)
 
 
@@ -156,7 +159,7 @@ def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
 
 
 def _curve(strand: Strand, node: Array) -> Array:
-    """Points of a curve through nodes, with their tangents if it is a bent one."""
+    """Points of a curve through nodes, with their tangents if it has lengths."""
     poses = node[list(strand.nodes)]
     points, slopes = poses[:, :3, 3], poses[:, :3, :3] @ strand.direction
     if not strand.lengths:

@@ -32,13 +32,13 @@ def snapshots(
     traj : Trajectory
         Result of `flexarm.simulate` for one initial state.
     times : (k,) array_like of float, or int
-        Times in s, the nearest stored states are drawn; or how many, evenly spaced.
+        Times in s, for which the nearest stored states are drawn; or their number.
     scale : float
         Factor of all modal coordinates, to make small deflections visible.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        What to look at; by default the plane of the arm, or three dimensions.
+        Plane of the drawing; by default that of the arm, or three dimensions.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def snapshots(
     Raises
     ------
     ArgumentError
-        If `traj` is a batch, or a time lies outside of it.
+        If `traj` is a batch, or a time is outside of it.
 
     Examples
     --------

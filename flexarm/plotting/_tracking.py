@@ -38,7 +38,7 @@ def tracking(
     degrees : bool
         Draw angles in degrees instead of rad.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -85,6 +85,8 @@ def tracking(
         unit = " (N m)" * all(_angular(run.arm)) if plain else ""
         finish(ax, "time (s)", f"servo command{unit}", legend=True)
         return lines
+
+    # the sensors where there are readings, else the model
     desired = compared.desired.q
     measured = run.y[..., : desired.shape[-1]]
     is_measured = bool(np.isfinite(measured).any())
@@ -115,7 +117,7 @@ def tracking(
 
 
 def _angular(arm: Arm) -> list[bool]:
-    """Whether each joint coordinate is an angle."""
+    """True for each joint coordinate that is an angle."""
     return [
         b.joint.kind != "prismatic" for b in arm.bodies for _ in range(b.joint.n_dof)
     ]

@@ -1,4 +1,4 @@
-"""Vibrating arms, and maps of what they do over their workspace."""
+"""Vibrating arms, and maps over their workspace."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def vibration(
     modes : VibrationModes
         Result of `flexarm.vibration_modes` for one posture.
     mode : int
-        Which mode, counted from zero.
+        Number of the mode, counted from zero.
     amplitude : float, optional
-        Factor of its shape; by default that of a largest motion of a node, or of a unit
-        length at the end of the arm, by an eighth of the size of the arm.
+        Factor of its shape; by default the largest motion of a node is an eighth of the
+        size of the arm.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        What to look at; by default the plane of the arm, or three dimensions.
+        Plane of the drawing; by default that of the arm, or three dimensions.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -88,6 +88,8 @@ def vibration(
         raise ArgumentError(
             f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
         )
+
+    # the posture, and both ends of the motion
     mode %= n
     size = _size(modes, mode) if amplitude is None else float(amplitude)
     q = np.stack([modes.q, modes.displaced(mode, -size), modes.displaced(mode, size)])
@@ -130,14 +132,14 @@ def workspace(
     found : WorkspaceMap
         Result of `flexarm.workspace_map`.
     quantity : {"frequency", "sag", "softness"}
-        What colours show: a natural frequency, how far loads move the node, or the
-        largest motion for a unit force.
+        Quantity of the colours: a natural frequency, the motion of the node by loads,
+        or the largest motion by a unit force.
     mode : int
-        Which frequency, counted from zero.
+        Number of the frequency, counted from zero.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        What to look at; by default the plane of the arm, or three dimensions.
+        Plane of the drawing; by default that of the arm, or three dimensions.
     ax : matplotlib axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What all figures share: matplotlib on demand, axes, colours, labels."""
+"""Common parts of figures: matplotlib on demand, axes, colours, labels."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ ZOOM = 0.85  # of axes in space, leaves room for the label of z
 
 
 def pyplot() -> Any:
-    """Return ``matplotlib.pyplot``, or say how to get it."""
+    """Return ``matplotlib.pyplot``; without it the message says how to install it."""
     return required("matplotlib.pyplot", "a plot", extra="plot")
 
 
 def check_motion(traj: Any) -> None:
-    """Refuse what is no motion."""
+    """Refuse all but a motion."""
     from ..simulation.methods import Trajectory
 
     if not isinstance(traj, Trajectory):
         kind = type(traj).__name__
         hint = "; plotting.arm draws an arm" if kind == "Arm" else ""
         raise ArgumentError(
-            f"traj is {kind}, expected flexarm.Trajectory, what flexarm.simulate "
-            f"returns{hint}"
+            f"traj is {kind}, expected flexarm.Trajectory, the result of "
+            f"flexarm.simulate{hint}"
         )
 
 
 def early_end(motions: Sequence[Any]) -> str:
-    """Say where the first of some motions ends that were not simulated to their end."""
+    """Note on the earliest end of motions that are incomplete, or nothing."""
     ends = [
         float(motion.t[max(int(np.min(motion.completed)) - 1, 0)])
         for motion in motions
@@ -61,7 +61,7 @@ def make_axes(
 
 
 def is_solid(ax: Any) -> bool:
-    """Whether the axes have three dimensions."""
+    """Return whether the axes have three dimensions."""
     return hasattr(ax, "get_zlim")
 
 

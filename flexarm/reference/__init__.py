@@ -1,7 +1,7 @@
 """Slow and readable NumPy models: oracle of the tests and text of the course.
 
 * `lagrangian`: the equations of motion from the energies alone, by brute force over
-  the nodes; what the package computes by definition.
+  the nodes; they define the results of the package.
 * `twin`: the recursions of the C kernels under the same equation labels, with their
   parts in `hops` (K1-K7), `integrals` (B1-B3) and `rotations`.
 * `motors`: rotors, stators and the forces inside joints, for both.
@@ -10,10 +10,11 @@
   screws (Cibicik and Egeland, 2021), on arrays of states; pairs in `_dual_pairs`,
   lines and screws in `_dual_chain`.
 * `farid_planar`: planar arms with flexible links and joints, finite elements in chord
-  frames (Farid, 1997), on arrays of states; constants in `farid_arm`.
-* `farid_spatial`: links of his spatial arm in tangent frames, its joints by a velocity
-  transformation, and his redundant constraints.
-* `farid_link`: one link of it, and why its inverse dynamics is not causal.
+  frames (Farid, 1997), on arrays of states; constants in `farid_arm`, matrices and
+  energies in `farid_planar_terms`.
+* `farid_spatial`: his spatial arm in tangent frames, its joints by a velocity
+  transformation, and his redundant constraints; links in `farid_spatial_link`.
+* `farid_link`: one link, whose inverse dynamics is not causal.
 
 All but `farid_link` take complex numbers, for derivatives by complex step;
 `lagrangian`, `twin` and `farid_spatial` take one state at a time.

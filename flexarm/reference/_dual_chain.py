@@ -34,7 +34,7 @@ Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 @dataclass(frozen=True)
 class Points:
-    """Where a body has mass, or one of its nodes: positions and shapes.
+    """Points of a body with mass, or one of its nodes: positions and shapes.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Motion:
-    """How the frame of a body and the columns of its matrices move.
+    """Motion of the frame of a body and of the columns of its matrices.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Frame:
     eta : (..., n, 1) ndarray
         Modal coordinates.
     modes : slice
-        Where the own modes stand in velocities.
+        Places of the own modes in velocities.
     motion : Motion or None
         None if no velocities are given.
     """
@@ -102,7 +102,7 @@ class Frame:
 
 
 def points_of(body: Body, which: slice | None = None) -> Points:
-    """Points with mass, a rigid body at its mass centre; or the nodes asked for."""
+    """Points with mass, of a rigid body its mass centre; or the nodes `which`."""
     position, com, inertia = body.node_position, body.node_com, body.node_inertia
     chosen: Any = which
     if which is None:
@@ -130,10 +130,11 @@ def points_of(body: Body, which: slice | None = None) -> Points:
 
 
 def _joint_motion(joint: Joint, q: Array) -> tuple[Array, Array, Array]:
-    """Rotation to the joint frame, translation in it, screws: one coordinate or none.
+    """Rotation to the joint frame, translation in it, and screws.
 
-    The rotation is (22) with the angle q.  Screws are constant in the frame of the
-    child: a line (58), a free vector, or their sum with the pitch.
+    The joint has one coordinate or none.  The rotation is (22) with the angle q.
+    Screws are constant in the frame of the child: a line (58), a free vector, or their
+    sum with the pitch.
     """
     S, shape = joint.screws, q.shape[:-2]
     if not S.shape[1]:
@@ -199,7 +200,7 @@ def columns_at(frame: Frame, points: Points, *, exact: bool = False) -> Pair:
     points : Points
         Points of it.
     exact : bool
-        Whether the angular velocity of the points is the exact one.
+        True for the exact angular velocity of the points.
 
     Returns
     -------
@@ -251,7 +252,7 @@ def turn_back(theta: Array) -> Pair:
 def _next_frame(
     arm: ArmLike, k: int, parent: Frame | None, q: Array, u: Array | None, exact: bool
 ) -> Frame:
-    """From the node of a parent to the child that hangs on it: (59)-(66), (73)."""
+    """From the node of a parent to its child: (59)-(66), (73)."""
     body, modes = arm.bodies[k], arm.mode_slice(k)
     joint, dof = body.joint, arm.body_joint_slice(k)
     R_q, x_q, S = _joint_motion(joint, q[..., dof, :])
@@ -291,11 +292,11 @@ def frames_of(arm: ArmLike, q: Array, u: Array | None, *, exact: bool) -> list[F
     Parameters
     ----------
     arm : Arm
-        Arm that dual screws can take.
+        Arm that `dual_screws` accepts.
     q, u : (..., nv, 1) ndarray
         Positions, and velocities where they are needed.
     exact : bool
-        Whether nodes turn with the exact rate of their rotation.
+        True for the exact rate of the rotation of nodes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Checks of what `dual_screws` is given: arms, options, arrays, nodes."""
+"""Checks of the arguments of `dual_screws`: arms, options, arrays, nodes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_dual_arm(arm: ArmLike) -> None:
 
 
 def state(arm: ArmLike, **given: ArrayLike) -> list[Array]:
-    """Arguments as columns (..., n, 1), refused if their last axis is wrong."""
+    """Return arguments as columns (..., n, 1)."""
     check_dual_arm(arm)
     hint = "; see arm.coordinate_names"
     arrays = {name: finite(name, x, arm.nv, hint) for name, x in given.items()}
@@ -64,7 +64,7 @@ def state(arm: ArmLike, **given: ArrayLike) -> list[Array]:
 
 
 def finite(name: str, value: ArrayLike, n: int, hint: str = "") -> Array:
-    """Finite numbers (..., n), complex ones too, refused in words."""
+    """Return finite numbers (..., n), real or complex."""
     try:
         plain = not np.iscomplexobj(value)
     except ValueError:  # ragged

@@ -2,8 +2,8 @@
 
 A product drops what is of second order, so an expression of pairs is linearized at each
 operation (Cibicik and Egeland 2021, II-A).  Screws are columns (..., 6, n), angular
-part first, points and translations columns (..., 3, 1).  Nothing here conjugates, so a
-complex step passes through.
+part first, points and translations columns (..., 3, 1).  Nothing is conjugated, so that
+complex steps are possible.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ LINEAR = (..., slice(3, 6), slice(None))
 
 
 def fixed(value: Array) -> Pair:
-    """What does not depend on the deformation."""
+    """Pair of a quantity that does not depend on the deformation."""
     return Pair(value, np.zeros_like(value))
 
 
 def first_order(value: Array) -> Pair:
-    """What vanishes without deformation."""
+    """Pair of a quantity that vanishes without deformation."""
     return Pair(np.zeros_like(value), value)
 
 

@@ -1,4 +1,4 @@
-"""What the reference computes."""
+"""The fidelity of the reference."""
 
 from __future__ import annotations
 

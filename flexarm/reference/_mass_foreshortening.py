@@ -1,4 +1,4 @@
-"""Foreshortening as the kinetic energy takes it, by least squares over the nodes."""
+"""Foreshortening in the kinetic energy, by least squares over the nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[Any]
 
 
 def mass_foreshortening(body: Body, affine: bool = True) -> Array | None:
-    """Second derivatives of the places of the nodes that T takes, (n_nodes, 3, n, n).
+    """Second derivatives of places of nodes, as in the kinetic energy.
 
     Parameters
     ----------
@@ -22,12 +22,12 @@ def mass_foreshortening(body: Body, affine: bool = True) -> Array | None:
         Any body.
     affine : bool
         Affine functions of the place of the masses in the undeformed body, with the
-        first and second moments of the given ones; else these themselves.
+        first and second moments of the given ones; if false the given ones.
 
     Returns
     -------
     kappa : (n_nodes, 3, n, n) ndarray
-        None if there is no foreshortening.
+        None without foreshortening.
     """
     kappa, m = body.node_foreshortening, body.node_mass
     if kappa is None or not affine:

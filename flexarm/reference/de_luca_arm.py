@@ -70,7 +70,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class LinkModes:
-    """Two modes of a link, as the model needs them.
+    """Two modes of a link.
 
     Attributes
     ----------
@@ -102,13 +102,13 @@ class Coefficients:
     ----------
     b : mapping of (i, j) to tuple of float
         ``b[1, 3][0]`` is b_131.  Entries of B are in kg m^2 for two joints, kg m for
-        joint and mode, kg for two modes; each b in that by the unit of what it
-        multiplies in (32).
+        joint and mode, kg for two modes; each b in that by the unit of its
+        factor in (32).
     t : (3, 2) ndarray
         ``t[0, 1]`` is t_12; rows are dimensionless, in kg, and in 1/m.
     h : mapping of i to tuple of float
-        ``h[1][7]`` is h_107, in N m or N by the unit of what it multiplies in (34); the
-        entry 0 is unused.
+        ``h[1][7]`` is h_107, in N m or N by the unit of its factor in (34); the entry 0
+        is unused.
     stiffness : (6,) ndarray
         Diagonal of K (35), in N/m.
     length : tuple of two float
@@ -147,6 +147,7 @@ def _inertia_coefficients(
     p: Parameters, first: LinkModes, second: LinkModes
 ) -> dict[tuple[int, int], tuple[float, ...]]:
     """The 57 coefficients b_ijk of (32)."""
+    # first moment, inertia and mass beyond link 1, and shapes at the tips
     l1, l2 = p.length
     a, J, M = p.distal_moment, p.distal_inertia, p.distal_mass
     f, s = first.tip_deflection, first.tip_slope
@@ -155,6 +156,7 @@ def _inertia_coefficients(
     g = g + p.payload_mass * l2 * second.tip_deflection
     X, Y = f[0] * s[1] - f[1] * s[0], f[0] * s[1] + f[1] * s[0]
 
+    # entries of B by joints and modes
     base = p.hub_inertia[0] + p.link_inertia[0] + J + M * l1**2
     b: dict[tuple[int, int], tuple[float, ...]] = {
         (1, 1): (base, 2 * a * l1, 2 * a, -2 * l1),
@@ -182,7 +184,7 @@ def _inertia_coefficients(
 def _velocity_coefficients(
     p: Parameters, first: LinkModes, second: LinkModes
 ) -> dict[int, tuple[float, ...]]:
-    """The 98 coefficients of (34), as they follow from (26)."""
+    """The 98 coefficients of (34), from (26)."""
     l1, a = p.length[0], p.distal_moment
     (f1, f2), (s1, s2) = first.tip_deflection, first.tip_slope
     u1, u2 = second.v + p.payload_mass * second.tip_deflection
@@ -254,7 +256,7 @@ def coefficients(
     Returns
     -------
     c : Coefficients
-        57 b, 6 t, 98 h, the stiffness and what `tip_position` needs.
+        57 b, 6 t, 98 h, the stiffness and the data of `tip_position`.
 
     Examples
     --------
@@ -285,7 +287,7 @@ def coefficients(
 
 
 def _plain(modes: Any) -> LinkModes:
-    """First two modes, of whatever has the attributes, as arrays."""
+    """First two modes as arrays, of any object with the attributes."""
     names = ("omega", "tip_deflection", "tip_slope", "v", "w")
     return LinkModes(*(np.array(getattr(modes, name), float)[:2] for name in names))
 
@@ -301,7 +303,7 @@ def paper_modes(parameters: Parameters) -> tuple[Any, Any]:
     Returns
     -------
     first, second : ClampedBeamModes
-        As `coefficients` wants them; link 1 with ``(MD)_1 = 0``, the paper's choice.
+        For `coefficients`; link 1 with ``(MD)_1 = 0``, the paper's choice.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kinetic energy of De Luca and Siciliano (1991) before the paper cuts it."""
+"""Kinetic energy of De Luca and Siciliano (1991), not cut."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def full_kinetic_energy(
     twice += p.payload_inertia * (omega + s2 @ rate2) ** 2
     twice += 2 * omega * (g @ rate2) + rate2 @ Z2 @ rate2
 
-    # velocity of hub 2 in the axes of link 1, and its coupling with what lies beyond
+    # velocity of hub 2 in the axes of link 1, and its coupling with the bodies beyond
     along, across = -y * qd[0], l1 * qd[0] + y_rate
     twice += p.distal_mass * (along**2 + across**2)
     angle = q[1] + s1 @ d1

@@ -133,8 +133,8 @@ def velocity_forces(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
 
     Examples
     --------
-    On the elbow, in N m: 0.5 m times 4 rad^2/s^2 times the first moment of what is
-    beyond, 0.1 kg 0.25 m + 0.1 kg 0.5 m:
+    On the elbow, in N m: 0.5 m times 4 rad^2/s^2 times the first moment of link 2 and
+    payload, 0.1 kg 0.25 m + 0.1 kg 0.5 m:
 
     >>> import numpy as np
     >>> from flexarm.reference import de_luca_siciliano as model
@@ -158,7 +158,7 @@ def velocity_forces(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:
     return np.stack([sine * s2 + cosine * c2 for sine, cosine in rows], axis=-1)
 
 
-# Rows of (34): what multiplies sin(theta_2), then what multiplies cos(theta_2).
+# Rows of (34): factors of sin(theta_2), then of cos(theta_2).
 # Rates: a1, a2 of the joints, e1, e2 of link 1, f1, f2 of link 2; h[7] is h_107.
 
 Parts = tuple[Array, ...]

@@ -4,8 +4,8 @@ After A. Cibicik and O. Egeland, "Kinematics and dynamics of flexible robotic
 manipulators using dual screws", IEEE Trans. Robotics 37, 2021; numbers in parentheses
 are its equations.  A dual quantity :math:`a + \varepsilon b` with
 :math:`\varepsilon^2 = 0` holds order zero in a, first order in modal coordinates or
-rates in b, so that every product linearizes.  Nothing here is a 12 x 12 matrix: pairs
-of 6-vectors do the same.
+rates in b, so that every product linearizes.  Pairs of 6-vectors take the place of
+12-vectors, with no 12 x 12 matrix.
 
 For each body the columns of two matrices are carried from base to tip, those of the
 joints, **dual lines** :math:`\hat L`, and those of the modes, **dual screws**:
@@ -26,7 +26,7 @@ A body is rigid, a mass and an inertia at its mass centre, or flexible: then its
 are the quadrature points of its integrals, each with mass, mass centre and inertia.
 Joints are revolute, prismatic, helical or fixed; the bodies may form a tree.
 
-Two options tell the paper from ``Arm(fidelity="linear")``, which is the first order of
+Two options distinguish the paper from ``Arm(fidelity="linear")``, the first order of
 the Lagrangian model of the package:
 
 ``rotation_rates``
@@ -41,14 +41,12 @@ the Lagrangian model of the package:
     ``"lagrange"``: those of its kinetic energy with inertia and mass centre of fixed
     components.  The two differ in velocity forces of nodes with rotary inertia.
 
-The defaults are the paper's.  With ``"exact"`` and ``"lagrange"``, which `LINEAR_ARM`
-holds, every entry is that of the linear arm.
+The defaults are the paper's.  With ``"exact"`` and ``"lagrange"``, the options
+`LINEAR_ARM`, every entry is that of the linear arm.
 
-What does not fit the arm is an `ArgumentError`, an arm with other joints or bodies a
-`ModelError`, NaN and infinity are a `NotFiniteError`.
-
-Units are SI; positions are joint coordinates, then modal ones, body by body; leading
-axes broadcast, and complex numbers pass for complex steps.
+An arm with other joints or bodies raises `ModelError`.  Positions are joint
+coordinates, then modal ones, body by body; functions take complex numbers, for complex
+steps.
 """
 
 from __future__ import annotations
@@ -64,12 +62,9 @@ from .._calls.arm_like import ArmLike
 from ..errors import SingularityError
 from ..kinematics.forms import check_leading
 from ._dual_chain import (
-    Frame,
-    Points,
     columns_at,
     frames_of,
     jacobian_form,
-    points_of,
     turn_back,
     twists_at,
 )
@@ -78,15 +73,12 @@ from ._dual_pairs import (
     ANGULAR,
     LINEAR,
     Pair,
-    cross,
-    cross_columns,
-    first_order,
     fixed,
     fold,
     motion_cross,
-    stack,
     turn,
 )
+from ._dual_terms import Terms, sum_terms
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -112,103 +104,6 @@ class Projection(NamedTuple):
     rate: Array | None
 
 
-def _own_moments(points: Points, moment: Pair) -> Array:
-    """Forces of moments at the points of a body on its own modes, (..., n, 1)."""
-    folded = moment.real + moment.dual
-    return np.asarray((points.lam.swapaxes(-1, -2) @ folded).sum(axis=-3))
-
-
-def _inertia_forces(points: Points, own: Pair, section: Pair, rate: Pair) -> Pair:
-    """Wrenches of the velocity forces of points, Newton and Euler (101), (104)-(108).
-
-    `rate` is the rate of the twist of the section in components of the frame, without
-    accelerations.  The transport terms have the angular velocity of the frame, W^I, the
-    gyroscopic ones that of the section, W^II.
-    """
-    omega, turning = own[ANGULAR], section[ANGULAR]
-    com, mass = fixed(points.com), points.mass
-    J = points.D[..., :3, :3]
-    alpha = rate[ANGULAR] + cross(omega, turning)
-    a = rate[LINEAR] + cross(omega, section[LINEAR])
-    moment = J @ alpha + cross(turning, J @ turning)
-    centripetal = cross(turning, cross(turning, com))
-    force = _times(mass, a + cross(alpha, com) + centripetal)
-    return stack(moment + cross(com, _times(mass, a)), force)
-
-
-def _kinetic_forces(
-    points: Points, own: Pair, section: Pair, rate: Pair
-) -> tuple[Pair, Pair]:
-    """The same from the kinetic energy with inertias of fixed components.
-
-    With the momentum h = D t of a point, Lagrange's equations in the twist of the frame
-    are those of Newton and Euler for h; on its own modes the moment is the rate of h
-    alone, for the energy does not depend on the rotation of the point.
-    """
-    omega = own[ANGULAR]
-    h, h_rate = points.D @ section, points.D @ rate
-    gyroscopic = cross(omega, h[ANGULAR]) + cross(section[LINEAR], h[LINEAR])
-    force = h_rate[LINEAR] + cross(omega, h[LINEAR])
-    return stack(h_rate[ANGULAR] + gyroscopic, force), h_rate[ANGULAR]
-
-
-def _times(factor: Array, x: Pair) -> Pair:
-    return Pair(factor * x.real, factor * x.dual)
-
-
-def _weights(arm: ArmLike, frame: Frame, points: Points) -> tuple[Pair, Pair]:
-    """Weights at points (123), (124), and their moments about them without turning."""
-    g = frame.R @ fixed(arm.gravity[:, np.newaxis])
-    force = _times(points.mass, g[..., np.newaxis, :, :])
-    theta = points.lam @ frame.eta[..., np.newaxis, :, :]
-    com = fixed(points.com) + first_order(cross_columns(theta, points.com))
-    return stack(cross(com, force), force), cross(fixed(points.com), force)
-
-
-class _Terms(NamedTuple):
-    mass: Array  # (..., nv, nv)
-    velocity: Array  # (..., nv, 1), C u
-    weight: Array  # (..., nv, 1), what gravity does
-
-
-def _terms(
-    arm: ArmLike, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
-) -> _Terms:
-    """M and C u of (112), gravity part of (109): sums over points of all bodies."""
-    check_options(rotation_rates, node_inertia)
-    newton = node_inertia == "newton"
-    mass: Any = 0.0
-    velocity: Any = 0.0
-    weight: Any = 0.0
-    frames = frames_of(arm, q, u, exact=rotation_rates == "exact")
-    for frame, body in zip(frames, arm.bodies, strict=True):
-        points = points_of(body)
-        columns = columns_at(frame, points)
-        mass = mass + fold(columns, points.D @ columns).sum(axis=-3)
-
-        loads, moment = _weights(arm, frame, points)
-        weight = weight + fold(columns, loads).sum(axis=-3)
-        if not newton:
-            own_rows = _own_moments(points, moment - loads[ANGULAR])
-            weight[..., frame.modes, :] += own_rows
-        if u is None or frame.motion is None:
-            continue
-
-        # rate of P-hat, every column carried along by its own body (76)-(79)
-        carriers, own, section = twists_at(frame, frame.motion, points)
-        jacobian = jacobian_form(columns, arm.nu)
-        rate = motion_cross(carriers - own, jacobian) @ fixed(u[..., np.newaxis, :, :])
-        if newton:
-            wrenches = _inertia_forces(points, own, section, rate)
-            velocity = velocity + fold(columns, wrenches).sum(axis=-3)
-        else:
-            wrenches, moment = _kinetic_forces(points, own, section, rate)
-            velocity = velocity + fold(columns, wrenches).sum(axis=-3)
-            own_rows = _own_moments(points, moment - wrenches[ANGULAR])
-            velocity[..., frame.modes, :] += own_rows
-    return _Terms(mass, velocity, weight)
-
-
 class Equations(NamedTuple):
     """Terms of M u' + C u + K q = tau (111), friction apart.
 
@@ -221,7 +116,7 @@ class Equations(NamedTuple):
     stiffness : (nv, nv) ndarray
         K of (112), in N m by unit of the modes squared; zero on the joints.
     tau : (..., nv) ndarray
-        What gravity adds to tau (109); torques of the joints are their rows.
+        Part of gravity in tau (109); torques of the joints are their rows.
     """
 
     mass: Array
@@ -268,7 +163,7 @@ def equations(
     True
     """
     at, u = state(arm, q=q, qd=qd)
-    M, C, weight = _terms(arm, at, u, rotation_rates, node_inertia)
+    M, C, weight = sum_terms(arm, at, u, rotation_rates, node_inertia)
     return Equations(M, C[..., 0], arm.stiffness_matrix, weight[..., 0])
 
 
@@ -288,7 +183,7 @@ def mass_matrix(
     q : (..., nv) array_like
         Positions.
     rotation_rates, node_inertia : str
-        See the module; the second one is of no effect here.
+        See the module; the second has no effect here.
 
     Returns
     -------
@@ -309,7 +204,7 @@ def mass_matrix(
     (5, 16, 16)
     """
     (at,) = state(arm, q=q)
-    return _terms(arm, at, None, rotation_rates, node_inertia).mass
+    return sum_terms(arm, at, None, rotation_rates, node_inertia).mass
 
 
 def velocity_forces(
@@ -352,7 +247,7 @@ def velocity_forces(
     True
     """
     at, u = state(arm, q=q, qd=qd)
-    return _terms(arm, at, u, rotation_rates, node_inertia).velocity[..., 0]
+    return sum_terms(arm, at, u, rotation_rates, node_inertia).velocity[..., 0]
 
 
 def gravity_forces(
@@ -362,7 +257,7 @@ def gravity_forces(
     rotation_rates: str = "small",
     node_inertia: str = "newton",
 ) -> Array:
-    """What holds the arm against gravity, first order (109), as `fa.gravity_forces`.
+    """Forces that hold the arm against gravity, to first order (109).
 
     Parameters
     ----------
@@ -376,7 +271,7 @@ def gravity_forces(
     Returns
     -------
     forces : (..., nv) ndarray
-        Minus the part of gravity in the tau of the paper.
+        As of `fa.gravity_forces`: minus the part of gravity in the tau of the paper.
 
     Examples
     --------
@@ -393,7 +288,7 @@ def gravity_forces(
     True
     """
     (at,) = state(arm, q=q)
-    return -_terms(arm, at, None, rotation_rates, node_inertia).weight[..., 0]
+    return -sum_terms(arm, at, None, rotation_rates, node_inertia).weight[..., 0]
 
 
 def bias_forces(
@@ -435,11 +330,11 @@ def bias_forces(
     True
     """
     at, u = state(arm, q=q, qd=qd)
-    terms = _terms(arm, at, u, rotation_rates, node_inertia)
+    terms = sum_terms(arm, at, u, rotation_rates, node_inertia)
     return _bias(arm, at, u, terms)[..., 0]
 
 
-def _bias(arm: ArmLike, q: Array, u: Array, terms: _Terms) -> Array:
+def _bias(arm: ArmLike, q: Array, u: Array, terms: Terms) -> Array:
     linear = arm.stiffness_matrix @ q + arm.damping_matrix @ u
     return np.asarray(terms.velocity - terms.weight + linear)
 
@@ -467,8 +362,8 @@ def inverse_dynamics(
     Returns
     -------
     tau : (..., nv) ndarray
-        Joint rows are the torques T themselves: with the torque of the next joint
-        about its own deformed axis the actuators do no work on the modes (125).
+        Joint rows are the torques T themselves: the actuators do no work on the modes,
+        for the torque of the next joint is about its own deformed axis (125).
 
     Examples
     --------
@@ -485,7 +380,7 @@ def inverse_dynamics(
     True
     """
     at, u, a = state(arm, q=q, qd=qd, qdd=qdd)
-    terms = _terms(arm, at, u, rotation_rates, node_inertia)
+    terms = sum_terms(arm, at, u, rotation_rates, node_inertia)
     return np.asarray(terms.mass @ a + _bias(arm, at, u, terms))[..., 0]
 
 
@@ -531,7 +426,7 @@ def forward_dynamics(
     True
     """
     at, u, force = state(arm, q=q, qd=qd, tau=tau)
-    terms = _terms(arm, at, u, rotation_rates, node_inertia)
+    terms = sum_terms(arm, at, u, rotation_rates, node_inertia)
     try:
         qdd = np.linalg.solve(terms.mass, force - _bias(arm, at, u, terms))
     except np.linalg.LinAlgError:
@@ -618,7 +513,7 @@ def projection_matrices(
     q : (..., nv) array_like
         Positions.
     qd : (..., nv) array_like or None
-        Velocities, if the rate is asked for.
+        Velocities, for the rate.
     node : int
         Number of the node among all, see ``arm.node_names``.
     rotation_rates : {"small", "exact"}

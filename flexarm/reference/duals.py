@@ -1,4 +1,4 @@
-"""Dual numbers on matrices: values that carry their derivatives along.
+"""Dual numbers on matrices: values with their derivatives.
 
 A rigid displacement is a 4 x 4 matrix; products and exponentials of such matrices
 differentiate by the product rule alone.  Every function here takes complex numbers
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
-COMPLEX_STEP = 1e-40  # the imaginary part never meets the real one, so any size will do
+COMPLEX_STEP = 1e-40  # nothing is subtracted from the imaginary part
 
 
 class Dual(NamedTuple):
@@ -74,7 +74,7 @@ def inverse_displacement(pose: Dual) -> Dual:
 
 
 def exponential(a: Dual) -> Dual:
-    """Matrix exponential by its series, after halving, squared again afterwards."""
+    """Matrix exponential by its series for a fraction, which is then squared."""
     size = float(np.abs(a.value.real).max(initial=0.0))
     halvings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0.0 else 0
     scaled = Dual(a.value / 2.0**halvings, a.partials / 2.0**halvings)
@@ -123,7 +123,7 @@ def plus_quadratic(
     x : (nv,) ndarray
         All coordinates.
     where : sequence of int
-        Which of them it depends on.
+        Those on which it depends.
     """
     slopes = second @ x[where]
     value = position.value + 0.5 * (slopes @ x[where])[:, None]
@@ -133,7 +133,7 @@ def plus_quadratic(
 
 
 def _among_all(a: Dual, nv: int, where: Sequence[int]) -> Dual:
-    """The same with derivatives with respect to all coordinates, not those `where`."""
+    """The same with derivatives with respect to all coordinates, not only `where`."""
     partials = np.zeros((nv, *a.value.shape), dtype=a.partials.dtype)
     partials[where] = a.partials
     return Dual(a.value, partials)

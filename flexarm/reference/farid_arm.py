@@ -17,7 +17,7 @@ class Parameters:
     """Planar arm with flexible links and joints; the defaults are those of 4.4.
 
     Each entry is one number for all links or joints, or a tuple with one for each.
-    Stiffness has no default: section 4.4 varies it and its legends are lost.
+    Stiffness has no default: section 4.4 varies it, but its legends are lost.
 
     Attributes
     ----------
@@ -192,9 +192,9 @@ def make_link(length: float, rho: float, EI: float, elements: int) -> Link:
 class Model:
     """The assembled arm: constants of (4.78).
 
-    The equations are written in U = (q, Phi, v^1, ..., v^n).  What is rigid is taken
-    out by ``U = basis z`` with a constant basis, so that z are the coordinates of all
-    functions; without rigid parts z is U.
+    The equations are written in U = (q, Phi, v^1, ..., v^n).  Coordinates of rigid
+    parts are taken out by ``U = basis z`` with a constant basis, so that z are the
+    coordinates of all functions; without rigid parts z is U.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class Model:
     links : tuple of Link
         Constant matrices of the links.
     elastic : tuple of slice
-        Where the v of each link stand in U.
+        Places of the v of each link in U.
     carried : (n,) ndarray
         Mass beyond the tip of each link, payload and actuators included, in kg.
     mass, stiffness : (u, u) ndarray
@@ -236,7 +236,7 @@ class Model:
 
     @property
     def chord(self) -> NDArray[np.intp]:
-        """Where the chord angles Phi stand among the coordinates z, (n,)."""
+        """Places of the chord angles Phi among the coordinates z, (n,)."""
         rows = self.basis[self.n : 2 * self.n]
         return np.asarray(np.argmax(rows, axis=1))
 
@@ -326,7 +326,7 @@ def _joint_rows(
 def _basis(
     p: Parameters, shafts: Array, rigid_links: bool, rigid_joints: bool
 ) -> NDArray[np.float64]:
-    """From the coordinates that are left to all of U."""
+    """Matrix from the remaining coordinates to all of U."""
     n, size = shafts.shape
     basis = np.eye(size)
     if rigid_joints:

@@ -1,4 +1,4 @@
-r"""One flexible link driven at its base: why the inverse problem is not causal.
+r"""One flexible link driven at its base, whose inverse problem is not causal.
 
 M. Farid, PhD thesis, University of Calgary, 1997, section 7.2: a uniform beam of length
 L on a hinge without inertia, horizontal, no payload, deflection v from the tangent at
@@ -59,7 +59,7 @@ class SingleLink:
 
     @property
     def frequency(self) -> float:
-        """Of the one-shape model, sqrt(320) c / L^2, in rad/s."""
+        """Frequency of the one-shape model, sqrt(320) c / L^2, in rad/s."""
         return float(np.sqrt(320.0) * self.wave_speed / self.length**2)
 
     def matrices(self) -> tuple[Array, Array]:
@@ -106,7 +106,7 @@ def step_response(link: SingleLink, torque: float, t: ArrayLike) -> Array:
 
 
 def delay(elements: int | None = None) -> float:
-    r"""When the tip is back where it was at the step of the torque: c t / L^2.
+    r"""Time until the tip is back at its place before a step of the torque: c t / L^2.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def delay(elements: int | None = None) -> float:
 
     Examples
     --------
-    The converged value is another one than that of the thesis:
+    The converged value differs from that of the thesis:
 
     >>> from flexarm.reference import farid_link
     >>> print(round(farid_link.delay(), 7), round(farid_link.delay(16), 4))
@@ -177,7 +177,7 @@ def divergence_rate(elements: int | None = None) -> float:
         return float(np.sqrt(80.0))
     M, K, _, _ = assemble_beam(1.0, 1.0, 1.0, elements)
     M, K = M[1:, 1:], K[1:, 1:]
-    # the tip does not move and the torque is what it must be: no row of the base slope
+    # the tip does not move and the torque follows from that: no row of the base slope
     rows = np.arange(1, len(M))
     columns = np.delete(np.arange(len(M)), -2)
     squares = eigvals(-K[np.ix_(rows, columns)], M[np.ix_(rows, columns)])
@@ -219,7 +219,7 @@ class Inverse(NamedTuple):
     Attributes
     ----------
     phi, rate, torque : (n,) ndarray
-        Angle of the base in rad, its rate in rad/s, and the torque it takes in N m.
+        Angle of the base in rad, its rate in rad/s, and the torque in N m.
     """
 
     phi: NDArray[np.float64]
@@ -242,21 +242,20 @@ def causal_inverse(
     link : SingleLink
         The link.
     reach, duration : float
-        How far the tip rises, in m, and in what time, in s.
+        Rise of the tip, in m, and its duration, in s.
     t : (n,) array_like of float
         Times of the steps of the classical Runge-Kutta method, in s, from 0.
     phi0 : float
-        Initial angle of the base, in rad; the slightest deviation grows.
+        Initial angle of the base, in rad; deviations grow.
 
     Returns
     -------
     inverse : Inverse
-        At the times `t`; NaN from where the base has turned by 90 degrees, the end of
-        (7.13).
+        At the times `t`; NaN once the base has turned by 90 degrees, where (7.13) ends.
 
     Examples
     --------
-    The tip shall rise by 0.1 m in 1 s; the torque grows beyond all bounds, and the base
+    The tip shall rise by 0.1 m in 1 s; the torque grows without bound, and the base
     turns over:
 
     >>> import numpy as np

@@ -1,4 +1,4 @@
-r"""From a parent to the child that hangs on one of its nodes (K1-K7).
+r"""From a parent to its child on one of its nodes (K1-K7).
 
 The node moves by ``gamma eta + kappa eta eta / 2`` and turns by ``exp(lambda eta)``;
 its angular velocity is the exact rate of that rotation, with the left Jacobian.
@@ -121,7 +121,7 @@ def cross_motion(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class JointMotion:
-    """What a joint does to the child.
+    """Motion of a child by its joint.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def adjoint_inverse(R: Array, x: Array) -> Array:
 
 
 def joint_motion(joint: Joint, q: Array, qd: Array) -> JointMotion:
-    """Displacement of a child by its joint, and how it moves it.
+    """Displacement and motion of a child by its joint.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def joint_motion(joint: Joint, q: Array, qd: Array) -> JointMotion:
         x = np.zeros(3) if joint.kind == "spherical" else q[4:]
         return JointMotion(R, x, S, np.zeros(6))
 
-    # outward over the screws; each carries what lies before it to its own frame
+    # outward over the screws; each carries those before it to its own frame
     R, x, carried = np.eye(3), np.zeros(3), np.zeros((6, 0))
     twist, rate = np.zeros(6), np.zeros(6)
     for i in range(joint.n_dof):
@@ -291,7 +291,7 @@ def hop(
     own: tuple[Array, Array],
     modal: tuple[Array, Array],
 ) -> Hop:
-    """From a parent to a child that hangs on one of its nodes (K1-K7, F1-F3).
+    """From a parent to its child on one of its nodes (K1-K7, F1-F3).
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def hop(
     Returns
     -------
     hop : Hop
-        Everything that passes between the two.
+        All relations between the two.
     """
     eta, etad, V_p = parent
     joint, held = body.joint, held_body(body, own, modal)
@@ -321,7 +321,7 @@ def hop(
     x = R_n @ (joint.position + joint.rotation @ held.x)
     r = place + x
 
-    # what the modes of the parent do to the attachment, and through it to the child
+    # motion of the attachment by the modes of the parent, and that of the child
     Lambda = left_jacobian(phi) @ node.lam  # (K3)
     U = node.slopes(eta) - skew(x) @ Lambda
     w, u = Lambda @ etad, U @ etad  # (K4)
@@ -355,7 +355,7 @@ def node_wrench_forces(node: Node, eta: Array, wrench: Array) -> Array:
     Parameters
     ----------
     node : Node
-        Where the wrench acts.
+        Node on which the wrench acts.
     eta : (n,) ndarray
         Modal coordinates.
     wrench : (6,) ndarray

@@ -1,8 +1,8 @@
 """Mass matrix and velocity forces of a body from its modal integrals.
 
 All sums over the nodes are taken once (`flexarm.integrals`; patent US 5,546,508 of Jain
-and Rodriguez, App. C.1); what depends on the state is assembled from them (App. C.2,
-and the velocity terms of design section 2 in place of App. C.4).
+and Rodriguez, App. C.1); matrices of a state are assembled from them (App. C.2, and the
+velocity terms of design section 2 in place of App. C.4).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Equations of motion from the energies alone, by brute force over the nodes.
 
-Nothing here knows a recursion, a modal integral or a derivative formula.  Poses are
+No recursion, no modal integral and no derivative formula is used here.  Poses are
 products of 4 x 4 matrices (that of a floating body has the inverse displacement of
 its attachment for a factor), every rotation is a plain exponential series, and
 derivatives come from arithmetic:
@@ -18,23 +18,23 @@ plain, :math:`q + \delta`; where it holds a quaternion, the displacement of q ti
 \ldots)\, S\dot\delta`, and its rate are :math:`S\dot\delta` and :math:`S\ddot\delta`,
 for :math:`\mathrm{ad}_{S\dot\delta} S\dot\delta = 0`.  Lagrange's equations in
 :math:`\delta` are therefore the equations of motion in the velocities v of the joint.
-They are so even for a subspace that is no Lie algebra, a nonholonomic joint:
-d'Alembert's principle knows nothing but accelerations and virtual displacements of this
-instant, and both are those of the family of poses :math:`\exp(\widehat{S\delta})`.
+This holds even for a subspace that is not a Lie algebra, a nonholonomic joint:
+d'Alembert's principle has only accelerations and virtual displacements of the instant,
+and both are those of the family of poses :math:`\exp(\widehat{S\delta})`.
 
-With both at hand, the kinetic energy (design section 2), a sum over the nodes of all
+With these, the kinetic energy (design section 2), a sum over the nodes of all
 bodies,
 
 .. math:: T = \tfrac12 \sum \left[ m\,|u|^2 + 2 m\,u\cdot(w\times p) + w\cdot J w
    \right], \qquad w = \omega + \lambda\dot\eta, \quad
    u = v + \omega\times l + \dot l, \qquad (L1)
 
-where :math:`(\omega; v)` is read off from the derivative of the pose of the body,
+where :math:`(\omega; v)` follows from the derivative of the pose of the body,
 :math:`p, J` keep their components in it and
 :math:`l = l_0 + \gamma\eta + b`.  Foreshortening :math:`\tfrac12\eta'\kappa\,\eta` of a
-node is in its pose as it is; in T the field b is the affine one, :math:`\alpha + B c`
+node is in its pose in full; in T the field b is the affine one, :math:`\alpha + B c`
 with :math:`c = l_0 + p`, of the same :math:`\sum m\,b` and :math:`\sum m\,c\,b'` (B6);
-`kinetic_energy` has the whole sum too.  The potential
+`kinetic_energy` has the full sum as an option.  The potential
 
 .. math:: V = -\sum m\,g\cdot(x + R\,(l + p + \lambda\eta\times p))
    + \tfrac12 \eta' K \eta \qquad (L2)
@@ -51,35 +51,33 @@ give Lagrange's equations term by term,
 All functions take one state.  `poses`, `node_poses`, `mass_matrix` and the energies
 also accept complex numbers, so that they can be differentiated once more: the argument
 `delta` moves them along the velocities, ``delta=1j * h * qd``.
-
-Units are SI; spatial vectors are [angular; linear].
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
 from . import motors
-from ._fidelity import check_full
+from ._dual_poses import (
+    State,
+    dual_poses,
+    joint_columns,
+    modal_coordinates,
+    mode_columns,
+    node_displacement,
+    state_of,
+)
 from ._mass_foreshortening import mass_foreshortening
 from .duals import (
     COMPLEX_STEP,
     Array,
     Dual,
-    affine,
-    constant,
-    displacement_of,
-    homogeneous,
-    inverse_displacement,
     inverse_of,
     multiply,
-    plus_quadratic,
-    quaternion_rotation,
-    rotation_of,
     skew,
     twist_and_partials,
     twist_of,
@@ -89,105 +87,11 @@ if TYPE_CHECKING:
     from ..bodies.body import Body
 
 
-class _State(NamedTuple):
-    """Positions, and local coordinates around them by which all is differentiated."""
-
-    q: Array  # (nq,)
-    delta: Array  # (nv,)
-
-
-def _state(arm: ArmLike, q: ArrayLike, delta: ArrayLike | None = None) -> _State:
-    check_full(arm)
-    return _State(
-        np.asarray(q), np.zeros(arm.nv) if delta is None else np.asarray(delta)
-    )
-
-
-def _columns(where: slice) -> list[int]:
-    return list(range(where.start, where.stop))
-
-
-def _mode_columns(arm: ArmLike, body: int) -> list[int]:
-    """Where the modal coordinates of a body stand in the velocities."""
-    return _columns(arm.mode_slice(body))
-
-
-def _joint_columns(arm: ArmLike, body: int) -> list[int]:
-    """Where the joint of a body stands in the velocities; empty if it is fixed."""
-    return _columns(arm.body_joint_slice(body))
-
-
-def _modal_coordinates(arm: ArmLike, body: int, state: _State) -> Array:
-    """Modal coordinates of a body."""
-    positions = state.q[arm.mode_slice(body, positions=True)]
-    return np.asarray(positions + state.delta[arm.mode_slice(body)])
-
-
-def _node_displacement(arm: ArmLike, body: int, node: int, state: _State) -> Dual:
-    """From the frame of a node, turned by exp(lambda eta), to that of its body."""
-    b: Body = arm.bodies[body]
-    where = _mode_columns(arm, body)
-    x = _plain(arm, body, state)
-    position = affine(b.node_position[node], b.node_translation[node], x, where)
-    if b.node_foreshortening is not None:
-        position = plus_quadratic(position, b.node_foreshortening[node], x, where)
-    return homogeneous(rotation_of(b.node_rotation[node], x, where), position)
-
-
-def _plain(arm: ArmLike, body: int, state: _State) -> Array:
-    """Values of the plain coordinates of a body, at their places among the nv."""
-    dtype = np.result_type(state.q, state.delta, float)
-    x = np.zeros(arm.nv, dtype=dtype)
-    x[_mode_columns(arm, body)] = _modal_coordinates(arm, body, state)
-    at = arm.body_joint_slice(body)
-    x[at] = state.delta[at]
-    if not arm.bodies[body].joint.has_pose:
-        x[at] += state.q[arm.body_joint_slice(body, positions=True)]
-    return x
-
-
-def _joint_displacement(arm: ArmLike, body: int, state: _State) -> Dual:
-    """From where a joint holds a body to the node of the parent that carries it."""
-    joint = arm.bodies[body].joint
-    frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = joint.rotation, joint.position
-    result = constant(frame, arm.nv)
-    where, x = _joint_columns(arm, body), _plain(arm, body, state)
-    if joint.has_pose:
-        q = state.q[arm.body_joint_slice(body, positions=True)]
-        placed = np.eye(4, dtype=np.result_type(q, float))
-        placed[:3, :3] = quaternion_rotation(q[:4])
-        placed[:3, 3] = 0.0 if joint.kind == "spherical" else q[4:]
-        result = multiply(result, constant(placed, arm.nv))
-        return multiply(result, displacement_of(joint.screws, x, where))
-    for i, column in enumerate(where):
-        screw = displacement_of(joint.screws[:, i : i + 1], x, [column])
-        result = multiply(result, screw)
-    return result
-
-
-def _dual_poses(arm: ArmLike, state: _State) -> list[Dual]:
-    """Pose of every body in the base frame, with its derivatives."""
-    result: list[Dual] = []
-    for k, (body, parent) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        hop = _joint_displacement(arm, k, state)
-        if body.attachment_node is not None:
-            # the joint holds a node that the modes displace from the frame
-            held = _node_displacement(arm, k, body.attachment_node, state)
-            hop = multiply(hop, inverse_displacement(held))
-        if parent >= 0:
-            node = arm.bodies[parent].node_index(body.joint.node)
-            hop = multiply(_node_displacement(arm, parent, node, state), hop)
-            hop = multiply(result[parent], hop)
-        result.append(hop)
-    return result
-
-
-def _motors(arm: ArmLike, poses: list[Dual], state: _State) -> list[motors.Part]:
+def _motors(arm: ArmLike, poses: list[Dual], state: State) -> list[motors.Part]:
     """Rotors and stators on the nodes that carry joints with drives."""
 
     def place(body: int, node: int) -> Dual:
-        return multiply(poses[body], _node_displacement(arm, body, node, state))
+        return multiply(poses[body], node_displacement(arm, body, node, state))
 
     return motors.parts(arm, place, state.q, state.delta)
 
@@ -202,8 +106,7 @@ def poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Arra
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
 
     Returns
     -------
@@ -218,8 +121,8 @@ def poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Arra
     >>> fa.reference.lagrangian.poses(arm, q)[1, :3, 3].round(9)  # the elbow, in m
     array([0., 1., 0.])
     """
-    state = _state(arm, q, delta)
-    return np.array([pose.value for pose in _dual_poses(arm, state)])
+    state = state_of(arm, q, delta)
+    return np.array([pose.value for pose in dual_poses(arm, state)])
 
 
 def node_poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -235,8 +138,7 @@ def node_poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
 
     Returns
     -------
@@ -252,11 +154,11 @@ def node_poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     >>> np.allclose(fa.reference.lagrangian.node_poses(arm, q), fa.node_poses(arm, q))
     True
     """
-    state = _state(arm, q, delta)
+    state = state_of(arm, q, delta)
     return np.array(
         [
-            pose.value @ _node_displacement(arm, k, node, state).value
-            for k, pose in enumerate(_dual_poses(arm, state))
+            pose.value @ node_displacement(arm, k, node, state).value
+            for k, pose in enumerate(dual_poses(arm, state))
             for node in range(arm.bodies[k].n_nodes)
         ]
     )
@@ -276,8 +178,7 @@ def node_jacobian(
     node : int
         Number among all nodes of the arm, see ``arm.node``.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
 
     Returns
     -------
@@ -297,9 +198,9 @@ def node_jacobian(
     """
     slices = [arm.node_slice(k) for k in range(len(arm.bodies))]
     body = next(k for k, s in enumerate(slices) if s.start <= node < s.stop)
-    state = _state(arm, q, delta)
-    place = _node_displacement(arm, body, node - slices[body].start, state)
-    pose = multiply(_dual_poses(arm, state)[body], place)
+    state = state_of(arm, q, delta)
+    place = node_displacement(arm, body, node - slices[body].start, state)
+    pose = multiply(dual_poses(arm, state)[body], place)
     return np.asarray(twist_of(inverse_of(pose.value) @ pose.partials).T)
 
 
@@ -315,8 +216,7 @@ def link_jacobians(
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
 
     Returns
     -------
@@ -332,7 +232,7 @@ def link_jacobians(
     >>> np.allclose(J, fa.link_jacobians(arm, q))
     True
     """
-    poses = _dual_poses(arm, _state(arm, q, delta))
+    poses = dual_poses(arm, state_of(arm, q, delta))
     twists = [twist_of(inverse_of(p.value) @ p.partials).T for p in poses]
     return np.array(twists)
 
@@ -387,23 +287,23 @@ def _modal_selector(arm: ArmLike, body: int) -> Array:
 
 
 def _body_jacobian(
-    arm: ArmLike, k: int, pose: Dual, state: _State, affine: bool
+    arm: ArmLike, k: int, pose: Dual, state: State, affine: bool
 ) -> Array:
     """Derivatives of the velocities of the nodes of a body with respect to qd."""
     twists = twist_of(inverse_of(pose.value) @ pose.partials)
-    eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
+    eta, pick = modal_coordinates(arm, k, state), _modal_selector(arm, k)
     return _node_velocity(arm.bodies[k], twists, eta, pick, affine)
 
 
 def _quadratic_form(
-    arm: ArmLike, k: int, pose: Dual, state: _State, affine: bool = True
+    arm: ArmLike, k: int, pose: Dual, state: State, affine: bool = True
 ) -> tuple[Array, Array]:
-    """Columns y = A qd, all parts of the body below each other, and T = 1/2 y' I y."""
+    """Columns A of y = A qd for all parts of the body, and I of T = 1/2 y' I y."""
     integrals = arm.bodies[k].integrals
     if integrals is not None:
         twists = twist_of(inverse_of(pose.value) @ pose.partials)
         A = np.concatenate([_modal_selector(arm, k), twists.T])
-        eta = _modal_coordinates(arm, k, state)
+        eta = modal_coordinates(arm, k, state)
         return A[np.newaxis], integrals.mass_matrix(eta)[np.newaxis]
     body = arm.bodies[k]
     return _body_jacobian(arm, k, pose, state, affine), _node_inertia(body)
@@ -419,8 +319,7 @@ def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
 
     Returns
     -------
@@ -436,9 +335,9 @@ def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -
     >>> np.allclose(fa.reference.lagrangian.mass_matrix(arm, q), fa.mass_matrix(arm, q))
     True
     """
-    state = _state(arm, q, delta)
+    state = state_of(arm, q, delta)
     total = np.zeros((arm.nv, arm.nv))
-    poses = _dual_poses(arm, state)
+    poses = dual_poses(arm, state)
     for k, pose in enumerate(poses):
         a, inertia = _quadratic_form(arm, k, pose, state)
         total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
@@ -465,11 +364,10 @@ def kinetic_energy(
     q, qd : (nq,) and (nv,) array_like
         Positions and velocities.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
     affine : bool
-        Foreshortening as T of flexarm has it, see `mass_foreshortening`; ``False``
-        takes the nodes as they move.
+        Foreshortening as in T of flexarm, see `mass_foreshortening`; ``False`` takes
+        the actual motion of the nodes.
 
     Returns
     -------
@@ -485,9 +383,9 @@ def kinetic_energy(
     >>> float(fa.reference.lagrangian.kinetic_energy(arm, [0.2], [3.0]))  # J
     2.25
     """
-    state, qd = _state(arm, q, delta), np.asarray(qd)
+    state, qd = state_of(arm, q, delta), np.asarray(qd)
     energy = 0.0
-    poses = _dual_poses(arm, state)
+    poses = dual_poses(arm, state)
     for k, pose in enumerate(poses):
         a, inertia = _quadratic_form(arm, k, pose, state, affine)
         y = a @ qd
@@ -499,7 +397,7 @@ def kinetic_energy(
 
 
 def _potential(
-    arm: ArmLike, state: _State, poses: list[Dual], parts: list[motors.Part]
+    arm: ArmLike, state: State, poses: list[Dual], parts: list[motors.Part]
 ) -> tuple[Any, Array]:
     """Potential energy (L2) and its gradient, from the poses of bodies and motors."""
     energy, gradient = 0.0, np.zeros(arm.nv)
@@ -509,7 +407,7 @@ def _potential(
         gradient = gradient - part.pose.partials[:, :3, 3] @ weight
     for k, pose in enumerate(poses):
         body = arm.bodies[k]
-        eta, pick = _modal_coordinates(arm, k, state), _modal_selector(arm, k)
+        eta, pick = modal_coordinates(arm, k, state), _modal_selector(arm, k)
 
         # sum of m (centre of mass; 1) in the body, and its derivatives in the modes
         given = body.integrals
@@ -552,8 +450,7 @@ def potential_energy(
     q : (nq,) array_like
         Positions, in rad, m, modal units, quaternions.
     delta : (nv,) array_like, optional
-        Displacement from q along the velocities in rad, m and modal units, real or
-        complex; none by default.
+        Displacement from q in rad, m and modal units, see the module; none by default.
 
     Returns
     -------
@@ -562,7 +459,7 @@ def potential_energy(
 
     Examples
     --------
-    Its derivative by a complex step is what gravity takes, in N m:
+    Its derivative by a complex step is the torque against gravity, in N m:
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
@@ -570,9 +467,9 @@ def potential_energy(
     >>> float((V.imag / 1e-40).round(6)), fa.gravity_forces(arm, [0.0]).round(6)
     (9.81, array([9.81]))
     """
-    state = _state(arm, q, delta)
+    state = state_of(arm, q, delta)
     inside = motors.potential(arm, motors.moved(arm, state.q, state.delta))
-    poses = _dual_poses(arm, state)
+    poses = dual_poses(arm, state)
     return _potential(arm, state, poses, _motors(arm, poses, state))[0] + inside
 
 
@@ -580,7 +477,7 @@ def _inertia_slopes(
     arm: ArmLike, k: int, eta: Array, a: Array, y: Array, rate: Array
 ) -> Array:
     """Forces of a mass matrix M_m(eta): ``A' dM_m/dt y - 1/2 y' dM_m/dq y``."""
-    integrals, where = arm.bodies[k].integrals, _mode_columns(arm, k)
+    integrals, where = arm.bodies[k].integrals, mode_columns(arm, k)
     tau = np.asarray(a.T @ rate @ y)
     if integrals is not None and where:
         step = 1j * COMPLEX_STEP * np.eye(len(where))
@@ -611,7 +508,7 @@ def damping_matrix(arm: ArmLike) -> NDArray[np.float64]:
     """
     result = np.zeros((arm.nv, arm.nv))
     for k, body in enumerate(arm.bodies):
-        where, joint = _mode_columns(arm, k), _joint_columns(arm, k)
+        where, joint = mode_columns(arm, k), joint_columns(arm, k)
         result[np.ix_(where, where)] = body.damping
         result[joint, joint] = body.joint.friction
     return result + motors.motor_damping(arm)
@@ -644,8 +541,8 @@ def generalized_forces(
        - \Big(\frac{\partial y}{\partial q}\Big)' \mathcal I y
        + \frac{\partial V}{\partial q} + D \dot q.
 
-    One evaluation of the poses at :math:`\delta = \mathrm i h \dot q` gives all of it:
-    the pose P, its rate, its derivatives and the rates of these.
+    One evaluation of the poses at :math:`\delta = \mathrm i h \dot q` gives all terms:
+    the pose P, its rate, its derivatives and their rates.
 
     Examples
     --------
@@ -657,16 +554,17 @@ def generalized_forces(
     >>> np.allclose(tau, fa.inverse_dynamics(arm, q, qd, qdd))
     True
     """
+    # potential, damping, forces inside joints, motors
     q, qd, qdd = (np.asarray(x, dtype=np.float64) for x in (q, qd, qdd))
-    moving = _state(arm, q, 1j * COMPLEX_STEP * qd)
-    poses = _dual_poses(arm, moving)
+    moving = state_of(arm, q, 1j * COMPLEX_STEP * qd)
+    poses = dual_poses(arm, moving)
     parts = _motors(arm, poses, moving)
     tau = _potential(arm, moving, poses, parts)[1].real  # those at q, without qd
     tau = tau + damping_matrix(arm) @ qd + motors.passive_forces(arm, q, qd)
     for part in parts:
         tau = tau + motors.part_forces(part, qd, qdd)
     for k, dual in enumerate(poses):
-        body, where = arm.bodies[k], _mode_columns(arm, k)
+        body, where = arm.bodies[k], mode_columns(arm, k)
         twist, twist_partials = twist_and_partials(dual)
 
         # velocities of the nodes, y = A qd, the rate of A, and dy/dq

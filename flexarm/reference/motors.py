@@ -1,10 +1,10 @@
 r"""Motors of flexible joints and the forces inside joints, for twin and Lagrangian.
 
-Two descriptions of a motor that know nothing of each other:
+Two independent descriptions of a motor:
 
 * `expanded`: the arm with its rotors and stators as bodies in the list, on joints of
-  their own; what the C model is, for the recursions of the twin.
-* `parts`: their kinetic energy as it is written down (M. Farid, PhD thesis, University
+  their own, as in the C model; for the recursions of the twin.
+* `parts`: their kinetic energy in closed form (M. Farid, PhD thesis, University
   of Calgary, 1997, eqs. 4.52-4.55), without a body that turns,
 
   .. math:: T = \tfrac12 (\omega + \dot q_m a) \cdot J_r (\omega + \dot q_m a)
@@ -14,7 +14,7 @@ Two descriptions of a motor that know nothing of each other:
   axes, for the Lagrangian.
 
 The forces inside joints are those of ``csrc/kernels/bodies/joint_forces.h`` (H1-H3),
-from the potentials and dissipative forces as the descriptions define them..  All takes
+from the potentials and dissipative forces as the descriptions define them.  All functions take
 complex numbers.
 """
 
@@ -55,7 +55,9 @@ Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
 class Part(NamedTuple):
-    """What moves like its carrier but for a constant column: T = y' I y / 2.
+    """Rotor or stator: it moves with its carrier but for a constant column.
+
+    Its kinetic energy is T = y' I y / 2.
 
     Attributes
     ----------
@@ -67,9 +69,9 @@ class Part(NamedTuple):
         In kg m^2 and kg, in the axes of the frame.
     """
 
-    pose: Dual  # of a frame on the carrier
-    spin: Array  # (6, nv): y = (twist of the frame) + spin qd
-    inertia: Array  # (6, 6)
+    pose: Dual
+    spin: Array
+    inertia: Array
 
 
 def parts(
@@ -110,6 +112,8 @@ def parts(
         joint, d = body.joint, body.joint.drive
         if d is None:
             continue
+
+        # stator on the node of the parent
         axis, point, turns = motor_axis(joint)
         frame = np.eye(4)
         frame[:3, :3] = joint.rotation
@@ -123,6 +127,7 @@ def parts(
         fixed[3:, 3:] = d.stator_mass * np.eye(3)
         result.append(Part(pose, still, fixed))
 
+        # rotor, which turns or slides on it, or is locked
         spin, rotor = still.copy(), np.zeros((6, 6))
         if turns:
             rotor[:3, :3] = rotor_inertia(d, axis)
@@ -191,7 +196,7 @@ def part_forces(part: Part, qd: Array, qdd: Array) -> Array:
     Returns
     -------
     tau : (nv,) ndarray
-        Generalized forces that this motion of the part takes.
+        Generalized forces that produce this motion of the part.
 
     Examples
     --------
@@ -226,7 +231,7 @@ class _Deflection(NamedTuple):
 def _deflections(
     arm: ArmLike, q: Array, qd: Array
 ) -> list[tuple[Any, _Deflection, _Deflection, _Deflection]]:
-    """Of each driven or sprung joint: joint, shaft and motor coordinates."""
+    """Joint, shaft and motor coordinates of each joint with one freedom."""
     result, n = [], 0
     for k, body in enumerate(arm.bodies):
         joint, d = body.joint, body.joint.drive

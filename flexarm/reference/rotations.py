@@ -7,8 +7,8 @@ With :math:`s = \phi\cdot\phi` and the Stumpff functions
    J_l(\phi) = 1 + c_2\tilde\phi + c_3\tilde\phi^2, \qquad
    c_k' = \tfrac12 (k\,c_{k+2} - c_{k+1}).
 
-Nothing here divides by the angle, takes a root near zero or a modulus, so a complex
-step passes through.
+No function divides by the angle, or takes a root near zero or a modulus, so that
+complex steps are possible.
 """
 
 from __future__ import annotations

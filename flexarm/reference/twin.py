@@ -5,8 +5,8 @@ dynamics (I1-I3), the mass matrix by composite bodies (C1, C2) and forward dynam
 articulated bodies, flexible coordinates first (A1-A9), after Jain and Rodriguez,
 US patent 5,546,508, eqs. (45), (50), (63) and (64).
 
-* Frame F_k is what the joint of body k moves, or, if the body floats, what follows
-  from a node that the joint moves and the modes displace.  Its twist V = (omega; v)
+* The joint of body k moves the frame F_k, or, if the body floats, a node that the
+  modes displace from F_k.  Its twist V = (omega; v)
   and wrench f = (moment; force) are in components of F_k.
 * The joint map of a body is ``H = [[1, -Pi'], [0, S']]`` (eqs. 13 and 17): rates of
   its modes and joint move (etad; V) by ``H'``, forces on (etad; V) act on modes and
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
-# whoever differentiates asks for many states of one arm
+# derivatives take many states of one arm
 _with_motors_as_bodies = lru_cache(maxsize=16)(expanded)
 
 
@@ -63,7 +63,7 @@ class BodyState:
     parent : int
         Number of the parent, -1 for the ground.
     dof, modes : slice
-        Where its joint and its modes stand in velocities and forces.
+        Places of its joint and its modes in velocities and forces.
     hop : Hop
         Motion relative to the parent.
     M : (n + 6, n + 6) ndarray
@@ -324,8 +324,7 @@ def inverse_dynamics(
     q, qd, qdd : (nq,), (nv,) and (nv,) array_like
         Positions, velocities and accelerations.
     wrenches : (n_nodes, 6) array_like, optional
-        External wrenches (moment; force) on the nodes in N m and N, about them and in
-        their axes.
+        External wrenches (moment; force) on the nodes in their axes, in N m and N.
 
     Returns
     -------
@@ -350,7 +349,7 @@ def inverse_dynamics(
     states = sweep_outward(arm, q, qd, loads)
     none = np.zeros(0)
 
-    # outward: accelerations, and the forces that each body needs for itself
+    # outward: accelerations, and the forces of each body by itself
     alphas: list[Array] = []
     forces: list[Array] = []
     for s in states:
@@ -360,7 +359,7 @@ def inverse_dynamics(
         alphas.append(alpha + s.hop.X @ base + s.hop.Y @ etadd)
         forces.append(s.M @ np.concatenate([qdd[s.modes], alphas[-1]]) + s.bias)  # (B5)
 
-    # inward: project on joint and modes, hand the wrench to the parent
+    # inward: project on joint and modes, pass the wrench to the parent
     tau = np.zeros(arm.nv, dtype=np.result_type(q, qd, qdd, *forces))
     for k in reversed(range(len(states))):
         s, joint = states[k], arm.bodies[k].joint
@@ -471,8 +470,7 @@ def forward_dynamics(
     q, qd, tau : (nq,), (nv,) and (nv,) array_like
         Positions, velocities and generalized forces.
     wrenches : (n_nodes, 6) array_like, optional
-        External wrenches (moment; force) on the nodes in N m and N, about them and in
-        their axes.
+        External wrenches (moment; force) on the nodes in their axes, in N m and N.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Dual screws: rotations, poses, lines and wrenches of elastic links to first order.
 
 A dual number ``x + eps y``, ``eps^2 = 0``, carries a rigid quantity in its real part
-and a small elastic one in its dual part, so that each product drops what is small
-twice.  Pairs stand for them, with an axis of length 2 in front, real part first:
+and a small elastic one in its dual part, so that each product drops second
+orders.  Pairs stand for them, with an axis of length 2 in front, real part first:
 
 ===================  =============  ===========================================
 dual rotation (G1)   ``(2, 3, 3)``  ``[A, theta~ A]``

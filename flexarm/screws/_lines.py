@@ -60,7 +60,7 @@ def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
     Raises
     ------
     NotFiniteError
-        If an axis is zero or not finite.
+        If an axis is zero.
 
     Notes
     -----
@@ -302,15 +302,15 @@ def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
     twists : (..., 6) array_like of float
         Displacement twists of the modes, as `mode_twists` gives them.
     projecting : bool, optional
-        Whether elastic speeds count as large: the form that projects forces and
-        multiplies accelerations has them in the real part, the form of velocities, the
-        default, in the dual part.
+        True for the form that projects forces and multiplies accelerations, with
+        elastic speeds in the real part; the form of velocities, the default, has them
+        in the dual part.
 
     Returns
     -------
     screws : (..., 2, 6) ndarray of float
-        In the axes of the root, referred to the section: `turn_screw` first, with the
-        elastic rotation, to move them on.
+        In the axes of the root, referred to the section; `turn_screw` by the elastic
+        rotation turns them to those of the section.
 
     Notes
     -----

@@ -333,7 +333,7 @@ def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
     n : int
         Modes of torsion, of bending along y and along z, each.
     projecting : bool, optional
-        Whether the ones stand in the real rows; by default in the dual ones.
+        True for ones in the real rows; by default they are in the dual ones.
 
     Returns
     -------

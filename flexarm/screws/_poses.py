@@ -17,7 +17,7 @@ def compose(S: Any, T: Any, *, out: Any = None) -> Any:
     T : (..., 2, 4, 4) array_like of float
         Dual pose of a frame c in b.
     out : (..., 2, 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def inverse(T: Any, *, out: Any = None) -> Any:
     T : (..., 2, 4, 4) array_like of float
         Dual pose, [T, delta^ T].
     out : (..., 2, 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 6) array_like of float
         Dual twist (X, U), each [angular; linear].
     out : (..., 2, 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def log(T: Any, *, out: Any = None) -> Any:
     T : (..., 2, 4, 4) array_like of float
         Dual pose, [T, delta^ T].
     out : (..., 2, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
     t : (..., 2, 6) array_like of float
         Dual twist, line or screw in the coordinates of b, referred to its origin.
     out : (..., 2, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
     t : (..., 2, 6) array_like of float
         Dual twist, line or screw in the coordinates of a, referred to its origin.
     out : (..., 2, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
     w : (..., 2, 6) array_like of float
         Dual wrench [moment; force] in the coordinates of b, referred to its origin.
     out : (..., 2, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
     w : (..., 2, 6) array_like of float
         Dual wrench [moment; force] in the coordinates of a, referred to its origin.
     out : (..., 2, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     b : (..., 2, 6) array_like of float
         Dual twist or screw, real part first, each [angular; linear].
     out : (..., 2, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -347,7 +347,7 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 6) array_like of float
         Dual twist (X, U), each [angular; linear].
     out : (..., 2, 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -383,7 +383,7 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 6) array_like of float
         Dual twist (X, U), each [angular; linear].
     out : (..., 2, 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

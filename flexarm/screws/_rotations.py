@@ -17,7 +17,7 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
     Y : (..., 2, 3, 3) array_like of float
         Dual rotation, [A, theta~ A].
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 3, 3) array_like of float
         Dual rotation, [A, theta~ A].
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
     a : (..., 2, 3) array_like of float
         Dual vector, real part first.
     out : (..., 2, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     b : (..., 2, 3) array_like of float
         Dual vector, real part first.
     out : (..., 2, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def rotation_exp(W: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) array_like of float
         Dual rotation vector (u, w).
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
     X : (..., 2, 3, 3) array_like of float
         Dual rotation, [A, theta~ A].
     out : (..., 2, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) array_like of float
         Dual rotation vector.
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
     W : (..., 2, 3) array_like of float
         Dual rotation vector.
     out : (..., 2, 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

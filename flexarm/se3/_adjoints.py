@@ -15,7 +15,7 @@ def adjoint(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose of a frame b in a frame a.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose of a frame b in a frame a.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear] in the coordinates of b.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear] in the coordinates of a.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
     W : (..., 6) array_like of float
         Wrench [moment; force] in the coordinates of b, N m and N.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
     W : (..., 6) array_like of float
         Wrench [moment; force] in the coordinates of a, N m and N.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def ad(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear], rad and m.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def bracket(X: Any, Y: Any, *, out: Any = None) -> Any:
     Y : (..., 6) array_like of float
         Twist [angular; linear], rad and m.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def so3_jacobian(phi: Any, *, side: str = "left", out: Any = None) -> Any:
     side : {"left", "right"}, optional
         Angular velocity in fixed axes, the default, or in the turned ones.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def so3_jacobian_inverse(phi: Any, *, side: str = "left", out: Any = None) -> An
     side : {"left", "right"}, optional
         Angular velocity in fixed axes, the default, or in the turned ones.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def jacobian(X: Any, *, side: str = "left", out: Any = None) -> Any:
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def jacobian_inverse(X: Any, *, side: str = "left", out: Any = None) -> Any:
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def jacobian_derivative(X: Any, U: Any, *, side: str = "left", out: Any = None) 
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def jacobian_inverse_derivative(
     side : {"left", "right"}, optional
         Twist in the fixed frame, the default, or in the moving one.
     out : (..., 6, 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

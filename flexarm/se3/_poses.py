@@ -15,7 +15,7 @@ def hat(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear], rad and m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def vee(S: Any, *, out: Any = None) -> Any:
     S : (..., 4, 4) array_like of float
         Matrix ``[[w~, v], [0, 0]]``.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Twist [angular; linear], rad and m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def log(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose [[R, r], [0, 1]], r in m.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
     position : (..., 3) array_like of float
         Position in m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def inverse(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose [[R, r], [0, 1]], r in m.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
     B : (..., 4, 4) array_like of float
         Pose of a frame c in b.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
     s : (...) array_like of float
         Parameter, also outside of 0 to 1.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def cayley(X: Any, *, out: Any = None) -> Any:
     X : (..., 6) array_like of float
         Cayley twist: agrees with the twist of `exp` to second order.
     out : (..., 4, 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -330,7 +330,7 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
     C : (..., 4, 4) array_like of float
         Pose [[R, r], [0, 1]], r in m.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -375,7 +375,7 @@ def screw(
         Travel per radian, m; 0 for a pure rotation, the default, ``inf`` for a pure
         translation.
     out : (..., 6) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -386,7 +386,7 @@ def screw(
     Raises
     ------
     NotFiniteError
-        If an axis is zero or a number not finite, but the pitch.
+        If an axis is zero.
 
     See Also
     --------

@@ -15,7 +15,7 @@ def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) array_like of float
         Rotation matrix.
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z) of any length but zero.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
     Raises
     ------
     NotFiniteError
-        If a quaternion has the length zero or is not finite.
+        If a quaternion has the length zero.
 
     See Also
     --------
@@ -89,7 +89,7 @@ def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z).
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z) of any length but zero.
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
     Raises
     ------
     NotFiniteError
-        If a quaternion has the length zero or is not finite.
+        If a quaternion has the length zero.
 
     See Also
     --------
@@ -154,7 +154,7 @@ def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Rotation vector, axis times angle, rad.
     out : (..., 4) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def quaternion_log(q: Any, *, out: Any = None) -> Any:
     q : (..., 4) array_like of float
         Quaternion (w, x, y, z) of any length but zero.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def quaternion_log(q: Any, *, out: Any = None) -> Any:
     Raises
     ------
     NotFiniteError
-        If a quaternion has the length zero or is not finite.
+        If a quaternion has the length zero.
 
     See Also
     --------

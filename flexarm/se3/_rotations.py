@@ -15,7 +15,7 @@ def so3_hat(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Vector.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def so3_vee(S: Any, *, out: Any = None) -> Any:
     S : (..., 3, 3) array_like of float
         Skew-symmetric matrix.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def so3_exp(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Rotation vector, axis times angle, rad.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) array_like of float
         Rotation matrix.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def so3_cayley(phi: Any, *, out: Any = None) -> Any:
     phi : (..., 3) array_like of float
         Cayley vector: axis times twice the tangent of half the angle, no unit.
     out : (..., 3, 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
     R : (..., 3, 3) array_like of float
         Rotation matrix.
     out : (..., 3) ndarray of float, optional
-        Where to store the result.
+        Array for the result.
 
     Returns
     -------

@@ -2,8 +2,8 @@
 
 A study is a function and the points at which it is computed: a grid of parameters,
 poses or controllers, random draws, or both.  `sweep` computes them one by one, many in
-one call of arrays, on threads, on processes or on a Dask cluster, keeps what is done
-when it is interrupted, and goes on past points that fail.
+one call of arrays, on threads, on processes or on a Dask cluster, keeps finished points
+when it is interrupted, and continues past points that fail.
 
     python3 -m pip install "flexarm[studies]"
 

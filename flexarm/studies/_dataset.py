@@ -20,14 +20,14 @@ from ._task import FAILED, NOT_RUN, OK, Part, differs, put
 
 @dataclass(frozen=True)
 class Output:
-    """What is known of a result before it is there: axes of its own, unit."""
+    """Declaration of a result: its own axes and its unit."""
 
     axes: tuple[str, ...] | None = None
     unit: str | None = None
 
 
 def outputs_of(given: Any) -> dict[str, Output]:
-    """Outputs as they were asked for, or a refusal in words."""
+    """Declared outputs by name."""
     if given is None:
         return {}
     if isinstance(given, str):
@@ -39,21 +39,21 @@ def outputs_of(given: Any) -> dict[str, Output]:
         )
     if not isinstance(given, Mapping):
         return {str(name): Output() for name in given}
-    return {str(name): _output(str(name), told) for name, told in given.items()}
+    return {str(name): _output(str(name), x) for name, x in given.items()}
 
 
-def _output(name: str, told: Any) -> Output:
-    if told is None or isinstance(told, str):
-        return Output(None, told)
-    if isinstance(told, tuple) and len(told) == 2:
-        axes, unit = told
+def _output(name: str, given: Any) -> Output:
+    if given is None or isinstance(given, str):
+        return Output(None, given)
+    if isinstance(given, tuple) and len(given) == 2:
+        axes, unit = given
         axes = (axes,) if isinstance(axes, str) else tuple(axes)
         if (unit is None or isinstance(unit, str)) and all(
             isinstance(axis, str) for axis in axes
         ):
             return Output(axes, unit)
     raise ArgumentError(
-        f"outputs[{name!r}] is {told!r}, expected its unit, or its axes and its unit, "
+        f"outputs[{name!r}] is {given!r}, expected its unit, or its axes and its unit, "
         'such as ("time", "m") or (("time", "joint"), "rad")'
     )
 
@@ -66,8 +66,8 @@ def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
             f"coords is {type(given).__name__}, expected a mapping of axes to values, "
             'such as {"time": (t, "s")}'
         )
-    for name, told in (given or {}).items():
-        values, unit = with_unit(told)
+    for name, value in (given or {}).items():
+        values, unit = with_unit(value)
         array = np.array(values)
         if array.dtype.kind != "U":
             check_numbers(f"coords[{name!r}]", real_array(f"coords[{name!r}]", values))
@@ -91,7 +91,7 @@ class Results:
         self.failed: dict[int, str] = {}
 
     def add(self, part: Part) -> None:
-        """Put a part in its place."""
+        """Store a part."""
         failed = dict(part.failed)
         if part.values and self.values and (why := differs(part.values, self.values)):
             for number in range(part.start, part.stop):
@@ -105,11 +105,11 @@ class Results:
         for number in good.tolist():
             self.failed.pop(number, None)
         for number, why in failed.items():
-            if self.status[number] != OK:  # else an earlier call has tried it in vain
+            if self.status[number] != OK:  # a part of an earlier call may be good
                 self.status[number], self.failed[number] = FAILED, why
 
     def try_again(self) -> None:
-        """Take points that failed as not computed."""
+        """Mark failed points as not computed."""
         self.status[self.status == FAILED] = NOT_RUN
         self.failed.clear()
 
@@ -118,23 +118,23 @@ class Results:
         outputs: Mapping[str, Output],
         coordinates: Mapping[str, tuple[Any, str | None]],
     ) -> None:
-        """Refuse axes and names that do not fit the results that there are."""
+        """Refuse axes and names that do not fit the results."""
         lengths = self.points.sizes
         taken = {"status", "message", *(p.name for p in self.points.parameters)}
         there: set[str] = set()
         for name, x in self.values.items():
             if name in taken:
                 raise ArgumentError(
-                    f"function returns {name!r}, expected a name that is no parameter "
-                    "of the study, and neither status nor message"
+                    f"function returns {name!r}, expected a name that is not a "
+                    "parameter of the study, and neither status nor message"
                 )
             own = _own_axes(name, outputs.get(name, Output()), x.shape[1:], lengths)
             there.update(own)
             for axis, length in zip(own, x.shape[1:], strict=True):
-                told = len(coordinates[axis][0]) if axis in coordinates else length
-                if told != length:
+                given = len(coordinates[axis][0]) if axis in coordinates else length
+                if given != length:
                     raise ArgumentError(
-                        f"coords[{axis!r}] has {told} values, expected {length}, the "
+                        f"coords[{axis!r}] has {given} values, expected {length}, the "
                         f"length of this axis of {name}"
                     )
         if self.values and (lost := sorted(set(coordinates) - there)):
@@ -145,7 +145,7 @@ class Results:
             )
 
     def lost(self, start: int, stop: int, why: str) -> None:
-        """Take a part as failed."""
+        """Mark a part as failed."""
         self.add(Part(start, stop, {}, dict.fromkeys(range(start, stop), why)))
 
     @property
@@ -163,8 +163,10 @@ class Results:
         study: Mapping[str, str],
         title: str,
     ) -> Any:
-        """Return an `xarray.Dataset` with what there is."""
+        """Return the results as an `xarray.Dataset`."""
         xarray = required("xarray", "a study", extra="studies")
+
+        # results, each with its own axes behind those of the points
         axes = tuple(self.points.sizes)
         lengths = tuple(self.points.sizes.values())
         coords = dict(_coordinates(self.points.parameters))
@@ -181,19 +183,23 @@ class Results:
             if whole.dtype.kind != x.dtype.kind != "U":
                 types[name] = x.dtype.str
             data[name] = ((*axes, *own), whole, _units(output.unit))
+
+        # status and message of each point
         messages = np.full(self.points.count, "", dtype=object)
         for number, why in self.failed.items():
             messages[number] = why
-        told = {
+        flags = {
             "flag_values": np.array([OK, FAILED, NOT_RUN], dtype=np.int8),
             "flag_meanings": "ok failed not_run",
         }
-        data["status"] = (axes, self.status.reshape(lengths), told)
+        data["status"] = (axes, self.status.reshape(lengths), flags)
         data["message"] = (
             axes,
             messages.reshape(lengths),
             {"long_name": "why it failed"},
         )
+
+        # the study, so that a later call can continue it
         attrs = {
             "title": title,
             "source": f"flexarm {__version__}",
@@ -217,7 +223,7 @@ class Results:
         outputs: Mapping[str, Output],
         coordinates: Mapping[str, tuple[Any, str | None]],
     ) -> dict[str, NDArray[np.float64]]:
-        """Outputs that no point has given, as numbers, where their shape is known."""
+        """Outputs that no point has returned, as NaN, where their shape is known."""
         lengths = {axis: len(values) for axis, (values, _) in coordinates.items()}
         declared = {}
         for name, output in outputs.items():
@@ -230,15 +236,15 @@ class Results:
 def part_of(dataset: Any, points: Points) -> Part:
     """All points of a study as one part, from its dataset."""
     axes = tuple(points.sizes)
-    told = dataset[["status", "message"]].transpose(*axes)
-    status = told.status.values.reshape(-1)
-    messages = told.message.values.reshape(-1)
+    outcome = dataset[["status", "message"]].transpose(*axes)
+    status = outcome.status.values.reshape(-1)
+    messages = outcome.message.values.reshape(-1)
     failed = {int(i): str(messages[i]) for i in np.flatnonzero(status != OK)}
     values: dict[str, NDArray[Any]] = {}
     types = json.loads(dataset.attrs.get("types", "{}"))
-    if len(failed) == points.count:  # what is there was declared, not computed
+    if len(failed) == points.count:  # variables are declared, not computed
         return Part(0, points.count, values, failed)
-    for name in [n for n in dataset.data_vars if n not in told]:
+    for name in [n for n in dataset.data_vars if n not in outcome]:
         x = dataset[name].transpose(*axes, ...)
         array = np.array(x.values.reshape(points.count, *x.shape[len(axes) :]))
         if array.dtype.kind not in "biufc":
@@ -289,13 +295,13 @@ def _own_axes(
         if axis in taken:
             raise ArgumentError(
                 f"outputs names {axis!r} as an axis of {name}, expected a name that is "
-                "no parameter of the study"
+                "not a parameter of the study"
             )
     return output.axes
 
 
 def _blanked(x: NDArray[Any], status: NDArray[np.int8]) -> NDArray[Any]:
-    """Results with NaN or no text where there is none."""
+    """Results with NaN, or empty text, at points without any."""
     missing = status != OK
     if x.dtype.kind == "U":
         x = x.astype(object)

@@ -1,4 +1,4 @@
-"""The points of a study: axes of a grid, random draws, and which point has what."""
+"""The points of a study: axes of a grid, random draws, and their values."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Points:
         found = np.unravel_index(numbers, tuple(self.sizes.values()))
         return dict(zip(self.sizes, found, strict=True))
 
-    def told(self, number: int) -> str:
-        """One point in words."""
+    def description(self, number: int) -> str:
+        """Parameters of one point, for messages."""
         at = self.indices(number)
         parts = []
         for p in self.parameters:
@@ -89,7 +89,8 @@ class Points:
 
 
 def points_of(grid: Any, draws: Any, n: Any, seed: int, vectorized: Any) -> Points:
-    """Points of a grid and of draws, or a refusal in words."""
+    """Points of a grid and of draws."""
+    # parameters
     for what, given in (("grid", grid), ("draws", draws)):
         if given is not None and not isinstance(given, Mapping):
             raise ArgumentError(
@@ -104,6 +105,8 @@ def points_of(grid: Any, draws: Any, n: Any, seed: int, vectorized: Any) -> Poin
     parameters += _drawn(draws, n, seed) if draws else []
     if not parameters:
         raise ArgumentError("grid and draws are empty, expected one parameter at least")
+
+    # their names
     names = [p.name for p in parameters]
     for name in names:
         if not isinstance(name, str) or not name.isidentifier() or name in _RESERVED:
@@ -115,6 +118,8 @@ def points_of(grid: Any, draws: Any, n: Any, seed: int, vectorized: Any) -> Poin
             raise ArgumentError(
                 f"{name} is in grid and in draws, expected it in one of them"
             )
+
+    # axes, those of one call last
     sizes = {p.axis: len(p.values) for p in parameters}
     inner = _inner(vectorized, parameters)
     ordered = [axis for axis in sizes if axis not in inner]
@@ -144,7 +149,7 @@ def _inner(vectorized: Any, parameters: Sequence[Parameter]) -> set[str]:
 
 
 def with_unit(given: Any, *words: str) -> tuple[Any, str | None]:
-    """Values and their unit, where it is told; of texts only `words` have one."""
+    """Values and their unit, if it is given; of texts only `words` have one."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], str):
         values, unit = given
         if not isinstance(values, str) or values in words:
@@ -153,7 +158,7 @@ def with_unit(given: Any, *words: str) -> tuple[Any, str | None]:
 
 
 def _check_unit(name: str, given: Any) -> None:
-    """Refuse a unit that is no text, or that stands before the values."""
+    """Refuse a unit that is not a text, or that stands before the values."""
     if isinstance(given, tuple) and len(given) == 2:
         rows = [isinstance(x, list | np.ndarray | range) for x in given]
         wrong = (rows == [True, False] and isinstance(given[1], int | float)) or (
@@ -207,7 +212,8 @@ def _of_array(name: str, axis: str, array: Any, unit: str | None) -> Parameter:
 
 
 def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
-    """Random parameters, each from a stream of its own that its name gives."""
+    """Random parameters, each from its own stream, which depends on its name."""
+    # number of draws, by default that of samples
     given = {name: with_unit(what, "seed") for name, what in draws.items()}
     samples = {
         name: array
@@ -218,8 +224,10 @@ def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
         n = len(next(iter(samples.values())))
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise ArgumentError(
-            f"n_draws is {n!r}, expected how many draws there are, 1 or more"
+            f"n_draws is {n!r}, expected the number of draws, 1 or more"
         )
+
+    # values of each
     found = []
     for name, (what, unit) in given.items():
         rng = np.random.default_rng([seed, crc32(str(name).encode())])
@@ -245,7 +253,7 @@ def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
 
 
 def _samples(what: Any) -> NDArray[np.float64] | None:
-    """Numbers along a first axis, None for what is something else."""
+    """Numbers along a first axis, None for other objects."""
     try:
         array = np.array(what, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Where the parts of a study are computed: here, threads, processes, or a cluster."""
+"""Computation of the parts of a study: here, on threads, processes, or a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Done = Iterator[tuple[Span, Part | Exception]]
 
 
 def check_place(on: Any, workers: Any) -> int:
-    """Return the number of workers, or refuse in words."""
+    """Return the number of workers."""
     if not is_client(on) and on not in ("serial", "threads", "processes"):
         raise ArgumentError(
             f"on is {on!r}, expected 'serial', 'threads', 'processes' or a "
@@ -34,12 +34,12 @@ def check_place(on: Any, workers: Any) -> int:
 
 
 def is_client(on: Any) -> bool:
-    """Whether this is a client of a Dask cluster."""
+    """Return whether this is a client of a Dask cluster."""
     return hasattr(on, "scheduler_info") and hasattr(on, "submit")
 
 
 def computed(task: Task, spans: Sequence[Span], on: Any, workers: int) -> Done:
-    """Parts as they are finished, or why there is none."""
+    """Parts as they are finished, or the errors in their place."""
     if is_client(on):
         return _on_cluster(task, spans, on)
     if on == "threads":
@@ -84,7 +84,7 @@ def _not_sent() -> ArgumentError:
 
 @contextmanager
 def _closing(pool: Any, **options: Any) -> Iterator[Any]:
-    """Give back a pool; when a study ends early, what has not begun is left."""
+    """Shut down a pool; when a study ends early, without the parts not yet started."""
     try:
         yield pool
     except BaseException:
@@ -97,8 +97,8 @@ def _on_processes(task: Task, spans: Sequence[Span], workers: int) -> Done:
     """Pools of loky, which pickle functions of notebooks and unguarded scripts.
 
     Where a process dies, all parts of its pool are lost.  Those that were running, the
-    first ones, are tried again one after the other, which tells what no process
-    survives; then a new pool goes on with the others.
+    first ones, are tried again one after the other, which shows the part that kills a
+    process; then a new pool continues with the others.
     """
     left = list(spans)
     while left:
@@ -131,7 +131,7 @@ def _pool(workers: int) -> Any:
 
 
 def _on_cluster(task: Task, spans: Sequence[Span], client: Any) -> Done:
-    """Tasks of Dask, which computes those of a worker that is gone on another one."""
+    """Tasks of Dask, which computes those of a lost worker on another one."""
     distributed = required("distributed", "a study on a cluster", extra="studies")
     try:
         submitted = {client.submit(task.run, *span, pure=False): span for span in spans}
@@ -146,6 +146,6 @@ def _on_cluster(task: Task, spans: Sequence[Span], client: Any) -> Done:
                 error = RuntimeError("the cluster cancelled this part")
             span = submitted.pop(future)
             yield span, error or future.result()
-            future.release()  # the cluster need not keep what is here
+            future.release()  # the cluster need not keep the result
     finally:
         client.cancel(list(submitted))

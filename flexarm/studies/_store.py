@@ -1,4 +1,4 @@
-"""What is kept of a study: parts while it runs, one file of all when it is done."""
+"""Files of a study: parts while it runs, one file of all when it is done."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from ._points import Points
 from ._task import Part
 
 LABELS = "a unit, an axis or coords"  # may change while a study is not done
-_COMPLEX = "complex_part_of"  # attribute of what a netCDF file has in two variables
+_COMPLEX = "complex_part_of"  # attribute of the two variables of complex numbers
 _ENGINES = {"netcdf4": ("netCDF4",), "h5netcdf": ("h5py", "h5netcdf")}
 # "seconds" stay numbers
-_AS_IT_IS = {"decode_times": False, "decode_timedelta": False}
+_UNDECODED = {"decode_times": False, "decode_timedelta": False}
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Store:
         return self.parts / "study.json"
 
     def known(self) -> dict[str, str] | None:
-        """What the study is whose parts or results are there already."""
+        """Description of the study whose parts or results exist already."""
         self._check_reader()
         try:
             if self.running:
-                told: dict[str, str] = json.loads(self._record.read_text("utf-8"))
-                return told
+                study: dict[str, str] = json.loads(self._record.read_text("utf-8"))
+                return study
             if self.path.exists():
-                told = json.loads(self._opened().attrs["study"])
-                return told
+                study = json.loads(self._opened().attrs["study"])
+                return study
         except Exception:
             raise ArgumentError(
                 f"path {str(self.path)!r} is there and holds no study, expected a new "
@@ -66,10 +66,10 @@ class Store:
 
     @property
     def running(self) -> bool:
-        """Whether an earlier call has computed parts of a study and not ended it."""
+        """True if an earlier call has computed parts and not all of the study."""
         return self._record.exists() and any(self.parts.glob("*-*.npz"))
 
-    def begin(self, study: Mapping[str, str]) -> None:
+    def start(self, study: Mapping[str, str]) -> None:
         """Make the directory of parts."""
         self.parts.mkdir(parents=True, exist_ok=True)
         _write(self._record, lambda file: file.write(json.dumps(study).encode()))
@@ -99,7 +99,7 @@ class Store:
                         )
                     )
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                path.unlink()  # of a disk that was full: to be computed again
+                path.unlink()  # of a full disk: to be computed again
                 continue
             yield Part(start, stop, values, failed)
 
@@ -115,7 +115,7 @@ class Store:
         if self.path.is_dir():  # of a call that ended between the next two lines
             shutil.rmtree(self.path)
         os.replace(work, self.path)
-        self._record.unlink()  # parts without it are none of a study
+        self._record.unlink()  # parts without it do not belong to a study
         shutil.rmtree(self.parts)
 
     def results(self) -> Any:
@@ -134,13 +134,13 @@ class Store:
         xarray = required("xarray", "a study", extra="studies")
         if self.path.suffix == ".zarr":
             required("zarr", "a study in Zarr", extra="studies")
-            return xarray.open_zarr(self.path, **_AS_IT_IS)
-        with xarray.open_dataset(self.path, **_AS_IT_IS) as dataset:
+            return xarray.open_zarr(self.path, **_UNDECODED)
+        with xarray.open_dataset(self.path, **_UNDECODED) as dataset:
             return _in_one(dataset.load())
 
 
 def store_at(path: Any) -> Store:
-    """Return the store of a path, or refuse in words."""
+    """Return the store of a path."""
     try:
         place = Path(path)
     except TypeError:
@@ -157,10 +157,10 @@ def store_at(path: Any) -> Store:
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    """Write a file that is never seen in part.
+    """Write a file that is never visible in part.
 
-    A thread writes it, since Ctrl-C comes to the main thread alone: it neither leaves
-    the file open nor loses what it would have held.
+    A thread writes it, since Ctrl-C reaches the main thread alone: it neither leaves
+    the file open nor loses its content.
     """
     work = path.with_name(path.name + ".new")
 
@@ -171,13 +171,13 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
 
     with ThreadPoolExecutor(1) as writer:
         # Ctrl-C while a thread is started would hide it from the pool, which waits for
-        # those that it knows: it starts with nothing to lose
+        # known threads only: the first task has nothing to lose
         writer.submit(int).result()
         writer.submit(run).result()
 
 
 def _engine() -> str:
-    """The library of xarray that writes netCDF: version 4 where there is one."""
+    """The library of xarray that writes netCDF, version 4 if one is installed."""
     for engine, modules in _ENGINES.items():
         if all(find_spec(module) for module in modules):
             return engine
@@ -185,7 +185,7 @@ def _engine() -> str:
 
 
 def _in_netcdf(dataset: Any, engine: str) -> Any:
-    """What netCDF has no type for: complex numbers, in version 3 long integers."""
+    """Replace types that netCDF lacks: complex numbers, long integers of version 3."""
     for name, x in dataset.variables.items():
         if x.dtype.kind == "c":
             attrs = {**x.attrs, _COMPLEX: name}
@@ -205,7 +205,7 @@ def _in_netcdf(dataset: Any, engine: str) -> Any:
 
 
 def _in_one(dataset: Any) -> Any:
-    """Complex variables as they were."""
+    """Complex variables from their parts."""
     names = {x.attrs.get(_COMPLEX) for x in dataset.data_vars.values()} - {None}
     for name in sorted(names):
         real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
@@ -218,34 +218,34 @@ def _in_one(dataset: Any) -> Any:
 def study_of(
     function: Any, arm: Any, points: Points, labels: tuple[Any, Any], seed: int
 ) -> dict[str, str]:
-    """What a study is, in words and hashes: equal for a call that may go on with it."""
+    """Describe a study in words and hashes, equal for calls that continue it."""
     outputs, coordinates = labels
-    told = {
-        "the function": _told(function),
-        "the arm": _told(arm),
+    study = {
+        "the function": _fingerprint(function),
+        "the arm": _fingerprint(arm),
         "the set of outputs": repr(list(outputs)),
         "the order of axes": repr([*points.sizes.items(), points.inner]),
         "the seed": str(seed),
-        LABELS: _told([repr(outputs), coordinates]),
+        LABELS: _fingerprint([repr(outputs), coordinates]),
     }
     for p in points.parameters:
-        told[f"the parameter {p.name}"] = f"{_told(p.values)} {p.unit}"
-    return told
+        study[f"the parameter {p.name}"] = f"{_fingerprint(p.values)} {p.unit}"
+    return study
 
 
-def _told(thing: Any) -> str:
-    """A hash, or words, of what a study depends on."""
+def _fingerprint(thing: Any) -> str:
+    """A hash, or words, of an object on which a study depends."""
     if isinstance(thing, partial):
         inner = (thing.func, thing.args, tuple(sorted(thing.keywords.items())))
-        return f"partial({_told(inner)})"
+        return f"partial({_fingerprint(inner)})"
     if isinstance(thing, np.ndarray):
         return f"{thing.dtype}{thing.shape} {_hash(np.ascontiguousarray(thing))}"
     if isinstance(thing, tuple | list):
-        return f"[{', '.join(map(_told, thing))}]"
+        return f"[{', '.join(map(_fingerprint, thing))}]"
     if isinstance(thing, dict):
-        return _told(sorted(thing.items(), key=repr))
+        return _fingerprint(sorted(thing.items(), key=repr))
     if isinstance(thing, Arm):
-        return f"{thing.name} {_told(thing._model.__reduce__()[1])}"
+        return f"{thing.name} {_fingerprint(thing._model.__reduce__()[1])}"
     if inspect.isroutine(thing):
         return _of_function(thing)
     if thing is None or isinstance(thing, str | int | float | complex | np.generic):
@@ -254,14 +254,14 @@ def _told(thing: Any) -> str:
         return _hash(thing)
     if isinstance(thing, type):
         return f"{thing.__module__}.{thing.__qualname__}"
-    kind = _told(type(thing))
+    kind = _fingerprint(type(thing))
     if dataclasses.is_dataclass(thing):
-        return f"{kind} {_told([getattr(thing, f.name) for f in fields(thing)])}"
+        return f"{kind} {_fingerprint([getattr(thing, f.name) for f in fields(thing)])}"
     return f"{kind} {getattr(thing, '__name__', '')}".strip()
 
 
 def _of_function(function: Any) -> str:
-    """Name and source of a function, and the values that it takes from around it."""
+    """Name and source of a function, and the values of enclosing functions."""
     name = f"{function.__module__}.{function.__qualname__}"
     try:
         source = inspect.getsource(function)
@@ -274,7 +274,8 @@ def _of_function(function: Any) -> str:
         except ValueError:  # not yet filled
             continue
     around = [thing for thing in around if thing is not function]
-    return f"{name} {_hash(source.encode())} {_told(around) if around else ''}".strip()
+    values = _fingerprint(around) if around else ""
+    return f"{name} {_hash(source.encode())} {values}".strip()
 
 
 def _hash(data: Any) -> str:

@@ -23,8 +23,8 @@ from ._runners import Span, check_place, computed
 from ._store import LABELS, Store, store_at, study_of
 from ._task import FAILED, Task, accepted
 
-_PARTS = 100  # of a study, by default: what an interrupt or a lost worker costs
-_LEAST_CALL, _MOST_CALL = 256, 16384  # points of one call of a vectorized function
+_PARTS = 100  # of a study, by default: the loss by an interrupt or a dead worker
+MIN_CALL, MAX_CALL = 256, 16384  # points of one call of a vectorized function
 
 
 @explained
@@ -53,7 +53,7 @@ def sweep(
     function : callable
         Called with the parameters of a point by name, after `arm` if that is given.
         Returns a number, text or an array; several of them in a mapping, NamedTuple or
-        dataclass; or any object that has what `outputs` names as attributes, such as a
+        dataclass; or any object with the attributes that `outputs` names, such as a
         `Trajectory`.  Shapes are the same at all points.
     grid : mapping of str to array_like, or (array_like, str)
         Values of parameters along one axis each, with their unit: numbers, text, rows
@@ -63,13 +63,12 @@ def sweep(
         Random parameters, all along one more axis, ``draw``: a distribution of
         `scipy.stats` such as ``scipy.stats.norm(1.0, 0.1)``, samples (n,) or (n, k), or
         ``"seed"``, whole numbers for noise that `function` makes itself.  Each point of
-        the grid has the same draws, so that differences along it are not of chance.
+        the grid has the same draws, so that differences along it are not random.
     n_draws : int, optional
-        How many; by default as many as there are samples.
+        Number of draws; by default that of the samples.
     seed : int, optional
         Of the draws, which depend on it and their name alone, not on `chunk`, `on` and
-        other parameters.  By default one that nobody knows before; ``ds.attrs["seed"]``
-        tells it.
+        other parameters.  By default a random one, which ``ds.attrs["seed"]`` has.
     arm : Arm, ArmStack, or callable, optional
         First argument of `function`: an arm, or a function that makes one of those
         parameters that it has as arguments, such as `flexarm.library.planar_chain`.
@@ -79,27 +78,27 @@ def sweep(
         a stack with an arm for each point.  Names of parameters: one call for all
         combinations of their values, and numbers for the others.
     outputs : str, sequence of str, or mapping, optional
-        Names of results to keep; a mapping tells their unit, or their own axes and
-        their unit: ``{"tip": (("time", "xyz"), "m"), "energy": "J"}``.
+        Names of results to keep, or a mapping to their unit, or to their own axes and
+        unit: ``{"tip": (("time", "xyz"), "m"), "energy": "J"}``.
     coords : mapping of str to array_like, or (array_like, str), optional
         Values along these axes: ``{"time": (t, "s")}``.
     on : {"serial", "threads", "processes"} or dask.distributed.Client
-        Where it is computed.  Threads pay where NumPy or flexarm compute on arrays,
-        which they do without the lock of Python; processes take any function.  On a
-        cluster, what a lost worker had is computed once more elsewhere.
+        Place of the computation.  Threads are fast where NumPy or flexarm compute on
+        arrays, without the lock of Python; processes take any function.  On a cluster,
+        parts of a lost worker are computed again on another one.
     workers : int, optional
-        How many threads or processes; by default as many as there are cores.
+        Number of threads or processes; by default that of the cores.
     chunk : int, optional
-        Points of a part: what is sent to a worker, and written, at a time.
+        Points of a part, which is sent to a worker, and written, at a time.
     path : path-like, optional
         File of the results, ``.nc`` (netCDF) or ``.zarr``.  Parts are written beside it
-        as they are finished.  The same call goes on where an earlier one ended, and
-        returns what is there if there is nothing left to compute.
+        as they are finished.  The same call continues where an earlier one ended, and
+        returns the results if none is left to compute.
     retry_failed : bool
         Compute those points of `path` again that failed in an earlier call, also of a
-        study that is done; what is good is kept.  `function` and `arm` may then be
-        other ones, mended, which a warning tells.  By default points that failed stay
-        so.
+        study that is done; good ones are kept.  `function` and `arm` may then be
+        corrected ones, with a warning.  By default failed points are not computed
+        again.
     progress : bool, optional
         Progress bar (tqdm); by default for studies of more than two seconds.
 
@@ -107,39 +106,38 @@ def sweep(
     -------
     ds : xarray.Dataset
         The results, with an axis for each parameter of the grid and one for the draws,
-        then their own; NaN where there is none.  ``ds.status`` is 0, 1 where the
-        function failed and 2 where it was not called, ``ds.message`` says why.  If no
-        point has a result, `outputs` are there as NaN, each that has no axes of its
+        then their own; NaN where a result is missing.  ``ds.status`` is 0, 1 where the
+        function failed and 2 where it was not called, ``ds.message`` is the reason.  If
+        no point has a result, `outputs` are there as NaN, each that has no axes of its
         own or only those of `coords`.
 
     Raises
     ------
     ArgumentError
-        If an argument has the wrong form, `function` does not take a parameter, or
-        `path` holds another study.
+        If `function` does not take a parameter, or `path` holds another study.
     ImportError
-        If xarray, or what `on` and `path` need, is missing.
+        If xarray, or a package for `on` or `path`, is missing.
 
     Warns
     -----
     StudyWarning
-        If points failed: how many, the first and why, and other kinds of errors; if
-        Ctrl-C ended the study: the points that are computed are returned; or if
-        `retry_failed` goes on with another function or arm.
+        If points failed: their number, the first with the reason, and other kinds of
+        errors; if Ctrl-C ended the study: the finished points are returned; or if
+        `retry_failed` continues with another function or arm.
 
     See Also
     --------
-    flexarm.stack : many arms in one call, without a study around.
+    flexarm.stack : many arms in one call, without a study.
     flexarm.robustness : linear models over ranges.
 
     Notes
     -----
-    A vectorized call that fails is halved until the points that fail stand alone; one
-    for all values of some parameters fails as a whole.
+    A vectorized call that fails is halved until the points that fail are alone; one for
+    all values of some parameters fails as a whole.
 
-    `path` knows a study by its values, outputs and seed, and by the source of
-    `function` and `arm` with the values that they take from enclosing functions; what
-    they read of global variables is not looked at.
+    A study in `path` is identified by its values, outputs and seed, and by the source
+    of `function` and `arm` with the values of enclosing functions, but not by global
+    variables.
 
     BLAS takes all cores in each process: set ``OPENBLAS_NUM_THREADS=1`` before.
 
@@ -173,6 +171,7 @@ def sweep(
     >>> dict(ratio.sizes), float(ratio.min()), float(ratio.max())
     ({'draw': 1000}, 4.0, 4.0)
     """
+    # arguments
     required("xarray", "a study", extra="studies")
     if not callable(function):
         raise ArgumentError(
@@ -192,6 +191,8 @@ def sweep(
             f"retry_failed is {retry_failed!r}{'' if store else ' without path'}, "
             "expected True or False, and True with the path of an earlier call"
         )
+
+    # the study, and whether it continues an earlier one
     before = None if store is None else store.known()
     number = _seed(seed, before)
     points = points_of(grid, draws, n_draws, number, vectorized)
@@ -202,11 +203,13 @@ def sweep(
         if not store.running:
             there = store.results()
             if not (retry_failed and (there.status == FAILED).any()):
-                return _told(there, points)
+                return _with_warning(there, points)
             store.keep(part_of(there, points))
+
+    # parts of earlier calls, then all that is left
     results = Results(points)
     if store:
-        store.begin(study)
+        store.start(study)
         for part in store.kept():
             results.add(part)
     if retry_failed:
@@ -217,7 +220,7 @@ def sweep(
     ds = results.dataset(wanted, known, study, task.name)
     if store and done:
         store.finish(ds)
-    return _told(ds, points)
+    return _with_warning(ds, points)
 
 
 def _seed(seed: Any, before: Mapping[str, str] | None) -> int:
@@ -233,7 +236,8 @@ def _task(
     vectorized: bool,
     wanted: tuple[str, ...],
 ) -> Task:
-    """The function and which parameters it and the arm get."""
+    """The function, its parameters, and those of the arm."""
+    # parameters of the arm first
     names = [p.name for p in points.parameters]
     own, any_own, needed = accepted(function)
     makes: tuple[set[str], bool, set[str]] = (
@@ -256,6 +260,8 @@ def _task(
                 f"{who} the argument {name}, expected one for each parameter; "
                 f"function takes {', '.join(sorted(own)) or 'none'}"
             )
+
+    # arguments without a parameter; the first of a function may be the arm
     for what, has, got in (
         ("arm", makes[2], of_arm),
         ("function", needed, of_function),
@@ -277,7 +283,7 @@ def _task(
 def _check_same(
     store: Store, before: Mapping[str, str], study: Mapping[str, str], mended: bool
 ) -> None:
-    """Refuse to go on with another study; what is `mended` is told."""
+    """Refuse to continue another study; warn of a `mended` function or arm."""
     for key in {**before, **study}:
         if before.get(key) == study.get(key) or (store.running and key == LABELS):
             continue
@@ -296,12 +302,12 @@ def _check_same(
 
 
 def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list[Span]:
-    """Parts of what is left, of whole calls."""
+    """Parts of the points that are left, of whole calls."""
     points = results.points
     if chunk is None:
         chunk = ceil(points.count / max(_PARTS, 4 * workers))
         if vectorized:
-            chunk = min(max(chunk, _LEAST_CALL), _MOST_CALL)
+            chunk = min(max(chunk, MIN_CALL), MAX_CALL)
     else:
         chunk = count_of("chunk", chunk)
     size = points.block * ceil(chunk / points.block)
@@ -318,11 +324,15 @@ def _run(
     kept: tuple[Results, Callable[[], None], Store | None],
     where: tuple[Any, int, bool | None],
 ) -> bool:
-    """Compute parts, keep them as they come; whether all are there."""
+    """Compute and keep parts; return whether all are finished."""
     (results, check, store), (on, workers, progress) = kept, where
+
+    # a bar from the points that are computed already
     bar = progress_bar(task.points.count, progress, "point")
     if bar is not None:
         bar.update(task.points.count - sum(stop - start for start, stop in spans))
+
+    # parts as they are finished
     running = computed(task, spans, on, workers)
     try:
         for (start, stop), part in running:
@@ -355,8 +365,8 @@ def _run(
     return True
 
 
-def _told(ds: Any, points: Points) -> Any:
-    """The results, after a warning of points that failed."""
+def _with_warning(ds: Any, points: Points) -> Any:
+    """Return the results, with a warning of points that failed."""
     status = ds.status.transpose(*points.sizes).values.reshape(-1)
     failed = (status == FAILED).nonzero()[0]
     if len(failed):
@@ -364,8 +374,8 @@ def _told(ds: Any, points: Points) -> Any:
         how_many = "all" if len(failed) == points.count > 1 else f"{len(failed)} of"
         warnings.warn(
             f"{how_many} {points.count} points failed, the first at "
-            f"{points.told(int(failed[0]))}: {messages[0]}{_kinds(messages)}; see "
-            "status and message of the result",
+            f"{points.description(int(failed[0]))}: {messages[0]}{_kinds(messages)}; "
+            "see status and message of the result",
             StudyWarning,
             stacklevel=4,
         )
@@ -373,10 +383,10 @@ def _told(ds: Any, points: Points) -> Any:
 
 
 def _kinds(messages: Any) -> str:
-    """How often each kind of error came, if there are several."""
+    """Counts of the kinds of errors, if there are several."""
     heads = [str(message).partition(":")[0] for message in messages]
     kinds = Counter(h if h.isidentifier() else "results that differ" for h in heads)
-    told = ", ".join(f"{n} with {kind}" for kind, n in kinds.most_common(4))
+    counts = ", ".join(f"{n} with {kind}" for kind, n in kinds.most_common(4))
     more = len(kinds) - 4
-    told += f" and {more} more kinds" if more > 0 else ""
-    return f" (in all {told})" if len(kinds) > 1 else ""
+    counts += f" and {more} more kinds" if more > 0 else ""
+    return f" (in all {counts})" if len(kinds) > 1 else ""

@@ -1,4 +1,4 @@
-"""What a study computes: calls of the function for some of its points."""
+"""Work of a study: calls of the function for some of its points."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
 
 Numbers = NDArray[np.intp]
 
-_RECENT = 64  # arms that parts to come may have too
+_RECENT = 64  # arms that are kept for later parts
 
-# results without a name, whose attributes are none of a study
+# results without a name, whose attributes are not results of a study
 _PLAIN = (np.ndarray, np.generic, int, float, complex, str, list, tuple)
 
 
 @dataclass(frozen=True)
 class Part:
-    """Results of consecutive points; those that failed hold no meaning."""
+    """Results of consecutive points; those of failed points have no meaning."""
 
     start: int
     stop: int
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Task:
-    """The function of a study, its arms and its points; goes to where it is run.
+    """The function of a study, its arms and its points, as sent to workers.
 
     `arm` is None, an arm, or a function of the parameters `of_arm` that makes one.
     """
@@ -57,7 +57,7 @@ class Task:
         return {**vars(self), "recent": {}}  # arms are made where they are needed
 
     def keep(self, key: tuple[int, ...], arm: Arm) -> None:
-        """Keep an arm for parts to come, which may be of other threads."""
+        """Keep an arm for later parts, also of other threads."""
         last = list(self.recent.items())[1 - _RECENT :]
         object.__setattr__(self, "recent", {**dict(last), key: arm})
 
@@ -70,12 +70,12 @@ class Task:
         return work.part(stop)
 
     def takes_whole(self, axis: str) -> bool:
-        """Whether a call gets many values of an axis, as an array."""
+        """Return whether a call gets many values of an axis, as an array."""
         return self.vectorized or axis in self.points.inner
 
 
 class _Work:
-    """One part on its way."""
+    """One part while it is computed."""
 
     def __init__(self, task: Task, start: int) -> None:
         self._task, self._start = task, start
@@ -101,14 +101,14 @@ class _Work:
             values = {} if many else _named(result, task.wanted, task.name)
         except Exception as error:
             if task.vectorized and len(numbers) > 1:
-                # halves, until what fails stands alone
+                # halves, until the failing point is alone
                 middle = len(numbers) // 2
                 self.call(numbers[:middle])
                 self.call(numbers[middle:])
             else:
-                self._failed.update(dict.fromkeys(map(int, numbers), _told(error)))
+                self._failed.update(dict.fromkeys(map(int, numbers), _message(error)))
             return
-        if many:  # what is no result of one call is none of any other
+        if many:  # a refusal here concerns all calls
             values = _named(result, task.wanted, task.name)
             _check_leading(values, len(numbers))
         else:
@@ -130,7 +130,7 @@ class _Work:
         return numbers[fine]
 
     def _keys(self, numbers: Numbers) -> Iterator[tuple[int, ...]]:
-        """What tells the arms of points apart: indices on their axes."""
+        """Keys of the arms of points: indices on their axes."""
         at = self._task.points.indices(numbers)
         if not self._arm_axes:  # one arm for all
             return iter([()] * len(numbers))
@@ -151,7 +151,7 @@ class _Work:
         try:
             arm = task.arm(**given)
         except Exception as error:
-            self._no_arms[key] = _told(error)
+            self._no_arms[key] = _message(error)
             return
         if isinstance(arm, Arm):
             self._arms[key] = arm
@@ -184,7 +184,7 @@ class _Work:
         return given
 
     def part(self, stop: int) -> Part:
-        """What was computed, in one array for each output."""
+        """Results, in one array for each output."""
         values: dict[str, NDArray[Any]] = {}
         count = stop - self._start
         for numbers, found in self._done:
@@ -195,7 +195,7 @@ class _Work:
         return Part(self._start, stop, values, dict(sorted(self._failed.items())))
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -216,11 +216,11 @@ def put(
 
 
 def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
-    """How results differ in form from the first ones, or nothing."""
+    """Describe how results differ in form from the first ones, or return nothing."""
     if set(found) != set(first):
         return (
-            f"returned {', '.join(sorted(found))}, expected what other points "
-            f"returned, {', '.join(sorted(first))}"
+            f"returned {', '.join(sorted(found))}, expected the results "
+            f"of other points, {', '.join(sorted(first))}"
         )
     for name, x in found.items():
         if x.shape[1:] != first[name].shape[1:]:
@@ -246,7 +246,7 @@ def _check_leading(values: Mapping[str, Any], count: int) -> None:
 
 
 def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, NDArray[Any]]:
-    """Arrays by name of what a function returned."""
+    """Arrays of the results of a function, by name."""
     if isinstance(result, Mapping):
         found = {str(key): value for key, value in result.items()}
     elif hasattr(result, "_asdict"):
@@ -276,13 +276,13 @@ def _array(name: str, value: Any) -> NDArray[Any]:
     if array.dtype.kind not in "biufcU":
         raise ArgumentError(
             f"{name} is {type(value).__name__}, expected numbers or text; outputs "
-            "names what to keep of a result"
+            "names the parts of a result to keep"
         )
     return array
 
 
 def accepted(function: Callable[..., Any]) -> tuple[set[str], bool, set[str]]:
-    """Names of arguments, whether any other is taken, and names that are needed."""
+    """Names of arguments, whether any other is accepted, and required names."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

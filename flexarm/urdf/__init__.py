@@ -1,8 +1,8 @@
 """Arms from robot descriptions (URDF), with flexible links in place of rigid ones.
 
-`load` makes an `Arm` of a file, `read` tells what the file says.  The files are read by
-a small strict reader of flexarm itself on the XML parser of the standard library.  The
-extra ``flexarm[urdf]`` is needed for TOML files of flexible links on Python 3.10 alone.
+`load` makes an `Arm` of a file, `read` returns its content.  A small strict reader of
+flexarm reads the files by the XML parser of the standard library.  The extra
+``flexarm[urdf]`` is needed only for TOML files of flexible links on Python 3.10.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KINDS = {
 
 
 class UrdfWarning(UserWarning):
-    """Something in a robot description that an arm leaves out."""
+    """A part of a robot description that an arm leaves out."""
 
 
 def load(
@@ -64,7 +64,7 @@ def load(
     sidecar : path or mapping, optional
         TOML or JSON file that describes flexible links; see Notes.
     base : {"fixed", "free"} or Joint
-        How the root link hangs on the ground; a `Joint` says where and how.
+        Joint of the root link on the ground; a `Joint` also has its place.
     **options
         Of `flexarm.Arm`: ``gravity``, ``tip``, ``fidelity``, more ``constraints``, ...
 
@@ -78,20 +78,20 @@ def load(
     Raises
     ------
     ModelError
-        If the file is not understood, with the line, or is no physical arm.
+        If the file is not understood, with the line, or is not a physical arm.
     OSError
         If a file cannot be read.
 
     Warns
     -----
     UrdfWarning
-        For each thing with a meaning for the motion that is left out: Coulomb friction,
+        For each part that would affect the motion and is left out: Coulomb friction,
         damping of joints of several freedoms, transmissions and other elements that are
         not read, masses of links that are replaced.
 
     See Also
     --------
-    read : what the file says; effort and velocity limits are there alone.
+    read : content of the file, with effort and velocity limits.
 
     Notes
     -----
@@ -105,9 +105,9 @@ def load(
     mimic         ``Coupling``, of the name of the joint
     ============  ============================================================
 
-    Inertias are turned into the axes of the link.  Visual and collision shapes are not
-    looked at.  The joints that start on a link sit at nodes with their names; those on
-    a flexible link at the node of their name, or else at the nearest one.
+    Inertias are turned into the axes of the link.  Visual and collision shapes are
+    ignored.  The joints that start on a link sit at nodes with their names; those on a
+    flexible link at the node of their name, or else at the nearest one.
 
     A sidecar has a table for each flexible link, a straight uniform beam clamped to the
     frame of the link, with the keys
@@ -121,15 +121,15 @@ def load(
     polar_inertia_per_length    of torsion, in kg m
     torsion_modes               1 by default
     axis                        of the beam, in the frame of the link; x by default
-    y_axis                      its y, across the axis; by default y of the link, or
-                                what is nearest to it
-    position                    where it starts, zero by default, in m
+    y_axis                      its y, across the axis; by default as near as can be
+                                to y of the link
+    position                    of its base, zero by default, in m
     damping_ratio               of all modes, 0 by default
     payload_mass, _inertia      carried at the tip: they shape the modes and have no
                                 mass in the arm, where the links have it
     ==========================  ====================================================
 
-    Mass and inertia that the file gives such a link are replaced.  A payload that is a
+    Mass and inertia of such a link in the file are replaced.  A payload that is a
     link on a fixed joint, as in URDF, turns with the bent tip and is exact in space;
     see `flexarm.beams.flexible_link`.
 
@@ -153,6 +153,7 @@ def load(
     >>> fa.urdf.load(text, sidecar={"rod": beam | {"planes": "y"}}).coordinate_names
     ('rod', 'rod.bending y 1', 'rod.bending y 2')
     """
+    # the root, which may be the ground
     robot = read(source)
     notes = list(robot.notes)
     links = {link.name: link for link in robot.links}
@@ -163,11 +164,13 @@ def load(
     bodies: dict[str, Body] = {}
     if not grounded:
         bodies[root.name] = _body(root, first, makers, notes)
+
+    # links outward, couplings, the arm
     for link, joint in zip(robot.links[1:], robot.joints, strict=True):
         held = _held(joint, bodies.get(joint.parent), first, notes)
         bodies[link.name] = _body(link, held, makers, notes)
     constraints = options.pop("constraints", ())
-    if isinstance(constraints, Iterable):  # what is none, the arm refuses
+    if isinstance(constraints, Iterable):  # the arm refuses other objects
         constraints = [*constraints, *_couplings(robot)]
     if not bodies:
         raise ModelError("the robot is one link without inertial, expected joints")
@@ -197,7 +200,7 @@ def _base_joint(base: str | Joint) -> Joint:
 def _makers(
     flexible: Mapping[str, Any] | None, sidecar: Any, links: Mapping[str, RobotLink]
 ) -> dict[str, Any]:
-    """What makes the flexible links, by their names."""
+    """Bodies of flexible links, or functions that make them, by name."""
     if flexible is not None and not isinstance(flexible, Mapping):
         raise ModelError(
             f"flexible is {type(flexible).__name__}, expected a mapping of link names"
@@ -221,6 +224,7 @@ def _body(
     link: RobotLink, joint: Joint, makers: Mapping[str, Any], notes: list[str]
 ) -> Body:
     """The body of a link on its joint."""
+    # rigid, with nodes at the joints on it
     if link.name not in makers:
         rigid: Body = _named(
             f"link {link.name!r} (line {link.line})",
@@ -234,6 +238,8 @@ def _body(
             ),
         )
         return rigid
+
+    # flexible, as given or made, held at the origin of the link
     maker = makers[link.name]
     body = maker if isinstance(maker, FlexibleBody) else None
     if body is None and callable(maker):
@@ -260,7 +266,7 @@ def _body(
 
 
 def _named(who: str, make: Callable[[], Any]) -> Any:
-    """What a function makes, with a name in front of its refusal."""
+    """Result of a function, or its refusal with a name in front."""
     try:
         return make()
     except ModelError as problem:
@@ -279,7 +285,7 @@ def _held(
         )
     node: str | int = 0
     position, rotation = joint.position, joint.rotation
-    if parent is None:  # on the ground, seen from the root link that stands for it
+    if parent is None:  # on the ground, for which the root link stands
         position = first.position + first.rotation @ position
         rotation = first.rotation @ rotation
     else:

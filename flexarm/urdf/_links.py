@@ -1,4 +1,4 @@
-"""Flexible links that a small file beside a robot description describes."""
+"""Flexible links from a small file beside a robot description."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _make(name: str, table: Any) -> FlexibleBody:
             geometric_stiffening=bool(values["geometric_stiffening"]),
             **_modes(who, values, table),
         )
-    except ModelError as problem:  # of the modes, which do not know the name
+    except ModelError as problem:  # of the modes, which have no name
         text = str(problem)
         raise ModelError(text if repr(name) in text else f"{who}: {text}") from None
     return _placed(who, body, values)
@@ -115,6 +115,7 @@ def _make(name: str, table: Any) -> FlexibleBody:
 def _modes(
     who: str, values: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
+    # bending in each plane
     planes = values["planes"]
     if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
         raise ModelError(f"planes of {who} are {planes!r}, expected 'y', 'z' or 'yz'")
@@ -133,6 +134,8 @@ def _modes(
                 tip_mass=values["payload_mass"],
                 tip_inertia=values["payload_inertia"],
             )
+
+    # torsion, if both of its parameters are given
     GJ, polar = values["torsional_stiffness"], values["polar_inertia_per_length"]
     if (GJ is None) != (polar is None):
         raise ModelError(
@@ -153,6 +156,7 @@ def _modes(
 
 def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> FlexibleBody:
     """The body along its axis in the frame of the link, to which it is clamped."""
+    # axes of the beam in those of the link
     x = unit_vector(f"axis of {who}", values["axis"])
     y = values["y_axis"]
     if y is None:
@@ -166,6 +170,8 @@ def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> Flexible
             "degrees"
         )
     R = np.column_stack([x, y, np.cross(x, y)])
+
+    # shapes and inertias in these axes
     at = as_array(f"position of {who}", values["position"], (3,))
     inertia, kappa = R @ body.node_inertia @ R.T, body.node_foreshortening
     result: FlexibleBody = body.replace(

@@ -25,14 +25,14 @@ JOINT_TYPES = (
     "floating",
     "planar",
 )
-_LARGEST = 1e50  # of a number, well below what overflows
-# what has no mass and moves nothing; everything else that is not read is told
+MAX_NUMBER = 1e50  # well below overflow
+# elements without effect on the motion; a note names all others that are not read
 _SHAPES = ("visual", "collision", "material")
 
 
 @dataclass(frozen=True, eq=False)
 class RobotLink(Description):
-    """A link as the file has it.
+    """A link of the file.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class RobotLink(Description):
         Centre of mass in m, and inertia about it in kg m^2, both in the axes of the
         link.
     ends : tuple of (str, (3,) ndarray of float)
-        Names of the joints that start on the link, and where in its frame, in m.
+        Names of the joints that start on the link, and places in its frame, in m.
     """
 
     name: str
@@ -59,12 +59,12 @@ class RobotLink(Description):
 
 @dataclass(frozen=True, eq=False)
 class RobotJoint(Description):
-    """A joint as the file has it.
+    """A joint of the file.
 
     Attributes
     ----------
     name, type, parent, child : str
-        Names of the joint and of its links, and what it lets them do.
+        Name and type of the joint, and names of its links.
     line : int
         Where it stands in the file.
     position, rotation : (3,), (3, 3) ndarray of float
@@ -74,9 +74,9 @@ class RobotJoint(Description):
     limits : (float, float) or None
         Least and largest position, in rad or m.
     effort, velocity : float or None
-        Largest force and speed in SI units, which no arm knows.
+        Largest force and speed in SI units, which an arm does not have.
     damping, friction : float
-        Viscous friction, and Coulomb friction, which no arm knows; SI units.
+        Viscous friction, and Coulomb friction, which an arm leaves out; SI units.
     mimic : (str, float, float) or None
         Joint that this one follows, multiplier, offset in rad or m.
     """
@@ -104,7 +104,7 @@ class RobotJoint(Description):
 
 @dataclass(frozen=True, eq=False)
 class Robot(Description):
-    """A robot description: what the file says, before it becomes an arm.
+    """Content of a robot description, before it becomes an arm.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Robot(Description):
     joints : tuple of RobotJoint
         That of each link but the root, in their order.
     notes : tuple of str
-        What the file says and an arm leaves out, in words.
+        Sentences on the parts of the file that an arm leaves out.
     """
 
     name: str
@@ -144,7 +144,7 @@ def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> A
             raise ValueError
     except ValueError:
         raise ModelError(f"{where} is {_short(text)}, {wanted}") from None
-    large = [x for x in values if _LARGEST < abs(x) < np.inf]
+    large = [x for x in values if MAX_NUMBER < abs(x) < np.inf]
     if large:
         raise ModelError(f"{where} is {large[0]:g}, expected SI units")
     return values[0] if n == 1 else as_array(where.rstrip(","), values, (n,))
@@ -211,6 +211,7 @@ def _link(element: Element) -> RobotLink:
 
 
 def _limits(element: Element, kind: str, who: str, notes: list[str]) -> dict[str, Any]:
+    # limits that are needed, or not there
     limit = element.one("limit", who)
     needed = kind in ("revolute", "prismatic")
     if limit is None:
@@ -224,6 +225,8 @@ def _limits(element: Element, kind: str, who: str, notes: list[str]) -> dict[str
                 )
             )
         return {}
+
+    # effort and velocity, then positions
     result: dict[str, Any] = {
         key: numbers(limit, key, who, None)
         for key in ("effort", "velocity")
@@ -254,6 +257,7 @@ def _end(element: Element, tag: str, who: str) -> str:
 
 
 def _joint(element: Element, notes: list[str]) -> RobotJoint:
+    # type and links
     name = _word(element, "name", f"the joint in line {element.line}")
     who = f"joint {name!r} (line {element.line})"
     kind = _word(element, "type", who)
@@ -263,6 +267,8 @@ def _joint(element: Element, notes: list[str]) -> RobotJoint:
             f"{', '.join(map(repr, JOINT_TYPES))}{did_you_mean(kind, JOINT_TYPES)}"
         )
     parent, child = (_end(element, tag, who) for tag in ("parent", "child"))
+
+    # place, limits, axis, friction, coupling
     position, rotation = _origin(element, who)
     values = _limits(element, kind, who, notes)
     axis, plain = element.one("axis", who), np.array([1.0, 0.0, 0.0])
@@ -286,13 +292,15 @@ def _joint(element: Element, notes: list[str]) -> RobotJoint:
 
 
 def _unread(root: Element) -> list[str]:
-    """What the file has beside links, joints, shapes and colours."""
+    """Note on elements beside links, joints, shapes and colours."""
     known = {
         "robot": ("link", "joint"),
         "link": ("inertial",),
         "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
         "inertial": ("origin", "mass", "inertia"),
     }
+
+    # all elements inside of known ones
     count: Counter[str] = Counter()
     waiting = [root]
     while waiting:
@@ -330,7 +338,8 @@ def _unique(kind: str, items: list[Any]) -> dict[str, Any]:
 def _walk(
     links: dict[str, RobotLink], joints: list[RobotJoint]
 ) -> tuple[list[RobotLink], list[RobotJoint]]:
-    """Links and their joints from the root, refusing what is no tree."""
+    """Links and their joints from the root; refuses all but a tree."""
+    # joints above and below each link
     above: dict[str, RobotJoint] = {}
     below: dict[str, list[RobotJoint]] = {name: [] for name in links}
     for joint in joints:
@@ -347,6 +356,8 @@ def _walk(
             )
         above[joint.child] = joint
         below[joint.parent].append(joint)
+
+    # from the single root outward
     roots = [name for name in links if name not in above]
     if len(roots) != 1:
         raise ModelError(
@@ -362,6 +373,8 @@ def _walk(
     lost = [name for name in links if name not in order]
     if lost:
         raise ModelError(f"links {listed(lost)} form a cycle, expected a tree")
+
+    # links with the joints that start on them
     ends = {
         name: tuple((joint.name, joint.position) for joint in below[name])
         for name in order
@@ -382,13 +395,13 @@ def read(source: Any) -> Robot:
     Returns
     -------
     robot : Robot
-        Links and joints with all that the file says of them; effort and velocity
-        limits and Coulomb friction as well, which an arm does not have.
+        Links and joints with all data of the file, also effort and velocity limits and
+        Coulomb friction, which an arm does not have.
 
     Raises
     ------
     ModelError
-        If the text is no tree of links in this format; the sentence has the line.
+        If the text is not a tree of links in this format; the message has the line.
     OSError
         If the file cannot be read.
 

@@ -1,10 +1,10 @@
-"""Robot descriptions as elements with line numbers, from text that nobody vouches for.
+"""Robot descriptions as elements with line numbers, from untrusted text.
 
-The parsers for URDF on PyPI repair broken files, take defaults for what is missing and
-forget the lines, or need mesh libraries; Pinocchio's merges links.  What a model needs
-of the format is small, so that it is read here with expat of the standard library,
-strictly.  A document type declaration is refused, and with it all entities: neither
-their expansion nor files or addresses behind them can do harm.
+The parsers for URDF on PyPI repair broken files, take defaults for missing data and
+lose the lines, or need mesh libraries; Pinocchio's merges links.  A model needs little
+of the format, which is read here strictly, by expat of the standard library.  A
+document type declaration is refused, and with it all entities: neither their expansion
+nor files or addresses behind them can do harm.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from ..errors import ModelError
 
-_DEEPEST = 100  # levels of elements; a description has five
+MAX_DEPTH = 100  # of elements; a description has five levels
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Element:
 
 
 def read_source(source: Any) -> str | bytes:
-    """Text of a description, which is given itself or by its path."""
+    """Text of a description, given as text or by its path."""
     if isinstance(source, str) and any(sign in source for sign in "<\n\0"):
         return source.lstrip("\ufeff \t\r\n")
     if isinstance(source, bytes):
@@ -68,7 +68,7 @@ def parse(text: str | bytes) -> Element:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         line = parser.CurrentLineNumber
-        if len(stack) >= _DEEPEST:
+        if len(stack) >= MAX_DEPTH:
             raise ModelError(
                 f"element <{tag}> in line {line} is inside of {len(stack)} others, "
                 "expected a robot description"
@@ -99,7 +99,7 @@ def parse(text: str | bytes) -> Element:
         ) from None
     except ModelError:
         raise
-    except (ValueError, LookupError) as problem:  # of the encoding that it claims
+    except (ValueError, LookupError) as problem:  # of the declared encoding
         raise ModelError(
             f"the robot description is not readable ({problem}), expected UTF-8"
         ) from None

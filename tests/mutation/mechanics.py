@@ -675,7 +675,7 @@ MECHANICS = [
         "joints reference",
     ),
     mutant(
-        F + "reference/dual_screws.py",
+        F + "reference/_dual_terms.py",
         "rate = motion_cross(carriers - own, jacobian)",
         "rate = motion_cross(carriers + own, jacobian)",
         "sign of a velocity in forces by dual screws",
