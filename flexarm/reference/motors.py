@@ -14,8 +14,8 @@ Two independent descriptions of a motor:
   axes, for the Lagrangian.
 
 The forces inside joints are those of ``csrc/kernels/bodies/joint_forces.h`` (H1-H3),
-from the potentials and dissipative forces as the descriptions define them.  All functions take
-complex numbers.
+from the potentials and dissipative forces as the descriptions define them.  All
+functions take complex numbers.
 """
 
 from __future__ import annotations
