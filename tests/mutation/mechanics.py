@@ -283,8 +283,8 @@ MECHANICS = [
     ),
     mutant(
         F + "dynamics/equations.py",
-        "return model.gravity_forces(q, out)",
-        "return model.gravity_forces(q)",
+        "kernels(arm, threads).gravity_forces(q, out)",
+        "kernels(arm, threads).gravity_forces(q)",
         "out is not filled",
         "gufunc_batches threads function_errors",
     ),
