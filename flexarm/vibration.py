@@ -205,7 +205,7 @@ def natural_frequencies(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held : None, "joints", "motors", names or numbers
@@ -224,11 +224,6 @@ def natural_frequencies(
         Frequencies in Hz of the n free coordinates, ascending.  A negative one stands
         for an imaginary one, of a motion that grows like ``exp(2 pi |f| t)``.  Motions
         without stiffness have zero to rounding.
-
-    Raises
-    ------
-    ArgumentError
-        If the arm has loops.
 
     See Also
     --------
@@ -282,7 +277,7 @@ def vibration_modes(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held, wrench, node, frame
@@ -292,11 +287,6 @@ def vibration_modes(
     -------
     modes : VibrationModes
         Shapes of unit modal mass; ``print(modes)`` shows a table.
-
-    Raises
-    ------
-    ArgumentError
-        If the arm has loops.
 
     See Also
     --------
@@ -353,7 +343,7 @@ def complex_modes(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     qd : (..., nv) array_like of float, optional
@@ -366,11 +356,6 @@ def complex_modes(
     -------
     modes : ComplexModes
         Modes, twice as many as free coordinates, in conjugate pairs.
-
-    Raises
-    ------
-    ArgumentError
-        If the arm has loops.
 
     Notes
     -----

@@ -1,4 +1,7 @@
-"""Violation, Jacobian and forces of closed loops and couplings of joints."""
+"""Violation, Jacobian and forces of closed loops and couplings of joints.
+
+Arms without constraints raise `ArgumentError`.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +47,6 @@ def constraint_violation(
     phi : (..., m) ndarray of float
         In m and rad; zero if all loops are closed.
 
-    Raises
-    ------
-    ArgumentError
-        If the arm has no constraints.
-
     See Also
     --------
     flexarm.close_loops : finds positions without violation.
@@ -90,11 +88,6 @@ def constraint_jacobian(
     -------
     A : (..., m, nv) ndarray of float
         ``A @ qd`` is the rate of the violation; forces on the rows act as ``A.T @ f``.
-
-    Raises
-    ------
-    ArgumentError
-        If the arm has no constraints.
 
     Notes
     -----
@@ -138,11 +131,6 @@ def constraint_forces(
     f : (..., m) ndarray of float
         Force in N or moment in N m along each row, by the first frame on the second;
         zero in rows that others imply.
-
-    Raises
-    ------
-    ArgumentError
-        If the arm has no constraints.
 
     See Also
     --------

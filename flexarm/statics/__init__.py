@@ -1,6 +1,6 @@
 """Static equilibrium of arms: deflection, compliance, holding forces, inverse statics.
 
-Functions of an arm and positions; leading axes broadcast.
+Arms with loops raise `ArgumentError`.
 """
 
 from ._deflection import deflection, holding_forces, static_compliance, static_stiffness

@@ -44,7 +44,7 @@ def deflection(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Held positions; modes are ignored.
     node : int, str or (body, node), optional
@@ -65,8 +65,6 @@ def deflection(
 
     Raises
     ------
-    ArgumentError
-        If the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
@@ -143,7 +141,7 @@ def holding_forces(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Held positions; those of modes, and of motors if joints are held, start the
         search for the equilibrium.
@@ -157,8 +155,6 @@ def holding_forces(
 
     Raises
     ------
-    ArgumentError
-        If the arm has loops.
     ConvergenceError
         If there is no equilibrium, stable or not; ``error.result`` has the others.
 
@@ -205,7 +201,7 @@ def static_compliance(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Positions of an `equilibrium`, or any other, held there by constant forces.
     node : int, str or (body, node), optional
@@ -229,8 +225,6 @@ def static_compliance(
 
     Raises
     ------
-    ArgumentError
-        If the arm has loops.
     SingularityError
         If a motion has no stiffness.
 
@@ -337,8 +331,6 @@ def static_stiffness(
 
     Raises
     ------
-    ArgumentError
-        If the arm has loops.
     SingularityError
         If a motion of the arm has no stiffness, or the node cannot move in all
         directions, as always with fewer than six free coordinates.

@@ -143,7 +143,7 @@ def equilibrium(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Held positions, and initial ones of the others; motors of held joints start at
         the positions of their gears.
@@ -177,7 +177,7 @@ def equilibrium(
     Raises
     ------
     ArgumentError
-        If the arm has loops.
+        If `tau` acts on held coordinates, or ``seek="stable"`` has no potential.
 
     See Also
     --------

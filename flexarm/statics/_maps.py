@@ -165,7 +165,7 @@ def workspace_map(
     Parameters
     ----------
     arm : Arm
-        Tree, with couplings at most.
+        Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float, optional
         Joint positions, such as a `joint_grid`, or initial ones for a `target`.
     target : (..., 4, 4) or (..., 3) array_like of float, optional
@@ -191,7 +191,7 @@ def workspace_map(
     Raises
     ------
     ArgumentError
-        If the arm has loops.
+        If options of `inverse_kinematics` have no `target`.
 
     See Also
     --------
