@@ -82,6 +82,10 @@ class Name(SphinxRole):
         )
 
 
+# base classes whose members are those of one public class
+_PARTS = {"ArmLike", "LinearSystem"}
+
+
 class Public(SphinxDirective):
     """What a module gives to its users: its docstring, a table, every docstring.
 
@@ -101,9 +105,14 @@ class Public(SphinxDirective):
             lines += [f".. automodule:: {name}", "   :no-members:", ""]
         lines += [".. autosummary::", "", *(f"   {item}" for item in found), ""]
         for item in found:
-            made = inspect.isclass(getattr(module, item))
-            lines += [f".. auto{'class' if made else 'function'}:: {item}"]
-            lines += ["   :members:", ""] if made else [""]
+            made = getattr(module, item)
+            if not inspect.isclass(made):
+                lines += [f".. autofunction:: {item}", ""]
+                continue
+            lines += [f".. autoclass:: {item}", "   :members:"]
+            if {base.__name__ for base in made.__bases__} & _PARTS:
+                lines += ["   :inherited-members: Printed"]
+            lines += [""]
         text = "\n".join(lines)
         return self.parse_text_to_nodes(
             f"```{{eval-rst}}\n{text}\n```", allow_section_headings=True

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import flexarm
 
+# base classes whose members are those of one public class
+PARTS = {"ArmLike", "LinearSystem"}
 _SECTION = re.compile(r"^(?P<name>[A-Z][A-Za-z ]*)\n-{3,}$", re.M)
 
 
@@ -118,7 +120,10 @@ def members() -> Iterator[Member]:
 
 def _inside(full: str, made: type) -> Iterator[Member]:
     """Methods and properties that a class of flexarm defines itself."""
-    for name, item in vars(made).items():
+    own = vars(made)
+    for base in made.__bases__:
+        own = {**(vars(base) if base.__name__ in PARTS else {}), **own}
+    for name, item in own.items():
         if name[0] == "_":
             continue
         bare = getattr(item, "__func__", item)
