@@ -16,8 +16,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 from beam_payloads import PAYLOAD_IDS, PAYLOADS, loaded
+from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
+import flexarm as fa
 from flexarm import beams
 from flexarm._support.quadrature import gauss_count, gauss_rule
 from flexarm.beams import _single, clamped_beam_modes, clamped_rod_modes
@@ -504,3 +506,12 @@ def test_examples() -> None:
     result = doctest.testmod(_single)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_modes_end_with_the_beam() -> None:
+    """Rounding beyond an end is forgiven, a place beyond it is not."""
+    modes = fa.beams.clamped_beam_modes(2.0, 1.0, 3.0, 2)
+    assert_allclose(modes.shape(2.0 + 1e-13), modes.tip_deflection)
+    for x in (-0.01, 2.01):
+        with pytest.raises(fa.ArgumentError, match="expected 0 to 2 m"):
+            modes.shape(x)

@@ -488,3 +488,26 @@ def test_refusals(message: str) -> None:
         bent(**REFUSED[message])
     assert message in str(problem.value)
     assert "\n" not in str(problem.value)
+
+
+def test_two_payloads_at_one_place() -> None:
+    """They are one of both masses, about their common center."""
+    com = np.array([[0.1, 0.2, 0.0], [-0.3, 0.1, 0.2]])
+    both = [Payload(1.0, 1.0, com[0], (0.1, 0.2, 0.3)), Payload(1.0, 3.0, com[1])]
+    middle = (com[0] + 3.0 * com[1]) / 4.0
+    inertia = np.diag([0.1, 0.2, 0.3])
+    for mass, c in zip((1.0, 3.0), com - middle, strict=True):
+        inertia += mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+    bodies = [
+        fa.beams.finite_element_link(
+            "link",
+            length=1.0,
+            sections=Section.from_stiffness(2.0, 1e3),
+            motions=("bending y", "bending z"),
+            payloads=payloads,
+        )
+        for payloads in (both, [Payload(1.0, 4.0, middle, inertia)])
+    ]
+    arms = [fa.Arm([body]) for body in bodies]
+    q = np.full(arms[0].nq, 0.1)
+    assert_allclose(*(fa.mass_matrix(arm, q) for arm in arms), rtol=1e-9, atol=1e-12)

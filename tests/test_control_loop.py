@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 from control_cases import LIFT, MODEL, STEP, TRUTH, loop, plant, times
 from gufuncs import ARMS, assert_same_bits
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
 from flexarm import control
@@ -374,3 +375,41 @@ def test_attitude_of_a_body_on_a_spherical_joint():
     error = np.linalg.norm(run.tracking_error, axis=-1)
     assert error[0] > 1.0
     assert error[-1] < 1e-6
+
+
+ARM = fa.library.pendulum(mass=1.0, com=0.5)
+
+
+def test_saturation_counts_the_samples_that_were_reached() -> None:
+    """A run that ends early has shares of the samples that it reached."""
+    t = np.linspace(0.0, 1.0, 11)
+    run = control.simulate_loop(
+        ARM,
+        lambda t, q, qd: np.where(t < 0.25, 3.0, 0.5) * np.ones_like(q),
+        [0.0],
+        [0.0],
+        t,
+        sample_time=0.1,
+        saturation=1.0,
+    )
+    assert_allclose(run.saturation, [3.0 / 11.0])
+    u, saturated = run.u.copy(), run.saturated.copy()
+    u[5:], saturated[5:] = np.nan, False
+    short = dataclasses.replace(run, u=u, saturated=saturated)
+    assert_allclose(short.saturation, [3.0 / 5.0])
+
+
+def test_a_law_sees_what_is_recorded() -> None:
+    """Positions and velocities come with noise, the same for law and record."""
+    seen: list[Any] = []
+
+    def law(t: float, q: Any, qd: Any) -> Any:
+        seen.append(np.concatenate([q, qd]))
+        return 0.0 * q
+
+    t = np.linspace(0.0, 1.0, 101)
+    options = {"sample_time": 0.01, "noise": [1e-3, 1e-2], "seed": 1}
+    run = control.simulate_loop(ARM, law, [0.3], [0.0], t, **options)
+    assert_array_equal(run.y, np.array(seen))
+    off = run.y - np.concatenate([run.q, run.qd], axis=-1)
+    assert_allclose(off.std(axis=0), [1e-3, 1e-2], rtol=0.3)

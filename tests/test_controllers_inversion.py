@@ -132,3 +132,16 @@ def test_refusals() -> None:
     refused(
         ArgumentError, ["motors"], law(fa.Arm([rod(joint=fa.Joint(drive=drive))]), [0])
     )
+
+
+def test_inversion_names_the_worst_zero_of_all_postures() -> None:
+    arm = fa.library.de_luca_siciliano(damping=True)
+    q = np.zeros((3, 6))
+    q[:, 1] = 0.0, 1.0, 0.5
+    tips = control.link_angles(arm, 1.0)
+    zeros = control.inversion._internal_dynamics(arm, q, tips).zeros
+    largest = float(zeros.real.max())
+    assert largest > 1.001 * zeros.real.max(axis=-1).min()
+    with pytest.raises(fa.ArgumentError) as refusal:
+        control.Inversion(arm, [0.0, 0.0], 1.0, outputs="tips", postures=q)
+    assert f"with the zero {largest:+.4g}" in str(refusal.value)

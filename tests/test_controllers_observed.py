@@ -172,3 +172,16 @@ def test_refusals() -> None:
             FLEX, [0.0, 0.0], 1.0, 1.0, 1.0, [fa.outputs.strain("link1", 0.0)]
         ),
     )
+
+
+def test_a_filter_knows_the_offset_of_its_outputs() -> None:
+    """A slide whose tip is 0.3 m ahead of its position: that is nothing to correct."""
+    joint = fa.Joint("prismatic", position=(0, 0, 0.3))
+    arm = fa.Arm([fa.RigidBody("slide", joint, mass=1.0)], gravity=(0, 0, 0))
+    tip = fa.outputs.node_position(axes="z")
+    seen = control.ExtendedKalmanFilter(
+        arm, tip, [1.0, 1.0], [1e-6], 0.01, [0.1], [0.0]
+    )
+    q, qd = seen.update([0.4])
+    assert_allclose(q, [0.1], rtol=1e-12)
+    assert_allclose(qd, [0.0], atol=1e-12)

@@ -233,3 +233,16 @@ def test_helpers_of_motors_take_a_name_and_refuse_in_words() -> None:
         fa.motor_positions(3, [0.0, 0.0])  # type: ignore[arg-type]
     with pytest.raises(fa.ArgumentError, match=r"broadcast: q \(2,\), load \(3,\)"):
         fa.motor_positions(arm, np.zeros((2, 2)), np.zeros((3, 1)))
+
+
+def test_descriptions_keep_springs() -> None:
+    """Stiffness and rest position of a joint are not geometry: they stay."""
+    joint = fa.Joint(stiffness=3.0, rest=0.4)
+    body = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
+    turn = fa.se3.screw()[:, np.newaxis]
+    arm = fa.descriptions.build_arm(
+        fa.descriptions.BodyScrews([np.eye(4)], [turn]), [body], gravity=(0, 0, 0)
+    )
+    assert arm.bodies[0].joint.rest == 0.4
+    assert_allclose(fa.gravity_forces(arm, [0.6]), 0.0)
+    assert_allclose(fa.bias_forces(arm, [0.6], [0.0]), [3.0 * (0.6 - 0.4)])

@@ -291,3 +291,10 @@ def test_refusals() -> None:
         fa.events.node_reaches(arm, [0.0, 0.0, 0.0], 0.0)
     with pytest.raises(fa.ArgumentError, match="positive speed"):
         fa.events.at_rest(arm, 0.0)
+
+
+def test_a_coupling_may_have_a_zero() -> None:
+    arm = fa.library.planar_chain(2)
+    coupling = fa.Coupling({"link1": 0.0, "link2": 1.0}, constant=0.3)
+    held = arm.replace(constraints=[coupling])
+    assert_allclose(fa.constraint_violation(held, [0.7, 0.5]), [0.2])

@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
+import flexarm as fa
 from flexarm import Arm, RigidBody, bias_forces, mass_matrix
 from flexarm._support.quadrature import gauss_count, gauss_rule
 from flexarm.beams import (
     BeamModes,
+    Payload,
+    Section,
     clamped_beam_modes,
     clamped_rod_modes,
     flexible_link,
@@ -295,3 +299,28 @@ def test_examples() -> None:
     result = doctest.testmod(_flexible_link)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_a_turned_profile_carries_turned_bodies() -> None:
+    """Axes, centers and inertias of the masses along a beam turn with it."""
+    load = Payload(1.0, 2.0, (0.0, 0.1, 0.3), (0.1, 0.2, 0.4))
+    body = fa.beams.finite_element_link(
+        "link",
+        length=1.0,
+        sections=Section.from_stiffness(2.0, 1e3),
+        motions="bending y",
+        payloads=[load],
+        geometric_stiffening=True,
+    )
+    assert body.beam is not None
+    assert body.beam.carried is not None
+    R = Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix()
+    turned = body.beam.turned(R)
+    assert_allclose(turned.axes, R @ body.beam.axes)
+    mass, com, inertia = body.beam.carried
+    assert turned.carried is not None
+    assert_allclose(turned.carried[0], mass)
+    assert_allclose(turned.carried[1], com @ R.T)
+    for own, given in zip(turned.carried[2], inertia, strict=True):
+        assert_allclose(own, R @ given @ R.T, atol=1e-15)
+    assert_allclose(turned.carried[2][-1] @ R[:, 0], R @ inertia[-1][:, 0])

@@ -447,3 +447,20 @@ def test_ctrl_c_is_not_turned_into_another_error() -> None:
     bad[-1] = np.nan
     with interrupt_after(0.1), pytest.raises(KeyboardInterrupt):
         case.public([many, bad])
+
+
+def test_a_state_is_lost_with_its_first_number() -> None:
+    """Of two slides that do not touch one leaves the numbers, the other one stays."""
+    slides = [
+        fa.RigidBody(name, fa.Joint("prismatic", parent="ground"), mass=1.0)
+        for name in ("left", "right")
+    ]
+    arm = fa.Arm(slides, gravity=(0, 0, 0))
+    t = np.linspace(0.0, 100.0, 11)
+    torque = np.broadcast_to([1e306, 0.0], (11, 2))
+    run = fa.simulate(arm, [0.0, 0.0], [0.0, 0.1], t, torque=torque, progress=False)
+    assert not run.success
+    assert 1 < run.completed < len(t)
+    assert np.isfinite(run.q[: run.completed]).all()
+    assert np.isnan(run.q[run.completed :]).all()
+    assert np.isnan(run.qd[run.completed :]).all()

@@ -377,7 +377,7 @@ def test_where_is_refused(case: Case) -> None:
 
 @pytest.mark.parametrize("name", ["mass_matrix", "inverse_dynamics_derivatives"])
 def test_out_with_the_axes_of_a_matrix_reversed(name: str) -> None:
-    """Its 4 or 8 numbers fill the lanes; the first and last are where a row has them."""
+    """Its numbers fill the lanes; the first and last are where a row has them."""
     case = Case(fa.library.planar_chain(2), name)
     operands = case.draw((19,), seed=4)
     expected = case.gufunc(*operands)

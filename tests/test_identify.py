@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from scipy.optimize import least_squares
 from scipy.stats import binom
 
 import flexarm as fa
+from flexarm import optimize
 from flexarm.optimize import (
     Record,
     identify,
@@ -31,6 +34,7 @@ from flexarm.optimize import (
     simulated_record,
 )
 from flexarm.optimize._arms import Arms
+from flexarm.optimize._identification.driver import _first_noise
 from flexarm.optimize._identification.prediction import OutputError
 
 # derivatives
@@ -446,3 +450,20 @@ def test_figure() -> None:
     for word, call in draws.items():
         refused(fa.ArgumentError, [word], call)
     plt.close("all")
+
+
+def test_whiteness_is_the_least_of_all_records() -> None:
+    """Of n records n times the least probability, one at most (Bonferroni)."""
+    found = optimize.identify(swing, [2.1, 0.25], draw(1), search={"progress": False})
+    drift = found.residual[0].std() * np.sin(np.linspace(0.0, 9.0, 81)) / 1.5
+    found = dataclasses.replace(found, residual=(found.residual[0] + drift[:, None],))
+    single = float(found.whiteness[0])
+    assert 0.0 < single < 0.5
+    twice = dataclasses.replace(found, residual=found.residual * 2)
+    assert_allclose(twice.whiteness, [2.0 * single])
+
+
+def test_each_signal_has_its_own_first_noise() -> None:
+    y = np.array([[0.0, 0.0, 5.0], [2.0, 200.0, 5.0]])
+    problem = SimpleNamespace(signals=("a", "b", "c"), measured=[y, y])
+    assert_allclose(_first_noise(problem, None), [1.0, 100.0, 1.0])

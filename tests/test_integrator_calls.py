@@ -202,3 +202,18 @@ def test_the_arm_of_tubes_keeps_a_tenth_of_a_millimetre_at_five_milliseconds() -
             arm, q0, np.zeros(16), t, torque=law, method=method, max_step=5e-3
         )
         assert np.abs(run.tip - exact.tip).max() < 1e-4
+
+
+@pytest.mark.parametrize("method", ["Rodas4P", "RK45"])
+def test_rtol_is_relative_and_atol_absolute(method: str) -> None:
+    """A swing of 1 mm with 0.1 mm allowed, and with 1e-4 of itself."""
+    joint = fa.Joint("prismatic", stiffness=10.0)
+    arm = fa.Arm([fa.RigidBody("slide", joint, mass=1.0)], gravity=(0, 0, 0))
+    t = np.linspace(0.0, 6.0, 3)
+
+    def miss(rtol: float, atol: float) -> float:
+        options = {"method": method, "rtol": rtol, "atol": atol, "progress": False}
+        run = fa.simulate(arm, [1e-3], [0.0], t, **options)
+        return float(np.abs(run.q[:, 0] - 1e-3 * np.cos(np.sqrt(10.0) * t)).max())
+
+    assert miss(rtol=1e-9, atol=1e-4) > 10.0 * miss(rtol=1e-4, atol=1e-9)

@@ -284,3 +284,22 @@ def test_arms_have_names_and_distinct_equality() -> None:
     assert [arm.name for arm in arms] == names
     assert len(set(arms)) == len(arms)
     assert_array_equal(arms[0].tip_node, arms[0].n_nodes - 1)
+
+
+@pytest.mark.parametrize("n_modes", [0, 2])
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_payload_of_a_chain_is_at_its_tip(n: int, n_modes: int) -> None:
+    """It adds its mass to the last link alone, with its whole length as lever."""
+    arms = [
+        fa.library.planar_chain(n, n_modes=n_modes, payload_mass=load)
+        for load in (0.0, 2.0)
+    ]
+    bodies = zip(*(arm.bodies for arm in arms), strict=True)
+    more = [loaded.total_mass - bare.total_mass for bare, loaded in bodies]
+    assert_allclose(more, [0.0] * (n - 1) + [2.0], atol=1e-12)
+    tip = fa.tip_pose(arms[1], arms[1].neutral)[:3, 3]
+    last = arms[1].nu - 1
+    reach = np.linalg.norm(fa.jacobian(arms[1], arms[1].neutral)[3:, last])
+    M = [fa.mass_matrix(arm, arm.neutral)[last, last] for arm in arms]
+    assert tip[0] == pytest.approx(n * reach)
+    assert M[1] - M[0] == pytest.approx(2.0 * reach**2)

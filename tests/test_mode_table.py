@@ -91,3 +91,9 @@ def test_torsion_and_massless_bodies() -> None:
         *("0", "0.5033", "1", "0.0", "0.0", "0.0"),
         *("1:", "rx", "1"),
     ]
+
+
+def test_mode_table_names_the_last_of_equal_nodes() -> None:
+    """Both nodes move alike: the table shows the tip."""
+    body = two_nodes(node_translation=[[[0.0], [1.0], [0.0]]] * 2)
+    assert body.summary().splitlines()[2].endswith("1: y 1")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from numpy.testing import assert_allclose
 from refusals import FLEX, beam, refused, rod, shapes
 
 import flexarm as fa
@@ -386,3 +387,10 @@ def test_units_off_by_a_thousand(
 )
 def test_names_and_numbers_of_parts(call: Callable[[], Any], words: list[str]) -> None:
     refused(fa.ModelError, words, call)
+
+
+def test_six_moments_of_inertia() -> None:
+    """They are xx, xy, xz, yy, yz, zz."""
+    body = fa.RigidBody("rod", mass=1.0, inertia=(5.0, 0.1, 0.2, 6.0, 0.3, 7.0))
+    expected = [[5.0, 0.1, 0.2], [0.1, 6.0, 0.3], [0.2, 0.3, 7.0]]
+    assert_allclose(body.inertia, expected)

@@ -298,3 +298,12 @@ def test_refusals_of_designs() -> None:
             longer, [0.0, 0.3], {"tip": (1.0, 1.0, 0.0)}, duration=1.0
         ),
     )
+
+
+def test_modes_are_not_motors() -> None:
+    """The outputs "modes" of an arm with motors: none of these is among them."""
+    arm = fa.library.farid_two_link()
+    assert arm.motor_slice.stop > arm.nu
+    model = fa.linearize(arm, arm.neutral, outputs="modes")
+    assert model.outputs == arm.coordinate_names[arm.motor_slice.stop :]
+    assert_allclose(model.C[:, : arm.nv], np.eye(arm.nv)[arm.motor_slice.stop :])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from refusals import refused
 
 import flexarm as fa
@@ -14,6 +15,7 @@ from flexarm.optimize import paths
 from flexarm.optimize._collocation.local import EquationOfMotion, Squares
 from flexarm.optimize._collocation.points import AtPoints, Gathered, Linear
 from flexarm.optimize._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
+from flexarm.optimize._collocation.tip_place import TipPlace
 from flexarm.optimize._collocation.transcription import (
     Collocation,
     Grid,
@@ -344,3 +346,35 @@ def test_bad_questions_are_refused() -> None:
     ]
     for words, call in cases:
         refused(fa.ArgumentError, words, call)
+
+
+def test_second_derivatives_of_some_axes_of_the_tip() -> None:
+    """Multipliers belong to the axes that are asked for, in their order."""
+    arm = fa.library.cibicik_egeland(n_modes=1)
+    rng = np.random.default_rng(3)
+    q, m = 0.3 * rng.normal(size=(2, arm.nq)), rng.normal(size=(2, 2))
+    whole = np.zeros((2, 3))
+    whole[:, [2, 0]] = m
+    expected = TipPlace(arm).hessian(q, whole)
+    assert_allclose(TipPlace(arm, [2, 0]).hessian(q, m), expected)
+
+
+def test_multipliers_balance_the_gradient() -> None:
+    """Of SciPy as of Ipopt: the gradient of the Lagrangian is zero inside bounds."""
+    arm = fa.library.pendulum(mass=2.0, com=0.3)
+    motion = Collocation(arm, Grid(main=12), duration=1.0)
+    motion.fix_state(0, [-1.0], [0.0])
+    motion.fix_state(-1, [0.0], [0.0])
+    z0 = motion.guess(lambda t: -1.0 + t[:, None])
+    law = AtPoints(motion, EquationOfMotion(arm))
+    law.size_by(z0)
+    cost = AtPoints(motion, Squares.of_forces(arm), integrate=True)
+    program = motion.program([cost], [law, motion.continuity()])
+    free = program.lower < program.upper
+    for solver in ("scipy", "ipopt"):
+        found = solve(program, z0, solver=solver, tolerance=1e-9, max_iterations=2000)
+        assert found.success, found.message
+        J = program.jacobian_pattern.matrix(program.jacobian(found.z))
+        slope = program.gradient(found.z)
+        balance = slope + J.T @ found.multipliers
+        assert np.abs(balance[free]).max() < 1e-4 * np.abs(slope).max()

@@ -13,6 +13,12 @@ from scipy.linalg import expm
 import flexarm as fa
 from flexarm import optimize
 from flexarm.errors import ConvergenceWarning
+from flexarm.optimize import paths
+from flexarm.optimize._minimum_time.rest_postures import holding_forces
+from flexarm.optimize._tracking.shooting import Shooting, windows_of
+from flexarm.optimize._tracking.tip_task import TipTask
+from flexarm.optimize._tracking.tip_trajectory import timed
+from flexarm.optimize._verify import _between
 
 pytest.importorskip("casadi")
 
@@ -328,3 +334,33 @@ def test_a_payload_that_nothing_bounds() -> None:
             slide(), [0.0], [1.0], duration=1.0, payload="maximize"
         ),
     )
+
+
+def test_least_torques_hold_an_arm_too() -> None:
+    """An arm that leans to the other side needs torques of the other sign."""
+    arm = fa.library.planar_chain(1)
+    left = np.array([[np.pi], [np.pi]])
+    needed = float(holding_forces(arm, left, *np.array([[-99.0], [99.0]]))[0, 0])
+    assert needed < 0.0
+    with pytest.raises(fa.ArgumentError, match="at the start takes"):
+        holding_forces(arm, left, *np.array([[0.5 * needed], [99.0]]))
+
+
+def test_weights_of_a_motion_and_of_the_rest_after_it() -> None:
+    """The first weighs errors until the motion ends, the second those after it."""
+    arm = fa.library.farid_two_link()
+    start = fa.library.poses(arm)["A"]
+    line = paths.line([1.8, 0.2], [1.75, 0.25])
+    task = TipTask(arm, timed(line, 0.8, "cycloidal"), start, None)
+    problem = Shooting(task, windows_of(0.8, 4, (0.0, 0.5), 2), (4.0, 9.0), 0.0)
+    late = problem.t[problem.on] > 0.8 + 1e-9
+    assert late.any()
+    assert_allclose(problem.scale[:, 0], np.where(late, 3.0, 2.0))
+
+
+def test_held_forces_change_at_their_samples() -> None:
+    """At the time of a sample the force is that of this sample."""
+    t, tau = np.array([0.0, 1.0, 2.0]), np.array([[1.0], [2.0], [3.0]])
+    fine = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
+    held = _between(fine, t, tau, "hold")
+    assert_allclose(held[:, 0], [1.0, 1.0, 2.0, 2.0, 3.0])

@@ -16,6 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 matplotlib.use("Agg")
 
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 from matplotlib import animation
 from PIL import Image
@@ -23,6 +25,8 @@ from PIL import Image
 import flexarm as fa
 from flexarm import plotting
 from flexarm.bodies.joints import JOINT_KINDS
+from flexarm.plotting._skeleton import magnify
+from flexarm.plotting._vibration import _size
 
 
 @pytest.fixture(scope="module")
@@ -346,3 +350,23 @@ def test_blitted_frames_are_those_of_matplotlib(free: fa.Trajectory) -> None:
 def test_animate_refuses(free: fa.Trajectory) -> None:
     with pytest.raises(fa.ArgumentError, match="speed 0, expected numbers above zero"):
         plotting.animate(free, speed=0.0)
+
+
+def test_deformations_are_magnified_and_motors_are_not() -> None:
+    arm = fa.library.farid_two_link()
+    assert arm.motor_position_slice.stop > arm.motor_position_slice.start
+    factor = magnify(arm, np.ones(arm.nq), 5.0)
+    modes = arm.nq - arm.motor_position_slice.stop
+    assert_allclose(factor, [1.0] * (arm.nq - modes) + [5.0] * modes)
+
+
+def test_modes_that_move_are_drawn_by_their_travel() -> None:
+    """A travel of 0.12 of the extent, or half a radian if that is less."""
+    arm = fa.library.planar_chain(1, length=2.0, n_modes=1)
+    for travel, turn, expected in ((0.5, 0.1, 0.48), (0.1, 5.0, 0.1)):
+        moved = np.zeros((1, arm.n_nodes, 6))
+        moved[0, -1, 2], moved[0, -1, 4] = turn, travel
+        modes = SimpleNamespace(
+            arm=arm, q=arm.neutral, node_displacements=lambda moved=moved: moved
+        )
+        assert_allclose(_size(modes, 0), expected)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 
 import flexarm as fa
 from flexarm import plotting
+from flexarm.plotting.canvas import COLORS, STYLES, color, style
 
 ARM = fa.library.de_luca_siciliano(damping=True)
 Q = np.zeros((2, 6))
@@ -139,3 +140,10 @@ def test_refusals() -> None:
         plotting.robustness(bare)
     with pytest.raises(fa.ArgumentError, match="quantity is 'speed'"):
         plotting.robustness(bare, "speed")
+
+
+def test_styles_change_when_colors_come_again() -> None:
+    n = len(COLORS)
+    assert [style(i) for i in (0, n - 1, n)] == [STYLES[0], STYLES[0], STYLES[1]]
+    looks = [(color(i), style(i)) for i in range(n * len(STYLES))]
+    assert len(set(looks)) == len(looks)

@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from refusals import refused
 
 import flexarm as fa
@@ -66,3 +67,19 @@ def test_what_cannot_be_drawn_is_told(motion: OptimalMotion) -> None:
     )
     each(words=["no time scaling"], call=lambda: plot.time_scaling(free))
     each(words=["no path"], call=lambda: plot.optimal_motion(free, "tip error"))
+
+
+def test_torques_are_drawn_as_they_are() -> None:
+    arm = fa.library.farid_two_link(elements=0, joint_stiffness=None)
+    motion = time_optimal(
+        arm,
+        paths.line([1.8, 0.2], [1.6, 0.7]),
+        limits={"torque": [300.0, 120.0]},
+        start=fa.library.poses(arm)["A"],
+        search={"intervals": 50},
+        check=False,
+    )
+    for kind, values in (("torques", motion.tau), ("speeds", motion.qd)):
+        lines = fa.plotting.optimal_motion(motion, kind)
+        for line, column in zip(lines, values.T, strict=True):
+            assert_allclose(line.get_ydata(), column)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import flexarm as fa
 from flexarm._support.printing import Printed, Sheet, Table
@@ -164,3 +165,10 @@ def test_texts_of_all_columns_are_escaped() -> None:
     html = Sheet((Table([("a", "b"), ("x", "<b>1 & 2</b>")]),)).html()
     assert "&lt;b&gt;1 &amp; 2&lt;/b&gt;</td>" in html
     assert Page(html).texts[-1] == "<b>1 & 2</b>"
+
+
+def test_motors_have_the_unit_of_their_own_joint() -> None:
+    drive = fa.Drive(1e4, gear_ratio=10.0, rotor_inertia=1e-3)
+    turn = fa.RigidBody("turn", fa.Joint(), mass=1.0, inertia=(1, 1, 1))
+    slide = fa.RigidBody("slide", fa.Joint("prismatic", drive=drive), mass=1.0)
+    assert_array_equal(position_units(fa.Arm([turn, slide])), ["rad", "m", "m"])

@@ -23,6 +23,8 @@ import matplotlib.pyplot as plt
 
 import flexarm as fa
 from flexarm import plotting
+from flexarm.plotting._frames import Palette
+from flexarm.plotting._scene_parts import payloads
 
 ARM = fa.library.farid_spatial(elements=1)
 
@@ -267,3 +269,27 @@ def test_refusals(tmp_path: Path, swings: list[fa.Trajectory]) -> None:
         refused(fa.ArgumentError, words, call)
     later = fa.Trajectory(run.arm, run.t + 1.0, run.q, run.qd, run.tau)
     refused(fa.ArgumentError, ["common time"], lambda: plotting.scene([run, later]))
+
+
+def test_a_payload_is_drawn_at_its_center() -> None:
+    """On a fixed joint, beside the node that carries it."""
+    rod = fa.RigidBody("rod", fa.Joint(), mass=1.0, nodes={"tip": (1.0, 0, 0)})
+    held = fa.Joint("fixed", node="tip")
+    load = fa.RigidBody("load", held, mass=2.0, com=(0.1, 0.2, 0.3))
+    ((name, mass, node, place),) = payloads(fa.Arm([rod, load]))
+    assert (name, mass) == ("load", 2.0)
+    assert_allclose(place, [0.1, 0.2, 0.3])
+    assert node == fa.Arm([rod, load]).node_slice("load").start
+
+
+def test_colors_of_a_picture_come_back() -> None:
+    """A picture of few colors has the same ones after it was packed."""
+    shades = np.array([[255, 255, 255], [10, 20, 30], [200, 40, 90], [0, 255, 8]])
+    pixels = (
+        shades[(np.arange(64) + np.arange(64) // 8) % 4]
+        .reshape(8, 8, 3)
+        .astype(np.uint8)
+    )
+    back = np.array(Palette(pixels).picture(pixels).convert("RGB"))
+    assert np.abs(back.astype(int) - pixels).max() <= 8
+    assert (back[0, 0] == pixels[0, 0]).all()

@@ -116,3 +116,16 @@ def test_pendulum_period_by_elliptic_integral():
     t = np.array([0.0, quarter])
     run = fa.simulate(arm, [swing - np.pi / 2], [0.0], t, max_step=1e-3)
     assert_allclose(run.q[-1, 0], -np.pi / 2, rtol=0, atol=1e-10)
+
+
+def test_a_motion_ends_at_a_sample() -> None:
+    """An event at the time of a sample: the sample belongs to the motion."""
+    slide = fa.RigidBody("slide", fa.Joint("prismatic"), mass=1.0)
+    arm = fa.Arm([slide], gravity=(0, 0, 0))
+    t = np.linspace(0.0, 1.0, 9)
+    stop = fa.events.joint_reaches(arm, 0, 0.5, terminal=True)
+    run = fa.simulate(arm, [0.0], [1.0], t, events=stop, progress=False)
+    assert run.events[0].t == 0.5
+    assert run.completed == 5
+    assert_allclose(run.q[:5, 0], t[:5])
+    assert np.isnan(run.q[5:]).all()

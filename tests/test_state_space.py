@@ -464,3 +464,10 @@ def test_a_model_prints() -> None:
     assert any("1.4199" in line and "link1.bending y 1" in line for line in told)
     many = fa.linearize(arm, np.zeros((3, 6))).discretize(0.01)
     assert "(3,) models" in str(many) and "sampled every 0.01 s" in str(many)
+
+
+def test_zeros_need_as_many_inputs_as_outputs() -> None:
+    model = fa.linearize(fa.library.planar_chain(2), np.zeros(2))
+    for part in (model.select(outputs=[0]), model.select(inputs=[0])):
+        with pytest.raises(fa.ArgumentError, match="expected as many of both"):
+            part.zeros()

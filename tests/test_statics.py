@@ -416,3 +416,11 @@ def test_what_has_no_potential_cannot_sink() -> None:
     puma = fa.library.puma560()
     rest = fa.equilibrium(puma, np.linspace(-1, 1, 6), **options)
     assert rest.success and not rest.stable and abs(rest.lowest_square) < 1e-9
+
+
+def test_an_arm_falls_to_the_nearer_side() -> None:
+    """Beside the upper equilibrium of a pendulum, to the side on which it is."""
+    arm = fa.library.pendulum(mass=1.0, com=0.5)
+    for side in (-1.0, 1.0):
+        found = fa.equilibrium(arm, [0.5 * np.pi + 1e-5 * side], held=[], seek="stable")
+        assert_allclose(found.q, [0.5 * np.pi + np.pi * side])

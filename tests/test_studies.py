@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,9 @@ from interrupts import ctrl_c
 from refusals import refused
 
 import flexarm as fa
+from flexarm.errors import ArgumentError
 from flexarm.studies import sweep
+from flexarm.studies._runners import _finished
 
 xr: Any = pytest.importorskip("xarray")
 
@@ -539,3 +542,20 @@ def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
         warnings.simplefilter("error")
         sweep(product, GRID, progress=False)
     assert not capsys.readouterr().err
+
+
+def test_errors_of_arguments_end_a_study() -> None:
+    """A worker that refuses its arguments says so; other errors belong to points."""
+
+    def refuses(start: int, stop: int) -> Any:
+        raise ArgumentError("coords has 3 values, expected 4")
+
+    def fails(start: int, stop: int) -> Any:
+        raise RuntimeError("lost")
+
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(ArgumentError, match="coords has 3 values"):
+            list(_finished(pool, refuses, [(0, 1)]))
+        ((span, error),) = _finished(pool, fails, [(0, 1)])
+    assert span == (0, 1)
+    assert isinstance(error, RuntimeError)

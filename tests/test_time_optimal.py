@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from farid_cases import END, START
+from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.optimize import brentq
 
 import flexarm as fa
+from flexarm import optimize
 from flexarm.optimize import OptimalMotion, paths, time_optimal
 
 pytest.importorskip("casadi")
@@ -268,3 +272,35 @@ def test_a_goal_that_no_refinement_reaches_is_told() -> None:
     assert len(found.t) - 1 == found.details["options"].intervals == 21  # 8, 13, 21
     assert found.details["tip_error"] > 1e-12
     assert told[0].filename == __file__
+
+
+def test_a_search_that_failed_has_no_duration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a gap of the curve, not a point of it."""
+    arm, line = fa.library.farid_two_link(), paths.line([1.8, 0.2], [1.6, 0.7])
+
+    def search(arm: Any, path: Any, tip_tolerance: float, **_: Any) -> Any:
+        fine = tip_tolerance > 0.01
+        details = {"tip_error": tip_tolerance}
+        return SimpleNamespace(duration=0.4, success=fine, details=details)
+
+    module = sys.modules["flexarm.optimize._minimum_time.trade_offs"]
+    monkeypatch.setattr(module, "time_optimal", search)
+    found = optimize.trade_off(arm, line, [0.1, 0.001])
+    assert_allclose(found.duration, [0.4, np.nan])
+    assert_allclose(found.tip_error, [0.1, 0.001])
+
+
+def test_a_limit_below_is_named() -> None:
+    """Gravity pulls an arm that leans to the left below its least torque."""
+    arm = fa.library.planar_chain(2)
+    middle = np.array([np.pi - 0.3, 0.6])
+    tip = fa.tip_pose(arm, middle)[:2, 3]
+    with pytest.raises(fa.ArgumentError) as refusal:
+        optimize.time_optimal(
+            arm,
+            paths.line(tip, tip + np.array([0.0, 0.1])),
+            limits={"torque": [[-1.25, -99.0], [77.0, 99.0]]},
+            start=middle,
+        )
+    assert "-1.25" in str(refusal.value)
+    assert "77" not in str(refusal.value)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from farid_cases import END, START, chords
+from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
@@ -21,6 +22,7 @@ from flexarm.optimize._minimum_time.time_scaling import (
     solve,
 )
 from flexarm.optimize._rigid import RigidLevel
+from flexarm.optimize._transfer.first_motion import smooth, torque_used
 from flexarm.optimize.limits import checked_limits
 
 TWO = fa.library.farid_two_link(elements=0, joint_stiffness=None)
@@ -511,3 +513,14 @@ def test_bad_input_is_told(words: list[str], call: Any) -> None:
         call()
     kind = type(caught.value)
     refused(kind, words, call)
+
+
+def test_limits_that_just_suffice_are_used_in_full() -> None:
+    """What gravity takes of a limit is not there for the motion."""
+    arm = fa.library.pendulum(mass=2.0, com=0.3)
+    start, end, T = np.array([-0.2]), np.array([0.4]), 0.5
+    q, qd, qdd = smooth(start, end, T, np.linspace(0.0, T, 41))
+    needed = fa.inverse_dynamics(arm, q, qd, qdd)
+    assert fa.gravity_forces(arm, q[needed.argmax()])[0] > 1.0
+    limits = np.array([[-1e6], needed.max(axis=0)])
+    assert_allclose(torque_used(arm, start, end, T, limits), 1.0)

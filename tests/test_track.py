@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from refusals import refused
 from test_stable_inversion import REACH, reach_line, spatial
 
 import flexarm as fa
+from flexarm import optimize
 from flexarm.errors import ArgumentError, ConvergenceError, ConvergenceWarning
 from flexarm.optimize import paths, track
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
@@ -452,3 +454,18 @@ def test_arms_that_are_none_for_tracking() -> None:
     refused(ArgumentError, ["arm is int"], lambda: track(3, LINE, 0.5))
     ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1.0, inertia=(1, 1, 1))
     refused(ArgumentError, ["quaternion"], lambda: track(fa.Arm([ball]), LINE, 0.5))
+
+
+def test_accelerations_of_the_frequency_domain() -> None:
+    """They are the derivatives of the velocities, which are those of the positions."""
+    arm = fa.library.farid_two_link()
+    start = fa.library.poses(arm)["A"]
+    line = paths.line([1.8, 0.2], [1.75, 0.25])
+    motion = optimize.track(
+        arm, line, 0.8, start=start, method="frequency domain", check=False
+    )
+    h = motion.t[1] - motion.t[0]
+    inner = slice(len(motion.t) // 3, -len(motion.t) // 3)
+    for x, rate in ((motion.q, motion.qd), (motion.qd, motion.qdd)):
+        slope = np.gradient(x, h, axis=0)[inner, : arm.nu]
+        assert_allclose(slope, rate[inner, : arm.nu], atol=0.01 * np.abs(slope).max())

@@ -516,3 +516,15 @@ def test_example_of_the_paper():
     column = [-0.583600410057, -0.399262521884, 0.707106781187, -0.123771381784,
               0.110205448999, -0.039926252188]  # fmt: skip
     assert_close(J5[:, 3], column, 1e-12)
+
+
+@pytest.mark.parametrize("form", ["spatial", "hybrid", "mixed"])
+def test_forms_of_cut_models_are_refused(form: str) -> None:
+    """Jacobians of ruthless arms are not those of their poses."""
+    arm = fa.library.planar_chain(1, n_modes=1).replace(fidelity="ruthless")
+    zero = np.zeros(arm.nv)
+    words = f"{form} twists need Jacobians.*form 'body'"
+    with pytest.raises(fa.ArgumentError, match=words):
+        fa.link_velocities(arm, zero, zero, form=form)
+    with pytest.raises(fa.ArgumentError, match=words):
+        fa.link_jacobians(arm, zero, form=form)

@@ -42,14 +42,14 @@ DESIGN = [
         "self.saturated.sum(axis=-2) / np.maximum(reached, 1)",
         "self.saturated.sum(axis=-2) / len(self.sample_times)",
         "share of saturated samples in a run that ended early",
-        "control_details",
+        "control_loop controllers_observed controllers_inversion",
     ),
     mutant(
         CONTROL + "_loops/knots.py",
         "loop.y[:, k, at:] = y[1].reshape(qd.shape)",
         "loop.y[:, k, at:] = qd",
         "sensed velocities without noise",
-        "control_details",
+        "control_loop controllers_observed controllers_inversion",
     ),
     mutant(
         CONTROL + "sensors.py",
@@ -84,7 +84,7 @@ DESIGN = [
         "x = x + times(gain, y - self._zero - times(self.C, x))",
         "x = x + times(gain, y - times(self.C, x))",
         "offset of the sensors",
-        "control_details",
+        "control_loop controllers_observed controllers_inversion",
     ),
     mutant(
         CONTROL + "gain_scheduling.py",
@@ -105,7 +105,7 @@ DESIGN = [
         "s = worst[worst.real.argmax()]",
         "s = worst[worst.real.argmin()]",
         "the best of the unstable poles is reported",
-        "control_details",
+        "control_loop controllers_observed controllers_inversion",
     ),
     mutant(
         CONTROL + "kalman.py",
@@ -225,14 +225,14 @@ DESIGN = [
         "return slice(arm.motor_slice.stop, arm.nv)",
         "return slice(arm.nu, arm.nv)",
         "motors among the modes",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         LINEAR + "_zeros.py",
         "if p != m:",
         "if p > m:",
         "models with more inputs than outputs are taken",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     # optimization
     mutant(
@@ -254,7 +254,7 @@ DESIGN = [
         "force[:, self.axes] = multipliers",
         "force[:, : self.rows] = multipliers",
         "axes of the tip in second derivatives",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_collocation/transcription.py",
@@ -268,7 +268,7 @@ DESIGN = [
         "np.minimum(1.0, len(rows) * least)",
         "np.minimum(1.0, least)",
         "Bonferroni's factor over several records",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_identification/identified.py",
@@ -297,14 +297,14 @@ DESIGN = [
         "over = np.maximum(forces - high, low - forces)",
         "over = forces - high",
         "least torques at the ends of a path",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_minimum_time/infeasible.py",
         "limit = rows.upper[k, j] if upper else rows.lower[k, j]",
         "limit = rows.upper[k, j]",
         "the other limit is named",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_programs/solution.py",
@@ -318,7 +318,7 @@ DESIGN = [
         "multipliers = np.asarray(found.v[0]) / program.row_scale",
         "multipliers = np.asarray(found.v[0])",
         "scale of multipliers",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_programs/ipopt.py",
@@ -332,7 +332,7 @@ DESIGN = [
         "parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis] ** 2, tau",
         "parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis], tau",
         "velocities for accelerations",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_tracking/newmark_tangent.py",
@@ -346,7 +346,7 @@ DESIGN = [
         "np.sqrt(np.where(after, weights[1], weights[0]))",
         "np.sqrt(np.where(after, weights[0], weights[1]))",
         "weights during and after a motion exchanged",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_tracking/zero_dynamics.py",
@@ -367,7 +367,7 @@ DESIGN = [
         "room = np.where(moving > still, torque[1] - still, torque[0] - still)",
         "room = np.where(moving > still, torque[1], torque[0])",
         "gravity does not use any torque",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_follow.py",
@@ -395,7 +395,7 @@ DESIGN = [
         'np.searchsorted(t, fine, side="right") - 1',
         'np.searchsorted(t, fine, side="left") - 1',
         "held forces one sample late",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "paths.py",
@@ -409,14 +409,14 @@ DESIGN = [
         "np.array([m.duration if m.success else np.nan for m in motions])",
         "np.array([m.duration for m in motions])",
         "duration of a search that failed",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     mutant(
         OPTIMIZE + "_identification/driver.py",
         "size = np.nanstd(np.concatenate(problem.measured), axis=0)",
         "size = np.nanstd(np.concatenate(problem.measured))",
         "signals of different size get one noise",
-        "search_details",
+        "optimize_engine identify optimize_trajectory optimize_design track time_scaling time_optimal state_space",
     ),
     # parameters
     mutant(
@@ -424,7 +424,7 @@ DESIGN = [
         "scale[arm.mode_slice(k)] = _BEND / np.maximum(np.maximum(turn, move), 1e-12)",
         "scale[arm.mode_slice(k)] = _BEND",
         "random deformations do not fit the unit of a mode",
-        "parameter_details",
+        "regressor",
     ),
     mutant(
         F + "parameters/directional.py",
@@ -438,7 +438,7 @@ DESIGN = [
         "m, first, J = m - motors[0], first - motors[1:4], J - motors[4:]",
         "m, first, J = m - motors[0], first - motors[1:4], J",
         "inertia of motors counted twice",
-        "parameter_details",
+        "regressor",
     ),
     mutant(
         F + "parameters/_steps.py",
@@ -460,7 +460,7 @@ DESIGN = [
         "return STYLES[i // len(COLORS) % len(STYLES)]",
         "return STYLES[i % len(STYLES)]",
         "lines of one style where colors differ",
-        "plot_details",
+        "plotting_linear plotting_optimal plotting_arms scene",
     ),
     mutant(
         PLOTS + "_drawing.py",
@@ -474,7 +474,7 @@ DESIGN = [
         "colors[self._nearest[self._codes(pixels[0, 0])]] = pixels[0, 0]",
         "colors[self._nearest[self._codes(pixels[0, 0])]] = pixels[-1, 0]",
         "color of the background from another corner",
-        "plot_details",
+        "plotting_linear plotting_optimal plotting_arms scene",
     ),
     mutant(
         PLOTS + "_histories.py",
@@ -495,21 +495,21 @@ DESIGN = [
         "values, name = motion.tau,",
         "values, name = motion.qd[:, : arm.nu],",
         "velocities under the name of torques",
-        "plot_details",
+        "plotting_linear plotting_optimal plotting_arms scene",
     ),
     mutant(
         PLOTS + "_scene_parts.py",
         "place = com / body.total_mass - body.node_position[0]",
         "place = com - body.node_position[0]",
         "place of a payload",
-        "plot_details",
+        "plotting_linear plotting_optimal plotting_arms scene",
     ),
     mutant(
         PLOTS + "_skeleton.py",
         "result[..., arm.motor_position_slice.stop :] *= scale",
         "result[..., arm.motor_position_slice.start :] *= scale",
         "motors magnified as deformations are",
-        "plot_details",
+        "plotting_linear plotting_optimal plotting_arms scene",
     ),
     mutant(
         PLOTS + "_snapshots.py",
@@ -523,7 +523,7 @@ DESIGN = [
         "travel = float(np.linalg.norm(moved[:, 3:], axis=-1).max())",
         "travel = float(np.linalg.norm(moved[:, :3], axis=-1).max())",
         "turn for travel in the size of a mode",
-        "plot_details",
+        "plotting_linear plotting_optimal plotting_arms scene",
     ),
     # studies
     mutant(
@@ -552,7 +552,7 @@ DESIGN = [
         "if isinstance(error, ArgumentError):\n            raise error",
         "if isinstance(error, ArgumentError):\n            continue",
         "errors of arguments are dropped in workers",
-        "study_details",
+        "studies",
     ),
     mutant(
         F + "studies/_sweep.py",
