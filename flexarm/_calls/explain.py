@@ -141,6 +141,7 @@ def not_finite(
     out: Any,
 ) -> FlexarmError:
     """Second look: find the states that failed and a faulty input."""
+    # the result once more, unless out has taken the place of an argument
     lost = [
         name
         for name, array in arrays.items()
@@ -153,6 +154,7 @@ def not_finite(
         result = out
     else:
         result = again()
+    # states that failed
     axes = tuple(range(result.ndim - len(core), result.ndim))
     bad = ~np.isfinite(result).all(axis=axes)
     result[bad] = np.nan
@@ -169,6 +171,7 @@ def not_finite(
     details: dict[str, Any] = {"result": result, "index": index, "count": count}
     if result.ndim == 0:
         details["result"] = result[()]
+    # an argument that is to blame
     for key, array in arrays.items():
         wrong = np.argwhere(~np.isfinite(array))
         if len(wrong) and key not in lost:
@@ -185,6 +188,7 @@ def not_finite(
                 f"names a rotation, such as that of arm.neutral{rest}",
                 **details,
             )
+    # the model, or numbers that are too large
     why = "numbers overflow"
     if lost:
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"

@@ -169,6 +169,7 @@ def pair_sums(
     constant columns X, so that ``X' M X`` holds all integrals.  With `follow_centre`
     the swinging columns ``omega eta_s`` get the momentum of the centre of mass.
     """
+    # columns X, and the products X' M X
     n = shapes.shape[1]
     rows = first[:, np.newaxis] + np.arange(3)
     swing = np.zeros((len(shapes), n, 3))
@@ -181,6 +182,7 @@ def pair_sums(
     gram = X.T @ (mass @ X)
     gram = (gram + gram.T) / 2.0
 
+    # its blocks
     rates, turn, move = slice(0, n), slice(n, n + 3), slice(n + 3, n + 6)
     D = gram[n + 6 :].reshape(n, 3, len(gram))  # rows of omega eta_s
     first_order = D[:, :, turn]

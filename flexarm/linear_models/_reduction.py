@@ -346,6 +346,7 @@ def _reduce(
     model: Model, order: int, match_static: bool, index: tuple[int, ...]
 ) -> tuple[Model, Array, int]:
     """Reduced model, Hankel singular values, number of states that do not decay."""
+    # states that do not decay, apart from the others
     A, scale = balanced(model.A)
     B, C = model.B / scale[:, None], model.C * scale
     most = scale_of(model)
@@ -367,11 +368,13 @@ def _reduce(
             f"which balanced reduction keeps, and order is {order}; expected a larger "
             "order, damping, or modal_truncation"
         )
+    # the others balanced and cut
     L, R, hankel, D = _balance(F[k:, k:], B[k:], C[:, k:], model, order - k)
     keep = order - k
     Ab, Bb, Cb = L @ F[k:, k:] @ R, L @ B[k:], C[:, k:] @ R
     if match_static:
         Ab, Bb, Cb, D = _residualized(Ab, Bb, Cb, D, keep, model.dt)
+    # both in one model
     small = np.zeros((order, order))
     small[:k, :k], small[k:, k:] = F[:k, :k], Ab[:keep, :keep]
     states = tuple(f"kept {i + 1}" for i in range(k))

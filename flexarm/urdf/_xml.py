@@ -66,6 +66,7 @@ def parse(text: str | bytes) -> Element:
     root: list[Element] = []
     stack: list[Element] = []
 
+    # what the parser calls
     def start(tag: str, attributes: dict[str, str]) -> None:
         line = parser.CurrentLineNumber
         if len(stack) >= MAX_DEPTH:
@@ -86,6 +87,7 @@ def parse(text: str | bytes) -> Element:
             "in a robot description: entities are not expanded"
         )
 
+    # entities are refused, so that a small file stays small
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
