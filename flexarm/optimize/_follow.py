@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import inverse_kinematics
+from ._path import Path
 from ._rigid import RigidLevel
-
-if TYPE_CHECKING:
-    from ..arm import Arm
-    from ._path import Path
 
 Array = NDArray[np.float64]
 
@@ -106,8 +104,6 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     >>> print(motion.q[0].round(9) + 0.0, motion.first[0].round(9) + 0.0)
     [0.         1.57079633] [ 0.  -0.2]
     """
-    from ._path import Path
-
     if not isinstance(path, Path):
         raise ArgumentError(
             f"path is {type(path).__name__}, expected one of optimize.paths, such as "

@@ -22,7 +22,6 @@ from ._path import Path, PathPoints
 Array = NDArray[np.float64]
 
 __all__ = [
-    "Path",
     "PathMotion",
     "PathPoints",
     "TimeLaw",
