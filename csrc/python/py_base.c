@@ -78,6 +78,20 @@ int py_interrupted(npy_intp states)
     return base_main.stopped;
 }
 
+int py_tick(void *tick, size_t done)
+{
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    int stop = PyErr_CheckSignals() != 0;
+
+    if (!stop && tick) {
+        PyObject *answer = PyObject_CallFunction(tick, "n", (Py_ssize_t)done);
+        stop = !answer;
+        Py_XDECREF(answer);
+    }
+    PyGILState_Release(gil);
+    return stop;
+}
+
 /* the thread that forked is the main one of the child */
 static void base_in_child(void)
 {

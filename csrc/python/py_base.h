@@ -31,6 +31,10 @@ void py_raise(const char *class_name, const char *message);
  */
 int py_interrupted(npy_intp states);
 
+/* tick of a call: looks for Ctrl-C and calls tick(done) unless it is NULL; nonzero with
+ * an exception set to stop */
+int py_tick(void *tick, size_t done);
+
 /* learns which thread is the main one; -1 with an exception set on failure */
 int py_interrupts_import(void);
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._calls.arguments import any_of, check_choice
 from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.records import Options
 from .._calls.threads import ONE, threads_of
 from .._support.options import explained
 from ..errors import ArgumentError
@@ -194,7 +195,7 @@ def simulate(
         )
     # integration, events, warnings
     step = inf if max_step is None else float(max_step)
-    options = (float(spectral_radius), float(rtol), float(atol), step)
+    options = Options(float(spectral_radius), float(rtol), float(atol), step)
     note = ""
     found: tuple[Occurrence, ...] = ()
     try:
@@ -214,7 +215,7 @@ def simulate(
 
 
 def _integrator(
-    method: str, options: tuple[float, float, float, float], progress: bool | None
+    method: str, options: Options, progress: bool | None
 ) -> Callable[[Run], str]:
     """Return a function that fills a run and returns the reason of a failure."""
 

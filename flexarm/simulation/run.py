@@ -16,6 +16,7 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.chunks import all_finite
 from .._calls.explain import expected
 from .._calls.groups import groups
+from .._calls.records import Gains, new_report, reported
 from .._support.optional import required
 from .._support.progress import LateBar
 from ..errors import ArgumentError
@@ -196,7 +197,7 @@ class Run:
     @cached_property
     def report(self) -> Array:
         """Numbers that the time loop in C returns for each trajectory."""
-        return np.zeros((len(self.q), 1, 5))
+        return new_report(len(self.q))
 
     def _unreached(self, size: int) -> Array:
         count = int(np.prod(self.batch, dtype=int))
@@ -286,14 +287,14 @@ class Run:
         return self.rows(self.samples, 2)
 
     @cached_property
-    def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
+    def gains(self) -> Gains | None:
         """Feedback for the time loop in C."""
         law = self.feedback
         if law is None:
             return None
         core = 2 if law.coupled else 1
         rates = law.reference_rates
-        return (
+        return Gains(
             not law.coupled,
             self.rows(law.kp, core),
             self.rows(law.kd, core),
@@ -413,7 +414,7 @@ class Run:
     def _counts(self, reached: Any) -> tuple[Any, Any]:
         """Numbers of steps and of rejected ones of each trajectory, or None."""
         if self.counted:
-            steps, rejected = self.report[:, 0, :2].astype(int).T
+            steps, rejected = reported(self.report, "steps", "rejected").astype(int)
         elif self.substeps:
             steps = self.substeps * np.maximum(reached.sum(axis=1) - 1, 0)
             rejected = np.zeros_like(steps)

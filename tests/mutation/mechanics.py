@@ -283,8 +283,8 @@ MECHANICS = [
     ),
     mutant(
         F + "dynamics/equations.py",
-        "return model.gravity_forces(q, out)",
-        "return model.gravity_forces(q)",
+        "return kernels(arm, threads).gravity_forces(q, out)",
+        "return kernels(arm, threads).gravity_forces(q)",
         "out is not filled",
         "gufunc_batches threads function_errors",
     ),
@@ -411,8 +411,8 @@ MECHANICS = [
     # simulation
     mutant(
         F + "simulation/methods.py",
-        "options = (float(spectral_radius), float(rtol), float(atol), step)",
-        "options = (float(spectral_radius), float(atol), float(rtol), step)",
+        "options = Options(float(spectral_radius), float(rtol), float(atol), step)",
+        "options = Options(float(spectral_radius), float(atol), float(rtol), step)",
         "two tolerances exchanged",
         "run_details",
     ),

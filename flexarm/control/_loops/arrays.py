@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, common_batch, count_of, real_array
 from ..._calls.chunks import all_finite, parts
+from ..._calls.records import NOT_CONVERGED, Options, new_report, reported
 from ...errors import ArgumentError
-from ...simulation.core_loop import NOT_CONVERGED
 from .._states import is_ordinary
 from ..sensors import (
     Sensors,
@@ -76,7 +76,7 @@ class Loop:
     """Inputs and results of a loop; the results are NaN until reached."""
 
     method: str
-    options: tuple[float, float, float, float]
+    options: Options
     threads: int
     sensors: Sensors
 
@@ -170,7 +170,7 @@ class Loop:
         self.tau = self._empty(len(self.t), arm.nu)
         self.u, self.command = self._empty(n, arm.nu), self._empty(n, arm.nu)
         self.states = self._empty(n, m)
-        self.report = np.zeros((self.count, 1, 5))
+        self.report = new_report(self.count)
         self.u0 = self.rows(self._u0, 1)
         if self.flaws.noise is None:
             self.y = self._empty(n, p)
@@ -246,7 +246,7 @@ class Loop:
         )
 
     def _why(self, i: int) -> str:
-        ending, time, residual = self.report[i, 0, 2:]
+        ending, time, residual = reported(self.report[i], "ending", "time", "residual")
         if ending == NOT_CONVERGED:
             return (
                 f"Newton's method did not converge in the step to t = {time:.6g} s, "

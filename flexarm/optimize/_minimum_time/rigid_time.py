@@ -47,7 +47,7 @@ def rigid_optimum(
     """The fastest motion; `verification` only of arms that are rigid."""
     began = time.perf_counter()
     ends = _rates(rates)
-    check_choice("search.scheme", scheme, tuple(SCHEMES))
+    check_choice("search.scheme", scheme, SCHEMES)
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
     motion = follow(level.arm, path, s, start=start)
     rows = rows_of(level, motion, s, limits)
