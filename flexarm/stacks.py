@@ -15,6 +15,7 @@ from ._calls.failures import explained_of_stack
 from ._calls.records import Rollout
 from .arm import Arm
 from .errors import ArgumentError, ModelError
+from .model.packing import Packed
 
 # attributes that all arms of a stack share
 _COMMON = (
@@ -266,10 +267,9 @@ def _value_difference(what: str, first: Any, other: Any) -> str:
 
 def _topology(arm: Arm) -> tuple[Any, ...]:
     """Numbers that must be equal in all arms of a stack."""
-    packed: Any = arm._model.__reduce__()[1]
-    topology, loops, couplings, passive = (packed[i] for i in (0, 5, 7, 8))
-    tables = topology, loops, passive[:, :3]
-    return *(table.tolist() for table in tables), len(couplings)
+    packed = Packed._make(arm._model.__reduce__()[1])
+    counts = len(packed.couplings)
+    return packed.topology.tolist(), packed.loops.tolist(), packed.acting, counts
 
 
 def _difference(first: Arm, other: Arm) -> str:

@@ -56,8 +56,8 @@ def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -
 
     Notes
     -----
-    The layout of the arrays is that of ``csrc/fa_model.h`` of this version of the
-    package: compile both together.
+    The layout of the arrays is that of ``csrc/model/description.h`` of this version:
+    compile both together.
 
     Examples
     --------

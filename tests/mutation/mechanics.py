@@ -184,8 +184,8 @@ MECHANICS = [
     ),
     mutant(
         F + "model/packing.py",
-        "row[3:6] = joint.position + joint.rotation @ hidden.offset",
-        "row[3:6] = joint.position + hidden.offset",
+        "position=joint.position + joint.rotation @ hidden.offset,",
+        "position=joint.position + hidden.offset,",
         "place of a motor beside a joint that is turned",
         "drives",
     ),

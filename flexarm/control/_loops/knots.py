@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.records import Rollout, SampledLoop, new_report, reported
+from ..._core import METHODS
 from ...kinematics.positions import quiet_difference
 from .._checks import check_finite, check_rows
 from .._states import is_ordinary
@@ -15,7 +16,7 @@ from .arrays import Loop
 
 Array = NDArray[np.float64]
 
-CORE = ("rk4", "ROS34PW2", "newmark", "linear-acceleration", "generalized-alpha")
+CORE = tuple(name for name in METHODS if name != "Rodas4P")  # with fixed steps
 
 
 def run_core(loop: Loop) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._calls.arguments import check_arm, positive_number
 from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
+from ..._core import METHODS
 from ..._support.options import explained
 from ...errors import ArgumentError
 from ...simulation.methods import check_method
@@ -21,8 +22,6 @@ from .record import LoopRun
 
 if TYPE_CHECKING:
     from ...arm import Arm
-
-METHODS = (*CORE, "Rodas4P")
 
 
 @explained
