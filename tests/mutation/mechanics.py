@@ -303,10 +303,10 @@ MECHANICS = [
         "kinematics loads",
     ),
     mutant(
-        F + "kinematics/motion.py",
-        "return turn_spatial(model.node_pose(index, q), a, -1)",
-        "return a",
-        "accelerations in base axes are not turned",
+        F + "kinematics/nodes.py",
+        "return turn_spatial(pose(index, q), vector, -1)",
+        "return vector",
+        "velocities and accelerations in base axes are not turned",
         "motion",
     ),
     mutant(
