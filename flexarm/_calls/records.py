@@ -8,7 +8,7 @@ each of c trajectories, or one for all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,31 @@ def new_report(count: int) -> Array:
 def reported(report: Array, *names: str) -> Any:
     """Columns of a report, or numbers of one trajectory."""
     return report.T[[_core.REPORT_COLUMNS[name].start for name in names]]
+
+
+class Flattened:
+    """Arrays of a run whose batch axes are one; `batch` has those of the user."""
+
+    batch: tuple[int, ...]
+
+    def unreached(self, n: int, size: int) -> Array:
+        """Array of n samples of all members, NaN until they are reached."""
+        return np.full((prod(self.batch), n, size), np.nan)
+
+    def started(self, first: Array, n: int) -> Array:
+        """Array of n samples, the first one set."""
+        array = self.unreached(n, first.shape[-1])
+        full = np.broadcast_to(first, (*self.batch, first.shape[-1]))
+        array[:, 0] = full.reshape(len(array), first.shape[-1])
+        return array
+
+    def rows(self, x: Array, core: int) -> Array:
+        """Return an array with one row for all or each member, and `core` axes."""
+        shape = x.shape[x.ndim - core :]
+        if all(n == 1 for n in x.shape[: x.ndim - core]):
+            return np.ascontiguousarray(x.reshape(1, *shape))
+        full = np.broadcast_to(x, (*self.batch, *shape))
+        return np.ascontiguousarray(full.reshape(prod(self.batch), *shape))
 
 
 class Options(NamedTuple):

@@ -205,7 +205,7 @@ def force_rows(
             body=rotor_at[force.body] if force.on_motor else joint_at[force.body],
             rotor=rotor_at[force.body] if force.ratio else -1,
             ratio=force.ratio,
-            parameters=force.parameters,
+            parameters=np.array(force.parameters),
         )
         for force in joint_forces(arm)
     ]

@@ -112,9 +112,10 @@ def _node_rows(body: Body, massless: bool) -> Array:
         "com": own * body.node_com,
         "inertia": own * inertia,
         "position": body.node_position,
-        "modes": np.hstack([x.reshape(body.n_nodes, -1) for x in modes]),
     }
-    return np.hstack([parts[name] for name in NODE_COLUMNS]).ravel()
+    *columns, _ = NODE_COLUMNS  # the last ones are those of the modes
+    shapes = [x.reshape(body.n_nodes, -1) for x in modes]
+    return np.hstack([*(parts[name] for name in columns), *shapes]).ravel()
 
 
 def _driven(body: Body) -> DrivenShapes | None:

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 
 def row_of(columns: Mapping[str, slice], **values: Any) -> NDArray[np.float64]:
-    """One row; columns without a value, and the rest of longer ones, are zero."""
+    """One row of numbers and arrays; what they leave of it is zero."""
     *_, last = columns.values()
     row = np.zeros(last.stop)
     for name, value in values.items():
-        given = np.ravel(value)
-        row[columns[name]][: given.size] = given
+        start = columns[name].start
+        if isinstance(value, np.ndarray):
+            row[start : start + value.size] = value.ravel()
+        else:
+            row[start] = value
     return row
