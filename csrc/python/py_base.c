@@ -13,6 +13,14 @@ fa_model *py_model_of(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, PY_MODEL_CAPSULE);
 }
 
+int py_add_type(PyObject *module, PyType_Spec *spec, const char *name)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    const int status = type ? PyModule_AddObjectRef(module, name, type) : -1;
+    Py_XDECREF(type);
+    return status;
+}
+
 /*
  * Raises with the GIL held, whatever the caller holds. A batch may come in pieces; where
  * an earlier piece has raised, its exception stays.

@@ -12,8 +12,6 @@
 #include "library/tables.h"
 #include "model/layout.h"
 
-enum { IK_ALIGN = 64, IK_STACK = 24 * 1024 };
-
 typedef struct {
     fa_ik run;
     int threads;
@@ -52,17 +50,13 @@ static int ik_run(const fa_model *model, const ik_job *job)
 {
     const fa_kernels *kernels = py_kernels(job->run.count);
     const size_t size = kernels->ik_work_size(model, &job->run);
-    _Alignas(IK_ALIGN) char stack[IK_STACK];
-    char *heap = NULL, *work = stack;
+    _Alignas(PY_ALIGN) char stack[PY_STACK];
+    char *heap, *work = py_scratch(stack, size, &heap);
     int stopped = 0;
 
-    if (size > IK_STACK) {
-        heap = PyMem_RawMalloc(size + IK_ALIGN);
-        if (!heap) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        work = heap + (IK_ALIGN - (uintptr_t)heap % IK_ALIGN);
+    if (!work) {
+        PyErr_NoMemory();
+        return -1;
     }
     Py_BEGIN_ALLOW_THREADS if (job->run.count)
     {

@@ -354,8 +354,5 @@ static PyType_Spec model_spec = {
 
 int py_add_model_type(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &model_spec, NULL);
-    const int status = type ? PyModule_AddObjectRef(module, "Model", type) : -1;
-    Py_XDECREF(type);
-    return status;
+    return py_add_type(module, &model_spec, "Model");
 }

@@ -14,8 +14,6 @@
 #include "model/layout.h"
 #include "model/stacks.h"
 
-enum { ROLLOUT_ALIGN = 64 };
-
 typedef struct {
     npy_intp count, nq, nv, n_tau;
     PyObject *torque; /* callable(t, q, qd) -> tau, or NULL */
@@ -250,19 +248,19 @@ static int rollout_run(const fa_model *model, const fa_stack *stack,
     const fa_kernels *kernels = py_kernels(stack ? SIZE_MAX : run->count);
     const size_t work_size = kernels->rollout_work_size(model, run) +
                              (stack ? kernels->stack_work_size(stack) : 0);
-    char *work = PyMem_RawMalloc(work_size + ROLLOUT_ALIGN);
+    char *heap, *work = py_scratch(NULL, work_size, &heap);
+    int stopped = 0;
+
     if (!work) {
         PyErr_NoMemory();
         return -1;
     }
-    char *aligned = work + (ROLLOUT_ALIGN - (uintptr_t)work % ROLLOUT_ALIGN);
-    int stopped = 0;
     Py_BEGIN_ALLOW_THREADS if (run->count)
     {
-        stopped = py_split_rollout(model, stack, kernels, run, job->threads, aligned,
-                                   work_size);
+        stopped =
+            py_split_rollout(model, stack, kernels, run, job->threads, work, work_size);
     }
-    Py_END_ALLOW_THREADS PyMem_RawFree(work);
+    Py_END_ALLOW_THREADS PyMem_RawFree(heap);
     return stopped ? -1 : 0;
 }
 

@@ -6,6 +6,7 @@
  * the fa_stack in place of the fa_model.
  */
 #include "python/py_stack.h"
+#include "python/py_base.h"
 #include "python/py_isa.h"
 #include "python/py_loops.h"
 #include "python/py_model.h"
@@ -170,8 +171,5 @@ static PyType_Spec stack_spec = {
 
 int py_add_stack_type(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &stack_spec, NULL);
-    const int status = type ? PyModule_AddObjectRef(module, "Stack", type) : -1;
-    Py_XDECREF(type);
-    return status;
+    return py_add_type(module, &stack_spec, "Stack");
 }
