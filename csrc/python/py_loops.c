@@ -7,7 +7,6 @@
  */
 #include "python/py_loops.h"
 #include "python/py_base.h"
-#include "python/py_base.h"
 #include "python/py_bound.h"
 #include "python/py_call.h"
 #include "python/py_isa.h"
