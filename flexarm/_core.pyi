@@ -3,12 +3,13 @@
 Maps without an arm stand in the module itself.
 """
 
-from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, Final, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._calls.records import Rollout, SampledLoop, ScalingRun, TargetRun
 
 @type_check_only
 class BuildInfo(TypedDict):
@@ -30,24 +31,7 @@ def modal_integrals(
 ]: ...
 def explain_with(function: Any, /) -> None: ...
 def quiet_map(name: str, /) -> np.ufunc: ...
-def time_scaling(
-    s: NDArray[np.float64],
-    # (n, m): lower <= a u + b x <= upper
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    x_max: NDArray[np.float64],
-    # results: (n, 2), (n), (n), (n - 1)
-    controllable: NDArray[np.float64],
-    curve: NDArray[np.float64],
-    x: NDArray[np.float64],
-    u: NDArray[np.float64],
-    x_start: float,
-    x_end: tuple[float, float],
-    scheme: int,
-    /,
-) -> tuple[int, int]: ...
+def time_scaling(run: ScalingRun, /) -> tuple[int, int]: ...
 
 # enums of the library: names in its order
 JOINT_KINDS: Final[tuple[str, ...]]
@@ -149,7 +133,7 @@ class Stack:
     def gufunc(
         self, name: str, quiet: bool = ..., threads: int = ..., /
     ) -> np.ufunc: ...
-    def rollout(self, arms: NDArray[np.int64], *args: Any) -> None: ...
+    def rollout(self, run: Rollout, /) -> None: ...
 
 @final
 class Model:
@@ -231,67 +215,6 @@ class Model:
     def quiet(self, name: str, threads: int = 1, /) -> np.ufunc: ...
     def work_size(self, name: str, /) -> int: ...
     def threaded(self, name: str, threads: int, /) -> np.ufunc: ...
-    def rollout(
-        self,
-        q: NDArray[np.float64],
-        qd: NDArray[np.float64],
-        t: NDArray[np.float64],
-        method: str,
-        substeps: int,
-        tau: NDArray[np.float64]
-        | Callable[[float, NDArray[np.float64], NDArray[np.float64]], Any]
-        | None,
-        hold: bool,
-        tick: Callable[[int], Any] | None,
-        tau_out: NDArray[np.float64],
-        # diagonal, kp, kd, reference, rates
-        feedback: tuple[bool, Any, Any, Any, Any] | None = None,
-        # spectral_radius, rtol, atol, max_step
-        options: tuple[float, float, float, float] | None = None,
-        # (count, 1, 5): steps, rejected, how it ended, when, residual
-        report: NDArray[np.float64] | None = None,
-        threads: int = 1,
-    ) -> None: ...
-    def sampled_loop(
-        self,
-        q: NDArray[np.float64],
-        qd: NDArray[np.float64],
-        tau: NDArray[np.float64],
-        # knots, substeps, knots of samples, of changes and of outputs
-        grid: tuple[Any, ...],
-        method: str,
-        # rows, A, B, C, D, E or None, first state, reference, feedforward
-        law: tuple[Any, ...],
-        # y with the noise, u, applied, states
-        samples: tuple[Any, Any, Any, Any],
-        # held, resolution, step, limits
-        actuators: tuple[Any, Any, Any, Any],
-        options: tuple[float, float, float, float] | None,
-        report: NDArray[np.float64] | None,
-        tick: Callable[[int], Any] | None,
-        threads: int,
-        /,
-    ) -> None: ...
-    def inverse_kinematics(
-        self,
-        target: NDArray[np.float64],
-        q: NDArray[np.float64],
-        residual: NDArray[np.float64],
-        cost: NDArray[np.float64],
-        status: NDArray[np.int32],
-        iterations: NDArray[np.int32],
-        limits: NDArray[np.float64] | None,
-        wrench: NDArray[np.float64] | None,
-        weights: tuple[float, ...],
-        node: int,
-        place_only: bool,
-        deflection: bool,
-        wrench_in_base: bool,
-        tolerance: float,
-        stationary: float,
-        damping: float,
-        max_iterations: int,
-        monotone: bool,
-        threads: int,
-        /,
-    ) -> None: ...
+    def rollout(self, run: Rollout, /) -> None: ...
+    def sampled_loop(self, run: SampledLoop, /) -> None: ...
+    def inverse_kinematics(self, run: TargetRun, /) -> None: ...

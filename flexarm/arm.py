@@ -23,7 +23,7 @@ from . import (
     vibration,
 )
 from ._calls.arm_like import ArmLike, has_motor
-from ._core import Model
+from ._core import FIDELITIES, Model
 from ._support.checks import as_array, as_vector
 from ._support.options import did_you_mean, explained_class
 from ._support.printing import Sheet, Table
@@ -31,7 +31,7 @@ from .bodies.body import GROUND
 from .errors import ModelError
 from .model import motors
 from .model.loops import Loop, check_constraints, constraint_names
-from .model.packing import FIDELITIES, Packed, pack
+from .model.packing import Packed, pack
 from .model.tree import check_mass, find_parents
 from .model.units import check_units_of_arm
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from ._calls import groups
 from ._calls.arm_like import StackLike
 from ._calls.failures import explained_of_stack
-from ._core import Stack
+from ._calls.records import Rollout
 from .arm import Arm
 from .errors import ArgumentError, ModelError
+from .model.packing import Packed
 
 # attributes that all arms of a stack share
 _COMMON = (
@@ -42,10 +44,7 @@ _COMMON = (
 )
 
 # shared by all views of a stack: the C object, and the gufuncs made so far
-_Shared = tuple[Stack, dict[Any, Any]]
-
-# methods of time loops with different arms in the lanes; the others need derivatives
-IN_LANES = ("rk4", "ROS34PW2")
+_Shared = tuple[_core.Stack, dict[Any, Any]]
 
 
 class _Gufuncs:
@@ -85,62 +84,12 @@ class _Gufuncs:
                 "such as stack[0]"
             ) from None
 
-    def rollout(
-        self,
-        q: Any,
-        qd: Any,
-        t: Any,
-        method: str,
-        substeps: int,
-        tau: Any,
-        hold: bool,
-        tick: Any,
-        tau_out: Any,
-        feedback: Any = None,
-        options: Any = None,
-        report: Any = None,
-        threads: int = 1,
-    ) -> None:
-        """Run trajectories as `Model.rollout` does, each with its own arm."""
-        if method in IN_LANES:
-            self._shared[0].rollout(
-                self._index,
-                q,
-                qd,
-                t,
-                method,
-                substeps,
-                tau,
-                hold,
-                tick,
-                tau_out,
-                feedback,
-                options,
-                report,
-                threads,
-            )
-            return
-        # arm by arm
-        written = (q, qd, tau_out) if report is None else (q, qd, tau_out, report)
-
-        def run(model: Any, part: Any, q: Any, qd: Any, out: Any, *rest: Any) -> None:
-            gains = None if feedback is None else tuple(map(part, feedback))
-            model.rollout(
-                q,
-                qd,
-                part(t),
-                method,
-                substeps,
-                part(tau),
-                hold,
-                None,
-                out,
-                gains,
-                options,
-                *rest,
-            )
-
-        groups.rollout(self._arms, self._index, written, run, threads)
+    def rollout(self, run: Rollout) -> None:
+        """Run trajectories as `Model.rollout` does, each with an arm of its own."""
+        if run.method in _core.STACK_METHODS:
+            self._shared[0].rollout(run._replace(arms=self._index))
+        else:
+            groups.rollout(self._arms, self._index, run)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -318,10 +267,9 @@ def _value_difference(what: str, first: Any, other: Any) -> str:
 
 def _topology(arm: Arm) -> tuple[Any, ...]:
     """Numbers that must be equal in all arms of a stack."""
-    packed: Any = arm._model.__reduce__()[1]
-    topology, loops, couplings, passive = (packed[i] for i in (0, 5, 7, 8))
-    tables = topology, loops, passive[:, :3]
-    return *(table.tolist() for table in tables), len(couplings)
+    packed = Packed._make(arm._model.__reduce__()[1])
+    counts = len(packed.couplings)
+    return packed.topology.tolist(), packed.loops.tolist(), packed.acting, counts
 
 
 def _difference(first: Arm, other: Arm) -> str:
@@ -455,7 +403,7 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
                 "first in numbers only"
             )
     try:
-        core = Stack(tuple(arm._model for arm in arms))
+        core = _core.Stack(tuple(arm._model for arm in arms))
     except ValueError as error:
         raise ModelError(f"the stack cannot be built: {error}") from None
     index = np.arange(len(arms))

@@ -158,20 +158,33 @@ def test_models():
 
 def test_model_refuses_what_is_no_motor():
     """Memory safety of the C model, whatever the arrays hold."""
-    from flexarm._core import Model
+    from flexarm._core import PASSIVE_COLUMNS, TOPOLOGY_COLUMNS, Model
 
     arrays = list(_arm().pack())
-    last = arrays[0].shape[1] - 1  # the column that says what a rotor drives
-    assert arrays[0][:, last].tolist() == [0, 0, 1]
+    drives, dof = (TOPOLOGY_COLUMNS[name] for name in ("drives", "dof"))
+    assert arrays[0][:, drives].ravel().tolist() == [0, 0, 1]
     assert Model(*arrays) is not None
     # drives a body that is not there, itself, nothing; has no freedom
-    for column, value in ((last, 4), (last, 3), (last, -1), (last, 0), (5, 0)):
+    for column, value in (
+        (drives, 4),
+        (drives, 3),
+        (drives, -1),
+        (drives, 0),
+        (dof, 0),
+    ):
         topology = arrays[0].copy()
         topology[2, column] = value
         with pytest.raises(ValueError, match=r"body|joint"):
             Model(topology, *arrays[1:])
-    for column, value in ((0, 3.0), (1, 7.0), (1, -1.0), (2, 1.0), (3, NAN), (5, INF)):
+    for name, value in (
+        ("kind", 3.0),
+        ("body", 7.0),
+        ("body", -1.0),
+        ("rotor", 1.0),
+        ("ratio", NAN),
+        ("parameters", [1.0, INF, 0.0, 0.0]),
+    ):
         passive = arrays[-1].copy()
-        passive[0, column] = value
+        passive[0, PASSIVE_COLUMNS[name]] = value
         with pytest.raises(ValueError, match=r"joint|finite"):
             Model(*arrays[:-1], passive)

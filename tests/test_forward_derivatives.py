@@ -19,9 +19,8 @@ from test_derivatives import FAMILIES, STEP, complex_step, tree, with_drives
 from trees import SEVERAL, random_state
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 from flexarm.reference import twin
-
-FIDELITIES = ("full", "ruthless", "linear")
 
 
 def near(found, expected, accuracy):

@@ -22,8 +22,10 @@ from gufuncs import (
     gufunc_names,
     spoil,
 )
+from numpy.typing import NDArray
 
 import flexarm as fa
+from flexarm import _core
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -311,14 +313,16 @@ def test_refused_models_are_freed() -> None:
     packed, Model = arm.pack(), type(arm._model)
     spoiled = packed.nodes.copy()
     spoiled[3] = np.nan
-    topology = packed.topology.copy()
-    topology[2, 0] = 2
-    kinds = packed.topology.copy()
-    kinds[0, 2] = 9
-    modes = packed.topology.copy()
-    modes[0, 3] = 65
-    nodes = packed.topology.copy()
-    nodes[-1, 1] = 10**6
+
+    def topology(body: int, column: str, value: int) -> NDArray[np.intc]:
+        changed = packed.topology.copy()
+        changed[body, _core.TOPOLOGY_COLUMNS[column]] = value
+        return changed
+
+    parents = topology(2, "parent", 2)
+    kinds = topology(0, "joint", len(_core.JOINT_KINDS) + 2)
+    modes = topology(0, "modes", _core.MAX_MODES + 1)
+    nodes = topology(-1, "node", 10**6)
 
     def refuse(repeats: int) -> None:
         for _ in range(repeats):
@@ -326,7 +330,7 @@ def test_refused_models_are_freed() -> None:
                 ({"nodes": spoiled}, "finite"),
                 ({"nodes": packed.nodes[:-1]}, "length"),
                 ({"modal": packed.modal[1:]}, "length"),
-                ({"topology": topology}, "parent"),
+                ({"topology": parents}, "parent"),
                 ({"topology": nodes}, "node"),
                 ({"topology": kinds}, "kind"),
                 ({"topology": modes}, "modes"),

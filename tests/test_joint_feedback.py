@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from trees import SEVERAL
 
 import flexarm as fa
+from flexarm._calls.records import Gains, Rollout
 from flexarm.control import JointFeedback
 
 ARM = fa.library.de_luca_siciliano(damping=True)
@@ -222,11 +223,19 @@ def test_laws_that_do_not_fit_are_refused(law: JointFeedback, message: str) -> N
 @pytest.mark.parametrize(
     ("feedback", "error", "message"),
     [
-        ([np.ones((1, U))], TypeError, "feedback must be a tuple"),
-        ((True, np.ones((1, U))), TypeError, "exactly 5 arguments"),
-        ((True, *np.ones((2, 1, U)), np.ones((2, 21, U)), None), ValueError, "refer"),
-        ((True, np.ones((2, U)), np.ones((1, U)), None, None), ValueError, "kp of a"),
-        ((False, *np.ones((2, 1, U)), None, None), ValueError, "kp of a rollout"),
+        ([np.ones((1, U))], AttributeError, "no attribute 'diagonal'"),
+        ((True, np.ones((1, U))), AttributeError, "no attribute 'diagonal'"),
+        (
+            Gains(True, *np.ones((2, 1, U)), np.ones((2, 21, U)), None),
+            ValueError,
+            "reference has",
+        ),
+        (
+            Gains(True, np.ones((2, U)), np.ones((1, U)), None, None),
+            ValueError,
+            "kp has",
+        ),
+        (Gains(False, *np.ones((2, 1, U)), None, None), ValueError, "kp has"),
     ],
 )
 def test_the_core_reads_no_array_of_another_shape(
@@ -235,7 +244,7 @@ def test_the_core_reads_no_array_of_another_shape(
     q, qd, tau = np.zeros((3, 21, N)), np.zeros((3, 21, N)), np.zeros((3, 21, U))
     with pytest.raises(error, match=message):
         ARM._model.rollout(
-            q, qd, T, "ROS34PW2", 1, tau.copy(), False, None, tau, feedback
+            Rollout(q, qd, T[None], "ROS34PW2", 1, tau.copy(), False, tau, feedback)
         )
 
 

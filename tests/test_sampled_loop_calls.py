@@ -15,6 +15,7 @@ from sampled_cases import in_python, masses
 from trees import SEVERAL
 
 import flexarm as fa
+from flexarm._calls.records import Options, SampledLoop
 from flexarm.control import LinearController, LoopRun, simulate_loop
 
 ARM = fa.library.de_luca_siciliano(damping=True)
@@ -385,76 +386,73 @@ def test_inputs_are_left_alone() -> None:
     assert empty.success
 
 
-def core_arguments() -> dict[str, Any]:
+def core_run() -> SampledLoop:
     q, qd, tau = np.zeros((3, 2, 6)), np.zeros((3, 2, 6)), np.zeros((3, 2, 2))
     at = np.array([0, 1], dtype=np.uintp)
-    return {
-        "q": q,
-        "qd": qd,
-        "tau": tau,
-        "grid": (np.array([0.0, T]), np.array([1], dtype=np.intc), at, at, at),
-        "method": "rk4",
-        "law": (
-            np.zeros((4, 12)),
-            np.zeros((1, 1, 1)),
-            np.zeros((1, 1, 4)),
-            np.zeros((3, 2, 1)),
-            np.zeros((1, 2, 4)),
-            None,
-            np.zeros((1, 1)),
-            np.zeros((1, 1, 4)),
-            np.zeros((1, 2, 2)),
-        ),
-        "samples": tuple(np.zeros((3, 2, n)) for n in (4, 2, 2, 1)),
-        "actuators": (np.zeros((1, 2)), np.zeros(4), np.zeros(2), np.zeros((2, 2))),
-        "options": None,
-        "report": None,
-        "tick": None,
-        "threads": 1,
-    }
+    return SampledLoop(
+        q,
+        qd,
+        tau,
+        method="rk4",
+        options=Options(),
+        report=None,
+        threads=1,
+        knots=np.array([0.0, T]),
+        substeps=np.array([1], dtype=np.intc),
+        samples=at,
+        changes=at,
+        outputs=at,
+        y=np.zeros((3, 2, 4)),
+        u=np.zeros((3, 2, 2)),
+        command=np.zeros((3, 2, 2)),
+        states=np.zeros((3, 2, 1)),
+        rows=np.zeros((4, 12)),
+        resolution=np.zeros(4),
+        step=np.zeros(2),
+        limits=np.zeros((2, 2)),
+        held=np.zeros((1, 2)),
+        A=np.zeros((1, 1, 1)),
+        B=np.zeros((1, 1, 4)),
+        C=np.zeros((3, 2, 1)),
+        D=np.zeros((1, 2, 4)),
+        E=None,
+        z0=np.zeros((1, 1)),
+        reference=np.zeros((1, 1, 4)),
+        feedforward=np.zeros((1, 2, 2)),
+    )
 
 
 def test_the_core_reads_no_array_of_another_shape() -> None:
-    good = core_arguments()
-    assert ARM._model.sampled_loop(*good.values()) is None
-    one = np.zeros((1, 2, 1))
-    spoiled: list[tuple[str, int | None, Any]] = [
-        ("q", None, np.zeros((3, 2, 5))),
-        ("q", None, np.zeros((3, 2))),
-        ("tau", None, np.zeros((2, 2, 2))),
-        ("grid", None, ()),
-        ("grid", 0, [0.0, 1.0]),
-        ("grid", 1, np.array([1, 1], dtype=np.intc)),
-        ("grid", 2, np.array([0.0, 1.0])),
-        ("grid", 3, np.arange(3, dtype=np.uintp)),
-        ("grid", 4, np.arange(3, dtype=np.uintp)),
-        ("method", None, "Rodas4P"),
-        ("method", None, "euler"),
-        ("law", 0, np.zeros((4, 11))),
-        ("law", 0, np.float64(3.0)),
-        ("law", 1, np.zeros((2, 1, 1))),
-        ("law", 5, np.zeros((1, 2, 2))),
-        ("law", 6, np.zeros((1, 2))),
-        ("law", 7, np.zeros((1, 3, 4))),
-        ("law", 7, np.zeros(4)),
-        ("law", 8, np.zeros((1, 2, 3))),
-        ("samples", 0, np.zeros((3, 1, 4))),
-        ("samples", 1, one),
-        ("actuators", 1, np.zeros(5)),
-        ("actuators", 3, np.zeros((2, 1))),
-        ("actuators", 0, np.zeros((1, 3))),
-        ("report", None, np.zeros((1, 1, 5))),
-    ]
-    for name, k, value in spoiled:
-        bad = core_arguments()
-        if k is None:
-            bad[name] = value
-        else:
-            bad[name] = (*bad[name][:k], value, *bad[name][k + 1 :])
+    run = ARM._model.sampled_loop
+    assert run(core_run()) is None
+    for name, value in [
+        ("q", np.zeros((3, 2, 5))),
+        ("q", np.zeros((3, 2))),
+        ("tau", np.zeros((2, 2, 2))),
+        ("knots", [0.0, 1.0]),
+        ("substeps", np.array([1, 1], dtype=np.intc)),
+        ("samples", np.array([0.0, 1.0])),
+        ("changes", np.arange(3, dtype=np.uintp)),
+        ("outputs", np.arange(3, dtype=np.uintp)),
+        ("method", "Rodas4P"),
+        ("method", "euler"),
+        ("rows", np.zeros((4, 11))),
+        ("rows", np.float64(3.0)),
+        ("A", np.zeros((2, 1, 1))),
+        ("E", np.zeros((1, 2, 2))),
+        ("z0", np.zeros((1, 2))),
+        ("reference", np.zeros((1, 3, 4))),
+        ("reference", np.zeros(4)),
+        ("feedforward", np.zeros((1, 2, 3))),
+        ("y", np.zeros((3, 1, 4))),
+        ("u", np.zeros((1, 2, 1))),
+        ("resolution", np.zeros(5)),
+        ("limits", np.zeros((2, 1))),
+        ("held", np.zeros((1, 3))),
+        ("report", np.zeros((1, 5))),
+        *((name, None) for name in ("A", "B", "C", "D", "z0")),  # E alone is optional
+    ]:
         with pytest.raises((TypeError, ValueError)):
-            ARM._model.sampled_loop(*bad.values())
-    for needed in (1, 2, 3, 4, 6):  # None is no array but for E
-        bad = core_arguments()
-        bad["law"] = (*bad["law"][:needed], None, *bad["law"][needed + 1 :])
-        with pytest.raises((TypeError, ValueError)):
-            ARM._model.sampled_loop(*bad.values())
+            run(core_run()._replace(**{name: value}))
+    with pytest.raises(AttributeError):
+        run(())

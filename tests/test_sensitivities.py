@@ -14,11 +14,11 @@ from trees import SEVERAL, random_state
 import flexarm as fa
 from flexarm.arm import Arm
 from flexarm.library import random_tree
+from flexarm.parameters.trajectory_sensitivity import INTEGRATORS
 from flexarm.reference import twin
 
 Array = NDArray[np.float64]
 
-METHODS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 POSES = tuple(kind for kind in SEVERAL if kind != "subspace")
 
@@ -137,7 +137,7 @@ def local(arm: Arm, ahead: Any, behind: Any, base: Any, h: float) -> Array:
 
 
 @pytest.mark.parametrize("hold", ["linear", "hold"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", INTEGRATORS)
 @pytest.mark.parametrize("seed", [0, 2])
 def test_differences_of_simulations(seed: int, method: str, hold: str) -> None:
     """Trees with all joints, quaternions among them, with steps between samples."""
@@ -170,7 +170,12 @@ def test_differences_of_simulations(seed: int, method: str, hold: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "hold"),
-    [("rk4", "linear"), ("rk4", "hold"), ("newmark", "hold"), (METHODS[-1], "linear")],
+    [
+        ("rk4", "linear"),
+        ("rk4", "hold"),
+        ("newmark", "hold"),
+        (INTEGRATORS[-1], "linear"),
+    ],
 )
 def test_forward_and_adjoint_are_transposed(method: str, hold: str) -> None:
     arm = random_tree(1, 4, 2, joints=POSES)

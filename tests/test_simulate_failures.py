@@ -17,6 +17,7 @@ from interrupts import ctrl_c, interrupt_at
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm._calls.records import Gains, Rollout
 from flexarm.simulation.run import Run
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -501,20 +502,23 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
     good: dict[str, Any] = {
         "q": np.zeros((3, 5, N)),
         "qd": np.zeros((3, 5, N)),
-        "t": np.linspace(0.0, 0.1, 5),
+        "t": np.linspace(0.0, 0.1, 5)[np.newaxis],
         "method": "rk4",
         "substeps": 1,
         "tau": np.zeros((3, 5, U)),
         "hold": False,
-        "tick": None,
         "tau_out": np.zeros((3, 5, U)),
     }
     gain = np.ones((1, U))
-    law = (True, gain, gain, np.zeros((1, 5, U)), None)
-    assert model.rollout(**good) is None
-    assert model.rollout(**good, feedback=law) is None
+    law = Gains(True, gain, gain, np.zeros((1, 5, U)), None)
+
+    def run(**changes: Any) -> None:
+        model.rollout(Rollout(**(good | changes)))
+
+    run()
+    run(feedback=law)
     with pytest.raises(ValueError, match="feedback"):
-        model.rollout(**(good | {"tau": None}), feedback=law)
+        run(tau=None, feedback=law)
     read_only = np.zeros((3, 5, N))
     read_only.flags.writeable = False
     for name, wrong in [
@@ -526,9 +530,10 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
         ("q", read_only),
         ("qd", np.zeros((3, 4, N))),
         ("qd", np.zeros((3, 5, N)).transpose(1, 0, 2)),
-        ("t", np.zeros(4)),
+        ("t", np.zeros(5)),
+        ("t", np.zeros((1, 4))),
         ("t", np.zeros((5, 1))),
-        ("t", np.zeros(0)),
+        ("t", np.zeros((1, 0))),
         ("tau", np.zeros((2, 5, U))),
         ("tau", np.zeros((3, 4, U))),
         ("tau", np.zeros((3, 5, N))),
@@ -542,23 +547,27 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
         ("substeps", "1"),
         ("method", "euler"),
         ("method", 4),
-        ("feedback", (True, gain, gain, gain)),
-        ("feedback", (True, np.ones((2, U)), gain, samples(), None)),
-        ("feedback", (False, gain, gain, samples(1), None)),
-        ("feedback", (True, gain, [1.0] * U, samples(1), None)),
-        ("feedback", (True, gain, gain, np.zeros((1, 4, U)), None)),
-        ("feedback", (True, gain, gain, np.zeros((1, 5, U)), np.zeros((1, 4, U)))),
+        ("feedback", law._replace(reference=gain)),
+        ("feedback", law._replace(kp=np.ones((2, U)))),
+        ("feedback", law._replace(diagonal=False)),
+        ("feedback", law._replace(kd=[1.0] * U)),
+        ("feedback", law._replace(reference=np.zeros((1, 4, U)))),
+        ("feedback", law._replace(rates=np.zeros((1, 4, U)))),
     ]:
         with pytest.raises((ValueError, TypeError)):
-            model.rollout(**(good | {name: wrong}))
+            run(**{name: wrong})
     with pytest.raises((ValueError, TypeError)):
-        model.rollout(**(good | {"tau": lambda t, q, qd: np.zeros((3, U + 1))}))
+        run(tau=lambda t, q, qd: np.zeros((3, U + 1)))
     with pytest.raises((ValueError, TypeError)):
-        model.rollout(**(good | {"tau": lambda t, q, qd: np.zeros((2, U))}))
+        run(tau=lambda t, q, qd: np.zeros((2, U)))
     with pytest.raises((ValueError, TypeError)):
-        model.rollout(**(good | {"tau": lambda t, q, qd: "push"}))
+        run(tau=lambda t, q, qd: "push")
     with pytest.raises(TypeError):
         model.rollout()
+    with pytest.raises(AttributeError, match="'tuple' object has no attribute 'q'"):
+        model.rollout((1.0, 2.0))
+    with pytest.raises(OverflowError, match="substeps"):
+        run(substeps=2**40)
 
 
 def test_options_are_keyword_only() -> None:

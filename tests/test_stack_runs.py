@@ -12,6 +12,7 @@ from test_stacks import assert_equal, sweep
 
 import flexarm as fa
 from flexarm import ArgumentError, NotFiniteError
+from flexarm._calls.records import Rollout
 from flexarm.arm import Arm
 
 LANES = ("rk4", "ROS34PW2")
@@ -159,15 +160,17 @@ def test_no_arms_and_runs_that_fail() -> None:
     with pytest.raises(ArgumentError, match="arm is int, expected"):
         fa.simulate(3, q0, qd0, T)  # type: ignore[arg-type]
     core = arms._shared[0]
-    states = np.zeros((3, 2, arms.nq)), np.zeros((3, 2, arms.nv)), np.zeros((3, 2, 2))
-    rest = (np.array([0.0, 1.0]), "rk4", 1, None, False, None, states[2])
+    q, qd, tau = (np.zeros((3, 2, n)) for n in (arms.nq, arms.nv, 2))
+    given = Rollout(q, qd, np.array([[0.0, 1.0]]), "rk4", 1, None, False, tau)
     for numbers in ([0, 1, 3], [-1, 0, 0]):
         with pytest.raises(ValueError, match="an arm that is not there"):
-            core.rollout(np.array(numbers), *states[:2], *rest)
-    with pytest.raises(TypeError, match="one number for each trajectory"):
-        core.rollout(np.array([0, 1]), *states[:2], *rest)
-    with pytest.raises(ValueError, match="no method of a rollout of stacks"):
-        core.rollout(np.array([0, 1, 2]), *states[:2], rest[0], "newmark", *rest[2:])
+            core.rollout(given._replace(arms=np.array(numbers)))
+    with pytest.raises(ValueError, match="arms has the wrong shape"):
+        core.rollout(given._replace(arms=np.array([0, 1])))
+    with pytest.raises(ValueError, match="no arms, or no method"):
+        core.rollout(given._replace(arms=np.arange(3), method="newmark"))
+    with pytest.raises(ValueError, match="no arms, or no method"):
+        core.rollout(given)
 
 
 def test_inverse_kinematics_of_each_arm() -> None:

@@ -13,6 +13,14 @@ fa_model *py_model_of(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, PY_MODEL_CAPSULE);
 }
 
+int py_add_type(PyObject *module, PyType_Spec *spec, const char *name)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    const int status = type ? PyModule_AddObjectRef(module, name, type) : -1;
+    Py_XDECREF(type);
+    return status;
+}
+
 /*
  * Raises with the GIL held, whatever the caller holds. A batch may come in pieces; where
  * an earlier piece has raised, its exception stays.
@@ -76,6 +84,20 @@ int py_interrupted(npy_intp states)
     }
     PyGILState_Release(gil);
     return base_main.stopped;
+}
+
+int py_tick(void *tick, size_t done)
+{
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    int stop = PyErr_CheckSignals() != 0;
+
+    if (!stop && tick) {
+        PyObject *answer = PyObject_CallFunction(tick, "n", (Py_ssize_t)done);
+        stop = !answer;
+        Py_XDECREF(answer);
+    }
+    PyGILState_Release(gil);
+    return stop;
 }
 
 /* the thread that forked is the main one of the child */

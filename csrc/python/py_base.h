@@ -26,15 +26,37 @@ fa_model *py_model_of(PyObject *capsule);
 void py_raise(const char *class_name, const char *message);
 
 /*
- * Tells of so many states that are done in the calling thread, which may be any. Nonzero
+ * Counts states that are done in the calling thread, which may be any. Nonzero
  * if it is the main one and Ctrl-C was pressed: KeyboardInterrupt is set then.
  */
 int py_interrupted(npy_intp states);
+
+/* tick of a call: looks for Ctrl-C and calls tick(done) unless it is NULL; nonzero with
+ * an exception set to stop */
+int py_tick(void *tick, size_t done);
 
 /* learns which thread is the main one; -1 with an exception set on failure */
 int py_interrupts_import(void);
 
 /* states between two looks for Ctrl-C */
 enum { LOOP_CHUNK = 8192 };
+
+/* bytes of scratch on the stack, more is on the heap; alignment of scratch */
+enum { PY_STACK = 24 * 1024, PY_ALIGN = 64 };
+
+/* scratch of `size` bytes: `stack`, unless that is NULL or too small, or memory of which
+ * the caller frees *heap; NULL without an exception if there is none */
+static inline char *py_scratch(char *stack, size_t size, char **heap)
+{
+    *heap = NULL;
+    if (stack && size <= PY_STACK) {
+        return stack;
+    }
+    *heap = PyMem_RawMalloc(size + PY_ALIGN);
+    return *heap ? *heap + (PY_ALIGN - (uintptr_t)*heap % PY_ALIGN) : NULL;
+}
+
+/* adds a type to the module; -1 with an exception set on failure */
+int py_add_type(PyObject *module, PyType_Spec *spec, const char *name);
 
 #endif

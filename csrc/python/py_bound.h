@@ -15,9 +15,6 @@
 #include "model/layout.h"
 #include "model/stacks.h"
 
-/* bytes of scratch on the stack, more is on the heap; alignment of scratch */
-enum { LOOP_STACK = 24 * 1024, LOOP_ALIGN = 64 };
-
 /* operands of a gufunc: numbers of an arm and of a node, the inputs, the output; their
  * core dimensions */
 enum { LOOP_OPERANDS = FA_MOST_OPERANDS + 2, LOOP_DIMS = 3 };

@@ -15,6 +15,7 @@
  * Aliases  out= may be an input: a state is read before its result is written.
  */
 #include "python/py_call.h"
+#include "python/py_base.h"
 #include "python/py_bound.h"
 #include "python/py_explain.h"
 #include "python/py_isa.h"
@@ -96,16 +97,12 @@ static int call_kernel(const loop_bound *b, const int64_t *index,
                        const fa_operand *operands)
 {
     const fa_kernels *kernels = py_kernels(b->model ? 1 : SIZE_MAX);
-    _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
-    char *heap = NULL, *work = stack;
+    _Alignas(PY_ALIGN) char stack[PY_STACK];
+    char *heap, *work = py_scratch(stack, b->work_size, &heap);
 
-    if (b->work_size > LOOP_STACK) {
-        heap = PyMem_RawMalloc(b->work_size + LOOP_ALIGN);
-        if (!heap) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        work = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
+    if (!work) {
+        PyErr_NoMemory();
+        return -1;
     }
     const fa_failures bad = b->model
                                 ? kernels->batch(b->model, b->kernel, 1,

@@ -2,124 +2,88 @@
  * py_ik.c -- inverse kinematics with NumPy arrays
  */
 #include "python/py_ik.h"
+#include "python/py_base.h"
 #include "python/py_isa.h"
 #include "python/py_numpy.h"
+#include "python/py_record.h"
 #include "python/py_threads.h"
 
 #include "calls/targets.h"
 #include "library/tables.h"
 #include "model/layout.h"
 
-enum { IK_ALIGN = 64, IK_STACK = 24 * 1024 };
+typedef struct {
+    fa_ik run;
+    int threads;
+} ik_job;
 
-static int ik_tick(void *context, size_t done)
+/* letters of shapes: c targets, q positions */
+#define ROW(name, type, shape, at, flags)                                              \
+    {name, type, shape, offsetof(ik_job, at), 0, flags}
+
+static const py_field ik_fields[] = {
+    ROW("target", NPY_DOUBLE, "c44", run.target, 0),
+    ROW("q", NPY_DOUBLE, "cq", run.q, PY_WRITTEN),
+    ROW("residual", NPY_DOUBLE, "c6", run.residual, PY_WRITTEN),
+    ROW("cost", NPY_DOUBLE, "c", run.cost, PY_WRITTEN),
+    ROW("status", NPY_INT32, "c", run.status, PY_WRITTEN),
+    ROW("iterations", NPY_INT32, "c", run.iterations, PY_WRITTEN),
+    ROW("limits", NPY_DOUBLE, "2q", run.lower, PY_OPTIONAL),
+    {"wrench", NPY_DOUBLE, "c6", offsetof(ik_job, run.wrench),
+     offsetof(ik_job, run.wrench_stride), PY_OPTIONAL},
+    ROW("weights", NPY_DOUBLE, "6", run.weights, PY_COPIED),
+    ROW("node", PY_INT, "", run.node, 0),
+    ROW("place_only", PY_INT, "", run.place_only, 0),
+    ROW("deflection", PY_INT, "", run.deflection, 0),
+    ROW("wrench_in_base", PY_INT, "", run.wrench_in_base, 0),
+    ROW("tolerance", PY_REAL, "", run.tolerance, 0),
+    ROW("stationary", PY_REAL, "", run.stationary, 0),
+    ROW("damping", PY_REAL, "", run.damping, 0),
+    ROW("max_iterations", PY_INT, "", run.max_iterations, 0),
+    ROW("monotone", PY_INT, "", run.monotone, 0),
+    ROW("threads", PY_INT, "", threads, 0),
+    {0},
+};
+
+/* nonzero with an exception set on failure */
+static int ik_run(const fa_model *model, const ik_job *job)
 {
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    const int stop = PyErr_CheckSignals() != 0;
+    const fa_kernels *kernels = py_kernels(job->run.count);
+    const size_t size = kernels->ik_work_size(model, &job->run);
+    _Alignas(PY_ALIGN) char stack[PY_STACK];
+    char *heap, *work = py_scratch(stack, size, &heap);
+    int stopped = 0;
 
-    (void)context;
-    (void)done;
-    PyGILState_Release(gil);
-    return stop;
-}
-
-/* data of a C-contiguous array of the given size; NULL and an exception if it is none */
-static void *ik_data(PyObject *object, int type, npy_intp size, int written,
-                     const char *what)
-{
-    PyArrayObject *a = (PyArrayObject *)object;
-    if (!PyArray_Check(object) || PyArray_TYPE(a) != type || PyArray_SIZE(a) != size ||
-        !(written ? PyArray_ISCARRAY(a) : PyArray_ISCARRAY_RO(a))) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s must be a C-ordered array of its type with %zd entries", what,
-                     (Py_ssize_t)size);
-        return NULL;
-    }
-    return PyArray_DATA(a);
-}
-
-/* the arrays of a run; limits (2, nq) and wrench (count or 1, 6) may be None */
-static int ik_fill(const fa_model *model, fa_ik *run, PyObject *const *arrays)
-{
-    const npy_intp count = (npy_intp)run->count, nq = model->nq;
-
-    run->target = ik_data(arrays[0], NPY_DOUBLE, 16 * count, 0, "target");
-    run->q = run->target ? ik_data(arrays[1], NPY_DOUBLE, nq * count, 1, "q") : NULL;
-    run->residual =
-        run->q ? ik_data(arrays[2], NPY_DOUBLE, 6 * count, 1, "residual") : NULL;
-    run->cost = run->residual ? ik_data(arrays[3], NPY_DOUBLE, count, 1, "cost") : NULL;
-    run->status = run->cost ? ik_data(arrays[4], NPY_INT32, count, 1, "status") : NULL;
-    run->iterations =
-        run->status ? ik_data(arrays[5], NPY_INT32, count, 1, "iterations") : NULL;
-    if (!run->iterations) {
+    if (!work) {
+        PyErr_NoMemory();
         return -1;
     }
-    if (arrays[6] != Py_None) {
-        run->lower = ik_data(arrays[6], NPY_DOUBLE, 2 * nq, 0, "limits");
-        if (!run->lower) {
-            return -1;
-        }
-        run->upper = run->lower + nq;
-    }
-    if (arrays[7] != Py_None) {
-        const npy_intp size =
-            PyArray_Check(arrays[7]) ? PyArray_SIZE((PyArrayObject *)arrays[7]) : 6;
-        run->wrench_stride = size == 6 ? 0 : 6;
-        run->wrench =
-            ik_data(arrays[7], NPY_DOUBLE, size == 6 ? 6 : 6 * count, 0, "wrench");
-        if (!run->wrench) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/*
- * inverse_kinematics(target, q, residual, cost, status, iterations, limits, wrench,
- *                    weights, node, place_only, deflection, wrench_in_base, tolerance,
- *                    stationary, damping, max_iterations, monotone, threads)
- */
-PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args)
-{
-    PyObject *arrays[8];
-    fa_ik run = {.tick = ik_tick};
-    double *w = run.weights;
-    _Alignas(IK_ALIGN) char stack[IK_STACK];
-    char *heap = NULL, *work = stack;
-    int stopped = 0, threads;
-
-    if (!PyArg_ParseTuple(args, "OOOOOOOO(dddddd)ipppdddipi:inverse_kinematics", arrays,
-                          arrays + 1, arrays + 2, arrays + 3, arrays + 4, arrays + 5,
-                          arrays + 6, arrays + 7, w, w + 1, w + 2, w + 3, w + 4, w + 5,
-                          &run.node, &run.place_only, &run.deflection,
-                          &run.wrench_in_base, &run.tolerance, &run.stationary,
-                          &run.damping, &run.max_iterations, &run.monotone, &threads)) {
-        return NULL;
-    }
-    if (run.node < 0 || run.node >= model->n_nodes || !PyArray_Check(arrays[3])) {
-        PyErr_SetString(PyExc_ValueError, "no such node, or cost is no array");
-        return NULL;
-    }
-    run.count = (size_t)PyArray_SIZE((PyArrayObject *)arrays[3]);
-    if (ik_fill(model, &run, arrays) < 0) {
-        return NULL;
-    }
-    const fa_kernels *kernels = py_kernels(run.count);
-    const size_t size = kernels->ik_work_size(model, &run);
-    if (size > IK_STACK) {
-        heap = PyMem_RawMalloc(size + IK_ALIGN);
-        if (!heap) {
-            return PyErr_NoMemory();
-        }
-        work = heap + (IK_ALIGN - (uintptr_t)heap % IK_ALIGN);
-    }
-    Py_BEGIN_ALLOW_THREADS if (run.count)
+    Py_BEGIN_ALLOW_THREADS if (job->run.count)
     {
-        stopped = py_split_ik(model, kernels, &run, threads, work, size);
+        stopped = py_split_ik(model, kernels, &job->run, job->threads, work, size);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(heap);
-    if (stopped) {
-        return NULL; /* the exception of Ctrl-C is set */
+    return stopped;
+}
+
+PyObject *py_inverse_kinematics(const fa_model *model, PyObject *record)
+{
+    ik_job job = {.run = {.tick = py_tick}};
+    py_lengths lengths;
+    py_references references = {0};
+
+    memset(&lengths, -1, sizeof lengths);
+    lengths.length['q'] = model->nq;
+    int failed = py_fetch(record, ik_fields, &lengths, &job, &references) < 0;
+    if (!failed && (job.run.node < 0 || job.run.node >= model->n_nodes)) {
+        PyErr_SetString(PyExc_ValueError, "no such node");
+        failed = 1;
     }
-    Py_RETURN_NONE;
+    if (!failed) {
+        job.run.count = (size_t)lengths.length['c'];
+        job.run.upper = job.run.lower ? job.run.lower + model->nq : NULL;
+        failed = ik_run(model, &job);
+    }
+    py_release(&references);
+    return failed ? NULL : Py_NewRef(Py_None);
 }

@@ -8,7 +8,7 @@
 
 #include "model/layout.h"
 
-/* method Model.inverse_kinematics */
-PyObject *py_inverse_kinematics(const fa_model *model, PyObject *args);
+/* method Model.inverse_kinematics; the argument is a TargetRun */
+PyObject *py_inverse_kinematics(const fa_model *model, PyObject *record);
 
 #endif

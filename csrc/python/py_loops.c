@@ -215,7 +215,7 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
      * states gives one state the same bits in any batch */
     const int any_width = b->model && !b->stack;
     const fa_kernels *kernels = py_kernels(any_width ? (size_t)dims[0] : SIZE_MAX);
-    _Alignas(LOOP_ALIGN) char stack[LOOP_STACK];
+    _Alignas(PY_ALIGN) char stack[PY_STACK];
     fa_operand operands[FA_MOST_OPERANDS];
 
     if (b->stack) { /* the number of the arm stands before what any gufunc has */
@@ -234,17 +234,13 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     /* scratch: offsets, then the lanes and the work of the kernel, once per call */
     const size_t n_offsets = loop_operands(b, args, dims, steps, operands);
     const size_t work_at =
-        (n_offsets * sizeof(ptrdiff_t) + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN;
+        (n_offsets * sizeof(ptrdiff_t) + PY_ALIGN - 1) / PY_ALIGN * PY_ALIGN;
     const size_t work_size = loop_work_size(b, kernels, operands);
     const size_t total = work_at + work_size;
-    char *heap = NULL, *scratch = stack;
-    if (total > LOOP_STACK) {
-        heap = PyMem_RawMalloc(total + LOOP_ALIGN);
-        if (!heap) {
-            py_raise("FlexarmError", "no memory for the scratch of a batch");
-            return;
-        }
-        scratch = heap + (LOOP_ALIGN - (uintptr_t)heap % LOOP_ALIGN);
+    char *heap, *scratch = py_scratch(stack, total, &heap);
+    if (!scratch) {
+        py_raise("FlexarmError", "no memory for the scratch of a batch");
+        return;
     }
     if (n_offsets) {
         loop_offsets(b, dims, steps, operands, (ptrdiff_t *)(void *)scratch);

@@ -287,22 +287,20 @@ static PyObject *model_threaded(PyObject *object, PyObject *args)
                : NULL;
 }
 
-static PyObject *model_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
+static PyObject *model_rollout(PyObject *object, PyObject *record)
 {
-    const model_object *self = (const model_object *)object;
-    return py_rollout(py_model_of(self->capsule), NULL, NULL, args, kwargs);
+    return py_rollout(py_model_of(((model_object *)object)->capsule), NULL, record);
 }
 
-static PyObject *model_sampled_loop(PyObject *object, PyObject *args)
+static PyObject *model_sampled_loop(PyObject *object, PyObject *record)
 {
-    const model_object *self = (const model_object *)object;
-    return py_sampled_loop(py_model_of(self->capsule), args);
+    return py_sampled_loop(py_model_of(((model_object *)object)->capsule), record);
 }
 
-static PyObject *model_inverse_kinematics(PyObject *object, PyObject *args)
+static PyObject *model_inverse_kinematics(PyObject *object, PyObject *record)
 {
-    const model_object *self = (const model_object *)object;
-    return py_inverse_kinematics(py_model_of(self->capsule), args);
+    return py_inverse_kinematics(py_model_of(((model_object *)object)->capsule),
+                                 record);
 }
 
 #define MODEL_GUFUNC(kernel, name, ...)                                                \
@@ -323,13 +321,13 @@ static PyMethodDef model_methods[] = {
      "threaded(name, threads): the gufunc whose calls take up to so many threads."},
     {"work_size", model_work_size, METH_O,
      "work_size(name): bytes of scratch of one thread, for any number of states."},
-    {"rollout", (PyCFunction)(void (*)(void))model_rollout,
-     METH_VARARGS | METH_KEYWORDS,
-     "A batch of trajectories by a fixed-step method; see simulate."},
-    {"sampled_loop", model_sampled_loop, METH_VARARGS,
-     "A batch of loops of a linear law at samples; see control.simulate_loop."},
-    {"inverse_kinematics", model_inverse_kinematics, METH_VARARGS,
-     "Joint positions of many target poses; see inverse_kinematics."},
+    {"rollout", model_rollout, METH_O,
+     "rollout(run): a batch of trajectories; see simulate."},
+    {"sampled_loop", model_sampled_loop, METH_O,
+     "sampled_loop(run): a batch of loops of a linear law at samples; see "
+     "control.simulate_loop."},
+    {"inverse_kinematics", model_inverse_kinematics, METH_O,
+     "inverse_kinematics(run): joint positions of many target poses."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -356,8 +354,5 @@ static PyType_Spec model_spec = {
 
 int py_add_model_type(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &model_spec, NULL);
-    const int status = type ? PyModule_AddObjectRef(module, "Model", type) : -1;
-    Py_XDECREF(type);
-    return status;
+    return py_add_type(module, &model_spec, "Model");
 }

@@ -107,8 +107,8 @@ static PyMethodDef module_methods[] = {
      "about the arm and its arguments."},
     {"quiet_map", py_quiet_map, METH_O,
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
-    {"time_scaling", py_time_scaling, METH_VARARGS,
-     "The fastest motion along a path within limits; fills arrays."},
+    {"time_scaling", py_time_scaling, METH_O,
+     "time_scaling(run): the fastest motion along a path within limits."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,11 +9,10 @@
 #include "model/layout.h"
 #include "model/stacks.h"
 
-/* methods Model.rollout and Stack.rollout, which has the numbers of the arms besides */
-PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *arms,
-                     PyObject *args, PyObject *kwargs);
+/* methods Model.rollout and, with a stack, Stack.rollout; the argument is a Rollout */
+PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *record);
 
-/* method Model.sampled_loop */
-PyObject *py_sampled_loop(const fa_model *model, PyObject *args);
+/* method Model.sampled_loop; the argument is a SampledLoop */
+PyObject *py_sampled_loop(const fa_model *model, PyObject *record);
 
 #endif

@@ -6,6 +6,7 @@
  * the fa_stack in place of the fa_model.
  */
 #include "python/py_stack.h"
+#include "python/py_base.h"
 #include "python/py_isa.h"
 #include "python/py_loops.h"
 #include "python/py_model.h"
@@ -132,22 +133,10 @@ static PyObject *stack_gufunc(PyObject *object, PyObject *args)
     return NULL;
 }
 
-static PyObject *stack_rollout(PyObject *object, PyObject *args, PyObject *kwargs)
+static PyObject *stack_rollout(PyObject *object, PyObject *record)
 {
     const fa_stack *stack = stack_of(((stack_object *)object)->capsule);
-    PyObject *result = NULL;
-
-    if (PyTuple_GET_SIZE(args) < 1) {
-        PyErr_SetString(PyExc_TypeError, "rollout needs the numbers of the arms");
-        return NULL;
-    }
-    PyObject *rest = PyTuple_GetSlice(args, 1, PyTuple_GET_SIZE(args));
-    if (rest) {
-        result =
-            py_rollout(stack->model, stack, PyTuple_GET_ITEM(args, 0), rest, kwargs);
-        Py_DECREF(rest);
-    }
-    return result;
+    return py_rollout(stack->model, stack, record);
 }
 
 static PyMethodDef stack_methods[] = {
@@ -156,9 +145,8 @@ static PyMethodDef stack_methods[] = {
      "gufunc(name, quiet=False, threads=1): the gufunc of a kernel, whose first "
      "operand "
      "is the number of the arm; a quiet one leaves failed states as NaN."},
-    {"rollout", (PyCFunction)(void (*)(void))stack_rollout,
-     METH_VARARGS | METH_KEYWORDS,
-     "rollout(arms, ...): Model.rollout, each trajectory with the arm of its number."},
+    {"rollout", stack_rollout, METH_O,
+     "rollout(run): Model.rollout, each trajectory with the arm of its number."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -183,8 +171,5 @@ static PyType_Spec stack_spec = {
 
 int py_add_stack_type(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &stack_spec, NULL);
-    const int status = type ? PyModule_AddObjectRef(module, "Stack", type) : -1;
-    Py_XDECREF(type);
-    return status;
+    return py_add_type(module, &stack_spec, "Stack");
 }

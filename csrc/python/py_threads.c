@@ -35,13 +35,13 @@ typedef struct {
 static split_scratch split_allocate(int *threads, size_t size)
 {
     const int slots = *threads < FA_POOL_MOST ? *threads : FA_POOL_MOST;
-    split_scratch scratch = {.size = (size + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN};
+    split_scratch scratch = {.size = (size + PY_ALIGN - 1) / PY_ALIGN * PY_ALIGN};
 
     /* not PyMem_RawMalloc: where it is traced it takes the GIL */
-    scratch.block = malloc((size_t)(slots - 1) * scratch.size + LOOP_ALIGN);
+    scratch.block = malloc((size_t)(slots - 1) * scratch.size + PY_ALIGN);
     if (scratch.block) {
-        scratch.first = (char *)scratch.block +
-                        (LOOP_ALIGN - (uintptr_t)scratch.block % LOOP_ALIGN);
+        scratch.first =
+            (char *)scratch.block + (PY_ALIGN - (uintptr_t)scratch.block % PY_ALIGN);
     }
     *threads = scratch.block ? slots : 1;
     return scratch;
@@ -136,7 +136,7 @@ typedef struct {
     const fa_ik *ik;
     split_scratch scratch;
     void *work;
-    atomic_size_t done; /* what the tick is told */
+    atomic_size_t done; /* number for the tick */
     atomic_int stopped;
 } split_runs;
 
@@ -144,7 +144,7 @@ typedef struct {
 typedef struct {
     split_runs *runs;
     int slot;
-    size_t told; /* of this part */
+    size_t counted; /* of this part */
 } split_part;
 
 /* the user's tick, in the calling thread */
@@ -164,8 +164,8 @@ static int split_tick(void *context, size_t done)
 {
     split_part *part = context;
 
-    atomic_fetch_add(&part->runs->done, done - part->told);
-    part->told = done;
+    atomic_fetch_add(&part->runs->done, done - part->counted);
+    part->counted = done;
     return part->slot == 0 ? split_look(part->runs) : atomic_load(&part->runs->stopped);
 }
 
@@ -242,7 +242,7 @@ static int split_rollout_part(void *context, int slot, size_t first, size_t coun
                  blocks = (count + lanes - 1) / lanes;
     const size_t each = run.method == FA_RODAS4P ? 1 : (size_t)run.substeps;
     const size_t steps = run.sampled ? run.sampled->n_steps : (n - 1) * each;
-    atomic_fetch_add(&c->done, blocks * steps - part.told);
+    atomic_fetch_add(&c->done, blocks * steps - part.counted);
     return 0;
 }
 
@@ -265,7 +265,7 @@ static int split_ik_part(void *context, int slot, size_t first, size_t count)
     if (c->kernels->ik(c->model, &run, split_work(&c->scratch, slot, c->work))) {
         return 1;
     }
-    atomic_fetch_add(&c->done, count - part.told);
+    atomic_fetch_add(&c->done, count - part.counted);
     return 0;
 }
 

@@ -6,8 +6,7 @@
 
 #include "python/py_base.h"
 
-/* method _core.time_scaling(s, a, b, lower, upper, x_max, controllable, curve, x, u,
- * x_start, (least, largest x at the end), scheme): status and where it failed */
-PyObject *py_time_scaling(PyObject *module, PyObject *args);
+/* function _core.time_scaling of a ScalingRun: status and where it failed */
+PyObject *py_time_scaling(PyObject *module, PyObject *record);
 
 #endif

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .arm_like import ArmLike
 from .explain import check_out
+from .records import Gains, Rollout
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -116,14 +117,8 @@ def _part(x: Any, at: Places) -> Any:
     return x if shared else np.ascontiguousarray(x[at])
 
 
-def rollout(
-    arms: tuple[ArmLike, ...],
-    numbers: Any,
-    written: tuple[Array, ...],
-    run: Callable[..., None],
-    threads: int,
-) -> None:
-    """Run trajectories arm by arm, on threads side by side.
+def rollout(arms: tuple[ArmLike, ...], numbers: Any, run: Rollout) -> None:
+    """Run trajectories arm by arm, as many arms at once as the run has threads.
 
     Parameters
     ----------
@@ -131,31 +126,35 @@ def rollout(
         All arms.
     numbers : (n,) ndarray of int
         Arm of each trajectory.
-    written : tuple of (n, ...) ndarray
-        Arrays that a run reads and writes.
-    run : callable
-        Function of the model of an arm, of a function that returns the rows of an array
-        that belong to it, and of its part of `written`.
-    threads : int
-        Arms that run at once.
+    run : Rollout
+        Run of n trajectories.
     """
+    written = ("q", "qd", "tau_out") + ("report",) * (run.report is not None)
 
     def one(group: tuple[int, Places]) -> None:
         arm, at = group
-        parts = [np.ascontiguousarray(x[at]) for x in written]
+        gains = run.feedback
+        if gains is not None:
+            gains = Gains._make(_part(x, at) for x in gains)
+        parts: dict[str, Any] = {
+            name: np.ascontiguousarray(getattr(run, name)[at]) for name in written
+        }
+        own = parts | {"t": _part(run.t, at), "tau": _part(run.tau, at)}
         try:
-            run(arms[arm]._model, lambda x: _part(x, at), *parts)
+            arms[arm]._model.rollout(
+                run._replace(**own, feedback=gains, tick=None, threads=1)
+            )
         finally:
-            for x, part in zip(written, parts, strict=True):
-                x[at] = part
+            for name, part in parts.items():
+                getattr(run, name)[at] = part
 
-    if threads == 1:
+    if run.threads == 1:
         for group in groups(numbers):
             one(group)
         return
     from concurrent.futures import ThreadPoolExecutor  # not every program needs it
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(run.threads) as pool:
         try:
             list(pool.map(one, groups(numbers)))
         except BaseException:

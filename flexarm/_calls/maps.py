@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._support.checks import POSE_TOLERANCE, pose_fault, rotation_fault
+from .._core import LIE_ROUNDING, LIE_TOLERANCE
+from .._support.checks import pose_fault, rotation_fault
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from .arguments import check_numbers, common_batch, real_array
 from .explain import check_out
 
 Array = NDArray[np.float64]
-
-ROUNDING = 1e-9  # LIE_ROUNDING of the kernels
 
 
 def core_array(name: str, value: Any, core: tuple[int | None, ...]) -> Any:
@@ -81,7 +80,7 @@ def _place(key: str, array: Any, index: tuple[int, ...], core: tuple[int, ...]) 
 
 
 def _hat_fault(S: Array) -> str:
-    if len(S) == 4 and np.abs(S[3]).max() > ROUNDING:
+    if len(S) == 4 and np.abs(S[3]).max() > LIE_ROUNDING:
         return "not the matrix of a twist: its last row is not zero"
     off = float(np.abs(S[:3, :3] + S[:3, :3].T).max())
     if off == 0.0:
@@ -95,11 +94,11 @@ def _dual_fault(pair: Array) -> str:
     fault = rotation_fault(real) if len(real) == 3 else pose_fault(real)
     if fault:
         return f"a pair whose real part is {fault}"
-    if len(real) == 4 and np.abs(dual[3]).max() > ROUNDING:
+    if len(real) == 4 and np.abs(dual[3]).max() > LIE_ROUNDING:
         return "a pair whose dual part has a last row that is not zero"
     S = dual[:3, :3] @ real[:3, :3].T
     off = float(np.abs(S + S.T).max())
-    if off > POSE_TOLERANCE * float(np.abs(S).max()) + ROUNDING:
+    if off > LIE_TOLERANCE * float(np.abs(S).max()) + LIE_ROUNDING:
         return (
             "a pair whose dual part is not theta~ times the real one: |S + S'| of "
             f"S = dual real' is {off:.2g}, expected zero; screws.dual_rotation and "

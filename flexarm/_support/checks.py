@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import LIE_TOLERANCE
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-# the FA_MAX_MODES (of one body) and FA_MAX_BODIES of fa_model.h
-MAX_MODES = 64
-MAX_BODIES = 4096
-
-# of poses and rotations.  Arguments of functions may be measured or of single precision
-# (LIE_TOLERANCE of the kernels); the error of a constant of a model is in all results.
-POSE_TOLERANCE = 1e-6
+# of poses and rotations.  Arguments of functions may be measured or of single
+# precision; the error of a constant of a model is in all results.
+POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
 
 

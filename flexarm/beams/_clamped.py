@@ -209,6 +209,23 @@ class TorsionModes(LinkModes):
         """Modal inertia, (n, n), in kg m^2."""
         return self.z
 
+    def _set_rod(self) -> float:
+        """Check the numbers of a uniform rod; return its inertia."""
+        length = positive("length of the rod", self.length, "m")
+        polar = positive(
+            "polar_inertia_per_length of the rod", self.polar_inertia_per_length, "kg m"
+        )
+        self._set(
+            length=length,
+            polar_inertia_per_length=polar,
+            torsional_stiffness=positive(
+                "torsional_stiffness of the rod", self.torsional_stiffness, "N m^2"
+            ),
+            n_modes=mode_count(self.n_modes),
+            normalization=known_normalization(self.normalization),
+        )
+        return polar * length
+
 
 @dataclass(frozen=True, eq=False)
 class RodModes(TorsionModes):
@@ -235,21 +252,9 @@ class RodModes(TorsionModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        length = positive("length of the rod", self.length, "m")
-        polar = positive(
-            "polar_inertia_per_length of the rod", self.polar_inertia_per_length, "kg m"
-        )
-        link = polar * length
-        self._set(
-            length=length,
-            polar_inertia_per_length=polar,
-            torsional_stiffness=positive(
-                "torsional_stiffness of the rod", self.torsional_stiffness, "N m^2"
-            ),
-            n_modes=mode_count(self.n_modes),
-            tip_inertia=payload("tip_inertia", self.tip_inertia, "kg m^2", link),
-            normalization=known_normalization(self.normalization),
-        )
+        link = self._set_rod()
+        tip = payload("tip_inertia", self.tip_inertia, "kg m^2", link)
+        self._set(tip_inertia=tip)
         self._solve(link)
 
     def _solve(self, link: float) -> None:

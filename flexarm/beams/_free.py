@@ -174,23 +174,11 @@ class FreeRodModes(TorsionModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        length = positive("length of the rod", self.length, "m")
-        polar = positive(
-            "polar_inertia_per_length of the rod", self.polar_inertia_per_length, "kg m"
-        )
-        self._set(
-            length=length,
-            polar_inertia_per_length=polar,
-            torsional_stiffness=positive(
-                "torsional_stiffness of the rod", self.torsional_stiffness, "N m^2"
-            ),
-            n_modes=mode_count(self.n_modes),
-            normalization=known_normalization(self.normalization),
-        )
+        link = self._set_rod()
         mode = np.arange(1.0, self.n_modes + 1.0)
-        self._keep(beta=np.pi * mode / length, amplitudes=np.ones(self.n_modes))
+        self._keep(beta=np.pi * mode / self.length, amplitudes=np.ones(self.n_modes))
         tip = self.tip_rotation
-        self._keep(amplitudes=self._scale(tip, tip, polar * length))
+        self._keep(amplitudes=self._scale(tip, tip, link))
 
     def _derivative(self, x: ArrayLike, order: int) -> Array:
         fraction = self._fraction(x)

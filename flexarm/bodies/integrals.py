@@ -18,15 +18,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._core import MAX_DRIVEN
 from .._support.checks import as_array, check_inertia, check_square
 from .._support.description import Description
 from ..errors import ModelError
 from .foreshortening import driven_shapes, projection
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
-
-# FA_MAX_DRIVEN of fa_model.h: number of all affine fields of a body
-MAX_DRIVEN = 12
 
 # accepts a mass matrix printed with seven digits
 RIGID_TOLERANCE = 1e-6
@@ -211,7 +209,7 @@ class ModalIntegrals(Description):
         )
 
     def pack(self) -> NDArray[np.float64]:
-        """Return them as one array, in the order of ``fa_model.h``."""
+        """Return them as one array, in the order of ``csrc/model/description.h``."""
         upper = np.triu_indices(3)
         n = self.n_modes
         parts = [
@@ -360,7 +358,7 @@ class DrivenShapes(Description):
         return DrivenShapes(W.T @ self.second @ W, self.integrals.change_basis(both))
 
     def pack(self) -> NDArray[np.float64]:
-        """Return them as one array, in the order of ``fa_model.h``."""
+        """Return them as one array, in the order of ``csrc/model/description.h``."""
         c, upper, n = self.integrals, np.triu_indices(3), self.second.shape[-1]
         own, more = slice(n), slice(n, None)
         J1s, J2s = (x[..., upper[0], upper[1]] for x in (c.J1s, c.J2s))

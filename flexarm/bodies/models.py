@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import MAX_MODES
 from .._support.checks import (
-    MAX_MODES,
     as_array,
     check_inertia,
     check_square,

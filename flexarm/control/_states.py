@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.records import Options
 from ..kinematics.positions import quiet_difference
 from ..simulation.core_loop import run_core
 from ..simulation.run import Run
@@ -80,7 +81,7 @@ def integrate(
         run = Run(arm, q, qd, np.array(span, dtype=np.float64), forces)
         run.hold = True
         step = np.inf if max_step is None else float(max_step)
-        run_core(run, "rk4", (0.0, 0.0, 0.0, step), False)
+        run_core(run, "rk4", Options(max_step=step), False)
         q, qd = (x[:, -1].reshape(*batch, x.shape[-1]) for x in (run.q, run.qd))
     lost = ~(np.broadcast_to(alive, batch) & is_ordinary(q, qd))
     q[lost] = qd[lost] = np.nan

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._support.checks import MAX_BODIES, as_array, check_angles
+from .._core import MAX_BODIES
+from .._support.checks import as_array, check_angles
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._joint_frames import JointFrames

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_finite, real_array
-from .._support.checks import MAX_BODIES, as_array, as_numbers
+from .._core import MAX_BODIES
+from .._support.checks import as_array, as_numbers
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..bodies.joints import unit_screw

@@ -8,8 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._calls.arguments import any_of, positive_number, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
 from .._support.checks import first_pose_fault
 from .._support.options import explained
@@ -32,8 +34,7 @@ from .targets import (
 
 Array = NDArray[np.float64]
 
-# fa_ik_status of fa_kernels.h
-_SOLVED, _NOT_FINITE = 0, 3
+_SOLVED, _NOT_FINITE = map(_core.IK_STATUSES.index, ("solved", "not finite"))
 _DAMPING = 0.01  # of the first step, in units of the squared error
 # largest cosine of error and columns at a minimum: in runs before a restart, and in the
 # last run
@@ -289,25 +290,27 @@ class _Job:
         if wrench is not None and at is not None and len(wrench) > 1:
             wrench = wrench[at]
         self.arm._model.inverse_kinematics(
-            T,
-            q,
-            residual,
-            cost,
-            status,
-            used,
-            self.limits,
-            wrench,
-            self.weights,
-            self.node,
-            self.place_only,
-            self.deflected,
-            self.in_base,
-            self.tolerance,
-            _TIGHT if last else _LOOSE,
-            _DAMPING,
-            self.max_iterations,
-            last,
-            self.threads,
+            TargetRun(
+                T.reshape(-1, 4, 4),
+                q.reshape(-1, self.arm.nq),
+                residual,
+                cost,
+                status,
+                used,
+                self.limits,
+                wrench,
+                np.array(self.weights),
+                self.node,
+                self.place_only,
+                self.deflected,
+                self.in_base,
+                self.tolerance,
+                _TIGHT if last else _LOOSE,
+                _DAMPING,
+                self.max_iterations,
+                last,
+                self.threads,
+            )
         )
         return residual, cost, status, used
 

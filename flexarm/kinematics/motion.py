@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._calls.arm_like import AnyArm
-from .._calls.chunks import in_chunks
-from .._calls.explain import explain
-from .._calls.threads import ONE, kernels, threaded
-from .nodes import check_frame, node_of, quiet_pose, turn_spatial
+from .._calls.threads import ONE, kernels
+from .nodes import check_frame, in_base, node_of, turned_vector
 
 
 def node_acceleration(
@@ -63,26 +61,12 @@ def node_acceleration(
     """
     check_frame(frame)
     index = node_of(arm, node)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        if frame == "node":
-            return model.node_acceleration(index, q, qd, qdd, out)
-
-        def turned(index: Any, q: Any, qd: Any, qdd: Any) -> Any:
-            a = model.node_acceleration(index, q, qd, qdd)
-            return turn_spatial(model.node_pose(index, q), a, -1)
-
-        return in_chunks(arm, turned, (index, q, qd, qdd), (0, 1, 1, 1), out)
-    except Exception as error:
-
-        def again() -> Any:
-            a = arm._model.quiet("node_acceleration")(index, q, qd, qdd)
-            return turn_spatial(quiet_pose(arm, index, q), a, -1)
-
-        own = {"out": out} if frame == "node" else {"again": again}
-        raise explain(
-            arm, "node_acceleration", error, extra=(index,), **own, q=q, qd=qd, qdd=qdd
-        ) from None
+    if frame == "node":
+        return kernels(arm, threads).node_acceleration(index, q, qd, qdd, out)
+    given = {"q": q, "qd": qd, "qdd": qdd}
+    return in_base(
+        arm, "node_acceleration", turned_vector, index, out, threads, **given
+    )
 
 
 def momentum(

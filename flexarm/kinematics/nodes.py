@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.explain import explain
-from .._calls.threads import ONE, kernels, threaded
+from .._calls.threads import ONE, kernels
 from ..errors import ArgumentError, ModelError
 
 _FRAMES = ("node", "base")
@@ -258,24 +259,9 @@ def jacobian(
     """
     check_frame(frame)
     index = node_of(arm, node)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        if frame == "node":
-            return model.jacobian(index, q, out)
-
-        def turned(index: Any, q: Any) -> Any:
-            return turn_spatial(model.node_pose(index, q), model.jacobian(index, q))
-
-        return in_chunks(arm, turned, (index, q), (0, 1), out)
-    except Exception as error:
-
-        def again() -> Any:
-            return turn_spatial(
-                quiet_pose(arm, index, q), arm._model.quiet("jacobian")(index, q)
-            )
-
-        own = {"out": out} if frame == "node" else {"again": again}
-        raise explain(arm, "jacobian", error, extra=(index,), **own, q=q) from None
+    if frame == "node":
+        return kernels(arm, threads).jacobian(index, q, out)
+    return in_base(arm, "jacobian", _turned_columns, index, out, threads, q=q)
 
 
 def node_velocity(
@@ -327,26 +313,9 @@ def node_velocity(
     """
     check_frame(frame)
     index = node_of(arm, node)
-    try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        if frame == "node":
-            return model.node_velocity(index, q, qd, out)
-
-        def turned(index: Any, q: Any, qd: Any) -> Any:
-            V = model.node_velocity(index, q, qd)
-            return turn_spatial(model.node_pose(index, q), V, -1)
-
-        return in_chunks(arm, turned, (index, q, qd), (0, 1, 1), out)
-    except Exception as error:
-
-        def again() -> Any:
-            V = arm._model.quiet("node_velocity")(index, q, qd)
-            return turn_spatial(quiet_pose(arm, index, q), V, -1)
-
-        own = {"out": out} if frame == "node" else {"again": again}
-        raise explain(
-            arm, "node_velocity", error, extra=(index,), **own, q=q, qd=qd
-        ) from None
+    if frame == "node":
+        return kernels(arm, threads).node_velocity(index, q, qd, out)
+    return in_base(arm, "node_velocity", turned_vector, index, out, threads, q=q, qd=qd)
 
 
 def wrench_forces(
@@ -402,31 +371,53 @@ def wrench_forces(
     """
     check_frame(frame)
     index = node_of(arm, node)
+    if frame == "node":
+        return kernels(arm, threads).wrench_forces(index, q, wrench, out)
+    return in_base(
+        arm, "wrench_forces", _pushed, index, out, threads, q=q, wrench=wrench
+    )
+
+
+def _turned_columns(pose: Any, quantity: Any, index: Any, q: Any) -> Any:
+    return turn_spatial(pose(index, q), quantity(index, q))
+
+
+def turned_vector(pose: Any, quantity: Any, index: Any, q: Any, *rates: Any) -> Any:
+    """Spatial vector of a node, turned to base axes."""
+    vector = quantity(index, q, *rates)
+    return turn_spatial(pose(index, q), vector, -1)
+
+
+def _pushed(pose: Any, forces: Any, index: Any, q: Any, wrench: Any) -> Any:
+    return forces(index, q, _turn_back(pose(index, q), wrench))
+
+
+def in_base(
+    arm: AnyArm,
+    name: str,
+    turned: Callable[..., Any],
+    index: Any,
+    out: Any,
+    threads: int,
+    **given: Any,
+) -> Any:
+    """Quantity of a node in base axes.
+
+    `turned` computes it from the gufunc of poses, that of the quantity, the number of
+    the node and the operands.
+    """
+    operands = (index, *given.values())
     try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
-        if frame == "node":
-            return model.wrench_forces(index, q, wrench, out)
-
-        def turned(index: Any, q: Any, wrench: Any) -> Any:
-            own = _turn_back(model.node_pose(index, q), wrench)
-            return model.wrench_forces(index, q, own)
-
-        return in_chunks(arm, turned, (index, q, wrench), (0, 1, 1), out)
+        model = kernels(arm, threads)
+        gufuncs = model.node_pose, getattr(model, name)
+        cores = (0,) + (1,) * len(given)
+        return in_chunks(arm, lambda *x: turned(*gufuncs, *x), operands, cores, out)
     except Exception as error:
 
         def again() -> Any:
-            turned = _turn_back(quiet_pose(arm, index, q), wrench)
-            return arm._model.quiet("wrench_forces")(index, q, turned)
+            return turned(*map(arm._model.quiet, ("node_pose", name)), *operands)
 
-        own = {"out": out} if frame == "node" else {"again": again}
-        raise explain(
-            arm, "wrench_forces", error, extra=(index,), **own, q=q, wrench=wrench
-        ) from None
-
-
-def quiet_pose(arm: AnyArm, index: Any, q: Any) -> Any:
-    """Poses of nodes, NaN for invalid positions."""
-    return arm._model.quiet("node_pose")(index, q)
+        raise explain(arm, name, error, extra=(index,), again=again, **given) from None
 
 
 def turn_spatial(pose: Any, spatial: Any, axis: int = -2) -> Any:

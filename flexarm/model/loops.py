@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
 from .._support.checks import as_array, check_rotation
 from .._support.description import Description
 from .._support.options import did_you_mean
 from ..errors import ModelError
+from .rows import row_of
 
 Array = NDArray[np.float64]
-
-DIRECTIONS = ("rx", "ry", "rz", "x", "y", "z")  # the order of the bits in fa_model.h
-
 
 _KINDS: dict[str, tuple[str, ...]] = {
     "fixed": DIRECTIONS,
@@ -251,24 +250,27 @@ def _coupling_row(arm: ArmLike, coupling: Coupling) -> Array:
 
 
 def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
-    """Loops, their frames and couplings in the layout of ``fa_model.h``."""
+    """Loops, their frames and couplings as rows of the C model."""
     loops, frames, couplings = [], [], []
     for constraint in arm.constraints:
         if isinstance(constraint, Coupling):
             couplings.append(_coupling_row(arm, constraint))
             continue
-        nodes = [-1 if e == "ground" else arm.node(*e) for e in constraint._ends]
-        bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
-        loops.append((*nodes, bits))
-        frames.append(
-            [
-                [*constraint.position, *constraint.rotation.ravel()],
-                [*constraint.position2, *constraint.rotation2.ravel()],
-            ]
+        first, second = (
+            -1 if e == "ground" else arm.node(*e) for e in constraint._ends
         )
+        bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
+        loops.append(row_of(LOOP_COLUMNS, first=first, second=second, directions=bits))
+        frames += [
+            row_of(FRAME_COLUMNS, position=x, rotation=R)
+            for x, R in (
+                (constraint.position, constraint.rotation),
+                (constraint.position2, constraint.rotation2),
+            )
+        ]
     return (
-        np.array(loops, dtype=np.intc).reshape(-1, 3),
-        np.array(frames, dtype=np.float64).reshape(-1, 2, 12),
+        np.array(loops, dtype=np.intc).reshape(-1, len(row_of(LOOP_COLUMNS))),
+        np.array(frames).reshape(-1, 2, len(row_of(FRAME_COLUMNS))),
         np.array(couplings, dtype=np.float64).reshape(-1, arm.motor_slice.stop + 1),
     )
 

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._core import PASSIVE_COLUMNS, PASSIVE_KINDS
 from ..bodies.drives import Drive
 from ..bodies.joints import Joint, on_axis
 from ..bodies.models import RigidBody
 from .loops import Coupling
+from .rows import row_of
 
 Array = NDArray[np.float64]
-
-# the order of fa_passive_kind
-SPRING, FRICTION, STOP = range(3)
 
 
 class Mount(NamedTuple):
@@ -155,7 +154,7 @@ def hidden_bodies(arm: ArmLike) -> list[Hidden]:
 class JointForce(NamedTuple):
     """Force inside a joint, on q_joint - ratio q_motor; H1 to H3 of the C code."""
 
-    kind: int
+    kind: str  # of PASSIVE_KINDS
     body: int  # of the joint or motor
     on_motor: bool  # acts only on the motor
     ratio: float  # zero: acts only on the joint
@@ -170,13 +169,13 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
         # springs of the joint and of the shaft
         if joint.stiffness:
             spring = (joint.stiffness, joint.rest, 0.0)
-            result.append(JointForce(SPRING, k, False, 0.0, spring))
+            result.append(JointForce("spring", k, False, 0.0, spring))
         if drive is not None and not drive.is_rigid:
             ratio, held = 1.0 / drive.gear_ratio, 0.0
             if not drive.is_free:
                 ratio, held = 0.0, drive.locked / drive.gear_ratio
             spring = (drive.stiffness, held, drive.damping)
-            result.append(JointForce(SPRING, k, False, ratio, spring))
+            result.append(JointForce("spring", k, False, ratio, spring))
         # dry friction of the joint and of the motor
         dry = [(joint.coulomb_friction, False)]
         if drive is not None and drive.is_free:
@@ -184,29 +183,33 @@ def joint_forces(arm: ArmLike) -> list[JointForce]:
         for friction, on_motor in dry:
             if friction is not None and friction.force > 0.0:
                 pair = (friction.force, friction.smoothing_velocity)
-                result.append(JointForce(FRICTION, k, on_motor, 0.0, pair))
+                result.append(JointForce("friction", k, on_motor, 0.0, pair))
+        # stops
         if joint.stops is not None:
             stops = joint.stops
             for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):
                 if np.isfinite(bound):
                     stop = (bound, side, stops.stiffness, stops.damping)
-                    result.append(JointForce(STOP, k, False, 0.0, stop))
+                    result.append(JointForce("stop", k, False, 0.0, stop))
     return result
 
 
 def force_rows(
     arm: ArmLike, joint_at: dict[int, int], rotor_at: dict[int, int]
 ) -> Array:
-    """Forces as rows of ``fa_model.h``, with numbers of bodies of the C model."""
-    rows = np.zeros((0, 8))
-    for force in joint_forces(arm):
-        at = rotor_at[force.body] if force.on_motor else joint_at[force.body]
-        motor = rotor_at[force.body] if force.ratio else -1
-        row = np.zeros(8)
-        row[:4] = force.kind, at, motor, force.ratio
-        row[4 : 4 + len(force.parameters)] = force.parameters
-        rows = np.vstack([rows, row])
-    return rows
+    """Forces as rows of the C model, with its numbers of bodies."""
+    rows = [
+        row_of(
+            PASSIVE_COLUMNS,
+            kind=PASSIVE_KINDS.index(force.kind),
+            body=rotor_at[force.body] if force.on_motor else joint_at[force.body],
+            rotor=rotor_at[force.body] if force.ratio else -1,
+            ratio=force.ratio,
+            parameters=np.array(force.parameters),
+        )
+        for force in joint_forces(arm)
+    ]
+    return np.array(rows).reshape(-1, len(row_of(PASSIVE_COLUMNS)))
 
 
 def rigid_couplings(arm: ArmLike) -> list[Coupling]:
@@ -274,7 +277,7 @@ def add_linear_forces(arm: ArmLike, which: str, matrix: Array) -> None:
         m.driven: arm.motor_slice.start + i for i, m in enumerate(free_mounts(arm))
     }
     for force in joint_forces(arm):
-        if force.kind != SPRING:
+        if force.kind != "spring":
             continue
         direction = np.zeros(arm.nv)
         direction[arm.body_joint_slice(force.body)] = 1.0

@@ -1,4 +1,4 @@
-"""An arm as plain arrays, in the layout that ``fa_model.h`` reads.
+"""An arm as plain arrays, in the layout of ``csrc/model/description.h``.
 
 The C model has joints of one screw and poses.  A joint with several screws becomes a
 chain: massless bodies without nodes carry all screws except the last.  A floating body
@@ -9,41 +9,52 @@ is fixed.  Motors of flexible joints are bodies without nodes, after all others.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._core import (
+    FIDELITIES,
+    JOINT_COLUMNS,
+    JOINT_KINDS,
+    NODE_COLUMNS,
+    PASSIVE_COLUMNS,
+    TOPOLOGY_COLUMNS,
+)
 from ..bodies.body import Body
 from ..bodies.integrals import DrivenShapes, modal_integrals
 from ..bodies.joints import Joint, on_axis
 from .loops import pack_constraints
 from .motors import Hidden, force_rows, hidden_bodies, merged
+from .rows import row_of
 
 Array = NDArray[np.float64]
-
-# the order of fa_joint
-_KINDS = ("fixed", "revolute", "prismatic", "helical", "spherical", "pose", "floating")
-MAX_DOF = 6
-
-FIDELITIES = ("full", "linear", "ruthless")  # the order of fa_fidelity
 
 
 class Packed(NamedTuple):
     """Arrays of an arm; its bodies include carriers in joints of several screws."""
 
-    # parent, its node, kind of joint, modes, nodes, dof, integrals given or not, nodes
-    # foreshortened or not, driven shapes, for a rotor 1 + the body that it drives
-    topology: NDArray[np.intc]  # (n, 10)
-    joints: Array  # (n, 57): axis, position, rotation, damping (6), subspace (6 x 6)
-    nodes: Array  # per node: mass, com, inertia (6), position, gamma, lambda, kappa
+    topology: NDArray[np.intc]  # (n, TOPOLOGY_COLUMNS), body by body
+    joints: Array  # (n, JOINT_COLUMNS)
+    nodes: Array  # per node: NODE_COLUMNS, whose modes are gamma, lambda, kappa
     modal: Array  # per body: stiffness, damping, given integrals, driven shapes
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
-    loops: NDArray[np.intc]  # (l, 3): nodes (-1: ground), bits of the directions
-    frames: Array  # (l, 2, 12): position, rotation
+    loops: NDArray[np.intc]  # (l, LOOP_COLUMNS)
+    frames: Array  # (l, 2, FRAME_COLUMNS)
     couplings: Array  # (c, joints and motors + 1): coefficients, constant
-    passive: Array  # (p, 8): kind, body, rotor or -1, ratio, parameters (4)
+    passive: Array  # (p, PASSIVE_COLUMNS)
+
+    def column(self, name: str) -> list[int]:
+        """Return a column of the topology."""
+        return cast(list[int], self.topology[:, TOPOLOGY_COLUMNS[name].start].tolist())
+
+    @property
+    def acting(self) -> list[list[float]]:
+        """Kind, body and rotor of each passive force."""
+        columns = [PASSIVE_COLUMNS[name].start for name in ("kind", "body", "rotor")]
+        return cast(list[list[float]], self.passive[:, columns].tolist())
 
 
 def _kind(joint: Joint, screw: Array) -> str:
@@ -55,14 +66,6 @@ def _kind(joint: Joint, screw: Array) -> str:
     if not screw[:3].any():
         return "prismatic"
     return "helical" if screw[3:].any() else "revolute"
-
-
-def _row(axis: Array) -> Array:
-    """Constants of one link without offset, rotation and friction."""
-    row = np.zeros(15 + MAX_DOF + 6 * MAX_DOF)
-    row[:3] = axis
-    row[6:15] = np.eye(3).ravel()
-    return row
 
 
 def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
@@ -78,19 +81,22 @@ def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
             axis = screw[:3] if screw[:3].any() else screw[3:]
             # from the point on the axis of the previous screw to that on this one
             beside, offset = point, point - beside
-        row = _row(axis)
-        row[3:6] = offset
-        row[15 : 15 + len(damping)] = damping
-        row[21 : 21 + screws.size] = screws.T.ravel()
-        rows.append((_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
+        row = row_of(
+            JOINT_COLUMNS,
+            axis=axis,
+            position=offset,
+            rotation=np.eye(3),
+            damping=damping,
+            subspace=screws.T,
+        )
+        rows.append((JOINT_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
     # fixed: a frame that is not on the last axis; the carrier of a floating body
     for _ in range((not rows) + bool(floats or beside.any())):
-        row = _row(z)
-        row[3:6] = 0.0 - beside
-        rows.append((_KINDS.index("fixed"), 0, row))
-    first = rows[0][2]
-    first[3:6] = joint.position + joint.rotation @ first[3:6]
-    first[6:15] = joint.rotation.ravel()
+        row = row_of(JOINT_COLUMNS, axis=z, position=0.0 - beside, rotation=np.eye(3))
+        rows.append((JOINT_KINDS.index("fixed"), 0, row))
+    first, at = rows[0][2], JOINT_COLUMNS["position"]
+    first[at] = joint.position + joint.rotation @ first[at]
+    first[JOINT_COLUMNS["rotation"]] = joint.rotation.ravel()
     return rows
 
 
@@ -98,17 +104,18 @@ def _node_rows(body: Body, massless: bool) -> Array:
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
     own = 0.0 if massless else 1.0
     kappa = body.node_foreshortening
-    return np.hstack(
-        [
-            own * body.node_mass[:, np.newaxis],
-            own * body.node_com,
-            own * inertia,
-            body.node_position,
-            body.node_translation.reshape(body.n_nodes, -1),
-            body.node_rotation.reshape(body.n_nodes, -1),
-            *([] if kappa is None else [kappa.reshape(body.n_nodes, -1)]),
-        ]
-    ).ravel()
+    modes = [body.node_translation, body.node_rotation]
+    if kappa is not None:
+        modes.append(kappa)
+    parts = {
+        "mass": own * body.node_mass[:, np.newaxis],
+        "com": own * body.node_com,
+        "inertia": own * inertia,
+        "position": body.node_position,
+    }
+    *columns, _ = NODE_COLUMNS  # the last ones are those of the modes
+    shapes = [x.reshape(body.n_nodes, -1) for x in modes]
+    return np.hstack([*(parts[name] for name in columns), *shapes]).ravel()
 
 
 def _driven(body: Body) -> DrivenShapes | None:
@@ -121,11 +128,13 @@ def _driven(body: Body) -> DrivenShapes | None:
 def _hidden_row(hidden: Hidden) -> Array:
     """Constants of the joint of a part of a motor."""
     joint = hidden.mount.joint
-    row = _row(hidden.mount.axis)
-    row[3:6] = joint.position + joint.rotation @ hidden.offset
-    row[6:15] = joint.rotation.ravel()
-    row[15] = hidden.damping
-    return row
+    return row_of(
+        JOINT_COLUMNS,
+        axis=hidden.mount.axis,
+        position=joint.position + joint.rotation @ hidden.offset,
+        rotation=joint.rotation,
+        damping=hidden.damping,
+    )
 
 
 def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
@@ -143,7 +152,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
     With `integrals` all bodies have modal integrals and no mass on nodes: inertia then
     is a linear function of the arrays.
     """
-    topology: list[tuple[int, ...]] = []
+    topology: list[Array] = []
     joints, nodes, modal = [], [], []
     place: list[int] = []  # number of each body in the C model
     joint_at: dict[int, int] = {}  # number of the carrier that has the joint
@@ -167,15 +176,21 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             last = i == len(rows) - 1
             n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
             if last and own is not None:
-                kind, node = (
-                    _KINDS.index("floating"),
-                    arm._node_offset[len(place)] + own,
-                )
-            given = last and (body.integrals is not None or moments is not None)
-            bends = last and body.node_foreshortening is not None
-            count = 0 if shapes is None or not last else len(shapes.second)
-            flags = (given, bends, count, 0)
-            topology.append((parent, node, kind, n_modes, n_nodes, n_dof, *flags))
+                kind = JOINT_KINDS.index("floating")
+                node = arm._node_offset[len(place)] + own
+            link = row_of(
+                TOPOLOGY_COLUMNS,
+                parent=parent,
+                node=node,
+                joint=kind,
+                modes=n_modes,
+                nodes=n_nodes,
+                dof=n_dof,
+                integrals=last and (body.integrals is not None or moments is not None),
+                second=last and body.node_foreshortening is not None,
+                shapes=0 if shapes is None or not last else len(shapes.second),
+            )
+            topology.append(link)
             joints.append(row)
             parent, node = len(topology) - 1, -1
         # nodes and modes
@@ -195,9 +210,17 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
         turns = hidden.kind != "fixed"
         if turns:
             rotor_at[driven] = len(topology)
-        drives = 1 + joint_at[driven] if turns else 0
-        at = _carrier(arm, hidden, place)
-        topology.append((*at, _KINDS.index(hidden.kind), 0, 0, turns, 1, 0, 0, drives))
+        parent, node = _carrier(arm, hidden, place)
+        link = row_of(
+            TOPOLOGY_COLUMNS,
+            parent=parent,
+            node=node,
+            joint=JOINT_KINDS.index(hidden.kind),
+            dof=turns,
+            integrals=True,
+            drives=1 + joint_at[driven] if turns else 0,
+        )
+        topology.append(link)
         joints.append(_hidden_row(hidden))
         modal.append(hidden.moments)
     return Packed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._support.checks import MAX_BODIES
+from .._core import MAX_BODIES
 from ..bodies.body import GROUND, Body
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_FRICTION = 1  # kind of `joint_forces`
-
 
 class RigidLevel:
     """Rates of an arm as ``S`` times those of its joints, forces by ``S'``.
@@ -71,7 +69,7 @@ class RigidLevel:
         result = []
         motors = {m.driven: k for k, m in enumerate(free_mounts(self.arm))}
         for force in joint_forces(self.arm):
-            if force.kind != _FRICTION:
+            if force.kind != "friction":
                 continue
             row = np.zeros(self.arm.nv)
             at: Any = self.arm.body_joint_slice(force.body)

@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._core import INTEGRAL_COLUMNS, JOINT_COLUMNS, PASSIVE_COLUMNS, PASSIVE_KINDS
 from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals, modal_integrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError
 from ..model.motors import (
-    FRICTION,
-    SPRING,
-    STOP,
     Hidden,
     JointForce,
     hidden_bodies,
@@ -33,6 +31,8 @@ from ..model.packing import Packed, joint_rows, pack
 Array = NDArray[np.float64]
 
 FAMILIES = ("inertia", "stiffness", "damping", "joint", "motor")
+
+_DAMPING, _PARAMETERS = JOINT_COLUMNS["damping"], PASSIVE_COLUMNS["parameters"]
 
 _AXES = ("x", "y", "z")
 _PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -257,7 +257,7 @@ class _Walk:
         place = 0
         for _, n_dof, _ in joint_rows(b.joint, b.attachment_node is not None):
             for j in range(n_dof):
-                at = [("joints", self.link * width + 15 + j, 1.0)]
+                at = [("joints", self.link * width + _DAMPING.start + j, 1.0)]
                 part = f".{names[place]}" if names[place] else ""
                 name = f"{b.name}{part}.damping"
                 yield self.one(name, _rate_unit(b, place), "joint", body, at)
@@ -280,19 +280,20 @@ class _Walk:
         turns = bool(b.joint.screws[:3].any())
         unit, angle = ("N m", "rad") if turns else ("N", "m")
         spring = f"{unit}/{angle}"
-        if force.kind == SPRING and b.name in own:
+        if force.kind == "spring" and b.name in own:
             own.remove(b.name)
             kinds = [("stiffness", spring, 0)]
-        elif force.kind == SPRING:
+        elif force.kind == "spring":
             kinds = [("drive.stiffness", spring, 0)]
             kinds += [("drive.damping", f"{unit} s/{angle}", 2)]
-        elif force.kind == FRICTION:
+        elif force.kind == "friction":
             who = "motor" if force.on_motor else "coulomb"
             kinds = [(f"{who} friction", unit, 0)]
         else:
             kinds = [("stop stiffness", spring, 2)]
         for name, unit, column in kinds:
-            at = [("passive", 8 * i + 4 + column, 1.0) for i in rows]
+            first, width = _PARAMETERS.start, self.packed.passive.shape[1]
+            at = [("passive", width * i + first + column, 1.0) for i in rows]
             yield self.one(f"{b.name}.{name}", unit, "joint", force.body, at)
 
     def hidden(self, part: Hidden) -> Iterator[Place]:
@@ -327,7 +328,7 @@ class _Walk:
             yield Place(f"{name}.{what}", value, unit, "motor", body, places)
         # viscous friction of their joints
         width = self.packed.joints.shape[1]
-        friction = [("joints", self.link * width + 15, 1.0)]
+        friction = [("joints", self.link * width + _DAMPING.start, 1.0)]
         unit = "N m s/rad" if part.mount.turns else "N s/m"
         yield self.one(f"{name}.motor damping", unit, "motor", body, friction)
         self.link += 1
@@ -335,7 +336,7 @@ class _Walk:
 
 def _are_stops(pair: list[JointForce]) -> bool:
     """Whether these are both stops of one joint."""
-    return all(x.kind == STOP for x in pair) and pair[0].body == pair[1].body
+    return all(x.kind == "stop" for x in pair) and pair[0].body == pair[1].body
 
 
 def _of_motor(x: Place) -> Place:
@@ -376,24 +377,25 @@ def geometry(packed: Packed) -> Packed:
 
 LINEAR = ("joints", "modal", "passive")
 
-# columns of rows of passive forces in which forces are linear
-_FACTORS = {SPRING: (4, 6), FRICTION: (4,), STOP: (6,)}
+# parameters of passive forces that are factors
+_FACTORS = {"spring": (0, 2), "friction": (0,), "stop": (2,)}
 
 
 def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
     """Masks of the constants in which forces are linear."""
     joints = np.zeros(packed.joints.shape, dtype=bool)
-    joints[:, 15:21] = True
+    joints[:, _DAMPING] = True
     passive = np.zeros(packed.passive.shape, dtype=bool)
-    for i, row in enumerate(packed.passive):
-        passive[i, list(_FACTORS[int(row[0])])] = True
+    for own, (kind, *_) in zip(passive, packed.acting, strict=True):
+        own[_PARAMETERS][list(_FACTORS[PASSIVE_KINDS[int(kind)]])] = True
     return {"joints": joints, "modal": _linear_modal(packed), "passive": passive}
 
 
 def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
     """Start of driven shapes in the modal array, their number, and that of modes."""
     result, at = [], 0
-    for _, _, _, n, _, _, given, _, p, _ in packed.topology.tolist():
+    columns = (packed.column(name) for name in ("modes", "integrals", "shapes"))
+    for n, given, p in zip(*columns, strict=True):
         at += 2 * n * n + given * given_size(n)
         if p:
             result.append((at, p, n))
@@ -412,7 +414,8 @@ def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
 
 def given_size(n: int) -> int:
     """Length of `ModalIntegrals.pack` for n modes."""
-    return 10 + 9 * n + 3 * n * n + n * (n + 1) // 2 + 6 * n + 6 * n * n
+    first: int = INTEGRAL_COLUMNS["modal"].start
+    return first + 9 * n + 3 * n * n + n * (n + 1) // 2 + 6 * n + 6 * n * n
 
 
 def driven_size(n: int, p: int) -> int:

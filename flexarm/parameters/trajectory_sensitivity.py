@@ -33,7 +33,7 @@ from .tangent import ArmTangent
 
 Array = NDArray[np.float64]
 
-_METHODS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
+INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 _AT_ONCE = 1024  # number of steps with stages in memory
 
@@ -506,12 +506,11 @@ def steps_of(
 def refuse_undifferentiated(
     arm: ArmLike, method: str, torque: Any, interpolation: str
 ) -> None:
-    """Raise for runs whose steps have no derivatives here."""
-    # methods and forces
-    if method not in _METHODS:
+    """Refuse runs whose steps have no derivatives here."""
+    if method not in INTEGRATORS:
         raise ArgumentError(
             f"method is {method!r}, whose steps are not differentiated here; expected "
-            f"{', '.join(map(repr, _METHODS[:-1]))} or {_METHODS[-1]!r}"
+            f"{', '.join(map(repr, INTEGRATORS[:-1]))} or {INTEGRATORS[-1]!r}"
         )
     if callable(torque) or isinstance(torque, JointFeedback):
         raise ArgumentError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.records import Gains, Options, Rollout
 from ..errors import ArgumentError
 from .core_loop import substeps_of
 from .events import Event, Occurrence
@@ -14,7 +15,6 @@ from .joint_feedback import JointFeedback
 from .run import Run
 
 Array = NDArray[np.float64]
-Options = tuple[float, float, float, float]
 
 _ROUNDS = 100
 _PARTS = 8  # of an interval, at whose ends the sign is computed
@@ -203,7 +203,7 @@ class Again:
         gains = None
         if run.gains is not None:
             diagonal, kp, kd, reference, rates = run.gains
-            gains = (
+            gains = Gains(
                 diagonal,
                 np.ascontiguousarray(kp[i % len(kp)]),
                 np.ascontiguousarray(kd[i % len(kd)]),
@@ -215,17 +215,18 @@ class Again:
         # one run for all intervals
         arms: Any = run.flat if run.stack is None else run.flat[i]
         arms._model.rollout(
-            q,
-            qd,
-            t,
-            self.method,
-            substeps_of(run.t, self.method, self.options[-1]),
-            forces,
-            run.hold,
-            None,
-            np.full((n, 2, run.n_tau), np.nan),
-            gains,
-            self.options,
+            Rollout(
+                q,
+                qd,
+                t,
+                self.method,
+                substeps_of(run.t, self.method, self.options.max_step),
+                forces,
+                run.hold,
+                np.full((n, 2, run.n_tau), np.nan),
+                gains,
+                self.options,
+            )
         )
         return q[:, 1], qd[:, 1]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.records import Options
 from .run import Run, progress_bar
 
 Array = NDArray[np.float64]
@@ -29,7 +30,7 @@ def rate_of(run: Run, i: int) -> Callable[[float, Array], Array]:
 def run_scipy(
     run: Run,
     method: str,
-    options: tuple[float, float, float, float],
+    options: Options,
     progress: bool | None,
 ) -> str:
     from scipy import integrate

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._calls.records import Options
 from .._support.optional import required
 from ._scipy_methods import rate_of
 from .run import Run, progress_bar
@@ -16,7 +17,9 @@ MAX_STEPS = 10**6  # between two samples
 
 
 def run_cvode(
-    run: Run, options: tuple[float, float, float, float], progress: bool | None
+    run: Run,
+    options: Options,
+    progress: bool | None,
 ) -> str:
     """Integrate all trajectories of a run; return the reason of a failure, if any."""
     CVODE = required(

@@ -9,10 +9,15 @@ import numpy as np
 
 from .. import _core
 from .._calls.arguments import any_of
+from .._calls.records import (
+    NOT_CONVERGED,
+    STEP_TOO_SHORT,
+    Options,
+    Rollout,
+    reported,
+)
 from .run import Run, progress_bar
 from .stability import CONDITIONAL, instability
-
-NOT_CONVERGED, STEP_TOO_SHORT = 1, 2  # fa_ending
 
 
 def substeps_of(t: Any, method: str, max_step: float) -> int:
@@ -26,11 +31,11 @@ def substeps_of(t: Any, method: str, max_step: float) -> int:
 def run_core(
     run: Run,
     method: str,
-    options: tuple[float, float, float, float],
+    options: Options,
     progress: bool | None,
 ) -> None:
     """Integrate all trajectories of a run."""
-    substeps = substeps_of(run.t, method, options[-1])
+    substeps = substeps_of(run.t, method, options.max_step)
     # torque, and explanations of failures
     torque: Any = run.call if run.function is not None else None
     if run.samples is not None:
@@ -53,19 +58,21 @@ def run_core(
 
     try:
         run.flat._model.rollout(
-            run.q,
-            run.qd,
-            run.t,
-            method,
-            substeps,
-            torque,
-            run.hold,
-            tick if bar is not None else None,
-            run.tau,
-            run.gains,
-            options,
-            run.report,
-            run.threads,
+            Rollout(
+                run.q,
+                run.qd,
+                run.t[np.newaxis],
+                method,
+                substeps,
+                torque,
+                run.hold,
+                run.tau,
+                run.gains,
+                options,
+                run.report,
+                tick if bar is not None else None,
+                run.threads,
+            )
         )
     finally:
         if bar is not None:
@@ -74,7 +81,7 @@ def run_core(
 
 def _reason(run: Run, method: str, i: int) -> str:
     """Reason of the failure of trajectory i."""
-    ending, time, residual = run.report[i, 0, 2:]
+    ending, time, residual = reported(run.report[i], "ending", "time", "residual")
     unstable = _stability(run, method, i)
     limit = f": {unstable}" if unstable else ""
     if ending == NOT_CONVERGED:
@@ -98,6 +105,6 @@ def _stability(run: Run, method: str, i: int) -> str:
         return ""
     gains = None
     if run.gains is not None:
-        gains = tuple(gain[i % len(gain)] for gain in run.gains[1:3])
+        gains = tuple(x[i % len(x)] for x in (run.gains.kp, run.gains.kd))
     step = float(np.diff(run.t).max()) / run.substeps
     return instability(run.one(i), run.q[i, 0], method, step, gains)

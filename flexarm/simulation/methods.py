@@ -8,7 +8,9 @@ from typing import Any
 
 from .._calls.arguments import any_of, check_choice
 from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.records import Options
 from .._calls.threads import ONE, threads_of
+from .._core import METHODS, STACK_METHODS
 from .._support.options import explained
 from ..errors import ArgumentError
 from ._event_runs import locate
@@ -22,9 +24,8 @@ from .trajectory import Trajectory
 __all__ = ["Trajectory", "simulate"]
 
 _SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
-_IMPLICIT = ("newmark", "linear-acceleration", "generalized-alpha", "Rodas4P")
-_CORE = ("rk4", "ROS34PW2", *_IMPLICIT)  # in C
-_METHODS = (*_CORE, *_SCIPY, "CVODE")
+_METHODS = (*METHODS, *_SCIPY, "CVODE")  # the first ones in C
+_WITH_DERIVATIVES = tuple(m for m in METHODS if m not in STACK_METHODS)
 _INTERPOLATIONS = ("linear", "hold")
 
 
@@ -185,7 +186,7 @@ def simulate(
     run = Run(arm, state(arm, "q0", q0), state(arm, "qd0", qd0), t, torque)
     run.threads = count
     run.hold = interpolation == "hold"
-    alone = method not in _CORE or method == "Rodas4P"
+    alone = method not in METHODS or method == "Rodas4P"
     if alone and run.function is not None and run.batch != ():
         raise ArgumentError(
             f"method {method!r} integrates one trajectory at a time, so a torque "
@@ -194,7 +195,7 @@ def simulate(
         )
     # integration, events, warnings
     step = inf if max_step is None else float(max_step)
-    options = (float(spectral_radius), float(rtol), float(atol), step)
+    options = Options(float(spectral_radius), float(rtol), float(atol), step)
     note = ""
     found: tuple[Occurrence, ...] = ()
     try:
@@ -202,7 +203,7 @@ def simulate(
         note = _integrator(method, options, progress)(run)
         if wanted:
             run.integrate = _integrator(method, options, False)
-            found = locate(run, method, options, wanted, method in _CORE)
+            found = locate(run, method, options, wanted, method in METHODS)
         for each, at in run.arms():
             warn_of_stiffening(each, run.q[at], run.qd[at])
     except KeyboardInterrupt:
@@ -214,12 +215,12 @@ def simulate(
 
 
 def _integrator(
-    method: str, options: tuple[float, float, float, float], progress: bool | None
+    method: str, options: Options, progress: bool | None
 ) -> Callable[[Run], str]:
     """Return a function that fills a run and returns the reason of a failure."""
 
     def integrate(run: Run) -> str:
-        if method in _CORE:
+        if method in METHODS:
             run_core(run, method, options, progress)
             return ""
         if method == "CVODE":
@@ -233,7 +234,7 @@ def _integrator(
 
 def _check_sight(method: str, is_seen_whole: bool) -> None:
     """Raise for a torque function of a stack if arms run one after another."""
-    if method in _IMPLICIT and is_seen_whole:
+    if method in _WITH_DERIVATIVES and is_seen_whole:
         raise ArgumentError(
             f"method {method!r} runs a stack arm by arm, but a torque function sees "
             "all trajectories at once, expected method 'rk4' or 'ROS34PW2', or samples"
@@ -243,12 +244,12 @@ def _check_sight(method: str, is_seen_whole: bool) -> None:
 def check_method(arm: ArmLike, method: str, methods: tuple[str, ...]) -> None:
     """Raise for unknown methods, and for methods that do not support the arm."""
     check_choice("method", method, methods)
-    if method in _CORE[1:] and arm.constraints:
+    if method in METHODS[1:] and arm.constraints:
         raise ArgumentError(
             f"method {method!r} does not keep constraints and the arm has "
             f"{len(arm.constraints)}, expected 'rk4' for closed chains"
         )
-    if method in _IMPLICIT and arm.fidelity == "linear":
+    if method in _WITH_DERIVATIVES and arm.fidelity == "linear":
         raise ArgumentError(
             f"method {method!r} needs derivatives that an arm of linear fidelity does "
             "not have, expected fidelity 'full' or 'ruthless', or method 'ROS34PW2'"

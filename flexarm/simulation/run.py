@@ -16,6 +16,7 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.chunks import all_finite
 from .._calls.explain import expected
 from .._calls.groups import groups
+from .._calls.records import Flattened, Gains, new_report, reported
 from .._support.optional import required
 from .._support.progress import LateBar
 from ..errors import ArgumentError
@@ -115,7 +116,7 @@ def check_torque(function: Any) -> None:
         ) from None
 
 
-class Run:
+class Run(Flattened):
     """Arrays of one call of `simulate`: batch axes flattened, NaN until reached.
 
     Arrays of the result are made at their first use, so that Ctrl-C while a large one
@@ -181,33 +182,22 @@ class Run:
     @cached_property
     def q(self) -> Array:
         """Positions at all times, the first ones set."""
-        return self._started(self.q0)
+        return self.started(self.q0, len(self.t))
 
     @cached_property
     def qd(self) -> Array:
         """Velocities at all times, the first ones set."""
-        return self._started(self.qd0)
+        return self.started(self.qd0, len(self.t))
 
     @cached_property
     def tau(self) -> Array:
         """Forces at all times, NaN until they are known."""
-        return self._unreached(self.n_tau)
+        return self.unreached(len(self.t), self.n_tau)
 
     @cached_property
     def report(self) -> Array:
         """Numbers that the time loop in C returns for each trajectory."""
-        return np.zeros((len(self.q), 1, 5))
-
-    def _unreached(self, size: int) -> Array:
-        count = int(np.prod(self.batch, dtype=int))
-        return np.full((count, len(self.t), size), np.nan)
-
-    def _started(self, first: Array) -> Array:
-        size = first.shape[-1]
-        array = self._unreached(size)
-        full = np.broadcast_to(first, (*self.batch, size))
-        array[:, 0] = full.reshape(len(array), size)
-        return array
+        return new_report(len(self.q))
 
     def _check_samples(self, torque: Any) -> Array:
         arm, n = self.arm, len(self.t)
@@ -271,14 +261,6 @@ class Run:
                 "finite forces"
             )
 
-    def rows(self, x: Array, core: int) -> Array:
-        """Return an array with one row for all or each trajectory, and `core` axes."""
-        shape = x.shape[x.ndim - core :]
-        if all(n == 1 for n in x.shape[: x.ndim - core]):
-            return np.ascontiguousarray(x.reshape(1, *shape))
-        full = np.broadcast_to(x, (*self.batch, *shape))
-        return np.ascontiguousarray(full.reshape(len(self.q), *shape))
-
     @cached_property
     def forces(self) -> Array:
         """Samples of the forces for the time loop, of one or all trajectories."""
@@ -286,14 +268,14 @@ class Run:
         return self.rows(self.samples, 2)
 
     @cached_property
-    def gains(self) -> tuple[bool, Array, Array, Array, Array | None] | None:
+    def gains(self) -> Gains | None:
         """Feedback for the time loop in C."""
         law = self.feedback
         if law is None:
             return None
         core = 2 if law.coupled else 1
         rates = law.reference_rates
-        return (
+        return Gains(
             not law.coupled,
             self.rows(law.kp, core),
             self.rows(law.kd, core),
@@ -413,7 +395,7 @@ class Run:
     def _counts(self, reached: Any) -> tuple[Any, Any]:
         """Numbers of steps and of rejected ones of each trajectory, or None."""
         if self.counted:
-            steps, rejected = self.report[:, 0, :2].astype(int).T
+            steps, rejected = reported(self.report, "steps", "rejected").astype(int)
         elif self.substeps:
             steps = self.substeps * np.maximum(reached.sum(axis=1) - 1, 0)
             rejected = np.zeros_like(steps)

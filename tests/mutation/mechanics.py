@@ -184,8 +184,8 @@ MECHANICS = [
     ),
     mutant(
         F + "model/packing.py",
-        "row[3:6] = joint.position + joint.rotation @ hidden.offset",
-        "row[3:6] = joint.position + hidden.offset",
+        "position=joint.position + joint.rotation @ hidden.offset,",
+        "position=joint.position + hidden.offset,",
         "place of a motor beside a joint that is turned",
         "drives",
     ),
@@ -283,8 +283,8 @@ MECHANICS = [
     ),
     mutant(
         F + "dynamics/equations.py",
-        "kernels(arm, threads).gravity_forces(q, out)",
-        "kernels(arm, threads).gravity_forces(q)",
+        "return kernels(arm, threads).gravity_forces(q, out)",
+        "return kernels(arm, threads).gravity_forces(q)",
         "out is not filled",
         "gufunc_batches threads function_errors",
     ),
@@ -303,10 +303,10 @@ MECHANICS = [
         "kinematics loads",
     ),
     mutant(
-        F + "kinematics/motion.py",
-        "return turn_spatial(model.node_pose(index, q), a, -1)",
-        "return a",
-        "accelerations in base axes are not turned",
+        F + "kinematics/nodes.py",
+        "return turn_spatial(pose(index, q), vector, -1)",
+        "return vector",
+        "velocities and accelerations in base axes are not turned",
         "motion",
     ),
     mutant(
@@ -411,8 +411,8 @@ MECHANICS = [
     # simulation
     mutant(
         F + "simulation/methods.py",
-        "options = (float(spectral_radius), float(rtol), float(atol), step)",
-        "options = (float(spectral_radius), float(atol), float(rtol), step)",
+        "options = Options(float(spectral_radius), float(rtol), float(atol), step)",
+        "options = Options(float(spectral_radius), float(atol), float(rtol), step)",
         "two tolerances exchanged",
         "integrator_calls simulate printing events statics",
     ),

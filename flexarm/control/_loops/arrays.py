@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,14 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, common_batch, count_of, real_array
 from ..._calls.chunks import all_finite, parts
+from ..._calls.records import (
+    NOT_CONVERGED,
+    Flattened,
+    Options,
+    new_report,
+    reported,
+)
 from ...errors import ArgumentError
-from ...simulation.core_loop import NOT_CONVERGED
 from .._states import is_ordinary
 from ..sensors import (
     Sensors,
@@ -72,11 +79,11 @@ def grid_of(t: Array, sample_time: float, delay: float, max_step: float) -> Grid
     )
 
 
-class Loop:
+class Loop(Flattened):
     """Inputs and results of a loop; the results are NaN until reached."""
 
     method: str
-    options: tuple[float, float, float, float]
+    options: Options
     threads: int
     sensors: Sensors
 
@@ -164,38 +171,20 @@ class Loop:
 
     def _allocate(self, p: int) -> None:
         arm, n = self.arm, len(self.grid.times)
-        self.count = int(np.prod(self.batch, dtype=int))
+        self.count = prod(self.batch)
         m = 0 if self.linear is None else self.linear.n_states
-        self.q, self.qd = (self._started(x) for x in self._start)
-        self.tau = self._empty(len(self.t), arm.nu)
-        self.u, self.command = self._empty(n, arm.nu), self._empty(n, arm.nu)
-        self.states = self._empty(n, m)
-        self.report = np.zeros((self.count, 1, 5))
+        self.q, self.qd = (self.started(x, len(self.t)) for x in self._start)
+        self.tau = self.unreached(len(self.t), arm.nu)
+        self.u, self.command = self.unreached(n, arm.nu), self.unreached(n, arm.nu)
+        self.states = self.unreached(n, m)
+        self.report = new_report(self.count)
         self.u0 = self.rows(self._u0, 1)
         if self.flaws.noise is None:
-            self.y = self._empty(n, p)
+            self.y = self.unreached(n, p)
         else:  # where the noise stands until the outputs are added to it
             assert self.seed is not None
             noise = np.broadcast_to(self.flaws.noise, (*self.batch, p))
             self.y = draw(self.seed, self.batch, noise, n).reshape(self.count, n, p)
-
-    def _empty(self, n: int, size: int) -> Array:
-        return np.full((self.count, n, size), np.nan)
-
-    def _started(self, first: Array) -> Array:
-        size = first.shape[-1]
-        array = self._empty(len(self.t), size)
-        full = np.broadcast_to(first, (*self.batch, size))
-        array[:, 0] = full.reshape(self.count, size)
-        return array
-
-    def rows(self, x: Array, core: int) -> Array:
-        """An array of one or all members, the first axis, and `core` others."""
-        shape = x.shape[x.ndim - core :]
-        if all(n == 1 for n in x.shape[: x.ndim - core]):
-            return np.ascontiguousarray(x.reshape(1, *shape))
-        full = np.broadcast_to(x, (*self.batch, *shape))
-        return np.ascontiguousarray(full.reshape(self.count, *shape))
 
     def shaped(self, x: Array) -> Array:
         """Batch axes of the user in place of the first one."""
@@ -246,7 +235,7 @@ class Loop:
         )
 
     def _why(self, i: int) -> str:
-        ending, time, residual = self.report[i, 0, 2:]
+        ending, time, residual = reported(self.report[i], "ending", "time", "residual")
         if ending == NOT_CONVERGED:
             return (
                 f"Newton's method did not converge in the step to t = {time:.6g} s, "

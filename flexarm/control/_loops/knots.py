@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._calls.records import Rollout, SampledLoop, new_report, reported
+from ..._core import METHODS
 from ...kinematics.positions import quiet_difference
 from .._checks import check_finite, check_rows
 from .._states import is_ordinary
@@ -14,7 +16,7 @@ from .arrays import Loop
 
 Array = NDArray[np.float64]
 
-CORE = ("rk4", "ROS34PW2", "newmark", "linear-acceleration", "generalized-alpha")
+CORE = tuple(name for name in METHODS if name != "Rodas4P")  # with fixed steps
 
 
 def run_core(loop: Loop) -> None:
@@ -31,34 +33,37 @@ def run_core(loop: Loop) -> None:
     windup = law.anti_windup
     resolution, step = loop.flaws.resolution, loop.step
     loop.arm._model.sampled_loop(
-        loop.q,
-        loop.qd,
-        loop.tau,
-        (
-            grid.knots,
-            grid.substeps,
-            *(x.astype(np.uintp) for x in (grid.samples, grid.changes, grid.outputs)),
-        ),
-        loop.method,
-        (
-            np.ascontiguousarray(sensors.rows),
-            *(loop.rows(x, 2) for x in (law.A, law.B, law.C, law.D)),
-            None if windup is None else loop.rows(windup, 2),
-            loop.rows(rest, 1),
-            loop.rows(loop.reference, 2),
-            loop.rows(loop.feedforward, 2),
-        ),
-        (loop.y, loop.u, loop.command, loop.states),
-        (
-            loop.u0,
-            np.zeros(p) if resolution is None else resolution,
-            np.zeros(nu) if step is None else step,
-            np.ascontiguousarray(loop.limits),
-        ),
-        loop.options,
-        loop.report,
-        None,
-        loop.threads,
+        SampledLoop(
+            loop.q,
+            loop.qd,
+            loop.tau,
+            loop.method,
+            loop.options,
+            loop.report,
+            loop.threads,
+            knots=grid.knots,
+            substeps=grid.substeps,
+            samples=grid.samples.astype(np.uintp),
+            changes=grid.changes.astype(np.uintp),
+            outputs=grid.outputs.astype(np.uintp),
+            y=loop.y,
+            u=loop.u,
+            command=loop.command,
+            states=loop.states,
+            rows=np.ascontiguousarray(sensors.rows),
+            resolution=np.zeros(p) if resolution is None else resolution,
+            step=np.zeros(nu) if step is None else step,
+            limits=np.ascontiguousarray(loop.limits),
+            held=loop.u0,
+            A=loop.rows(law.A, 2),
+            B=loop.rows(law.B, 2),
+            C=loop.rows(law.C, 2),
+            D=loop.rows(law.D, 2),
+            E=None if windup is None else loop.rows(windup, 2),
+            z0=loop.rows(rest, 1),
+            reference=loop.rows(loop.reference, 2),
+            feedforward=loop.rows(loop.feedforward, 2),
+        )
     )
 
 
@@ -73,7 +78,7 @@ class _Plant:
         self._qd = np.empty((count, 2, arm.nv))
         self._tau = np.empty((count, 2, arm.nu))
         self._out = np.empty((count, 2, arm.nu))
-        self._report = np.zeros((count, 1, 5))
+        self._report = new_report(count)
 
     def advance(self, span: Any, substeps: int, tau: Array) -> None:
         """Move all members to the end of a span; those that diverge become NaN."""
@@ -86,23 +91,23 @@ class _Plant:
         # in C under held forces
         self._report[:] = 0.0
         arm._model.rollout(
-            self._q,
-            self._qd,
-            span,
-            loop.method,
-            substeps,
-            self._tau,
-            True,
-            None,
-            self._out,
-            None,
-            loop.options,
-            self._report,
-            loop.threads,
+            Rollout(
+                self._q,
+                self._qd,
+                span,
+                loop.method,
+                substeps,
+                self._tau,
+                True,
+                self._out,
+                options=loop.options,
+                report=self._report,
+                threads=loop.threads,
+            )
         )
         self.q, self.qd = self._q[:, 1].copy(), self._qd[:, 1].copy()
         # members that did not reach the end
-        failed = self._report[:, 0, 2] != 0.0
+        failed = reported(self._report, "ending")[0] != 0.0
         loop.report[failed & ~lost] = self._report[failed & ~lost]
         lost |= failed | ~is_ordinary(self.q, self.qd)
         self.q[lost] = self.qd[lost] = np.nan
@@ -129,7 +134,7 @@ def run_callback(loop: Loop) -> None:
             loop.q[:, k], loop.qd[:, k], loop.tau[:, k] = plant.q, plant.qd, tau
         if i + 1 == len(grid.knots) or not np.isfinite(plant.q).all(-1).any():
             break
-        plant.advance(np.array([time, grid.knots[i + 1]]), int(grid.substeps[i]), tau)
+        plant.advance(np.array([[time, grid.knots[i + 1]]]), int(grid.substeps[i]), tau)
 
 
 class _Law:

@@ -7,7 +7,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ..._calls.arguments import check_arm, positive_number
+from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
+from ..._core import METHODS
 from ..._support.options import explained
 from ...errors import ArgumentError
 from ...simulation.methods import check_method
@@ -20,8 +22,6 @@ from .record import LoopRun
 
 if TYPE_CHECKING:
     from ...arm import Arm
-
-METHODS = (*CORE, "Rodas4P")
 
 
 @explained
@@ -194,7 +194,7 @@ def simulate_loop(
     )
     step = inf if max_step is None else float(max_step)
     loop.method = method
-    loop.options = (float(spectral_radius), float(rtol), float(atol), step)
+    loop.options = Options(float(spectral_radius), float(rtol), float(atol), step)
     loop.threads = threads_of(threads)
     loop.measure(sensors, noise, quantization, seed)
     loop.limit(saturation, command_resolution)

@@ -19,6 +19,7 @@ from ..._calls.arguments import (
     real_array,
 )
 from ...errors import ArgumentError, ConvergenceWarning
+from ...parameters.trajectory_sensitivity import INTEGRATORS
 from .._arms import Arms
 from ..search import Search, read_search
 from .equation_error import EquationError
@@ -37,7 +38,6 @@ _METHODS = ("output error", "inverse dynamics")
 _ROUGH = 1e-3  # tolerance of stages before the last one
 _SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
 _SEARCH |= {"time_limit": np.inf, "progress": None}
-_INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
 
 def identify(
@@ -189,7 +189,7 @@ def identify(
     started = time.perf_counter()
     records = read_records(measured)
     check_choice("method", method, _METHODS)
-    check_choice("integrator", integrator, _INTEGRATORS)
+    check_choice("integrator", integrator, INTEGRATORS)
     options = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = _unknowns(p0, names, scale, bounds)

@@ -47,7 +47,7 @@ def rigid_optimum(
     """Fastest motion along a path; `check` is for rigid arms."""
     began = time.perf_counter()
     ends = _rates(rates)
-    check_choice("search.scheme", scheme, tuple(SCHEMES))
+    check_choice("search.scheme", scheme, SCHEMES)
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
     # limits at the points, or half way between them
     motion = follow(level.arm, path, s, start=start)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
+from ..._calls.records import ScalingRun
 from ...errors import ConvergenceError
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u
 
-# fa_scaling_status of fa_time_scaling.h
-_SOLVED, _NO_WAY, _NO_POINT, START = range(4)
-SCHEMES = ("collocation", "interpolation", "midpoint")  # fa_scaling_scheme
+_SOLVED, _NO_WAY, START = map(
+    _core.SCALING_STATUSES.index, ("solved", "no way", "start")
+)
+SCHEMES = _core.SCALING_SCHEMES
 # passes of friction at most, and the change of x at which they end
 MAX_PASSES, _STILL = 100, 1e-10
 
@@ -223,21 +225,22 @@ def _solve_once(
         b = b + slope
         c = c + friction(rows, np.sqrt(x)) - slope * x[:, np.newaxis]
     K, curve, x, u = np.empty((n, 2)), np.empty(n), np.empty(n), np.empty(n - 1)
-    status, failed = _core.time_scaling(
+    problem = ScalingRun(
         rows.s,
         np.ascontiguousarray(rows.a),
         np.ascontiguousarray(b),
         np.ascontiguousarray(rows.lower - c),
         np.ascontiguousarray(rows.upper - c),
         rows.x_max,
+        ends[0] ** 2,
+        np.full(2, ends[1] ** 2),
+        scheme,
         K,
         curve,
         x,
         u,
-        ends[0] ** 2,
-        (ends[1] ** 2, ends[1] ** 2),
-        scheme,
     )
+    status, failed = _core.time_scaling(problem)
     if status != _SOLVED:
         raise Infeasible(status, failed, float(K[0, 1]))
     return K, curve, x, u
