@@ -26,11 +26,5 @@ def loaded(payload: tuple[float, float, float], n_modes: int) -> BeamModes:
     """Modes of the unit beam with one of the payloads."""
     mass, inertia, moment = payload
     return clamped_beam_modes(
-        1.0,
-        1.0,
-        1.0,
-        n_modes,
-        tip_mass=mass,
-        tip_inertia=inertia,
-        tip_moment=moment,
+        1.0, 1.0, 1.0, n_modes, tip_mass=mass, tip_inertia=inertia, tip_moment=moment
     )

@@ -39,10 +39,7 @@ def torsion_field(omega: float, length: float, polar: float, GJ: float) -> Array
     beta = omega * np.sqrt(polar / GJ)
     b = beta * length
     return np.array(
-        [
-            [np.cos(b), np.sin(b) / (GJ * beta)],
-            [-GJ * beta * np.sin(b), np.cos(b)],
-        ]
+        [[np.cos(b), np.sin(b) / (GJ * beta)], [-GJ * beta * np.sin(b), np.cos(b)]]
     )
 
 

@@ -84,10 +84,7 @@ def clamped_modes(
 
 def link_modes(p: Parameters) -> tuple[Modes, Modes]:
     """Modes of both links of the paper's arm, with the masses of (28) and (29)."""
-    tips = (
-        (p.distal_mass, p.distal_inertia),
-        (p.payload_mass, p.payload_inertia),
-    )
+    tips = ((p.distal_mass, p.distal_inertia), (p.payload_mass, p.payload_inertia))
     first, second = (
         clamped_modes(p.length[i], p.mass[i], p.bending_stiffness[i], *tips[i])
         for i in (0, 1)

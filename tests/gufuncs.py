@@ -50,10 +50,7 @@ INNER = (
 
 
 # gufuncs of one public function, and the option that chooses them
-VARIANTS = {
-    "method": ("basic", "composite"),
-    "form": ("spatial", "hybrid", "mixed"),
-}
+VARIANTS = {"method": ("basic", "composite"), "form": ("spatial", "hybrid", "mixed")}
 
 
 def public_name(name: str) -> tuple[str, dict[str, str]]:

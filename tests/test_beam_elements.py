@@ -321,8 +321,7 @@ def test_tip_deflection_of_a_stepped_and_a_tapered_bar() -> None:
     error = []
     for n in (8, 16):
         link = planar(
-            sections=lambda x: Section.from_stiffness(1.0, (2.0 - x) ** 3),
-            n_elements=n,
+            sections=lambda x: Section.from_stiffness(1.0, (2.0 - x) ** 3), n_elements=n
         )
         tip = link.node_translation[-1, 1]
         found = tip @ np.linalg.solve(link.stiffness, tip)

@@ -133,9 +133,7 @@ def test_payload_table(
 ) -> None:
     """Digest of DLS, 8.3 [R]: payload moves frequencies and the node of mode 22."""
     first = link_modes(
-        1,
-        tip_mass=1.1 + mass,
-        tip_inertia=1.0 / 120.0 + 0.1 + inertia + mass * 0.5**2,
+        1, tip_mass=1.1 + mass, tip_inertia=1.0 / 120.0 + 0.1 + inertia + mass * 0.5**2
     )
     second = link_modes(2, tip_mass=mass, tip_inertia=inertia)
     np.testing.assert_allclose(first.frequency, f1, rtol=5e-6)

@@ -65,10 +65,7 @@ def test_tip_compliance_of_stairs(n_elements: int, stretch: bool) -> None:
     """Exact with any number of elements, in all six directions, pieces rolled."""
     roll = np.array([0.3, -0.7, 1.1])
     link = bent(
-        STAIRS,
-        n_elements=n_elements,
-        roll=roll,
-        motions=ALL if stretch else ALL[:3],
+        STAIRS, n_elements=n_elements, roll=roll, motions=ALL if stretch else ALL[:3]
     )
     c, s = np.cos(roll), np.sin(roll)
     about = [np.array([[1, 0, 0], [0, c[j], -s[j]], [0, s[j], c[j]]]) for j in range(3)]

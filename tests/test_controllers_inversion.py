@@ -23,12 +23,7 @@ def test_outputs_are_linear_and_decoupled(fraction: float) -> None:
     y, yd, ydd = rng.normal(size=(3, 4, 2))
     E = control.link_angles(CHAIN, fraction)
     law = control.Inversion(
-        CHAIN,
-        lambda t: (y, yd, ydd),
-        [3.0, 5.0],
-        0.8,
-        outputs=E,
-        postures=np.zeros(6),
+        CHAIN, lambda t: (y, yd, ydd), [3.0, 5.0], 0.8, outputs=E, postures=np.zeros(6)
     )
     q, qd = rng.normal(size=(2, 4, 6)) * [1, 1, 0.05, 0.02, 0.05, 0.02]
     qdd = fa.forward_dynamics(CHAIN, q, qd, law(0.0, q, qd))
@@ -115,9 +110,7 @@ def test_refusals() -> None:
     q = np.zeros((3, 6))
     q[:, 1] = 0.0, 0.5, 1.0
     refused(
-        ArgumentError,
-        ["in 3 of 3 postures"],
-        law(ARM, z, outputs="tips", postures=q),
+        ArgumentError, ["in 3 of 3 postures"], law(ARM, z, outputs="tips", postures=q)
     )
     refused(ArgumentError, ["outputs is 'tip'"], law(FLEX, z, outputs="tip"))
     refused(

@@ -168,8 +168,7 @@ def test_articulated_inertia_is_a_covariance(arm: fa.Arm) -> None:
 def test_lqg_of_the_flexible_arm() -> None:
     dt = 0.01
     law = control.lqg(
-        control.lqr(SS, Q, R, dt=dt),
-        control.kalman_filter(SS, PUSHED, NOISE, dt=dt),
+        control.lqr(SS, Q, R, dt=dt), control.kalman_filter(SS, PUSHED, NOISE, dt=dt)
     )
     q0 = np.zeros(6)
     q0[:4] = 0.05, -0.05, 0.02, 0.001

@@ -111,9 +111,7 @@ def test_demo_prints_tables_and_writes_figures(
 
 @pytest.mark.usefixtures("quick")
 def test_demo_without_matplotlib(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert command.main(["demo", "--out", str(tmp_path)]) == 0
@@ -125,9 +123,7 @@ def test_demo_without_matplotlib(
 
 @pytest.mark.usefixtures("quick")
 def test_demo_fails_if_a_printed_number_is_missed(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = ("f Hz", "frequency", 2, (0.48, 1.81, 2.18, 15.91))
     monkeypatch.setattr(report, "PRINTED", (wrong, *report.PRINTED[1:]))

@@ -121,9 +121,7 @@ def bodies_of(n: int, seed: int, flexible: bool = False) -> tuple[Any, ...]:
     """Bodies from a random tree, without what their joints do."""
     arm = fa.library.random_tree(seed, n, 3 if flexible else 0)
     return tuple(
-        body.replace(
-            joint=Joint(node=0 if i == 0 else body.joint.node, damping=0.1),
-        )
+        body.replace(joint=Joint(node=0 if i == 0 else body.joint.node, damping=0.1))
         for i, body in enumerate(arm.bodies)
     )
 
@@ -217,11 +215,7 @@ def test_every_description_gives_the_same_arm(draw: Draw, seed: int) -> None:
     assert (arm.nq, arm.nv) == (d.nq, d.nq)
     near(fa.link_poses(arm, q), d.poses(q))
     M = fa.mass_matrix(arm, q)
-    for other in (
-        body_screws(d),
-        spatial_screws(d),
-        joint_frames(spatial_screws(d)),
-    ):
+    for other in (body_screws(d), spatial_screws(d), joint_frames(spatial_screws(d))):
         same = build_arm(other, bodies)
         near(fa.link_poses(same, q), d.poses(q), 2.0)
         near(fa.mass_matrix(same, q), M, 4.0)

@@ -48,11 +48,7 @@ def arm_of(seed):
     if seed == 0:
         return fa.library.cibicik_egeland(fidelity="linear")
     arm = fa.library.random_tree(
-        seed,
-        1 + seed % 5,
-        joints=JOINTS,
-        branches=1 + seed % 2,
-        foreshortening=0.0,
+        seed, 1 + seed % 5, joints=JOINTS, branches=1 + seed % 2, foreshortening=0.0
     )
     return arm.replace(fidelity="linear")
 

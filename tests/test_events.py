@@ -153,11 +153,7 @@ def test_forces_are_those_of_the_run(method: str, kind: str) -> None:
     if kind == "feedback":
         again = fa.control.JointFeedback([3.0, 1.0], [1.0, 0.3], short, None, short)
     ends = fa.simulate(
-        arm,
-        q0,
-        np.zeros(6),
-        np.append(t[:3], found.t),
-        **(options | {"torque": again}),
+        arm, q0, np.zeros(6), np.append(t[:3], found.t), **(options | {"torque": again})
     )
     # generalized-alpha starts again at the sample; RK45 has other steps
     tolerance = {"generalized-alpha": 1e-6, "RK45": 1e-7}.get(method, 1e-8)

@@ -261,10 +261,7 @@ def test_statics_and_frequencies_of_e7() -> None:
 
 @pytest.mark.parametrize(
     ("stiffness", "end", "drift"),
-    [
-        (1e4, [-0.91129, -2.74764], 1.648e-3),
-        (1e5, [-0.90936, -2.75105], 1.117e-3),
-    ],
+    [(1e4, [-0.91129, -2.74764], 1.648e-3), (1e5, [-0.90936, -2.75105], 1.117e-3)],
 )
 def test_average_acceleration(stiffness: float, end: list[float], drift: float) -> None:
     """E4 with 0.5 ms: R, and step by step the Newmark method of the reference."""

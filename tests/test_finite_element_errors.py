@@ -228,8 +228,4 @@ def test_files(tmp_path: Path) -> None:
     refused(fa.ModelError, ["text.mtx", "not a Matrix Market file"], read(text))
     with pytest.raises(FileNotFoundError):
         read(gone)()
-    refused(
-        fa.ModelError,
-        ["(18, 18)", "expected (9, 9)"],
-        read(good, dofs_per_node=3),
-    )
+    refused(fa.ModelError, ["(18, 18)", "expected (9, 9)"], read(good, dofs_per_node=3))

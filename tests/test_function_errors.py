@@ -139,10 +139,7 @@ def test_single_numbers_and_text(function: str, argument: str) -> None:
         )
 
 
-@each(
-    "function, argument",
-    [(f, a) for f, a in EACH_ARGUMENT if len(FUNCTIONS[f]) > 1],
-)
+@each("function, argument", [(f, a) for f, a in EACH_ARGUMENT if len(FUNCTIONS[f]) > 1])
 def test_leading_axes_that_do_not_broadcast(function: str, argument: str) -> None:
     names = FUNCTIONS[function]
     given = good(PUMA, function, (3,)) | {argument: np.zeros((2, 6))}

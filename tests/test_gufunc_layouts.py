@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from gufuncs import (
-    ARMS,
-    CASE_NAMES,
-    CASES,
-    Case,
-    assert_same_bits,
-    gufunc_names,
-)
+from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits, gufunc_names
 from numpy.lib.stride_tricks import as_strided
 
 import flexarm as fa

@@ -13,15 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each, run_all
-from gufuncs import (
-    ARMS,
-    CASE_NAMES,
-    CASES,
-    Case,
-    assert_same_bits,
-    gufunc_names,
-    spoil,
-)
+from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits, gufunc_names, spoil
 from numpy.typing import NDArray
 
 import flexarm as fa

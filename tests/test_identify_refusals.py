@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from identify_cases import (
-    LINK,
-    SWING,
-    TAU,
-    TRUE,
-    T,
-    soft,
-    swing,
-)
+from identify_cases import LINK, SWING, TAU, TRUE, T, soft, swing
 from refusals import refused
 
 import flexarm as fa
@@ -145,9 +137,7 @@ def test_arms_that_a_method_does_not_know() -> None:
         lambda: identify(lambda p: linear, [1.0], soft_record),
     )
     refused(
-        fa.ModelError,
-        ["no arm"],
-        lambda: identify(lambda p: _none(), [1.0], RECORD),
+        fa.ModelError, ["no arm"], lambda: identify(lambda p: _none(), [1.0], RECORD)
     )
 
 

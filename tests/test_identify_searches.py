@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from identify_cases import (
-    SIGMA,
-    TAU,
-    TRUE,
-    T,
-    draw,
-    swing,
-    turntable,
-)
+from identify_cases import SIGMA, TAU, TRUE, T, draw, swing, turntable
 from numpy.testing import assert_allclose
 from refusals import refused
 

@@ -217,13 +217,7 @@ def convergence(arm: fa.Arm, target: Array, start: Any, **options: Any) -> Array
     norms = []
     for n in range(1, 40):
         found = fa.inverse_kinematics(
-            arm,
-            target,
-            start,
-            max_iterations=n,
-            restarts=0,
-            tolerance=1e-14,
-            **options,
+            arm, target, start, max_iterations=n, restarts=0, tolerance=1e-14, **options
         )
         norms.append(np.linalg.norm(found.residual))
     return np.array(norms)

@@ -37,10 +37,7 @@ from flexarm import Joint
             {"kind": "subspace", "subspace": np.ones((6, 2))},
             ["rank 1 with 2 columns", "independent", "leave some out"],
         ),
-        (
-            {"kind": "subspace", "subspace": np.zeros((6, 1))},
-            ["rank 0 with 1 columns"],
-        ),
+        ({"kind": "subspace", "subspace": np.zeros((6, 1))}, ["rank 0 with 1 columns"]),
         (
             {"kind": "subspace", "subspace": np.full((6, 1), np.nan)},
             ["subspace", "nan at index (0, 0)", "finite"],

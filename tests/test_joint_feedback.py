@@ -133,10 +133,7 @@ def test_single_rows_and_empty_batches() -> None:
     assert run.q.shape == (0, 21, N)
     run = fa.simulate(ARM, Z, Z, [0.0], torque=law)
     assert_allclose(run.tau, [[0.3, 0.8]], rtol=1e-15)
-    for rows in (
-        np.tile(law.reference, (21, 1)),
-        np.tile(law.reference, (1, 21, 1)),
-    ):
+    for rows in (np.tile(law.reference, (21, 1)), np.tile(law.reference, (1, 21, 1))):
         again = fa.simulate(ARM, Z, Z, T, torque=JointFeedback(law.kp, law.kd, rows))
         assert np.array_equal(
             again.q.reshape(21, N), fa.simulate(ARM, Z, Z, T, torque=law).q
@@ -177,10 +174,7 @@ def test_laws_compare_by_content_and_stay_frozen() -> None:
         ((None, [1.0, 1.0], [0.0, 0.0]), "kp is None, expected one number for each"),
         (([1.0, 1.0], [1.0, 1.0], None), "reference is None, expected one number"),
         (([1.0, 1.0], [1.0], [0.0, 0.0]), r"kd has shape \(1,\), expected \(..., 2\)"),
-        (
-            ([1.0, 1.0], [1.0, 1.0], [0.0]),
-            r"reference has shape .* axis of 2",
-        ),
+        (([1.0, 1.0], [1.0, 1.0], [0.0]), r"reference has shape .* axis of 2"),
         ((["a", "b"], [1.0, 1.0], [0.0, 0.0]), "kp is .*expected an array of real"),
         (([1.0, 1.0j], [1.0, 1.0], [0.0, 0.0]), "kp is .*expected an array of real"),
     ],

@@ -515,10 +515,7 @@ def test_rigid_gears_leave_the_joints() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (
-            {"outputs": "tip up"},
-            "outputs has 'tip up', expected 'joint positions'",
-        ),
+        ({"outputs": "tip up"}, "outputs has 'tip up', expected 'joint positions'"),
         ({"outputs": []}, "outputs is empty"),
         ({"outputs": ["joints", "link1"]}, "outputs has 'link1'"),
         ({"outputs": ["joints", "motor positions"]}, "outputs has 'link1' twice"),

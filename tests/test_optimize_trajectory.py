@@ -130,11 +130,7 @@ def test_speed_and_rate_limits_hold_and_act() -> None:
     assert_allclose(motion.duration, 1.25, rtol=2e-3)
     assert motion.qd.max() <= 1.0 + 1e-7
     slow = optimize.trajectory(
-        slide(),
-        [0.0],
-        [1.0],
-        cost="time",
-        limits={"torque": 4.0, "torque_rate": 20.0},
+        slide(), [0.0], [1.0], cost="time", limits={"torque": 4.0, "torque_rate": 20.0}
     )
     rate = np.diff(slow.tau[:, 0]) / np.diff(slow.t)
     assert abs(rate).max() <= 20.0 * (1.0 + 1e-6)

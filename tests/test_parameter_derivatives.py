@@ -99,11 +99,7 @@ def link(p: Array) -> Arm:
     length, rho, EI, payload = (float(x) for x in p)
     modes = fa.beams.clamped_beam_modes(length, rho, EI, 2, tip_mass=payload)
     beam = fa.beams.flexible_link(
-        "beam",
-        length=length,
-        mass_per_length=rho,
-        bending_y=modes,
-        tip_mass=payload,
+        "beam", length=length, mass_per_length=rho, bending_y=modes, tip_mass=payload
     )
     return fa.Arm([beam], gravity=(0, -9.81, 0))
 
@@ -113,8 +109,7 @@ def scaled(p: Array) -> Arm:
     bodies = []
     for body in TREE.bodies:
         joint = body.joint.replace(
-            position=body.joint.position * p[1],
-            damping=0.3 * p[2],
+            position=body.joint.position * p[1], damping=0.3 * p[2]
         )
         if isinstance(body, fa.RigidBody):
             new: dict[str, Any] = {"com": body.com * p[1], "mass": body.mass * p[0]}
@@ -145,11 +140,7 @@ def differences(make_arm: Maker, p: Array, evaluate: Callable[[Arm], Array]) -> 
 
 
 @pytest.mark.parametrize(
-    ("make_arm", "p"),
-    [
-        (link, [0.8, 0.3, 2.0, 0.2]),
-        (scaled, [1.0, 1.0, 1.0, 1.0]),
-    ],
+    ("make_arm", "p"), [(link, [0.8, 0.3, 2.0, 0.2]), (scaled, [1.0, 1.0, 1.0, 1.0])]
 )
 def test_against_differences_of_whole_arms(make_arm: Maker, p: list[float]) -> None:
     values = np.array(p)

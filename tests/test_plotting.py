@@ -301,11 +301,7 @@ def test_mode_shapes_of_bending_and_torsion() -> None:
     bending = fa.beams.clamped_beam_modes(0.5, 0.2, 1.0, 1)
     torsion = fa.beams.clamped_rod_modes(0.5, 1e-5, 2.0, 1)
     link = fa.beams.flexible_link(
-        "link",
-        length=0.5,
-        mass_per_length=0.2,
-        bending_z=bending,
-        torsion=torsion,
+        "link", length=0.5, mass_per_length=0.2, bending_z=bending, torsion=torsion
     )
     lines = plotting.mode_shapes(link)
     assert labels(lines[0].axes) == ["bending z 1", "torsion 1"]

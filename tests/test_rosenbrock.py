@@ -39,12 +39,7 @@ def coefficients() -> Any:
     gamma = float(numbers("ros_gamma"))
     weight = np.array([float(v) for v in numbers("ros_weight").strip("{} ").split(",")])
     node = np.array([float(v) for v in numbers("ros_node").strip("{} ").split(",")])
-    return (
-        square("ros_ahead"),
-        square("ros_mix") + gamma * np.eye(4),
-        weight,
-        node,
-    )
+    return (square("ros_ahead"), square("ros_mix") + gamma * np.eye(4), weight, node)
 
 
 def trees(order: int, alpha: Any, gamma: Any) -> Trees:

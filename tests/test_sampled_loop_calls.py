@@ -81,12 +81,7 @@ def test_a_law_with_memory_is_reset() -> None:
     assert np.array_equal(first.u, again.u)
     assert np.array_equal(law.first, Z)
     linear = LinearController(
-        np.eye(2),
-        np.eye(2, 4),
-        -np.eye(2),
-        PD - np.eye(2, 4),
-        T,
-        reference=GOAL,
+        np.eye(2), np.eye(2, 4), -np.eye(2), PD - np.eye(2, 4), T, reference=GOAL
     )
     assert_allclose(
         simulate_loop(ARM, linear, Z, Z, TIMES).u, first.u, rtol=0, atol=1e-12

@@ -102,9 +102,7 @@ def test_links_joints_axes_payload_and_ghost_are_where_kinematics_has_them(
     assert passes(rest, fa.node_poses(ARM, straight)[1:-1, :3, 3])
 
 
-def test_deflections_are_exaggerated_and_the_title_says_so(
-    posture: np.ndarray,
-) -> None:
+def test_deflections_are_exaggerated_and_the_title_says_so(posture: np.ndarray) -> None:
     large = posture.copy()
     large[ARM.motor_position_slice.stop :] *= 20.0
     shown = plotting.scene(ARM, posture, scale=20.0)
@@ -254,10 +252,7 @@ def test_without_plotly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 def test_refusals(tmp_path: Path, swings: list[fa.Trajectory]) -> None:
     run: Any = swings[0]
     for words, call in (
-        (
-            ["q has shape (3,)", "23 positions"],
-            lambda: plotting.scene(ARM, [0.0] * 3),
-        ),
+        (["q has shape (3,)", "23 positions"], lambda: plotting.scene(ARM, [0.0] * 3)),
         (["shown has str", "Trajectory"], lambda: plotting.scene("arm")),  # type: ignore[arg-type]
         (["shown is empty"], lambda: plotting.scene([])),
         (["q is given with motions"], lambda: plotting.scene(run, run.q)),

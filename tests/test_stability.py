@@ -83,12 +83,7 @@ def test_nothing_is_told_of_a_step_below_the_limit() -> None:
             return 1.0 + 100.0 * qd**3
 
     run = fa.simulate(
-        arm,
-        [-1.5],
-        [0.1],
-        np.linspace(0.0, 1.0, 11),
-        torque=torque,
-        max_step=1e-3,
+        arm, [-1.5], [0.1], np.linspace(0.0, 1.0, 11), torque=torque, max_step=1e-3
     )
     assert not run.success
     assert "stability" not in run.message

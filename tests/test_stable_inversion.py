@@ -167,8 +167,7 @@ def test_zeros_are_those_of_the_linear_model() -> None:
     for s in zeros.values[:6]:
         near, at = (
             np.linalg.svd(
-                C @ np.linalg.solve(x * np.eye(24) - model.A, model.B),
-                compute_uv=False,
+                C @ np.linalg.solve(x * np.eye(24) - model.A, model.B), compute_uv=False
             )
             for x in (1.01 * s, s)
         )

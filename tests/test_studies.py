@@ -507,11 +507,7 @@ def test_refusals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("module", "options"),
-    [
-        ("xarray", {}),
-        ("loky", {"on": "processes"}),
-        ("zarr", {"path": "study.zarr"}),
-    ],
+    [("xarray", {}), ("loky", {"on": "processes"}), ("zarr", {"path": "study.zarr"})],
 )
 def test_what_is_missing_is_named(
     module: str,

@@ -14,10 +14,7 @@ from robot_texts import LIMIT, SIDECAR, TWO, beam_of, hinge, robot_of
 
 import flexarm as fa
 from flexarm import Joint, urdf
-from flexarm.descriptions import (
-    DenavitHartenberg,
-    kinematic_arm,
-)
+from flexarm.descriptions import DenavitHartenberg, kinematic_arm
 
 BOMB = "<!DOCTYPE x [" + "".join(
     f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "x"}">' for i in range(10)

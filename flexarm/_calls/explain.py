@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.checks import short_text
-from ..errors import (
-    ArgumentError,
-    FlexarmError,
-    NotFiniteError,
-    SingularityError,
-)
+from ..errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
 from .arguments import any_of, common_batch, real_array
 from .arm_like import AnyArm, ArmLike, StackLike
 

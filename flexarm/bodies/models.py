@@ -15,12 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import MAX_MODES
-from .._support.checks import (
-    as_array,
-    check_inertia,
-    check_square,
-    inertia_matrix,
-)
+from .._support.checks import as_array, check_inertia, check_square, inertia_matrix
 from .._support.options import explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError

@@ -25,12 +25,7 @@ References
 """
 
 from ._arms import build_arm, kinematic_arm
-from ._conversions import (
-    body_screws,
-    denavit_hartenberg,
-    joint_frames,
-    spatial_screws,
-)
+from ._conversions import body_screws, denavit_hartenberg, joint_frames, spatial_screws
 from ._denavit_hartenberg import DenavitHartenberg
 from ._joint_frames import JointFrames
 from ._joint_tree import JointTree

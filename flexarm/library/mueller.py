@@ -11,10 +11,7 @@ from .. import se3
 from .._support.checks import as_array
 from ..arm import Arm
 from ..bodies.models import RigidBody
-from ..descriptions import (
-    SpatialScrews,
-    build_arm,
-)
+from ..descriptions import SpatialScrews, build_arm
 from ..descriptions.poses import pose
 from ..errors import ModelError
 

@@ -13,15 +13,8 @@ _ARCH = float(np.arccos(0.5 * (np.sqrt(5.0) - 1.0)))  # 2 cos a + 1 = sqrt(5)
 
 # joint coordinates in rad, by name of the arm and name of the pose
 _POSES: dict[str, dict[str, tuple[float, ...]]] = {
-    "pendulum": {
-        "level": (0.0,),
-        "hanging": (-_QUARTER,),
-        "upright": (_QUARTER,),
-    },
-    "de_luca_siciliano": {
-        "straight": (0.0, 0.0),
-        "bent": (0.0, _QUARTER),
-    },
+    "pendulum": {"level": (0.0,), "hanging": (-_QUARTER,), "upright": (_QUARTER,)},
+    "de_luca_siciliano": {"straight": (0.0, 0.0), "bent": (0.0, _QUARTER)},
     "cibicik_egeland": {
         "initial": (0.0, np.pi / 6.0, np.pi / 1.5, np.pi / 6.0),
         "final": (np.pi / 4.0, np.pi / 3.0, np.pi / 3.0, np.pi / 3.0),
@@ -31,20 +24,14 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
         "A": (np.arctan2(0.2, 1.8) + 0.5 * np.arccos(0.64), -np.arccos(0.64)),
         "B": (np.arctan2(0.7, 1.6) + 0.5 * np.arccos(0.525), -np.arccos(0.525)),
     },
-    "farid_spatial": {
-        "initial": (np.arctan2(1.0, 2.0), _ARCH, -_ARCH, -_ARCH),
-    },
+    "farid_spatial": {"initial": (np.arctan2(1.0, 2.0), _ARCH, -_ARCH, -_ARCH)},
     "puma560": {
         "ready": (0.0, _QUARTER, -_QUARTER, 0.0, 0.0, 0.0),
         "stretched": (0.0, 0.0, -_QUARTER, 0.0, 0.0, 0.0),
         "nominal": (0.0, np.pi / 4.0, np.pi, 0.0, np.pi / 4.0, 0.0),
     },
-    "iiwa14": {
-        "ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0),
-    },
-    "mueller_remote_center": {
-        "bent": (0.1, -0.4, 0.7, 0.3, -0.6),
-    },
+    "iiwa14": {"ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0)},
+    "mueller_remote_center": {"bent": (0.1, -0.4, 0.7, 0.3, -0.6)},
 }
 
 

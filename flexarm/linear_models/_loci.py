@@ -68,11 +68,7 @@ def damping_of(rates: Complex) -> Array:
 
 
 def root_locus(
-    model: StateSpace,
-    values: Any,
-    controller: Any = None,
-    *,
-    name: str | None = None,
+    model: StateSpace, values: Any, controller: Any = None, *, name: str | None = None
 ) -> RootLocus:
     """Poles over a gain of the feedback, or over a parameter of the models.
 

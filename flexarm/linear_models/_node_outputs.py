@@ -14,11 +14,7 @@ from .strain import Output
 
 
 def _on_node(
-    node: Any,
-    axes: str,
-    what: str,
-    first: int,
-    motion: Callable[[Point, int], Tangent],
+    node: Any, axes: str, what: str, first: int, motion: Callable[[Point, int], Tangent]
 ) -> Output:
     """Some components of the angular (0) or linear (3) half of a motion of a node."""
 

@@ -20,12 +20,7 @@ from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals, modal_integrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError
-from ..model.motors import (
-    Hidden,
-    JointForce,
-    hidden_bodies,
-    joint_forces,
-)
+from ..model.motors import Hidden, JointForce, hidden_bodies, joint_forces
 from ..model.packing import Packed, joint_rows, pack
 
 Array = NDArray[np.float64]

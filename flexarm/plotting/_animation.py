@@ -102,10 +102,7 @@ class Animation:
         figure = self.drawing.ax.figure
         freeze_layout(figure)
         return FuncAnimation(
-            figure,
-            self.draw,
-            frames=len(self.times),
-            interval=1000.0 / self.fps,
+            figure, self.draw, frames=len(self.times), interval=1000.0 / self.fps
         )
 
     def to_html(self) -> str:

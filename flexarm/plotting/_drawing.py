@@ -243,10 +243,7 @@ class ArmDrawing:
         width, height = np.ptp(extent[:, self._columns], axis=0)
         long = max(width, height, 1e-9)
         # the second term is the room of labels
-        return (
-            max(6.0 * width / long, 3.2) + 0.6,
-            max(5.4 * height / long, 1.8) + 0.6,
-        )
+        return (max(6.0 * width / long, 3.2) + 0.6, max(5.4 * height / long, 1.8) + 0.6)
 
     def _shapes(self, q: ArrayLike) -> list[Shape]:
         scaled = magnify(self.arm, q, self.scale)

@@ -24,11 +24,7 @@ _NONE = 1e-9  # of the largest: rounding is not drawn
 
 
 def link_loads(
-    loads: Any,
-    kind: str = "moment",
-    *,
-    by_strain: bool = False,
-    ax: Any = None,
+    loads: Any, kind: str = "moment", *, by_strain: bool = False, ax: Any = None
 ) -> list[Any]:
     """Forces, moments or stresses along links, one link after the other.
 

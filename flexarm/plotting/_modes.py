@@ -173,8 +173,4 @@ def _sample(item: Any) -> tuple[Array, Array, list[bool]]:
         columns.append(interpolate(values[:, None], slopes[:, None], lengths))
         twisted.append(bool(np.any(twist) and not np.any(across)))
     ones = np.ones((len(x), 1))
-    return (
-        interpolate(x[:, None], ones, lengths)[:, 0],
-        np.hstack(columns),
-        twisted,
-    )
+    return (interpolate(x[:, None], ones, lengths)[:, 0], np.hstack(columns), twisted)

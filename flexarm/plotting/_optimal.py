@@ -91,11 +91,7 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
 
 
 def optimal_motion(
-    motion: OptimalMotion,
-    kind: str = "torques",
-    *,
-    limits: Any = None,
-    ax: Any = None,
+    motion: OptimalMotion, kind: str = "torques", *, limits: Any = None, ax: Any = None
 ) -> list[Any]:
     """Torques within their limits, speeds, or the error of the tip, over time.
 

@@ -144,11 +144,7 @@ def dress(arm: Arm, parts: list[dict[str, Any]], look: Look) -> list[dict[str, A
         },
         {**line, "line": {"color": look.color, "width": 4}},
         {**line, "line": {"color": "black", "width": 5}},
-        {
-            **dots,
-            "text": kinds,
-            "marker": {"size": 5, "color": "white", "line": ring},
-        },
+        {**dots, "text": kinds, "marker": {"size": 5, "color": "white", "line": ring}},
         {
             **dots,
             "text": loads,

@@ -316,10 +316,7 @@ def paper_modes(parameters: Parameters) -> tuple[Any, Any]:
     from ..beams import clamped_beam_modes
 
     p = parameters
-    tips = (
-        (p.distal_mass, p.distal_inertia),
-        (p.payload_mass, p.payload_inertia),
-    )
+    tips = ((p.distal_mass, p.distal_inertia), (p.payload_mass, p.payload_inertia))
     first, second = (
         clamped_beam_modes(
             p.length[i],

@@ -61,23 +61,9 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arm_like import ArmLike
 from ..errors import SingularityError
 from ..kinematics.forms import check_leading
-from ._dual_chain import (
-    columns_at,
-    frames_of,
-    jacobian_form,
-    turn_back,
-    twists_at,
-)
+from ._dual_chain import columns_at, frames_of, jacobian_form, turn_back, twists_at
 from ._dual_checks import check_options, finite, point_of, state
-from ._dual_pairs import (
-    ANGULAR,
-    LINEAR,
-    Pair,
-    fixed,
-    fold,
-    motion_cross,
-    turn,
-)
+from ._dual_pairs import ANGULAR, LINEAR, Pair, fixed, fold, motion_cross, turn
 from ._dual_terms import Terms, sum_terms
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates

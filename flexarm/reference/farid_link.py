@@ -228,12 +228,7 @@ class Inverse(NamedTuple):
 
 
 def causal_inverse(
-    link: SingleLink,
-    reach: float,
-    duration: float,
-    t: ArrayLike,
-    *,
-    phi0: float = 0.0,
+    link: SingleLink, reach: float, duration: float, t: ArrayLike, *, phi0: float = 0.0
 ) -> Inverse:
     """Torque for a tip that rises along (7.15), integrated forward in time: diverges.
 

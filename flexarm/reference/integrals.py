@@ -16,12 +16,7 @@ from ..bodies.foreshortening import projection
 from ..bodies.integrals import DrivenShapes, ModalIntegrals, modal_integrals
 from .rotations import cross, skew
 
-__all__ = [
-    "ModalIntegrals",
-    "body_inertia",
-    "body_velocity_forces",
-    "modal_integrals",
-]
+__all__ = ["ModalIntegrals", "body_inertia", "body_velocity_forces", "modal_integrals"]
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 

@@ -19,10 +19,7 @@ def blocks(real: Array, dual: Array) -> Array:
     """[[real, 0], [dual, real]], the real matrix of a dual one."""
     zero = np.zeros_like(real)
     return np.concatenate(
-        [
-            np.concatenate([real, zero], axis=-1),
-            np.concatenate([dual, real], axis=-1),
-        ],
+        [np.concatenate([real, zero], axis=-1), np.concatenate([dual, real], axis=-1)],
         axis=-2,
     )
 

@@ -27,12 +27,7 @@ def rate_of(run: Run, i: int) -> Callable[[float, Array], Array]:
     return rate
 
 
-def run_scipy(
-    run: Run,
-    method: str,
-    options: Options,
-    progress: bool | None,
-) -> str:
+def run_scipy(run: Run, method: str, options: Options, progress: bool | None) -> str:
     from scipy import integrate
 
     t = run.t

@@ -16,11 +16,7 @@ from .run import Run, progress_bar
 MAX_STEPS = 10**6  # between two samples
 
 
-def run_cvode(
-    run: Run,
-    options: Options,
-    progress: bool | None,
-) -> str:
+def run_cvode(run: Run, options: Options, progress: bool | None) -> str:
     """Integrate all trajectories of a run; return the reason of a failure, if any."""
     CVODE = required(
         "sksundae.cvode", "method 'CVODE'", package="scikit-sundae", extra="sundials"

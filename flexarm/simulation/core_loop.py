@@ -9,13 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._calls.arguments import any_of
-from .._calls.records import (
-    NOT_CONVERGED,
-    STEP_TOO_SHORT,
-    Options,
-    Rollout,
-    reported,
-)
+from .._calls.records import NOT_CONVERGED, STEP_TOO_SHORT, Options, Rollout, reported
 from .run import Run, progress_bar
 from .stability import CONDITIONAL, instability
 
@@ -28,12 +22,7 @@ def substeps_of(t: Any, method: str, max_step: float) -> int:
     return max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
 
 
-def run_core(
-    run: Run,
-    method: str,
-    options: Options,
-    progress: bool | None,
-) -> None:
+def run_core(run: Run, method: str, options: Options, progress: bool | None) -> None:
     """Integrate all trajectories of a run."""
     substeps = substeps_of(run.t, method, options.max_step)
     # torque, and explanations of failures

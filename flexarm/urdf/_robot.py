@@ -17,14 +17,7 @@ from ._xml import Element, parse, read_source
 
 Array = NDArray[np.float64]
 
-JOINT_TYPES = (
-    "revolute",
-    "continuous",
-    "prismatic",
-    "fixed",
-    "floating",
-    "planar",
-)
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MAX_NUMBER = 1e50  # well below overflow
 # elements without effect on the motion; a note names all others that are not read
 _SHAPES = ("visual", "collision", "material")

@@ -217,10 +217,7 @@ def spatial() -> Figure:
     """E9: the stiff arm and the rigid one."""
     title = "Fig. 5.8: 40000 N m^2, 1e6 N m/rad, and the rigid arm"
     figure, axes = frame(3, title, ["X, m", "Y, m", "Z, m"])
-    for name, given in (
-        ("rigid", (np.inf, np.inf, None)),
-        ("stiff", (4e4, 4e4, 1e6)),
-    ):
+    for name, given in (("rigid", (np.inf, np.inf, None)), ("stiff", (4e4, 4e4, 1e6))):
         t, tip, _, _ = spatial_run(*given, 0.25)
         for ax, x in zip(axes, tip.T, strict=True):
             ax.plot(t, x, label=name, **STYLES.get(name, {}))
@@ -275,17 +272,7 @@ def angles() -> Figure:
 
 CASES: dict[str, Callable[[], Figure]] = {
     f.__name__: f
-    for f in (
-        delay,
-        inverse,
-        stiff,
-        release,
-        links,
-        joints,
-        spatial,
-        variants,
-        angles,
-    )
+    for f in (delay, inverse, stiff, release, links, joints, spatial, variants, angles)
 }
 
 

@@ -95,9 +95,7 @@ class ExudynBody:
         self.container = exu.SystemContainer()
         self.mbs = self.container.AddSystem()
         reduced.AddObjectFFRFreducedOrder(
-            self.mbs,
-            initialVelocity=list(DRIFT),
-            initialAngularVelocity=list(SPIN),
+            self.mbs, initialVelocity=list(DRIFT), initialAngularVelocity=list(SPIN)
         )
         self.mbs.Assemble()
         initial = np.array(self.mbs.systemData.GetODE2Coordinates())
@@ -183,11 +181,7 @@ def _flexarm(count: int, steps: int) -> list[Contender]:
             partial(fa.forward_dynamics, own, q, qd, tau, out=out),
             count,
         ),
-        Contender(
-            "flexarm, one run in C",
-            partial(simulate, steps),
-            4 * steps,
-        ),
+        Contender("flexarm, one run in C", partial(simulate, steps), 4 * steps),
         Contender("flexarm, 64 runs in C", partial(simulate, steps, 64), 256 * steps),
         Contender(
             "flexarm, one state a call from Python",

@@ -253,8 +253,7 @@ def test_flexible_forward_alone(contest: Contest) -> None:
         [
             Contender("flexarm", lambda: fa.forward_dynamics(arm, q, qd, tau)),
             Contender(
-                "kernels' M and C, LAPACK by SciPy",
-                lambda: cholesky(arm, q, qd, tau),
+                "kernels' M and C, LAPACK by SciPy", lambda: cholesky(arm, q, qd, tau)
             ),
             Contender(
                 "closed form of the paper (cut M), NumPy",

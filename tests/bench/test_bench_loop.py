@@ -42,14 +42,7 @@ def test_linear_law_in_c(
 
     def run(law: Any) -> Any:
         return simulate_loop(
-            ARM,
-            law,
-            q0,
-            np.zeros(6),
-            TIMES,
-            sample_time=T,
-            delay=0.3e-3,
-            max_step=1e-3,
+            ARM, law, q0, np.zeros(6), TIMES, sample_time=T, delay=0.3e-3, max_step=1e-3
         )
 
     ours, theirs = run(law), run(function)

@@ -33,10 +33,7 @@ HALF = 2e-4 if SMOKE else 1e-2  # s, least duration of half of a batch
 CASES: dict[str, tuple[Callable[[], fa.Arm], Callable[..., Any]]] = {
     "forward dynamics, iiwa 14": (fa.library.iiwa14, fa.forward_dynamics),
     "inverse dynamics, iiwa 14": (fa.library.iiwa14, fa.inverse_dynamics),
-    "forward dynamics, De Luca": (
-        fa.library.de_luca_siciliano,
-        fa.forward_dynamics,
-    ),
+    "forward dynamics, De Luca": (fa.library.de_luca_siciliano, fa.forward_dynamics),
     "forward dynamics, 7 x 4": (lambda: spatial_chain(7, 4), fa.forward_dynamics),
 }
 

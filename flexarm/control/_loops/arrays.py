@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, common_batch, count_of, real_array
 from ..._calls.chunks import all_finite, parts
-from ..._calls.records import (
-    NOT_CONVERGED,
-    Flattened,
-    Options,
-    new_report,
-    reported,
-)
+from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, reported
 from ...errors import ArgumentError
 from .._states import is_ordinary
 from ..sensors import (
@@ -70,12 +64,7 @@ def grid_of(t: Array, sample_time: float, delay: float, max_step: float) -> Grid
     outputs, samples, acting = np.split(knot, [len(t), len(t) + n])
     steps: Any = np.ceil(np.diff(knots) / max_step * (1.0 - 1e-12))
     return Grid(
-        times,
-        knots,
-        samples,
-        acting,
-        outputs,
-        np.maximum(steps, 1).astype(np.intc),
+        times, knots, samples, acting, outputs, np.maximum(steps, 1).astype(np.intc)
     )
 
 

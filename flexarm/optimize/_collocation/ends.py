@@ -87,11 +87,7 @@ def _at_place(arm: Arm, name: str, value: Mapping[str, Any], near: Array | None)
 
 
 def hold(
-    motion: Collocation,
-    node: int,
-    end: End,
-    equation: EquationOfMotion,
-    first: Array,
+    motion: Collocation, node: int, end: End, equation: EquationOfMotion, first: Array
 ) -> list[Any]:
     """Bounds and constraints by which the arm rests at a node.
 

@@ -106,12 +106,7 @@ def _ended(
 
 
 def _step(
-    problem: Shooting,
-    best: Outcome,
-    J: Array,
-    r: Array,
-    damping: float,
-    small: float,
+    problem: Shooting, best: Outcome, J: Array, r: Array, damping: float, small: float
 ) -> tuple[float, float]:
     """One step to a lower sum of squares; motion of the tip, and next damping."""
     size = float(np.sqrt((J**2).sum(axis=0).max()))

@@ -57,11 +57,7 @@ def ends_of(task: TipTask) -> Ends:
 
 
 def grid_of(
-    task: TipTask,
-    ends: Ends,
-    intervals: int,
-    before: float | None,
-    after: float | None,
+    task: TipTask, ends: Ends, intervals: int, before: float | None, after: float | None
 ) -> Grid:
     """Windows in which motions that grow and decay vanish."""
     T = task.to.duration

@@ -136,15 +136,7 @@ def trajectory(
     """
     began = time.perf_counter()
     task = read_task(
-        arm,
-        start,
-        end,
-        cost,
-        losses,
-        payload,
-        payload_limits,
-        duration,
-        limits,
+        arm, start, end, cost, losses, payload, payload_limits, duration, limits
     )
     options = read_search(search, _SEARCH, "trajectory")
     intervals, scheme, points = (options.pop(x) for x in _GRID)

@@ -137,11 +137,7 @@ class Transfer:
             details["payload"] = float(p[0])
         timings = {"setup": prepared - began, "solver": found.seconds}
         result = answer(
-            motion,
-            found,
-            method="collocation",
-            timings=timings,
-            details=details,
+            motion, found, method="collocation", timings=timings, details=details
         )
         # the simulation
         started = time.perf_counter()
