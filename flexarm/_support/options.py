@@ -59,6 +59,20 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
 
 
+def check_choice(
+    name: str,
+    given: object,
+    choices: Collection[str],
+    kind: type[Exception] = ArgumentError,
+) -> None:
+    """Raise if a value is not one of the choices."""
+    if not isinstance(given, str) or given not in choices:
+        raise kind(
+            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
+            f"{did_you_mean(given, choices)}"
+        )
+
+
 def explained(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function name its wrong or missing arguments in an `ArgumentError`.
 
