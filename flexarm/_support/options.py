@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -71,6 +71,16 @@ def check_choice(
             f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
             f"{did_you_mean(given, choices)}"
         )
+
+
+def place_of(what: str, name: str, names: Sequence[str]) -> int:
+    """Return the place of a name among others, or raise."""
+    if name not in names:
+        raise ArgumentError(
+            f"{what} has {name!r}, expected some of {', '.join(map(repr, names))}"
+            f"{did_you_mean(name, names)}"
+        )
+    return list(names).index(name)
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
