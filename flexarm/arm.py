@@ -25,7 +25,7 @@ from . import (
 from ._calls.arm_like import ArmLike, has_motor
 from ._core import FIDELITIES, Model
 from ._support.checks import as_array, as_vector
-from ._support.options import did_you_mean, explained_class
+from ._support.options import check_choice, did_you_mean, explained_class
 from ._support.printing import Sheet, Table
 from .bodies.body import GROUND
 from .errors import ModelError
@@ -158,11 +158,7 @@ class Arm(ArmLike):
                 f"constraints of the arm is {type(self.constraints).__name__}, "
                 "expected a sequence of Loop or Coupling"
             )
-        if self.fidelity not in FIDELITIES:
-            raise ModelError(
-                f"fidelity of the arm is {self.fidelity!r}, expected one of "
-                f"{', '.join(map(repr, FIDELITIES))}"
-            )
+        check_choice("fidelity of the arm", self.fidelity, FIDELITIES, ModelError)
         rate = float(as_array("stabilization of the arm", self.stabilization, ()))
         if rate < 0.0:
             raise ModelError(

@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 from scipy.optimize import root
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 from flexarm.beams import clamped_beam_modes, clamped_rod_modes
 
 MODES = ("clamped-mass", "clamped-free")
@@ -53,7 +54,7 @@ RIGID = {
 }
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("pose", RIGID)
 def test_the_undeformed_arm_has_the_reference_values(pose, fidelity):
     mass, gravity, end = RIGID[pose]

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from trees import SEVERAL, random_state
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 from flexarm.library import random_tree
 from flexarm.reference import lagrangian, motors, twin
 
@@ -219,7 +220,7 @@ def test_trees_with_joints_of_all_kinds(seed):
     assert_allclose(fa.position_rates(arm, q, qd), rates, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_stiff_steps_converge_to_those_of_runge_kutta(seed, fidelity):
     """Slopes of all forces inside joints in the matrix of R3, at their own order."""

@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 from trees import SEVERAL, random_state
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 
 RIGID = ("puma560", "iiwa14")
 
@@ -482,7 +483,7 @@ def test_modes_are_in_equilibrium_at_the_target(loaded: bool, frame: str) -> Non
     assert_allclose(again.q, q, rtol=0.0, atol=1e-8)
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 def test_deflection_converges_as_fast_as_rigid_arms(fidelity: str) -> None:
     arm = soft_arm(fidelity)
     bent = fa.inverse_kinematics(arm, [0.7, 0.3, 0.1], deflection=True)

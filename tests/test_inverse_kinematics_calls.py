@@ -12,6 +12,7 @@ from interrupts import interrupt_after
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 
 # batches
 
@@ -217,7 +218,7 @@ def test_a_node_that_nothing_moves() -> None:
     assert np.isfinite(away.q).all()
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 def test_loads_without_equilibrium_are_told(fidelity: str) -> None:
     arm = soft_arm(fidelity)
     options: dict[str, Any] = {"deflection": True, "frame": "base", "restarts": 2}

@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose
 from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 from flexarm.reference import lagrangian, twin
 
 SEEDS = range(90)  # from 30 on with joints of all kinds, from 60 on floating bodies
@@ -82,7 +83,7 @@ def test_rates_of_jacobians_by_dual_numbers(seed):
     assert_close(fa.link_jacobian_rates(arm, q, qd), J.imag / STEP, 3e-14)
 
 
-@each("fidelity", ["full", "linear", "ruthless"])
+@each("fidelity", FIDELITIES)
 @each("seed", range(0, 90, 3))
 def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity):
     arm, q, qd, qdd = setup(seed)
@@ -106,7 +107,7 @@ def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity)
 def test_other_fidelities_are_those_of_nodes(seed):
     """A node in the frame of a clamped body has its Jacobian, in each fidelity."""
     arm, q, qd, qdd = setup(seed)
-    for fidelity in ("full", "linear", "ruthless"):
+    for fidelity in FIDELITIES:
         arm = arm.replace(fidelity=fidelity)
         J = fa.link_jacobians(arm, q)
         V = fa.link_velocities(arm, q, qd)

@@ -15,6 +15,7 @@ from test_simulate import spatial_arm
 from trees import calm_state, floating
 
 import flexarm as fa
+from flexarm._core import FIDELITIES
 
 ROS = "ROS34PW2"
 SOURCE = Path(__file__).parents[1] / "csrc/kernels/time/rosenbrock.c"
@@ -124,7 +125,7 @@ def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any, gains: Any = None) -> Any
     return y + h * b @ k
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("law", ["none", "samples", "diagonal", "coupled"])
 @each("seed", [7, 8])
 def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
@@ -311,7 +312,7 @@ def test_agrees_with_radau_on_the_arm_of_de_luca() -> None:
 ARM = fa.library.de_luca_siciliano()
 
 
-@pytest.mark.parametrize("fidelity", ["full", "linear", "ruthless"])
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("kind", ["none", "samples", "function", "feedback"])
 def test_batch_is_a_loop_bit_for_bit(kind: str, fidelity: str) -> None:
     arm = ARM.replace(fidelity=fidelity)

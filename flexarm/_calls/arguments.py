@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 
 from .._support.checks import short_text
-from .._support.options import did_you_mean
 from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, StackLike
 
@@ -76,15 +75,6 @@ def check_numbers(name: str, array: Any) -> None:
         at = tuple(int(i) for i in wrong[0])
         raise ArgumentError(
             f"{name}[{', '.join(map(str, at))}] is {array[at]}, expected finite numbers"
-        )
-
-
-def check_choice(name: str, given: Any, choices: tuple[str, ...]) -> None:
-    """Raise if a value is not one of the choices."""
-    if given not in choices:
-        raise ArgumentError(
-            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
-            f"{did_you_mean(given, choices)}"
         )
 
 

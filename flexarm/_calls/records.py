@@ -49,6 +49,10 @@ class Flattened:
         array[:, 0] = full.reshape(len(array), first.shape[-1])
         return array
 
+    def shaped(self, x: Array) -> Array:
+        """Array with the batch axes of the user in place of the first one."""
+        return x.reshape(*self.batch, *x.shape[1:])
+
     def rows(self, x: Array, core: int) -> Array:
         """Return an array with one row for all or each member, and `core` axes."""
         shape = x.shape[x.ndim - core :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -57,6 +57,30 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
+
+
+def check_choice(
+    name: str,
+    given: object,
+    choices: Collection[str],
+    kind: type[Exception] = ArgumentError,
+) -> None:
+    """Raise if a value is not one of the choices."""
+    if not isinstance(given, str) or given not in choices:
+        raise kind(
+            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
+            f"{did_you_mean(given, choices)}"
+        )
+
+
+def place_of(what: str, name: str, names: Sequence[str]) -> int:
+    """Return the place of a name among others, or raise."""
+    if name not in names:
+        raise ArgumentError(
+            f"{what} has {name!r}, expected some of {', '.join(map(repr, names))}"
+            f"{did_you_mean(name, names)}"
+        )
+    return list(names).index(name)
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:

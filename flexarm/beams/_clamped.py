@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, positive, whole_number
 from .._support.description import Description
-from .._support.options import did_you_mean
+from .._support.options import check_choice
 from .._support.quadrature import gauss_count, gauss_rule
 from ..errors import ArgumentError, ModelError
 
@@ -59,12 +59,7 @@ def mode_count(n_modes: Any) -> int:
 
 def known_normalization(value: Any) -> str:
     """Return the name of a normalization, or raise with the nearest one."""
-    if value not in NORMALIZATIONS:
-        raise ModelError(
-            f"unknown normalization {value!r}, expected one of "
-            f"{', '.join(map(repr, NORMALIZATIONS))}"
-            f"{did_you_mean(value, NORMALIZATIONS)}"
-        )
+    check_choice("normalization", value, NORMALIZATIONS, ModelError)
     return str(value)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import MAX_MODES
 from .._support.checks import whole_number
+from .._support.options import check_choice
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
@@ -315,11 +316,7 @@ def _reduction(
     counted = n_modes is not None or max_frequency is not None
     if reduction is None:
         return "modes" if counted else "none"
-    if reduction not in REDUCTIONS:
-        raise ModelError(
-            f"reduction of link {name!r} is {reduction!r}, expected one of "
-            f"{', '.join(map(repr, REDUCTIONS))}"
-        )
+    check_choice(f"reduction of link {name!r}", reduction, REDUCTIONS, ModelError)
     if reduction in ("none", "static") and counted:
         raise ModelError(
             f"link {name!r} has reduction {reduction!r} and n_modes or max_frequency, "

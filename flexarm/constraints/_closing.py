@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import explain
-from ..errors import ArgumentError, ConvergenceError
+from .._support.options import place_of
+from ..errors import ConvergenceError
 from ._functions import constraint_violation, need_constraints
 
 Array = NDArray[np.float64]
@@ -122,11 +123,7 @@ def _free_coordinates(arm: ArmLike, hold: str | Sequence[str], modes: bool) -> A
     names = arm.coordinate_names
     hold = [hold] if isinstance(hold, str) else list(hold)
     for name in hold:
-        if name not in names:
-            raise ArgumentError(
-                f"hold names the coordinate {name!r}, expected some of "
-                f"{', '.join(map(repr, names))}"
-            )
+        place_of("hold", name, names)
     # motors of couplings, such as rigid gears, move with joints; others remain
     coupled = {
         key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
+from .._support.options import place_of
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
@@ -93,12 +94,7 @@ class GainSchedule(Description):
                 f"axes is {self.axes!r}, expected values by names of coordinates"
             )
         for name, values in self.axes.items():
-            if name not in arm.coordinate_names:
-                raise ArgumentError(
-                    f"axes has {name!r}, expected some of "
-                    f"{', '.join(map(repr, arm.coordinate_names))}"
-                )
-            at.append(arm.coordinate_names.index(name))
+            at.append(place_of("axes", name, arm.coordinate_names))
             grid[name] = _increasing(name, values)
         shape = tuple(map(len, grid.values()))
         self._set(axes=grid, _at=tuple(at))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
-from .._support.options import explained
+from .._support.options import explained, place_of
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
@@ -80,12 +80,8 @@ def quadratic_weights(
     def weights(kind: str, given: Mapping[str, float], names: tuple[str, ...]) -> Array:
         result = np.zeros(len(names))
         for name, size in given.items():
-            if name not in names:
-                raise ArgumentError(
-                    f"{kind} has {name!r}, expected some of "
-                    f"{', '.join(map(repr, names))}"
-                )
-            result[names.index(name)] = positive_number(f"{kind}[{name!r}]", size) ** -2
+            place = place_of(kind, name, names)
+            result[place] = positive_number(f"{kind}[{name!r}]", size) ** -2
         return result
 
     if not isinstance(inputs, Mapping):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import common_batch
 from .._support.description import Description
+from .._support.options import check_choice
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import gravity_forces
 from ..errors import ArgumentError
@@ -157,11 +158,7 @@ class SetPointPD(Description):
         arm = self.arm
         refuse_poses(arm, "SetPointPD")
         read_arm(arm, "SetPointPD")
-        if self.compensation not in _COMPENSATIONS:
-            raise ArgumentError(
-                f"compensation is {self.compensation!r}, expected one of "
-                f"{', '.join(map(repr, _COMPENSATIONS))}"
-            )
+        check_choice("compensation", self.compensation, _COMPENSATIONS)
         target = rows("target", self.target, arm.nu, "one position for each joint")
         kp, kd = gains("kp", self.kp, arm.nu), gains("kd", self.kd, arm.nu)
         common_batch(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import se3
 from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles
+from .._support.options import check_choice
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._joint_frames import JointFrames
@@ -157,11 +158,9 @@ class DenavitHartenberg(JointTree):
         return Sheet((f"{self!r}, {self.convention}", Table(rows)))
 
     def __post_init__(self) -> None:
-        if self.convention not in CONVENTIONS:
-            raise ModelError(
-                f"Denavit-Hartenberg convention is {self.convention!r}, expected one "
-                f"of {', '.join(map(repr, CONVENTIONS))}"
-            )
+        check_choice(
+            "Denavit-Hartenberg convention", self.convention, CONVENTIONS, ModelError
+        )
         numbers, kinds = _read_rows(self.rows)
         n = len(numbers)
         if self.kinds is not None:

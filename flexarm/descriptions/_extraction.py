@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
+from .._support.options import check_choice
 from ..errors import ModelError
 from ._denavit_hartenberg import CONVENTIONS, DenavitHartenberg
 from ._screws import SpatialScrews
@@ -110,12 +111,7 @@ def _angle(axis: Array, a: Array, b: Array) -> float:
 
 def extract(description: SpatialScrews, convention: str) -> DenavitHartenberg:
     """Denavit-Hartenberg parameters of a chain of spatial screws."""
-    if convention not in CONVENTIONS:
-        raise ModelError(
-            f"Denavit-Hartenberg convention is {convention!r}, expected one of "
-            f"{', '.join(map(repr, CONVENTIONS))}"
-        )
-
+    check_choice("Denavit-Hartenberg convention", convention, CONVENTIONS, ModelError)
     # common normals, and the numbers between them
     lines = _lines(description)
     normals = _normals(lines)

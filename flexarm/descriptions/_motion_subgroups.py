@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import as_array
+from .._support.options import check_choice
 from ..bodies.joints import unit_vector
 from ..errors import ModelError
 from .poses import turn_to
@@ -93,11 +94,7 @@ def motion_subgroup(
     array([[1., 0., 0., 0., 0., 0.],
            [0., 0., 0., 1., 0., 0.]])
     """
-    if not isinstance(name, str) or name not in SUBGROUPS:
-        raise ModelError(
-            f"motion subgroup is {name!r}, expected one of "
-            f"{', '.join(map(repr, SUBGROUPS))}"
-        )
+    check_choice("motion subgroup", name, SUBGROUPS, ModelError)
     pitch = float(as_array("pitch of the motion subgroup", pitch, ()))
     if pitch and not name.startswith("helical"):
         raise ModelError(

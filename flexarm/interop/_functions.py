@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
-from .._support.options import did_you_mean
+from .._support.options import check_choice
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -179,12 +179,8 @@ class ArmFunction:
 
     def __init__(self, arm: Arm, name: str, threads: int = 1) -> None:
         check_arm(arm)
-        row = FUNCTIONS_BY_NAME.get(name)
-        if row is None:
-            raise ArgumentError(
-                f"name is {name!r}, expected one of "
-                f"{', '.join(map(repr, FUNCTIONS))}{did_you_mean(name, FUNCTIONS)}"
-            )
+        check_choice("name", name, FUNCTIONS)
+        row = FUNCTIONS_BY_NAME[name]
         if name == "forward_dynamics" and arm.constraints:
             raise ArgumentError(
                 "the arm has constraints, expected a tree: derivatives of constrained "

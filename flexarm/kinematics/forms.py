@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, check_numbers, common_batch, real_array
 from .._calls.arm_like import ArmLike
 from .._support.checks import POSE_TOLERANCE, first_pose_fault
-from .._support.options import did_you_mean
+from .._support.options import check_choice
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
@@ -133,11 +133,7 @@ def _move(
 
 def check_form(name: str, form: Any) -> None:
     """Raise if `form` is not a form of a twist, with the nearest name."""
-    if not isinstance(form, str) or form not in FORMS:
-        raise ArgumentError(
-            f"{name} is {form!r}, expected one of {', '.join(map(repr, FORMS))}"
-            f"{did_you_mean(form, FORMS)}"
-        )
+    check_choice(name, form, FORMS)
 
 
 def refuse_cut_models(arm: ArmLike, what: str) -> None:

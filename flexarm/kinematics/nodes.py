@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -409,9 +410,8 @@ def in_base(
     operands = (index, *given.values())
     try:
         model = kernels(arm, threads)
-        gufuncs = model.node_pose, getattr(model, name)
-        cores = (0,) + (1,) * len(given)
-        return in_chunks(arm, lambda *x: turned(*gufuncs, *x), operands, cores, out)
+        compute = partial(turned, model.node_pose, getattr(model, name))
+        return in_chunks(arm, compute, operands, (0,) + (1,) * len(given), out)
     except Exception as error:
 
         def again() -> Any:

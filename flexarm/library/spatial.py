@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import whole_number
+from .._support.options import check_choice
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, clamped_rod_modes, flexible_link
 from ..bodies.body import Body
@@ -144,10 +145,7 @@ def cibicik_egeland(
     [-262.901  -75.532]
     """
     n_modes = whole_number("n_modes", n_modes, 0)
-    if bending not in _BENDING:
-        raise ModelError(
-            f"bending is {bending!r}, expected one of {', '.join(map(repr, _BENDING))}"
-        )
+    check_choice("bending", bending, _BENDING, ModelError)
     # a cylinder has equal moments across its axis
     across = 0.5 * _I13 + _M1 * _L1**2 / 12.0
     link1 = RigidBody(

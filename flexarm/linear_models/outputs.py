@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
+from .._support.options import place_of
 from ..errors import ArgumentError, ModelError
 from ._names import node_of_words
 from ._node_outputs import (
@@ -313,12 +314,8 @@ def combination(
             return 0.0
         known, result = arm.coordinate_names, np.zeros((1, arm.nv))
         for key, value in dict(given).items():
-            if key not in known:
-                raise ArgumentError(
-                    f"combination {name!r} has the coordinate {key!r}, expected some "
-                    f"of {', '.join(map(repr, known))}"
-                )
-            result[0, known.index(key)] = float(real_array(f"factor of {key!r}", value))
+            place = place_of(f"combination {name!r}", key, known)
+            result[0, place] = float(real_array(f"factor of {key!r}", value))
         return result
 
     def tangent(point: Point) -> Tangent:

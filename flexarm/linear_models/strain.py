@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.options import check_choice
 from ..errors import ArgumentError, ModelError
 from .operating_point import Point, Tangent
 
@@ -84,10 +85,7 @@ def strain(
     >>> (100.0 * ss.C[:, 1:9] @ modes).round(1)
     array([0.9])
     """
-    if bending not in _STRAINS:
-        raise ArgumentError(
-            f"bending is {bending!r}, expected one of {', '.join(map(repr, _STRAINS))}"
-        )
+    check_choice("bending", bending, _STRAINS)
 
     def names(arm: ArmLike) -> tuple[str, ...]:
         name = arm.bodies[_beam(arm, body)].name

@@ -13,7 +13,7 @@ from .._calls.arm_like import ArmLike
 from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
 from .._support.checks import as_array, check_rotation
 from .._support.description import Description
-from .._support.options import did_you_mean
+from .._support.options import check_choice
 from ..errors import ModelError
 from .rows import row_of
 
@@ -75,12 +75,8 @@ class Loop(Description):
 
     def __post_init__(self) -> None:
         # locked directions
-        if self.kind is not None and self.kind not in _KINDS:
-            raise ModelError(
-                f"kind of the loop is {self.kind!r}, expected one of "
-                f"{', '.join(map(repr, _KINDS))}"
-                f"{did_you_mean(self.kind, _KINDS)}"
-            )
+        if self.kind is not None:
+            check_choice("kind of the loop", self.kind, _KINDS, ModelError)
         if self.directions is not None:
             if self.kind is not None:
                 raise ModelError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def row_of(columns: Mapping[str, slice], **values: Any) -> NDArray[np.float64]:
-    """One row of numbers and arrays; what they leave of it is zero."""
+    """One row of numbers and arrays; entries without a value are zero."""
     *_, last = columns.values()
     row = np.zeros(last.stop)
     for name, value in values.items():

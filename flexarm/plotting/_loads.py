@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..loads import LinkLoads
 from .canvas import GREY, color, finish, make_axes
@@ -66,11 +67,7 @@ def link_loads(
             f"loads is {type(loads).__name__}, expected the result of "
             "flexarm.link_loads for an arm with links of flexarm.beams"
         )
-    if kind not in _KINDS:
-        raise ArgumentError(
-            f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
-        )
-
+    check_choice("kind", kind, _KINDS)
     # components of all links, one behind the other
     starts = np.cumsum([0.0, *(float(link.at[-1]) for link in links)])
     x = _joined([start + link.at for start, link in zip(starts, links, strict=False)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from .canvas import color, finish, make_axes
 
@@ -131,10 +132,7 @@ def optimal_motion(
     ['link1', 'link2']
     """
     _check(motion)
-    if kind not in _KINDS:
-        raise ArgumentError(
-            f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
-        )
+    check_choice("kind", kind, _KINDS)
     if kind == "tip error":
         t, error = _tip_error(motion)
         ax = _shaded(motion, ax)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..linear_models import Robustness
 from .canvas import COLORS, finish, make_axes
@@ -65,11 +66,7 @@ def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) 
             f"found is {type(found).__name__}, expected the result of "
             "flexarm.robustness"
         )
-    if quantity not in _QUANTITIES:
-        raise ArgumentError(
-            f"quantity is {quantity!r}, expected one of "
-            f"{', '.join(map(repr, _QUANTITIES))}"
-        )
+    check_choice("quantity", quantity, _QUANTITIES)
     label, factor = _QUANTITIES[quantity]
     values = factor * found.least(quantity)
     names = [name.replace("_", " ") for name in found.ranges]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ._histories import _draw
 from .canvas import color, finish, make_axes
@@ -66,10 +67,7 @@ def tracking(
     >>> [line.get_label() for line in fa.plotting.tracking(run, degrees=True)]
     ['rod', 'desired']
     """
-    if kind not in _KINDS:
-        raise ArgumentError(
-            f"kind is {kind!r}, expected one of {', '.join(map(repr, _KINDS))}"
-        )
+    check_choice("kind", kind, _KINDS)
     compared, t = run.comparison, run.sample_times
     if kind != "commands" and compared is None:
         raise ArgumentError(

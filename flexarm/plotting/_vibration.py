@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..vibration import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
@@ -194,11 +195,7 @@ def workspace(
 
 
 def _values(found: WorkspaceMap, quantity: str, mode: int) -> Array:
-    if quantity not in _QUANTITIES:
-        raise ArgumentError(
-            f"quantity is {quantity!r}, expected one of "
-            f"{', '.join(map(repr, _QUANTITIES))}"
-        )
+    check_choice("quantity", quantity, _QUANTITIES)
     if quantity != "frequency":
         return np.asarray(getattr(found, quantity))
     n = found.squares.shape[-1]

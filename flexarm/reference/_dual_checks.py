@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._support.options import check_choice
 from ..errors import ArgumentError, ModelError
 from ..kinematics.forms import check_leading
 from ._dual_chain import Points, points_of
@@ -26,10 +27,7 @@ def check_options(rotation_rates: str, node_inertia: str = "newton") -> None:
         ("rotation_rates", rotation_rates, _RATES),
         ("node_inertia", node_inertia, _INERTIA),
     ):
-        if not isinstance(value, str) or value not in known:
-            raise ArgumentError(
-                f"{what} is {value!r}, expected one of {', '.join(map(repr, known))}"
-            )
+        check_choice(what, value, known)
 
 
 def check_dual_arm(arm: ArmLike) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._calls.arguments import check_choice
+from .._support.options import check_choice
 
 
 def _of_side(side: str, left: np.ufunc, right: np.ufunc) -> np.ufunc:

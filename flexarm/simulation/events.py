@@ -17,6 +17,7 @@ import numpy as np
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
 
@@ -167,10 +168,7 @@ def joint_reaches(
     check_arm(arm)
     names = list(arm.position_names)
     if isinstance(joint, str):
-        if joint not in names:
-            raise ArgumentError(
-                f"joint is {joint!r}, expected one of {', '.join(map(repr, names))}"
-            )
+        check_choice("joint", joint, names)
         at = names.index(joint)
     elif isinstance(joint, Integral) and -len(names) <= joint < len(names):
         at = int(joint) % len(names)

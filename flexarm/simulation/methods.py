@@ -6,12 +6,12 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from .._calls.arguments import any_of, check_choice
+from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.records import Options
 from .._calls.threads import ONE, threads_of
 from .._core import METHODS, STACK_METHODS
-from .._support.options import explained
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy

@@ -362,18 +362,13 @@ class Run(Flattened):
         if success:
             success, doubt = self._doubted()
             message += doubt
-        # arrays in the shape of the user
         steps, rejected = self._counts(reached)
-
-        def shaped(x: Array) -> Array:
-            return x.reshape(*self.batch, *x.shape[1:])
-
         return Trajectory(
             self.arm,
             self.t,
-            shaped(self.q),
-            shaped(self.qd),
-            shaped(self.tau),
+            self.shaped(self.q),
+            self.shaped(self.qd),
+            self.shaped(self.tau),
             method,
             success,
             message,

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.options import check_choice
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..dynamics.operator_recursions import own_map, parent_map
-from ..errors import ArgumentError
 from ..kinematics.forms import Columns, check_form, convert_columns, refuse_cut_models
 from ..kinematics.nodes import link_poses
 
@@ -159,10 +159,7 @@ class SystemJacobian:
                [ 0.,  0.,  1.],
                [ 0., -1.,  0.]])
         """
-        if factor not in ("A", "A_inverse", "D", "P"):
-            raise ArgumentError(
-                f"factor is {factor!r}, expected one of 'A', 'A_inverse', 'D', 'P'"
-            )
+        check_choice("factor", factor, ("A", "A_inverse", "D", "P"))
         matrix: Array = getattr(self, factor)
         return matrix[..., self.rows(row), self.rows(column)]
 

@@ -156,8 +156,6 @@ class Loop(Flattened):
         self.limits = _limits(saturation, arm.nu)
         self.limited = saturation is not None
 
-    # arrays
-
     def _allocate(self, p: int) -> None:
         arm, n = self.arm, len(self.grid.times)
         self.count = prod(self.batch)
@@ -174,10 +172,6 @@ class Loop(Flattened):
             assert self.seed is not None
             noise = np.broadcast_to(self.flaws.noise, (*self.batch, p))
             self.y = draw(self.seed, self.batch, noise, n).reshape(self.count, n, p)
-
-    def shaped(self, x: Array) -> Array:
-        """Batch axes of the user in place of the first one."""
-        return x.reshape(*self.batch, *x.shape[1:])
 
     def actuate(self, u: Array) -> Array:
         """Forces that the actuators apply at commands."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_motors
+from ..._support.options import check_choice
 from ...errors import ArgumentError, NotFiniteError
 from ...simulation.run import times
 from .._checks import check_callable, check_finite, check_rows, start_state
@@ -167,11 +168,7 @@ class ManipulatorController:
                 "desired is None, expected a function of t that returns joint q, qd, "
                 "qdd, such as control.RestToRest"
             )
-        if integrator not in INTEGRATORS:
-            raise ArgumentError(
-                f"integrator is {integrator!r}, expected one of "
-                f"{', '.join(map(repr, INTEGRATORS))}"
-            )
+        check_choice("integrator", integrator, INTEGRATORS)
         refuse_motors(arm, "the model of the control loop")
         self.arm, self.desired = arm, desired
         self.correction = ComputedTorque() if correction is None else correction

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_choice, check_numbers, positive_number, real_array
+from ..._calls.arguments import check_numbers, positive_number, real_array
+from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceWarning
 from ...parameters.trajectory_sensitivity import INTEGRATORS
 from .._arms import Arms

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_choice, count_of, real_array
+from ..._calls.arguments import count_of, real_array
+from ..._support.options import check_choice
 from ...errors import ArgumentError
 from .._follow import PathMotion, follow
 from .._result import OptimalMotion, Verification

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_arm, check_choice, positive_number
+from ..._calls.arguments import check_arm, positive_number
+from ..._support.options import check_choice
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
 from .._result import OptimalMotion, Verification, warned

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_choice, real_array, refuse_linear
+from ..._calls.arguments import real_array, refuse_linear
+from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceError
 from ...simulation.run import progress_bar
 from .newmark_tangent import Motion

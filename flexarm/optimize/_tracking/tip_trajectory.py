@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_choice, check_numbers, positive_number, real_array
+from ..._calls.arguments import check_numbers, positive_number, real_array
+from ..._support.options import check_choice
 from ...errors import ArgumentError
 from .._path import Path, PathPoints
 from ..paths import LAWS, TimeLaw, time_law

@@ -16,6 +16,7 @@ from ..._calls.arguments import (
     real_array,
     refuse_linear,
 )
+from ..._support.options import place_of
 from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
@@ -244,10 +245,7 @@ def _weights(cost: Any, payload: Any) -> dict[str, float]:
         )
     weights = {}
     for name, weight in cost.items():
-        if name not in COSTS:
-            raise ArgumentError(
-                f"cost has {name!r}, expected some of {', '.join(map(repr, COSTS))}"
-            )
+        place_of("cost", name, COSTS)
         weights[name] = positive_number(f"cost[{name!r}]", weight)
     if payload is not None:
         weights.setdefault("payload", 1.0)
