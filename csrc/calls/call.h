@@ -8,9 +8,9 @@
 #include "lanes/lane.h"
 
 typedef struct {
-    const fa_real *in[FA_MOST_INPUTS]; /* element by element */
-    fa_real *out;                      /* overlaps no input */
-    fa_real *work;                     /* scratch, no meaning before or after */
+    const fa_real *in[FA_MAX_INPUTS]; /* element by element */
+    fa_real *out;                     /* overlaps no input */
+    fa_real *work;                    /* scratch, no meaning before or after */
     int index, second; /* node; of a pair the first one, and the second */
     int states;        /* lanes in use; the others repeat the last of them */
 } fa_call;

@@ -15,7 +15,7 @@ typedef enum { FA_KERNELS(FA_KERNEL_NUMBER) FA_N_KERNELS } fa_kernel;
 #undef FA_KERNEL_NUMBER
 
 /* inputs of a kernel without the node number */
-enum { FA_MOST_INPUTS = 6, FA_MOST_OPERANDS = FA_MOST_INPUTS + 1 };
+enum { FA_MAX_INPUTS = 6, FA_MAX_OPERANDS = FA_MAX_INPUTS + 1 };
 
 /* one operand of a batch: element e of state i is at data + i * stride + offset[e] */
 typedef struct {
@@ -52,8 +52,8 @@ typedef struct {
     fa_kernel_node node;
     fa_kernel_arms arms;
     int reads;
-    int n_in;                               /* inputs, without the node */
-    const char *operands[FA_MOST_OPERANDS]; /* inputs, then the output */
+    int n_in;                              /* inputs, without the node */
+    const char *operands[FA_MAX_OPERANDS]; /* inputs, then the output */
 } fa_kernel_row;
 
 extern const fa_kernel_row fa_kernel_rows[FA_N_KERNELS];

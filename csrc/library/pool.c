@@ -16,7 +16,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* seconds of work that are worth a thread, and that tell what an item costs */
+/* seconds of work that are worth a thread, and that measure an item */
 static const double POOL_WORTH = 50e-6, POOL_PROBE = 10e-6;
 
 /* a part is this part of what a thread still has to do, on average */
@@ -127,7 +127,7 @@ static void pool_grow(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.threads < pool.wanted && pool.threads < FA_POOL_MOST) {
+    while (pool.threads < pool.wanted && pool.threads < FA_POOL_MAX) {
         pthread_t thread;
         if (pthread_create(&thread, &attributes, pool_thread, NULL) != 0) {
             break;
@@ -226,7 +226,7 @@ static int pool_share(pool_call *call)
 }
 
 /*
- * Runs the first items until they tell what one of them costs; twice as many each time.
+ * Runs the first items until the cost of one is known; twice as many each time.
  * Returns the seconds of an item, 0 if nothing is left to be shared.
  */
 static double pool_probe(pool_call *call)
@@ -256,7 +256,7 @@ int fa_pool_run(const fa_split *split)
     }
     if (split->threads > 1 && seconds > 0.0) {
         const double worth = (double)(split->count - call.next) * seconds / POOL_WORTH;
-        const int most = split->threads < FA_POOL_MOST ? split->threads : FA_POOL_MOST;
+        const int most = split->threads < FA_POOL_MAX ? split->threads : FA_POOL_MAX;
         call.slots = worth < (double)most ? (int)worth : most;
         call.least = pool_round(split, 1 + (size_t)(0.5 * POOL_WORTH / seconds));
     }

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-enum { FA_POOL_MOST = 256, FA_POOL_STACK = 2 * 1024 * 1024 };
+enum { FA_POOL_MAX = 256, FA_POOL_STACK = 2 * 1024 * 1024 };
 
 /* how a call ended early, bits: a task stopped it; the process was forked by a task, and
  * the child has not the threads that were computing */
@@ -28,7 +28,7 @@ enum { FA_POOL_STOPPED = 1, FA_POOL_LOST = 2 };
 typedef int (*fa_pool_task)(void *context, int slot, size_t first, size_t count);
 
 typedef struct {
-    int threads;    /* most of them, the calling one included; up to FA_POOL_MOST */
+    int threads;    /* most of them, the calling one included; up to FA_POOL_MAX */
     size_t count;   /* items */
     size_t grain;   /* parts are multiples of it, but for the last */
     size_t most;    /* items of the largest part, after which a call can be stopped */

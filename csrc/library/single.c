@@ -39,7 +39,7 @@ static size_t single_offsets(const fa_kernel kernel, const int *sizes)
 size_t fa_single_size(const fa_kernels *kernels, const fa_model *model,
                       fa_kernel kernel)
 {
-    int sizes[FA_MOST_OPERANDS];
+    int sizes[FA_MAX_OPERANDS];
 
     single_sizes(model, kernel, sizes);
     const size_t bytes =
@@ -57,8 +57,8 @@ static int single_run(const fa_single *arm, fa_kernel kernel, const int64_t *nod
                       const double *const *arrays, int n_tau)
 {
     const int n = fa_kernel_inputs(kernel) + 1;
-    fa_operand operands[FA_MOST_OPERANDS];
-    int sizes[FA_MOST_OPERANDS];
+    fa_operand operands[FA_MAX_OPERANDS];
+    int sizes[FA_MAX_OPERANDS];
 
     single_sizes(arm->model, kernel, sizes);
     ptrdiff_t *offsets = arm->work;

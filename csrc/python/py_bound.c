@@ -46,7 +46,7 @@ fa_failures py_bound_batch(const loop_bound *b, const fa_kernels *kernels, size_
 {
     const ptrdiff_t at = (ptrdiff_t)first;
     const char *nodes = index->nodes ? index->nodes + at * index->nodes_stride : NULL;
-    fa_operand part[FA_MOST_OPERANDS];
+    fa_operand part[FA_MAX_OPERANDS];
 
     for (int i = 0; i <= b->n_in; i++) {
         part[i] = operands[i];

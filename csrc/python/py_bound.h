@@ -17,7 +17,7 @@
 
 /* operands of a gufunc: numbers of an arm and of a node, the inputs, the output; their
  * core dimensions */
-enum { LOOP_OPERANDS = FA_MOST_OPERANDS + 2, LOOP_DIMS = 3 };
+enum { LOOP_OPERANDS = FA_MAX_OPERANDS + 2, LOOP_DIMS = 3 };
 
 /*
  * Core dimensions of an operand: Q nq, V nv, T n_actuators or nv, digits, N nodes,
@@ -28,7 +28,7 @@ enum { LOOP_OPERANDS = FA_MOST_OPERANDS + 2, LOOP_DIMS = 3 };
 typedef struct {
     const char *name;
     int has_index;
-    const char *operands[FA_MOST_OPERANDS]; /* inputs, then the output */
+    const char *operands[FA_MAX_OPERANDS]; /* inputs, then the output */
 } loop_row;
 
 /* an operand of one state */
@@ -57,7 +57,7 @@ typedef struct {
     vectorcallfunc general; /* the call that NumPy gave the gufunc */
     size_t work_size;       /* bytes of scratch */
     int is_quick;           /* whether its states are few enough numbers for that */
-    loop_shape shapes[FA_MOST_OPERANDS];
+    loop_shape shapes[FA_MAX_OPERANDS];
     ptrdiff_t contiguous[]; /* 0, 8, 16, ...: offsets of a contiguous state */
 } loop_bound;
 
@@ -76,7 +76,7 @@ fa_failures py_bound_batch(const loop_bound *b, const fa_kernels *kernels, size_
                            size_t count, const loop_index *index,
                            const fa_operand *operands, void *work);
 
-/* raises NotFiniteError with the GIL held if states failed and the gufunc tells it */
+/* raises NotFiniteError with the GIL held if states failed, unless the gufunc is quiet */
 void py_bound_report(const loop_bound *b, fa_failures bad, size_t count);
 
 #endif

@@ -50,7 +50,7 @@ static inline int call_is_plain(PyObject *object, const loop_shape *shape,
 /*
  * The inputs as operands; a float stands for a scalar.
  *   given    [n_in] what the gufunc was called with
- *   scalars  [FA_MOST_INPUTS] room for numbers
+ *   scalars  [FA_MAX_INPUTS] room for numbers
  * Returns whether all of them fit.
  */
 static inline int call_inputs(const loop_bound *b, PyObject *const *given,
@@ -173,8 +173,8 @@ static PyObject *call_either(PyObject *gufunc, PyObject *const *args, size_t n_f
     const int n_in = b->row.has_index + b->n_in;
     PyObject *const *given = args + b->row.has_index;
     const int has_out = n_args == n_in + 1 && args[n_in] != Py_None;
-    fa_operand operands[FA_MOST_OPERANDS];
-    double scalars[FA_MOST_INPUTS];
+    fa_operand operands[FA_MAX_OPERANDS];
+    double scalars[FA_MAX_INPUTS];
     int64_t index = 0;
 
     if (!b->is_quick || (n_args != n_in && n_args != n_in + 1) ||
@@ -203,7 +203,7 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
 
 void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready)
 {
-    int sizes[FA_MOST_OPERANDS], fits = !b->model || b->model->nv <= CALL_NV;
+    int sizes[FA_MAX_OPERANDS], fits = !b->model || b->model->nv <= CALL_NV;
 
     for (int i = 0; i <= b->n_in; i++) {
         const char *letters = b->row.operands[i];

@@ -28,7 +28,7 @@ enum { LOOP_READY = 16384 };
 size_t py_kernel_work_size(const fa_model *model, fa_kernel kernel)
 {
     const char *const *operands = fa_kernel_rows[kernel].operands;
-    int sizes[FA_MOST_OPERANDS];
+    int sizes[FA_MAX_OPERANDS];
 
     for (int i = 0; i <= fa_kernel_inputs(kernel); i++) {
         sizes[i] = 1;
@@ -174,7 +174,7 @@ static int loop_check_index(const loop_bound *b, const loop_index *index,
 static size_t loop_work_size(const loop_bound *b, const fa_kernels *kernels,
                              const fa_operand *operands)
 {
-    int sizes[FA_MOST_OPERANDS];
+    int sizes[FA_MAX_OPERANDS];
 
     for (int i = 0; i <= b->n_in; i++) {
         sizes[i] = operands[i].size;
@@ -216,7 +216,7 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     const int any_width = b->model && !b->stack;
     const fa_kernels *kernels = py_kernels(any_width ? (size_t)dims[0] : SIZE_MAX);
     _Alignas(PY_ALIGN) char stack[PY_STACK];
-    fa_operand operands[FA_MOST_OPERANDS];
+    fa_operand operands[FA_MAX_OPERANDS];
 
     if (b->stack) { /* the number of the arm stands before what any gufunc has */
         index.arms = *args++;

@@ -34,7 +34,7 @@ typedef struct {
 
 static split_scratch split_allocate(int *threads, size_t size)
 {
-    const int slots = *threads < FA_POOL_MOST ? *threads : FA_POOL_MOST;
+    const int slots = *threads < FA_POOL_MAX ? *threads : FA_POOL_MAX;
     split_scratch scratch = {.size = (size + PY_ALIGN - 1) / PY_ALIGN * PY_ALIGN};
 
     /* not PyMem_RawMalloc: where it is traced it takes the GIL */
@@ -74,7 +74,7 @@ typedef struct {
     const fa_operand *operands;
     split_scratch scratch;
     void *work;
-    fa_failures bad[FA_POOL_MOST]; /* of each slot */
+    fa_failures bad[FA_POOL_MAX]; /* of each slot */
 } split_states;
 
 static int split_states_part(void *context, int slot, size_t first, size_t count)

@@ -271,8 +271,8 @@ static inline fa_failures test_batch(const fa_model *model, fa_kernel kernel,
 {
     const fa_kernels *kernels = test_kernels();
     const int n = fa_kernel_inputs(kernel) + 1;
-    fa_operand operands[FA_MOST_OPERANDS];
-    ptrdiff_t *offsets[FA_MOST_OPERANDS];
+    fa_operand operands[FA_MAX_OPERANDS];
+    ptrdiff_t *offsets[FA_MAX_OPERANDS];
     fa_failures bad;
 
     test_operands(n, arrays, sizes, offsets, operands);

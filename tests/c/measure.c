@@ -38,10 +38,10 @@ typedef struct {
     size_t count; /* states, or steps of all trajectories, or evaluations */
     const fa_model *model;
     int number; /* of the kernel, the map, the method */
-    int n, sizes[FA_MOST_OPERANDS];
-    double *arrays[FA_MOST_OPERANDS]; /* inputs, then the output */
-    ptrdiff_t *offsets[FA_MOST_OPERANDS];
-    fa_operand operands[FA_MOST_OPERANDS];
+    int n, sizes[FA_MAX_OPERANDS];
+    double *arrays[FA_MAX_OPERANDS]; /* inputs, then the output */
+    ptrdiff_t *offsets[FA_MAX_OPERANDS];
+    fa_operand operands[FA_MAX_OPERANDS];
     int64_t *index;
     fa_rollout rollout;
     fa_ik ik;

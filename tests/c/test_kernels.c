@@ -55,7 +55,7 @@ static void check_alone(const fa_model *of, fa_kernel kernel, const int64_t *nod
                         const int *sizes)
 {
     const int n = fa_kernel_inputs(kernel) + 1;
-    double *batch[FA_MOST_OPERANDS], *alone[FA_MOST_OPERANDS];
+    double *batch[FA_MAX_OPERANDS], *alone[FA_MAX_OPERANDS];
 
     for (int i = 0; i < n; i++) {
         batch[i] = filled(MOST, sizes[i], 0.5 * i);
@@ -78,7 +78,7 @@ static void check_alone(const fa_model *of, fa_kernel kernel, const int64_t *nod
 
 static void check_every_kernel(void)
 {
-    static const int sizes[FA_N_KERNELS][FA_MOST_OPERANDS] = {
+    static const int sizes[FA_N_KERNELS][FA_MAX_OPERANDS] = {
         [FA_INVERSE_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV},
         [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
         [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},

@@ -19,7 +19,7 @@ enum { ITEMS = 4000, THREADS = 4 };
 /* what a task writes; only atomics are shared by threads */
 typedef struct {
     int *seen; /* [ITEMS] */
-    atomic_int busy[FA_POOL_MOST];
+    atomic_int busy[FA_POOL_MAX];
     atomic_int clashes; /* two threads in one slot */
     atomic_int most;    /* largest slot */
     atomic_int wrong;   /* parts that are no multiple of the grain, slot 0 elsewhere */

@@ -114,9 +114,9 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
     const int is_pair = fa_kernel_takes_pair(kernel);
     const batch_row *row = batch_row_of(model, kernel);
     const fa_operand *out = operands + n_in;
-    fa_real *lanes[FA_MOST_OPERANDS];
+    fa_real *lanes[FA_MAX_OPERANDS];
     fa_failures bad = {0, 0};
-    int sizes[FA_MOST_OPERANDS], is_row[FA_MOST_OPERANDS];
+    int sizes[FA_MAX_OPERANDS], is_row[FA_MAX_OPERANDS];
     fa_call call;
 
     fa_real *next = work;
@@ -130,7 +130,7 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
         next += width;
         fa_zero(lanes[i] + sizes[i], (int)width - sizes[i]);
     }
-    for (int i = 0; i < FA_MOST_INPUTS; i++) {
+    for (int i = 0; i < FA_MAX_INPUTS; i++) {
         call.in[i] = i < n_in ? lanes[i] : NULL;
     }
     call.out = lanes[n_in];

@@ -41,7 +41,7 @@
 #include "model/layout.h"
 
 /* of the controller: safety, least and largest ratio of a step to the next one */
-static const double RODAS_SAFETY = 0.9, RODAS_LEAST = 1.0 / 6.0, RODAS_MOST = 5.0;
+static const double RODAS_SAFETY = 0.9, RODAS_MIN = 1.0 / 6.0, RODAS_MAX = 5.0;
 
 /* where each lane is */
 typedef struct {
@@ -322,13 +322,13 @@ static int rodas_judge(const roll_group *g, rodas_control *c, int w, double *cou
     const double root = sqrt(sqrt(sqrt(error))); /* of the squared one: 1/4 */
     double ratio = root / RODAS_SAFETY;
 
-    ratio = ratio < RODAS_LEAST ? RODAS_LEAST : ratio < RODAS_MOST ? ratio : RODAS_MOST;
+    ratio = ratio < RODAS_MIN ? RODAS_MIN : ratio < RODAS_MAX ? ratio : RODAS_MAX;
     if (error <= 1.0) {
         const double floor = fmax(c->last[w], 1e-4);
         if (c->taken[w] > 0.0) {
             const double gain = sqrt(sqrt(sqrt(error * error / floor)));
             const double predicted = c->taken[w] / step * gain / RODAS_SAFETY;
-            ratio = fmax(ratio, fmin(predicted, RODAS_MOST));
+            ratio = fmax(ratio, fmin(predicted, RODAS_MAX));
         }
         double next = step / ratio;
         if (c->rejected[w] && next > step) {
@@ -347,7 +347,7 @@ static int rodas_judge(const roll_group *g, rodas_control *c, int w, double *cou
     }
     counts[FA_REPORT_REJECTED] += 1.0;
     c->rejected[w] = -1;
-    c->h[w] = step / (error > 1.0 ? ratio : RODAS_MOST); /* NaN: the most */
+    c->h[w] = step / (error > 1.0 ? ratio : RODAS_MAX); /* NaN: the most */
     if (!(c->t[w] + 0.01 * c->h[w] > c->t[w])) {
         roll_tell(g, g->blocks, w, FA_REPORT_ENDING, FA_STEP_TOO_SHORT);
         roll_tell(g, g->blocks, w, FA_REPORT_TIME, c->t[w]);
