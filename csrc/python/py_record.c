@@ -5,6 +5,7 @@
  */
 #include "python/py_record.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* whether an array has the shape of its row; sets lengths that are not known */
@@ -98,6 +99,7 @@ int py_fetch(PyObject *record, const py_field *fields, py_lengths *lengths, void
         if (!object) {
             return -1;
         }
+        assert(references->count < PY_MAX_FIELDS);
         references->objects[references->count++] = object;
         if (record_set(object, field, lengths, to) < 0) {
             return -1;

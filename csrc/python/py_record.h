@@ -2,8 +2,8 @@
  * py_record.h -- records of Python, fetched by one table of their attributes
  *
  * A record (flexarm/_calls/records.py) has an attribute for each row. Arrays are C-ordered
- * and belong to Python; their pointers go into a struct of C, and the record of references
- * keeps them alive until the call ends.
+ * and belong to Python; pointers to their numbers go into a struct of C, and references
+ * keep them alive until the call ends.
  */
 #ifndef PY_RECORD_H
 #define PY_RECORD_H
