@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, real_array
 from .._calls.arm_like import ArmLike
-from .._calls.explain import explain
 from .._support.options import place_of
 from ..errors import ConvergenceError
 from ._functions import constraint_violation, need_constraints
@@ -150,10 +149,7 @@ def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
 
 
 def _nearest_velocities(arm: ArmLike, q: Array, qd: Any, move: Array) -> Array:
-    try:
-        moving = arm._model.position_rates(q, qd)  # raises for invalid velocities
-    except Exception as error:
-        raise explain(arm, "position_rates", error, q=q, qd=qd) from None
+    moving = arm._model.position_rates(q, qd)  # raises for invalid velocities
     batch = moving.shape[:-1]
     q = np.broadcast_to(q, (*batch, arm.nq))
     qd = np.broadcast_to(real_array("qd", qd), (*batch, arm.nv))
