@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from each import each
 from interrupts import interrupt_when
+from numpy.testing import assert_allclose
 from refusals import refused
 from se3_maps import MAPS, cores, draw, public
 from test_isa import INFO, run_python
@@ -241,7 +242,7 @@ def test_huge_numbers_are_told_as_such() -> None:
     S[2, 1], S[1, 2] = 1e308, -1e308
     refused(fa.NotFiniteError, ["numbers overflow"], lambda: se3.so3_vee(S))
     R = se3.so3_exp([0.3, -0.4, 0.5])
-    np.testing.assert_allclose(se3.nearest_rotation(1e308 * R), R, rtol=0, atol=1e-15)
+    assert_allclose(se3.nearest_rotation(1e308 * R), R, rtol=0, atol=1e-15)
 
 
 def test_failure_with_out_keeps_the_rest() -> None:
@@ -273,10 +274,10 @@ def test_large_angles_are_angles_modulo_a_turn() -> None:
         angle = 1.0 + 2.0 * np.pi * turns
         R = se3.so3_exp([0.0, angle, 0.0])
         expected = se3.so3_exp([0.0, 1.0, 0.0])
-        np.testing.assert_allclose(R, expected, rtol=0, atol=1e-15 * angle)
+        assert_allclose(R, expected, rtol=0, atol=1e-15 * angle)
     X = [0.0, 0.0, 6.2, 1.0, 2.0, 3.0]
     unit = se3.jacobian(X) @ se3.jacobian_inverse(X)
-    np.testing.assert_allclose(unit, np.eye(6), rtol=0, atol=1e-11)
+    assert_allclose(unit, np.eye(6), rtol=0, atol=1e-11)
 
 
 def test_ctrl_c_stops_a_long_batch() -> None:
@@ -310,6 +311,4 @@ def test_instruction_sets_agree(isa: str, tmp_path: Any) -> None:
         for name in MAPS:
             expected = getattr(_core, name)(*draw(name, 19))
             scale = max(1.0, np.abs(expected).max())
-            np.testing.assert_allclose(
-                found[name], expected, rtol=0, atol=1e-14 * scale
-            )
+            assert_allclose(found[name], expected, rtol=0, atol=1e-14 * scale)

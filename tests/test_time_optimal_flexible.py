@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from refusals import refused
 
 import flexarm as fa
@@ -81,10 +82,8 @@ def test_the_tip_goes_all_the_way_and_the_arm_starts_at_rest(
     assert np.linalg.norm(tip[first, :2] - A) < 0.4e-3
     assert np.linalg.norm(tip[last, :2] - B) < 0.4e-3
     rest = fa.inverse_dynamics(ARM, along.q[0], 0.0 * START, 0.0 * START)
-    np.testing.assert_allclose(rest[ARM.actuator_indices], along.tau[0], atol=1e-6)
-    np.testing.assert_allclose(
-        rest[~np.isin(range(12), ARM.actuator_indices)], 0.0, atol=1e-6
-    )
+    assert_allclose(rest[ARM.actuator_indices], along.tau[0], atol=1e-6)
+    assert_allclose(rest[~np.isin(range(12), ARM.actuator_indices)], 0.0, atol=1e-6)
     assert not along.qd[0].any()
 
 

@@ -56,8 +56,8 @@ def test_bang_bang_of_a_mass(scheme: str) -> None:
     assert found.duration == pytest.approx(2.0 * np.sqrt(0.5 * 2.0 / 3.0), rel=1e-5)
     assert found.violation < 1e-12
     middle = found.t < 0.49 * found.duration
-    np.testing.assert_allclose(found.tau[middle], 3.0, rtol=1e-9)
-    np.testing.assert_allclose(found.q[:, 0], 0.5 * np.linspace(0, 1, 200), atol=1e-12)
+    assert_allclose(found.tau[middle], 3.0, rtol=1e-9)
+    assert_allclose(found.q[:, 0], 0.5 * np.linspace(0, 1, 200), atol=1e-12)
 
 
 def test_trapezoid_of_limited_speed() -> None:
@@ -83,7 +83,7 @@ def test_rates_at_the_ends() -> None:
     found = time_optimal(slide(), WAY, limits={"torque": 3.0}, rates=(0.4, 0.6))
     top = np.sqrt(0.5 * (0.2**2 + 0.3**2) + 1.5 * 0.5)
     assert found.duration == pytest.approx((2.0 * top - 0.5) / 1.5, rel=1e-5)
-    np.testing.assert_allclose(found.qd[[0, -1], 0], [0.2, 0.3], rtol=1e-12)
+    assert_allclose(found.qd[[0, -1], 0], [0.2, 0.3], rtol=1e-12)
 
 
 def rubbed(forward: Any, backward: Any) -> float:
@@ -189,7 +189,7 @@ def test_motor_behind_a_rigid_gear() -> None:
     assert found.duration == pytest.approx(wanted, rel=1e-4)
     safe = time_optimal(arm, way, limits={"torque": 0.2})
     assert 0.2 - 1e-6 < abs(safe.tau).max() < 0.2 + 1e-9
-    np.testing.assert_allclose(found.q[:, 1], ratio * found.q[:, 0], atol=1e-12)
+    assert_allclose(found.q[:, 1], ratio * found.q[:, 0], atol=1e-12)
 
 
 # the arm of the thesis
@@ -207,9 +207,9 @@ def test_the_thesis_optimum_converges() -> None:
     assert coarse.duration == pytest.approx(0.42296, abs=5e-5)
     # the structure: T1 at its limit, then T2, one switch, then T1 at its other limit
     s, tau = found.details["path"].s, found.tau
-    np.testing.assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-3)
-    np.testing.assert_allclose(tau[(s > 0.4) & (s < 0.77), 1], 120.0, rtol=1e-3)
-    np.testing.assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-3)
+    assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-3)
+    assert_allclose(tau[(s > 0.4) & (s < 0.77), 1], 120.0, rtol=1e-3)
+    assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-3)
     assert found.violation < 1e-9
 
 
@@ -361,10 +361,10 @@ def test_motion_between_the_points_is_exact() -> None:
     h = 1e-7
     inner = t[1:-1]
     slope = (scaling.at(inner + h)[0] - scaling.at(inner - h)[0]) / (2.0 * h)
-    np.testing.assert_allclose(slope, sd[1:-1], atol=1e-5)
+    assert_allclose(slope, sd[1:-1], atol=1e-5)
     at, rate, _ = scaling.at(scaling.t)
-    np.testing.assert_allclose(at, scaling.s, atol=1e-12)
-    np.testing.assert_allclose(rate, scaling.sd, atol=1e-9)
+    assert_allclose(at, scaling.s, atol=1e-12)
+    assert_allclose(rate, scaling.sd, atol=1e-9)
 
 
 def test_answer_in_a_simulation_of_its_own() -> None:
@@ -418,11 +418,11 @@ def test_friction_is_what_inverse_dynamics_has() -> None:
         motion.q, motion.first * rate, motion.first * u + motion.second * rate**2
     )
     ours = rows.a * u + rows.b * rate**2 + rows.c + friction(rows, sd)
-    np.testing.assert_allclose(ours, tau, rtol=1e-11, atol=1e-10)
+    assert_allclose(ours, tau, rtol=1e-11, atol=1e-10)
     h = 1e-6
     before, after = (friction(rows, np.sqrt(sd**2 + x)) for x in (-h, h))
     slope = friction_slope(rows, sd)
-    np.testing.assert_allclose(slope, (after - before) / (2.0 * h), rtol=1e-6)
+    assert_allclose(slope, (after - before) / (2.0 * h), rtol=1e-6)
     found = time_optimal(arm, LINE, limits={"torque": TORQUE}, start=FROM_A)
     assert found.violation < 1e-5
     assert (
@@ -444,7 +444,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
     steps = np.linalg.norm(np.diff(postures, axis=0), axis=1)
     at = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
     theirs = toppra.SplineInterpolator(at, postures, bc_type="not-a-knot")
-    np.testing.assert_allclose(theirs(s), path(s).position, atol=1e-12)
+    assert_allclose(theirs(s), path(s).position, atol=1e-12)
     kind = getattr(toppra.constraint.DiscretizationType, scheme.capitalize())
     limits = np.stack([-IIWA_TORQUE, IIWA_TORQUE], axis=1)
     constraints = [
@@ -467,7 +467,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
         search={"scheme": scheme, "intervals": 150},
     )
     scaling = found.details["scaling"]
-    np.testing.assert_allclose(scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
+    assert_allclose(scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
     theirs_duration = float((2.0 * np.diff(s) / (sd[1:] + sd[:-1])).sum())
     assert found.duration == pytest.approx(theirs_duration, rel=1e-5)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chains import spatial_chain, states
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from races import BATCH, Contender
 
@@ -47,7 +48,7 @@ def differences(arm: fa.Arm, q: Array, qd: Array, qdd: Array) -> Array:
 
 def assert_near(found: Array, expected: Array) -> None:
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * scale)
+    assert_allclose(found, expected, rtol=0, atol=1e-6 * scale)
 
 
 @pytest.mark.parametrize("name", ["puma560", "iiwa14"])

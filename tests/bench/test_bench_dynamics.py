@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from races import BATCH, SMOKE, Contender
 
@@ -86,7 +87,7 @@ def test_rigid_batch(contest: Contest, name: str, kind: str) -> None:
             ),
         ],
     )
-    np.testing.assert_allclose(mine, columns.T, rtol=1e-6, atol=1e-8)
+    assert_allclose(mine, columns.T, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -109,7 +110,7 @@ def test_rigid_batch_of_mass_matrices(contest: Contest, name: str) -> None:
         ],
     )
     M = other.mass_matrix(q[0])
-    np.testing.assert_allclose(fa.mass_matrix(arm, q[0]), M, rtol=1e-12, atol=1e-14)
+    assert_allclose(fa.mass_matrix(arm, q[0]), M, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -202,9 +203,9 @@ def test_flexible_forward_batch(contest: Contest) -> None:
             ),
         ],
     )
-    np.testing.assert_allclose(result, dense(arm, q, qd, tau), rtol=1e-6, atol=1e-6)
+    assert_allclose(result, dense(arm, q, qd, tau), rtol=1e-6, atol=1e-6)
     reference = twin.forward_dynamics(arm, q[0], qd[0], tau[0])
-    np.testing.assert_allclose(result[0], reference, rtol=1e-8)
+    assert_allclose(result[0], reference, rtol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["inverse dynamics", "mass matrix"])
@@ -314,6 +315,4 @@ def test_run(contest: Contest) -> None:
         ],
     )
     run = fa.simulate(arm, start, rest, t, progress=False)
-    np.testing.assert_allclose(
-        run.q[few], python_steps(arm, start, rest, few), atol=1e-13
-    )
+    assert_allclose(run.q[few], python_steps(arm, start, rest, few), atol=1e-13)

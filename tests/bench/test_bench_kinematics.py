@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from races import BATCH, SMOKE, Contender
 
@@ -154,13 +155,13 @@ def test_poses(contest: Contest, name: str, how: str) -> None:
     if PIN:
         pin = Pinocchio(arm)
         field.append(Contender("pin, loop in Python", each(pin.pose, few), len(few)))
-        np.testing.assert_allclose(pin.pose(q[0]).homogeneous, poses[0], atol=1e-13)
+        assert_allclose(pin.pose(q[0]).homogeneous, poses[0], atol=1e-13)
     if TOOLBOX:
         ets = Toolbox(arm).ets
         other = (lambda: ets.eval(q)) if how == "batch" else (lambda: ets.eval(own))
         field.append(Contender("Robotics Toolbox, eval in C++", other, count))
         given = np.asarray(ets.eval(q)).reshape(-1, 4, 4)
-        np.testing.assert_allclose(given, poses, atol=1e-12)
+        assert_allclose(given, poses, atol=1e-12)
     contest(title("tip pose", name, how), field)
 
 
@@ -179,7 +180,7 @@ def test_jacobians(contest: Contest, name: str, how: str) -> None:
         field.append(
             Contender("pin, loop in Python", each(pin.jacobian, few), len(few))
         )
-        np.testing.assert_allclose(pin.jacobian(q[0]), J, atol=1e-13)
+        assert_allclose(pin.jacobian(q[0]), J, atol=1e-13)
     if TOOLBOX:
         ets = Toolbox(arm).ets
         field.append(
@@ -187,7 +188,7 @@ def test_jacobians(contest: Contest, name: str, how: str) -> None:
                 "Robotics Toolbox, loop around C++", each(ets.jacobe, few), len(few)
             )
         )
-        np.testing.assert_allclose(ets.jacobe(q[0]), J, atol=1e-12)
+        assert_allclose(ets.jacobe(q[0]), J, atol=1e-12)
     contest(title("Jacobian of the tip", name, how), field)
 
 

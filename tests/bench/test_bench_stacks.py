@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chains import spatial_chain, states
+from numpy.testing import assert_allclose
 from races import SMOKE, Contender
 
 import flexarm as fa
@@ -74,7 +75,7 @@ def test_sweep(contest: Contest, name: str, kind: str) -> None:
     n = ARMS * STATES
     expected = function(sweep[:, None], *batch)
     got = [function(sweep[i], *(x[i] for x in batch)) for i in range(3)]
-    np.testing.assert_allclose(expected[:3], got, rtol=1e-9, atol=1e-9)
+    assert_allclose(expected[:3], got, rtol=1e-9, atol=1e-9)
     # copies: NumPy goes through views in the order of memory
     turned = [np.ascontiguousarray(np.swapaxes(x, 0, 1)) for x in batch]
     contest(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from races import BATCH, Contender
 
@@ -152,7 +153,7 @@ def test_rigid_batch(contest: Contest, name: str, what: str) -> None:
     for form in other.frames:
         J = np.array(other.all_jacobians(form, q[1]))[:, TURNED]
         found = fa.link_jacobians(arm, q[:2], form=form)[1]
-        np.testing.assert_allclose(found, J, rtol=0, atol=1e-12)
+        assert_allclose(found, J, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -167,7 +168,7 @@ def test_rigid_alone(contest: Contest, name: str, what: str) -> None:
     for form in other.frames:
         J = np.array(other.all_rates(form, q, qd))[:, TURNED]
         found = fa.link_jacobian_rates(arm, q, qd, form=form)
-        np.testing.assert_allclose(found, J, rtol=0, atol=1e-12 * np.abs(J).max())
+        assert_allclose(found, J, rtol=0, atol=1e-12 * np.abs(J).max())
 
 
 @pytest.mark.parametrize("what", WHAT)
