@@ -10,13 +10,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from arrays import Array
 from each import each
-from numpy.typing import NDArray
 
 import flexarm as fa
 from flexarm.reference import twin
-
-Array = NDArray[np.float64]
 
 RTOL = 1e-12
 ANGLES = {"0": 0, "90": 1, "180": 2, "-90": 3}  # quarter turns, exact

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from cut_joints import cut, cut_forces, cut_state
-from numpy.typing import NDArray
 
 import flexarm as fa
 
 # the arms of the thesis have none, at any speed
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 
-Array = NDArray[np.float64]
 
 TORQUE = np.array([250.0, 300.0, 300.0, 300.0])  # E9, L2422
 POSE = np.array([0.4636476, 0.6, -0.9, -0.4])

@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from farid_cases import tangent_link
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.reference import farid_spatial as farid
-
-Array = NDArray[np.float64]
 
 STEP = 1e-40  # of complex-step derivatives
 P = farid.Parameters(70.0, 30.0, 20.0, elements=2)

@@ -8,15 +8,14 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 from trees import SEVERAL, random_state
 
 import flexarm as fa
 from flexarm.arm import Arm
 from flexarm.library import random_tree
 
-Array = NDArray[np.float64]
 Maker = Callable[[Array], Arm]
 
 TREE = random_tree(5, 3, 2, joints=SEVERAL, foreshortening=1.0)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from trees import SEVERAL, random_state
 
 import flexarm as fa
@@ -15,8 +15,6 @@ from flexarm.arm import Arm
 from flexarm.library import random_tree
 from flexarm.parameters._base import random_motion
 from flexarm.reference import de_luca_siciliano as paper
-
-Array = NDArray[np.float64]
 
 
 def drives() -> Arm:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from scipy.linalg import expm
 from trees import SEVERAL, random_state
 
@@ -17,9 +17,6 @@ from flexarm.arm import Arm
 from flexarm.library import random_tree
 from flexarm.parameters.trajectory_sensitivity import INTEGRATORS
 from flexarm.reference import twin
-
-Array = NDArray[np.float64]
-
 
 POSES = tuple(kind for kind in SEVERAL if kind != "subspace")
 

@@ -16,12 +16,10 @@ import numpy as np
 import pytest
 from chains import spatial_chain, states
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
-from races import BATCH, Contender
+from races import BATCH, Array, Contender
 
 import flexarm as fa
 
-Array = NDArray[np.float64]
 Contest = Callable[[str, list[Contender]], Any]
 
 FEW = 256  # states of a batch of large matrices

@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
-from races import SMOKE, Contender
+from races import SMOKE, Array, Contender
 
 import flexarm as fa
 from flexarm.reference import dual_screws
 
-Array = NDArray[np.float64]
 Contest = Callable[[str, list[Contender]], Any]
 
 STATES = 16 if SMOKE else 1000

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
-from races import BATCH, SMOKE, Contender
+from races import BATCH, SMOKE, Array, Contender
 
 import flexarm as fa
 from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import twin
 
-Array = NDArray[np.float64]
 Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")

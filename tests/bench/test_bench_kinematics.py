@@ -26,12 +26,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
-from races import BATCH, SMOKE, Contender
+from races import BATCH, SMOKE, Array, Contender
 
 import flexarm as fa
 
-Array = NDArray[np.float64]
 Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
-from races import BATCH, Contender
+from races import BATCH, Array, Contender
 
 import flexarm as fa
 from flexarm import twists
 
-Array = NDArray[np.float64]
 Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")
