@@ -7,22 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from each import each
-from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits, gufunc_names
+from gufuncs import ARMS, STRICT, Case, assert_same_bits, each_case, gufunc_names
 from numpy.lib.stride_tricks import as_strided
 
 import flexarm as fa
 
-pytestmark = pytest.mark.filterwarnings("error")
-
-each_case = each("case", CASES, CASE_NAMES)
-
-
-@pytest.fixture(autouse=True)
-def strict_floats() -> Iterator[None]:
-    """No floating-point flag may reach NumPy from any call in this file."""
-    with np.errstate(all="raise"):
-        yield
+pytestmark = [*STRICT]
 
 
 # strides: each layout holds the values of a C-ordered (n, ...) array

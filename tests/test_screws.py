@@ -16,10 +16,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from refusals import refused
 from screw_maps import MAPS, draw
-from test_isa import INFO, run_python
 
 import flexarm as fa
-from flexarm import _core, screws, se3
+from flexarm import screws, se3
 
 # machines may be busy
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -281,24 +280,3 @@ def test_dual_parts_that_cancel_are_no_fault() -> None:
     unit = screws.compose(screws.inverse(T), T)
     assert_allclose(screws.log(unit), 0.0, rtol=0, atol=1e-12)
     screws.compose(unit, unit)
-
-
-PROBE = """
-import sys
-import numpy as np
-from flexarm import _core
-from screw_maps import MAPS, draw
-np.savez(sys.argv[1], **{n: getattr(_core, n)(*draw(n, 11)) for n in MAPS})
-"""
-
-
-@pytest.mark.parametrize("isa", INFO["available"])
-def test_instruction_sets_agree(isa: str, tmp_path: Any) -> None:
-    path = tmp_path / "maps.npz"
-    done = run_python("-c", PROBE, str(path), FLEXARM_ISA=isa)
-    assert done.returncode == 0, done.stderr
-    with np.load(path) as found:
-        for name in MAPS:
-            expected = getattr(_core, name)(*draw(name, 11))
-            scale = max(1.0, np.abs(expected).max())
-            assert_allclose(found[name], expected, rtol=0, atol=2e-14 * scale)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from interrupts import interrupt_when
 from numpy.testing import assert_allclose
 from refusals import refused
 from se3_maps import MAPS, cores, draw, public
-from test_isa import INFO, run_python
 
 import flexarm as fa
 from flexarm import _core, se3
@@ -290,25 +288,3 @@ def test_ctrl_c_stops_a_long_batch() -> None:
 
     with pytest.raises(KeyboardInterrupt), interrupt_when(reached):
         _core.se3_left_jacobian_inverse_derivative(X, U, many)
-
-
-PROBE = """
-import sys
-import numpy as np
-from flexarm import _core
-from se3_maps import MAPS, draw
-np.savez(sys.argv[1], **{n: getattr(_core, n)(*draw(n, 19)) for n in MAPS})
-"""
-
-
-@pytest.mark.parametrize("isa", INFO["available"])
-def test_instruction_sets_agree(isa: str, tmp_path: Any) -> None:
-    """Fused operations round once, others twice; nothing else differs."""
-    path = tmp_path / "maps.npz"
-    done = run_python("-c", PROBE, str(path), FLEXARM_ISA=isa)
-    assert done.returncode == 0, done.stderr
-    with np.load(path) as found:
-        for name in MAPS:
-            expected = getattr(_core, name)(*draw(name, 19))
-            scale = max(1.0, np.abs(expected).max())
-            assert_allclose(found[name], expected, rtol=0, atol=1e-14 * scale)
