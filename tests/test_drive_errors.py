@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from each import each
 from refusals import refused
 
 import flexarm as fa
@@ -59,12 +60,6 @@ DRIVES = {
 }
 
 
-@pytest.mark.parametrize("case", DRIVES)
-def test_drives(case):
-    call, words = DRIVES[case]
-    refused(ModelError, words, call)
-
-
 PARTS = {
     "force": (partial(CoulombFriction, -1.0, 0.1), ["force", "-1"]),
     "smoothing": (partial(CoulombFriction, 1.0, 0.0), ["smoothing_velocity", "zero"]),
@@ -78,12 +73,6 @@ PARTS = {
     "negative stiffness": (partial(Stops, 0.0, 1.0, -3.0), ["-3", "positive"]),
     "stop damping": (partial(Stops, 0.0, 1.0, 5.0, -1.0), ["damping", "-1"]),
 }
-
-
-@pytest.mark.parametrize("case", PARTS)
-def test_friction_and_stops(case):
-    call, words = PARTS[case]
-    refused(ModelError, words, call)
 
 
 SLIDING = {
@@ -113,12 +102,6 @@ JOINTS = {
 }
 
 
-@pytest.mark.parametrize("case", JOINTS)
-def test_joints(case):
-    call, words = JOINTS[case]
-    refused(ModelError, words, call)
-
-
 def _arm(**drive):
     joint = Joint(drive=GOOD.replace(**drive))
     rod = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
@@ -138,9 +121,16 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("case", FUNCTIONS)
-def test_functions(case):
-    call, words = FUNCTIONS[case]
+REFUSED = [*DRIVES.items(), *PARTS.items(), *JOINTS.items()]
+
+
+@each("call, words", [c for _, c in REFUSED], [name for name, _ in REFUSED])
+def test_drives_friction_stops_and_joints(call, words):
+    refused(ModelError, words, call)
+
+
+@each("call, words", FUNCTIONS)
+def test_functions(call, words):
     refused(ArgumentError, words, call)
 
 

@@ -12,6 +12,7 @@ import pickle
 
 import numpy as np
 import pytest
+from closeness import assert_close
 from each import each
 from numpy.testing import assert_allclose
 from refusals import refused
@@ -34,12 +35,6 @@ def tree(seed, attachments=0.8, **options):
     return fa.library.random_tree(
         seed, 1 + seed % 6, attachments=attachments, **options
     )
-
-
-def assert_close(value, expected, rtol):
-    """Equal relative to the largest entry."""
-    size = float(np.abs(expected).max(initial=0.0))
-    assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
 
 
 def assert_same_motion(arm, other, seed):

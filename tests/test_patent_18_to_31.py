@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import assert_close
 from each import each
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
@@ -37,12 +38,6 @@ from trees import (
 import flexarm as fa
 from flexarm import _core
 from flexarm.reference import lagrangian
-
-
-def assert_close(value, expected, rtol, scale=0.0):
-    """Equal to `rtol` of the largest entry, or of `scale` where it is larger."""
-    size = max(float(np.abs(expected).max(initial=0.0)), scale)
-    assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
 
 
 def forces_scale(arm, q, qd, tau):
