@@ -16,12 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from races import SMOKE, Array, Contender
+from races import SMOKE, Array, Contender, Contest
 
 import flexarm as fa
 from flexarm.reference import dual_screws
-
-Contest = Callable[[str, list[Contender]], Any]
 
 STATES = 16 if SMOKE else 1000
 STEP = 1e-30

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from races import BATCH, SMOKE, Array, Contender
+from races import BATCH, SMOKE, Array, Contender, Contest, loop
 
 import flexarm as fa
 from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import twin
-
-Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")
 FEW = 4  # states of the slow contenders
@@ -33,16 +31,6 @@ def states(arm: fa.Arm, seed: int = 0) -> tuple[Array, Array, Array]:
     q = rng.uniform(-np.pi, np.pi, (BATCH, arm.nq))
     q[:, arm.nu :] *= 0.05 / np.pi
     return q, rng.normal(size=(BATCH, arm.nv)), rng.normal(size=(BATCH, arm.nv))
-
-
-def loop(function: Callable[..., Any], *arrays: Array) -> Callable[[], None]:
-    """A Python loop over the states of a batch."""
-
-    def action() -> None:
-        for row in zip(*arrays, strict=True):
-            function(*row)
-
-    return action
 
 
 # rigid arms, beside Pinocchio

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from races import BATCH, Array, Contender
+from races import BATCH, Array, Contender, Contest, loop
 from scipy.spatial import transform
-from test_bench_dynamics import loop
 
 from flexarm import se3
 
-Contest = Callable[[str, list[Contender]], Any]
 SWAP = [3, 4, 5, 0, 1, 2]  # Pinocchio has [linear; angular]
 
 

@@ -6,18 +6,13 @@ whichever of arm and state varies fastest in memory, and so may trajectories.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from chains import spatial_chain, states
 from numpy.testing import assert_allclose
-from races import SMOKE, Contender
+from races import SMOKE, Contender, Contest
 
 import flexarm as fa
-
-Contest = Callable[[str, list[Contender]], Any]
 
 ARMS, STATES = (8, 12) if SMOKE else (100, 100)
 

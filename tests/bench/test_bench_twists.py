@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from races import BATCH, Array, Contender
+from races import BATCH, Array, Contender, Contest, loop
 
 import flexarm as fa
 from flexarm import twists
-
-Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")
 FEW = max(BATCH // 10, 1)  # states of the loops in Python
@@ -65,16 +63,6 @@ class Other:
         pin, model, data, frame = self.pin, self.model, self.data, self.frames[form]
         pin.forwardKinematics(model, data, q, qd)
         return [pin.getVelocity(model, data, k, frame) for k in self.joints]
-
-
-def loop(function: Callable[..., Any], *arrays: Array) -> Callable[[], None]:
-    """A Python loop over the states of a batch."""
-
-    def action() -> None:
-        for row in zip(*arrays, strict=True):
-            function(*row)
-
-    return action
 
 
 def states(arm: fa.Arm, count: int) -> tuple[Array, Array]:
