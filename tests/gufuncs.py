@@ -165,10 +165,7 @@ CASE_NAMES = [
 each_case = each("case", CASES, CASE_NAMES)
 each_name = each("name", gufunc_names())
 # of a file: no warning, and no floating-point flag that reaches NumPy
-STRICT = (
-    pytest.mark.filterwarnings("error"),
-    pytest.mark.usefixtures("strict_floats"),
-)
+STRICT = (pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("strict_floats"))
 
 
 def assert_same_bits(actual: Any, expected: Any) -> None:

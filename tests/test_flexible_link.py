@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import model_refused
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
@@ -28,7 +28,6 @@ from flexarm.beams import (
 )
 from flexarm.beams import _modal_link as _flexible_link
 from flexarm.bodies.models import Joint
-from flexarm.errors import ModelError
 
 
 def link_modes(tip_mass: float, tip_inertia: float) -> BeamModes:
@@ -286,7 +285,7 @@ def test_payload_with_rotary_inertia_in_space() -> None:
     ],
 )
 def test_refused_links(changes: dict[str, Any], message: str) -> None:
-    refused(ModelError, [message], lambda: spatial_link(**changes))
+    model_refused([message], lambda: spatial_link(**changes))
 
 
 def test_examples() -> None:

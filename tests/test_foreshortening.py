@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import model_refused
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 from trees import conservative, random_state
@@ -324,6 +324,6 @@ def test_refusals():
     kappa = np.array(link.node_foreshortening)
     skew = kappa + np.triu(np.ones((2, 2)), 1)
     words = ["node_foreshortening of body 'a' is not symmetric", "second derivatives"]
-    refused(fa.ModelError, words, lambda: link.replace(node_foreshortening=skew))
+    model_refused(words, lambda: link.replace(node_foreshortening=skew))
     words = ["node_foreshortening of body 'a' is not zero at the attachment 'tip'"]
-    refused(fa.ModelError, words, lambda: link.replace(attachment="tip"))
+    model_refused(words, lambda: link.replace(attachment="tip"))

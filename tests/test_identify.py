@@ -21,7 +21,7 @@ from identify_cases import (
     turntable,
 )
 from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import argument_refused
 from scipy.optimize import least_squares
 from scipy.stats import binom
 
@@ -416,7 +416,7 @@ def test_result_reads_well() -> None:
         assert word in text
     assert repr(found).startswith("<Identification by output error: mass = ")
     assert found.timings["total"] >= found.timings["search"] > 0.0
-    refused(fa.ArgumentError, ["level", "1.5"], lambda: found.interval(1.5))
+    argument_refused(["level", "1.5"], lambda: found.interval(1.5))
 
 
 def test_figure() -> None:
@@ -448,7 +448,7 @@ def test_figure() -> None:
         "empty": lambda: fa.plotting.identification(found, signals=[]),
     }
     for word, call in draws.items():
-        refused(fa.ArgumentError, [word], call)
+        argument_refused([word], call)
     plt.close("all")
 
 

@@ -21,7 +21,7 @@ import pytest
 import scipy
 from interrupts import ctrl_c
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import refused
+from refusals import argument_refused, refused
 
 import flexarm as fa
 from flexarm.errors import ArgumentError
@@ -305,7 +305,7 @@ def test_what_cannot_be_sent_to_a_process_is_refused() -> None:
 
     words = ["cannot be sent between processes", "on='threads'"]
     grid = {"x": [1.0]}
-    refused(fa.ArgumentError, words, lambda: sweep(locked, grid, on="processes"))
+    argument_refused(words, lambda: sweep(locked, grid, on="processes"))
     assert sweep(locked, grid, on="threads").locked == 1.0
 
 
@@ -465,7 +465,7 @@ def test_a_part_that_is_damaged_is_computed_again(tmp_path: Path) -> None:
 
 def test_refusals(tmp_path: Path) -> None:
     def refuse(words: list[str], *args: Any, **options: Any) -> None:
-        refused(fa.ArgumentError, words, lambda: sweep(*args, **options))
+        argument_refused(words, lambda: sweep(*args, **options))
 
     arm = fa.library.pendulum()
     refuse(["function is Arm", "given as arm"], arm, GRID)
