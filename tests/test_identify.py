@@ -54,12 +54,6 @@ def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.nda
     return np.stack(columns, axis=-1)
 
 
-def stretched(p: Any) -> fa.Arm:
-    return fa.library.planar_chain(
-        1, n_modes=1, length=p[0], bending_stiffness=p[1], payload_mass=0.2
-    )
-
-
 @pytest.mark.parametrize(
     ("make", "p", "outputs", "options"),
     [
@@ -70,7 +64,9 @@ def stretched(p: Any) -> fa.Arm:
             {"state": ["link1", "link1.bending y 1", "link1 rate"]},
         ),
         (
-            stretched,
+            lambda p: fa.library.planar_chain(
+                1, n_modes=1, length=p[0], bending_stiffness=p[1], payload_mass=0.2
+            ),
             [1.0, 30.0],
             ["tip y", ("strain", "link1", 0.1), "tip accelerometer y"],
             {"state": "link1", "at_rest": True},

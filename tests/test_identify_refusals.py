@@ -77,6 +77,7 @@ def test_refusals(words: list[str], given: dict[str, Any]) -> None:
 
 
 def test_refusals_of_records() -> None:
+    free_fall = fa.simulate(FREE, FREE.neutral, np.zeros(6), T[:3])
     cases: list[tuple[list[str], Any]] = [
         (["t does not increase"], lambda: Record([0, 2, 1], [0, 0, 0])),
         (["y has shape (2,) with 3 times"], lambda: Record([0, 1, 2], [0, 0])),
@@ -87,14 +88,10 @@ def test_refusals_of_records() -> None:
         (["at_rest"], lambda: Record([0, 1], [0, 0], None, [0], [0], at_rest=True)),
         (["run is ndarray"], lambda: simulated_record(SWING.q)),  # type: ignore[arg-type]
         (["noise"], lambda: simulated_record(SWING, noise=-1.0)),
-        (["quaternion"], lambda: simulated_record(free_fall())),
+        (["quaternion"], lambda: simulated_record(free_fall)),
     ]
     for words, call in cases:
         argument_refused(words, call)
-
-
-def free_fall() -> fa.Trajectory:
-    return fa.simulate(FREE, FREE.neutral, np.zeros(6), T[:3])
 
 
 def test_arms_that_a_method_does_not_know() -> None:

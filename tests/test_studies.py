@@ -237,7 +237,8 @@ def test_an_arm_that_cannot_be_made_is_a_point_that_failed() -> None:
         with pytest.warns(fa.StudyWarning, match="1 of 3 points failed.*ModelError"):
             ds = sweep(
                 lambda arm: (
-                    fa.gravity_forces(arm, [0.0]) * np.ones((*arm_shape(arm), 1))
+                    fa.gravity_forces(arm, [0.0])
+                    * np.ones((*getattr(arm, "shape", ()), 1))
                 ),
                 {"mass": [-1.0, 1.0, 2.0]},
                 arm=fa.library.pendulum,
@@ -245,10 +246,6 @@ def test_an_arm_that_cannot_be_made_is_a_point_that_failed() -> None:
             )
         assert ds.status.values.tolist() == [1, 0, 0]
         assert ds.result[2, 0] == 2.0 * ds.result[1, 0] != 0.0
-
-
-def arm_shape(arm: Any) -> tuple[int, ...]:
-    return getattr(arm, "shape", ())
 
 
 def test_results_of_another_shape_have_failed() -> None:
