@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from arrays import Array
 from scipy.optimize import brentq
-
-Array = NDArray[np.float64]
 
 
 def bending_field(omega: float, length: float, rho: float, EI: float) -> Array:

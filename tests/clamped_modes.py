@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from arrays import Array
 from scipy.optimize import brentq
 
 from flexarm.reference.de_luca_siciliano import Parameters
-
-Array = NDArray[np.float64]
 
 POINTS = 24  # Gauss points, exact to rounding for products of the first modes
 

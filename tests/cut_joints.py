@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from arrays import Array
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 _KINDS = {"revolute": "revolute", "fixed": "fixed"}
 

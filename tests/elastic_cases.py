@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from arrays import Array
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 LENGTH, STIFFNESS = 1.2, 80.0  # of the cantilever, in m and N m^2
 

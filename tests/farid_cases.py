@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from arrays import Array
 
 import flexarm as fa
 from flexarm.reference import farid_planar as farid
 from flexarm.reference import farid_spatial as spatial
-
-Array = NDArray[np.float64]
 
 # E7: from A to B along a straight line (section 7.5)
 START, END, DURATION = np.array([1.8, 0.2]), np.array([1.6, 0.7]), 0.5

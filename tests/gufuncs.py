@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
+from each import each
 from numpy.typing import NDArray
 from trees import SEVERAL, quaternions
 
@@ -160,6 +162,10 @@ CASES = [Case(arm, name) for arm in ARMS.values() for name in gufunc_names(arm)]
 CASE_NAMES = [
     f"{key}-{name}" for key, arm in ARMS.items() for name in gufunc_names(arm)
 ]
+each_case = each("case", CASES, CASE_NAMES)
+each_name = each("name", gufunc_names())
+# of a file: no warning, and no floating-point flag that reaches NumPy
+STRICT = (pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("strict_floats"))
 
 
 def assert_same_bits(actual: Any, expected: Any) -> None:

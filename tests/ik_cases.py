@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from arrays import Array
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 
 def rigid(name: str) -> fa.Arm:

@@ -15,13 +15,6 @@ from flexarm.dynamics.spatial_operators import operators
 EPS = float(np.finfo(float).eps)
 
 
-def chained(arm):
-    """The same bodies, each on the one before."""
-    return arm.replace(
-        bodies=[b.replace(joint=b.joint.replace(parent=None)) for b in arm.bodies]
-    )
-
-
 def build(name):
     if name == "de_luca":
         return fa.library.de_luca_siciliano()
@@ -39,7 +32,11 @@ def build(name):
     if "floating" in kind:
         options |= {"attachments": 0.8}
     arm = fa.library.random_tree(seed, **options)
-    return chained(arm) if "chain" in kind else arm
+    if "chain" not in kind:
+        return arm
+    # the same bodies, each on the one before
+    bodies = [b.replace(joint=b.joint.replace(parent=None)) for b in arm.bodies]
+    return arm.replace(bodies=bodies)
 
 
 CHAINS = [f"chain-{seed}" for seed in range(2, 16)]

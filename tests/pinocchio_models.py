@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from arrays import Array
 from numpy.typing import NDArray
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 _JOINTS = {
     "revolute": pin.JointModelRevoluteUnaligned,

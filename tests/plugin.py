@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 # figures are never seen, whether the machine has a screen or not
@@ -55,4 +56,11 @@ def _patient_solvers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for kind in (FlexibleOptions, Watch):
             patch.setattr(kind, "__init__", patient(kind.__init__))
+        yield
+
+
+@pytest.fixture
+def strict_floats() -> Iterator[None]:
+    """No floating-point flag may reach NumPy."""
+    with np.errstate(all="raise"):
         yield

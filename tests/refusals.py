@@ -37,6 +37,16 @@ def refused(
     return error
 
 
+def argument_refused(words: list[str], call: Callable[[], Any]) -> Exception:
+    """The ArgumentError of a call, after the same look."""
+    return refused(fa.ArgumentError, words, call)
+
+
+def model_refused(words: list[str], call: Callable[[], Any]) -> Exception:
+    """The ModelError of a call, after the same look."""
+    return refused(fa.ModelError, words, call)
+
+
 def rod(name: str = "rod", joint: Joint | None = None, **changes: Any) -> RigidBody:
     values: dict[str, Any] = {
         "mass": 1.0,

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import flexarm as fa
 from flexarm import beams
-
-Array = NDArray[np.float64]
 
 
 def words(values: Any) -> str:

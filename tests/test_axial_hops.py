@@ -7,16 +7,15 @@ axes, joints on an axis of the parent (V1): each of these has code of its own.
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from each import each
-from numpy.typing import NDArray
 
 import flexarm as fa
 from flexarm.reference import twin
-
-Array = NDArray[np.float64]
 
 RTOL = 1e-12
 ANGLES = {"0": 0, "90": 1, "180": 2, "-90": 3}  # quarter turns, exact
@@ -33,16 +32,15 @@ PLACES = {
 
 def quarter(axis: int, quarters: int) -> Array:
     """Rotation about a coordinate axis by exact quarter turns."""
-    c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
-    R = np.eye(3)
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    R[i, i] = R[j, j] = c
-    R[i, j], R[j, i] = -s, s
-    return R
+    return turned(axis, *((1, 0), (0, 1), (-1, 0), (0, -1))[quarters % 4])
 
 
 def about(axis: int, angle: float) -> Array:
-    c, s = np.cos(angle), np.sin(angle)
+    return turned(axis, np.cos(angle), np.sin(angle))
+
+
+def turned(axis: int, c: float, s: float) -> Array:
+    """Rotation about a coordinate axis by the cosine and sine of its angle."""
     R = np.eye(3)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     R[i, i] = R[j, j] = c
@@ -62,6 +60,16 @@ def body(rng: np.random.Generator, k: int, joint: fa.Joint) -> fa.RigidBody:
         inertia=inertia,
         nodes={"tip": rng.uniform(-0.2, 0.2, 3)},
     )
+
+
+def arm_of(rng: np.random.Generator, joints: list[fa.Joint]) -> fa.Arm:
+    return fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+
+
+def hops(rng: np.random.Generator, R: Array, place: Any) -> fa.Arm:
+    """Four joints, each turned and placed in the same way in the body before."""
+    behind = fa.Joint(rotation=R, position=place)
+    return arm_of(rng, [fa.Joint(axis=(0, 0, 1)), behind, behind, behind])
 
 
 def assert_dynamics(arm: fa.Arm, seed: int = 0) -> None:
@@ -87,11 +95,7 @@ def assert_dynamics(arm: fa.Arm, seed: int = 0) -> None:
 def test_exact_angles_and_places(angle: str, place: str) -> None:
     """Four joints, each the quarter turns about x from the one before."""
     rng = np.random.default_rng(3)
-    R = quarter(0, ANGLES[angle])
-    joints = [fa.Joint(axis=(0, 0, 1))]
-    joints += [fa.Joint(rotation=R, position=PLACES[place]) for _ in range(3)]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(hops(rng, quarter(0, ANGLES[angle]), PLACES[place]))
 
 
 @each("turn", range(4))
@@ -101,10 +105,7 @@ def test_turns_before_and_behind_the_angle(before: int, turn: int, place: str) -
     """The parent takes the first angle, sine and cosine of the joint take the last."""
     rng = np.random.default_rng(4)
     R = quarter(2, before) @ quarter(0, 1) @ quarter(2, turn)
-    joints = [fa.Joint(axis=(0, 0, 1))]
-    joints += [fa.Joint(rotation=R, position=PLACES[place]) for _ in range(3)]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(hops(rng, R, PLACES[place]))
 
 
 @pytest.mark.parametrize("alpha", [1e-16, 1e-12, 1e-6, 0.3, 2.0, np.pi - 1e-9, np.pi])
@@ -114,8 +115,7 @@ def test_any_angle(alpha: float) -> None:
     for k in range(4):
         R = about(2, 0.7 * k) @ about(0, alpha) @ about(2, 1.0 - k)
         joints.append(fa.Joint(rotation=R, position=rng.uniform(-0.4, 0.4, 3)))
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(arm_of(rng, joints))
 
 
 @each("delta", [1e-9, -1e-12, 1.4e-8, 1e-7, np.pi + 1e-9])
@@ -124,10 +124,7 @@ def test_small_angles_behind_that_of_the_axes(alpha: float, delta: float) -> Non
     """Their cosine is one to rounding, they themselves are no rounding."""
     rng = np.random.default_rng(12)
     R = about(0, alpha) @ about(2, delta)
-    joints = [fa.Joint(axis=(0, 0, 1))]
-    joints += [fa.Joint(rotation=R, position=(0.2, 0.1, 0.3)) for _ in range(3)]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(hops(rng, R, (0.2, 0.1, 0.3)))
 
 
 @pytest.mark.parametrize("first", ["x", "y", "z", "-x", "-y", "-z", "skew"])
@@ -141,8 +138,7 @@ def test_joint_axes_in_all_directions(first: str) -> None:
         fa.Joint(axis=axes[first]),
         *(fa.Joint(axis=a, position=(0.2, 0, 0.3)) for a in axes.values()),
     ]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(arm_of(rng, joints))
 
 
 @each("kinds", product(("revolute", "prismatic", "fixed", "helical"), repeat=2))
@@ -162,8 +158,7 @@ def test_trees_with_several_children(kinds: tuple[str, str]) -> None:
         fa.Joint(axis=(0, 1, 0), parent="b5", position=at[1]),
         fa.Joint(axis=(1, 0, 0), parent="b7", position=at[1]),
     ]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(arm_of(rng, joints))
 
 
 @each("kind", ["prismatic", "fixed", "revolute"])
@@ -175,8 +170,7 @@ def test_short_arms_on_any_first_joint(kind: str, count: int) -> None:
         fa.Joint(axis=((0, 1, 0), (1, 0, 0))[k % 2], position=(0.1, 0, 0.4))
         for k in range(count)
     ]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate([first, *rest])])
-    assert_dynamics(arm)
+    assert_dynamics(arm_of(rng, [first, *rest]))
 
 
 def test_two_arms_on_one_ground() -> None:
@@ -185,8 +179,7 @@ def test_two_arms_on_one_ground() -> None:
     joints += [fa.Joint(axis=(0, 1, 0), position=(0.3, 0, 0))]
     joints += [fa.Joint(axis=(1, 0, 0), parent="ground", position=(0, 1, 0))]
     joints += [fa.Joint(axis=(0, 1, 0), position=(0.3, 0, 0))]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
-    assert_dynamics(arm)
+    assert_dynamics(arm_of(rng, joints))
 
 
 @pytest.mark.parametrize("quarters", range(4))
@@ -223,9 +216,7 @@ def test_rotations_orthogonal_to_a_tolerance_are_kept() -> None:
     """Frames need be orthogonal to 1e-9 only: bodies are where the given ones say."""
     rng = np.random.default_rng(11)
     R = about(0, 0.5) @ about(2, 0.3) + rng.uniform(-2e-10, 2e-10, (3, 3))
-    joints = [fa.Joint(axis=(0, 0, 1))]
-    joints += [fa.Joint(rotation=R, position=(0.1, 0.2, 0.3)) for _ in range(3)]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    arm = hops(rng, R, (0.1, 0.2, 0.3))
     q = rng.uniform(-3, 3, 4)
     pose = about(2, q[0])
     for angle in q[1:]:
@@ -249,7 +240,7 @@ def test_pinocchio_agrees_on_industrial_arms(seed: int) -> None:
         )
         for _ in range(6)
     ]
-    arm = fa.Arm([body(rng, k, joint) for k, joint in enumerate(joints)])
+    arm = arm_of(rng, joints)
     other = to_pinocchio(arm)
     q, qd, x = rng.uniform(-3, 3, (3, 6))
     tau = other.inverse_dynamics(q, qd, x)

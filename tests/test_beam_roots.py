@@ -12,6 +12,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from beam_payloads import PAYLOAD_IDS, PAYLOADS, loaded
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
 
 from flexarm._support.quadrature import gauss_rule
@@ -105,7 +106,7 @@ def test_no_root_is_missed(payload: tuple[float, float, float]) -> None:
     between = np.append(np.sqrt(b[1:] * b[:-1]), 1.02 * b[-1])
     shifted = stiffness - between[:, None, None] ** 4 * mass
     below = (np.linalg.eigvalsh(shifted) < 0.0).sum(axis=1)
-    np.testing.assert_array_equal(below, np.arange(1, 21))
+    assert_array_equal(below, np.arange(1, 21))
 
 
 @pytest.mark.parametrize("payload", PAYLOADS[:7], ids=PAYLOAD_IDS[:7])
@@ -130,7 +131,7 @@ def test_ritz_polynomials(payload: tuple[float, float, float]) -> None:
     values, vectors = eigh(mass, stiffness)
     omega = values[:-6:-1] ** -0.5
     modes = loaded(payload, 5)
-    np.testing.assert_allclose(omega, modes.omega, rtol=1e-9)
+    assert_allclose(omega, modes.omega, rtol=1e-9)
     ritz = vectors[:, :-6:-1] * omega  # modal mass 1 instead of modal stiffness 1
     ritz = ritz * np.sign(weight @ (shape[:, :-1].T @ ritz))
     scale = np.abs(modes.shape(np.linspace(0.0, 1.0, 101))).max(axis=1)

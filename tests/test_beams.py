@@ -16,7 +16,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 from beam_payloads import PAYLOAD_IDS, PAYLOADS, loaded
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from refusals import model_refused
 from scipy.integrate import quad
 
 import flexarm as fa
@@ -82,15 +83,15 @@ RECOMPUTED: dict[str, Any] = {
 def test_recomputed_modal_table(quantity: str) -> None:
     """Digest of DLS, 8.2 [R]: every digit given there."""
     values = np.concatenate([getattr(link_modes(link), quantity) for link in (1, 2)])
-    np.testing.assert_allclose(values, RECOMPUTED[quantity], rtol=5e-6)
+    assert_allclose(values, RECOMPUTED[quantity], rtol=5e-6)
 
 
 def test_recomputed_link_integrals() -> None:
     """Digest of DLS, 8.2 [R]: z of the link alone, which is not diagonal."""
     z1, z2 = link_modes(1).z, link_modes(2).z
-    np.testing.assert_allclose(np.diag(z1), [0.000746447, 0.00243393], rtol=5e-6)
-    np.testing.assert_allclose(np.diag(z2), [0.0184845, 0.0406311], rtol=5e-6)
-    np.testing.assert_allclose([z1[0, 1], z2[0, 1]], [0.00130214, 0.0204509], rtol=5e-6)
+    assert_allclose(np.diag(z1), [0.000746447, 0.00243393], rtol=5e-6)
+    assert_allclose(np.diag(z2), [0.0184845, 0.0406311], rtol=5e-6)
+    assert_allclose([z1[0, 1], z2[0, 1]], [0.00130214, 0.0204509], rtol=5e-6)
 
 
 @pytest.mark.parametrize(
@@ -136,24 +137,24 @@ def test_payload_table(
         1, tip_mass=1.1 + mass, tip_inertia=1.0 / 120.0 + 0.1 + inertia + mass * 0.5**2
     )
     second = link_modes(2, tip_mass=mass, tip_inertia=inertia)
-    np.testing.assert_allclose(first.frequency, f1, rtol=5e-6)
-    np.testing.assert_allclose(second.frequency, f2, rtol=5e-6)
-    np.testing.assert_allclose(second.tip_deflection, deflection, rtol=1e-5)
+    assert_allclose(first.frequency, f1, rtol=5e-6)
+    assert_allclose(second.frequency, f2, rtol=5e-6)
+    assert_allclose(second.tip_deflection, deflection, rtol=1e-5)
     x = np.linspace(0.0, 0.5, 100_001)[1:]
     shape = second.shape(x)[1]
     crossings = x[1:][np.diff(np.sign(shape)) != 0.0] / 0.5
     if node is None:
         assert len(crossings) == 0
     else:
-        np.testing.assert_allclose(crossings, [node], rtol=0, atol=1.5e-5)
+        assert_allclose(crossings, [node], rtol=0, atol=1.5e-5)
 
 
 def test_static_moment_of_link_1() -> None:
     """Digest of DLS, 8.4 [R]: exact modes of link 1 for theta_2 = 0, MD = 0.075."""
     modes = link_modes(1, tip_moment=0.075)
-    np.testing.assert_allclose(modes.frequency, [0.440983, 1.98585], rtol=5e-6)
-    np.testing.assert_allclose(modes.tip_deflection, [0.171226, 0.232681], rtol=5e-6)
-    np.testing.assert_allclose(modes.tip_slope, [0.603176, -0.637450], rtol=5e-6)
+    assert_allclose(modes.frequency, [0.440983, 1.98585], rtol=5e-6)
+    assert_allclose(modes.tip_deflection, [0.171226, 0.232681], rtol=5e-6)
+    assert_allclose(modes.tip_slope, [0.603176, -0.637450], rtol=5e-6)
 
 
 @pytest.mark.parametrize(
@@ -182,12 +183,8 @@ def test_derivatives_of_the_shapes() -> None:
     x, h = np.linspace(0.1, 0.9, 9), 0.01
     weights = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / (60.0 * h)
     at = x[:, None] + h * np.arange(-3.0, 4.0)
-    np.testing.assert_allclose(
-        modes.shape(at) @ weights, modes.slope(x), rtol=0, atol=2e-6
-    )
-    np.testing.assert_allclose(
-        modes.slope(at) @ weights, modes.curvature(x), rtol=0, atol=3e-5
-    )
+    assert_allclose(modes.shape(at) @ weights, modes.slope(x), rtol=0, atol=2e-6)
+    assert_allclose(modes.slope(at) @ weights, modes.curvature(x), rtol=0, atol=3e-5)
 
 
 def test_very_heavy_payload_is_a_massless_spring() -> None:
@@ -196,11 +193,9 @@ def test_very_heavy_payload_is_a_massless_spring() -> None:
     The correction of order (m/M)^2 is 1e-14 of omega^2; the shape is off by m/M.
     """
     modes = loaded((1e6, 0.0, 0.0), 1)
-    np.testing.assert_allclose(
-        modes.omega[0] ** 2, 3.0 / (1e6 + 33.0 / 140.0), rtol=1e-12
-    )
+    assert_allclose(modes.omega[0] ** 2, 3.0 / (1e6 + 33.0 / 140.0), rtol=1e-12)
     x = np.linspace(0.0, 1.0, 11)
-    np.testing.assert_allclose(
+    assert_allclose(
         modes.shape(x)[0] / modes.tip_deflection[0],
         0.5 * x**2 * (3.0 - x),
         rtol=0,
@@ -239,14 +234,14 @@ def test_closed_forms_of_the_two_link_arm(link: int) -> None:
     load = LINK1 if link == 1 else LINK2
     mass, inertia = load["tip_mass"], load["tip_inertia"]
     c1, c2 = modes.coefficients.T
-    np.testing.assert_allclose(
+    assert_allclose(
         modes.v + mass * modes.tip_deflection, 2.0 * 0.2 * c1 / modes.beta, rtol=1e-13
     )
     total = modes.w + inertia * modes.tip_slope + mass * 0.5 * modes.tip_deflection
-    np.testing.assert_allclose(total, -2.0 * 0.2 * c2 / modes.beta**2, rtol=1e-13)
+    assert_allclose(total, -2.0 * 0.2 * c2 / modes.beta**2, rtol=1e-13)
     printed = [0.05766938, 0.006676532]  # digest 6.4, b25 = g_k of link 2
     if link == 2:
-        np.testing.assert_allclose(total, printed, rtol=5e-7)
+        assert_allclose(total, printed, rtol=5e-7)
 
 
 @pytest.mark.parametrize("n_modes", [1, 3, 20])
@@ -262,22 +257,18 @@ def test_integrals_against_adaptive_quadrature(n_modes: int) -> None:
         return float(modes.shape(x)[j])
 
     first, last = modes.z[0, 0], modes.z[j, j]
-    np.testing.assert_allclose(
-        modes.v[j], integral(lambda x: 0.3 * shape(x)), rtol=0, atol=2e-14
-    )
-    np.testing.assert_allclose(
+    assert_allclose(modes.v[j], integral(lambda x: 0.3 * shape(x)), rtol=0, atol=2e-14)
+    assert_allclose(
         modes.w[j], integral(lambda x: 0.3 * x * shape(x)), rtol=0, atol=2e-14
     )
-    np.testing.assert_allclose(
-        last, integral(lambda x: 0.3 * shape(x) ** 2), rtol=2e-14
-    )
-    np.testing.assert_allclose(
+    assert_allclose(last, integral(lambda x: 0.3 * shape(x) ** 2), rtol=2e-14)
+    assert_allclose(
         modes.z[0, j],
         integral(lambda x: 0.3 * shape(x) * float(modes.shape(x)[0])),
         rtol=0,
         atol=2e-14 * np.sqrt(first * last),
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         modes.k[j, j],
         integral(lambda x: 40.0 * float(modes.curvature(x)[j]) ** 2),
         rtol=2e-14,
@@ -295,7 +286,7 @@ def test_total_modal_mass_is_orthogonal(payload: tuple[float, float, float]) -> 
     heavy = np.sqrt([payload[0], payload[1]]) @ np.abs(tip)
     floor = 60.0 * EPS * (1.0 + np.sqrt(payload[0]) + 60.0 * np.sqrt(payload[1]))
     assert np.abs(modes.modal_mass - np.eye(20)).max() < floor * (1.0 + heavy.max())
-    np.testing.assert_allclose(modes.stiffness, modes.omega**2, rtol=2e-14)
+    assert_allclose(modes.stiffness, modes.omega**2, rtol=2e-14)
     scale = np.sqrt(np.outer(modes.stiffness, modes.stiffness))
     assert np.abs(modes.k / scale - np.eye(20)).max() < 4e-13
 
@@ -323,7 +314,7 @@ def test_gauss_rule(n_points: int) -> None:
     """Powers up to 2 n - 1 are exact."""
     x, weight = gauss_rule(n_points)
     for power in (0, 1, 2, n_points, 2 * n_points - 1):
-        np.testing.assert_allclose(weight @ x**power, 1.0 / (power + 1), rtol=1e-14)
+        assert_allclose(weight @ x**power, 1.0 / (power + 1), rtol=1e-14)
 
 
 @pytest.mark.parametrize("normalization", ["mass", "link", "tip"])
@@ -334,12 +325,12 @@ def test_normalizations(normalization: str) -> None:
     )
     diagonal = np.diag(modes.modal_mass)
     if normalization == "tip":
-        np.testing.assert_allclose(modes.tip_deflection, 1.0, rtol=1e-12)
+        assert_allclose(modes.tip_deflection, 1.0, rtol=1e-12)
     else:
         target = {"mass": 1.0, "link": 0.6}[normalization]
-        np.testing.assert_allclose(diagonal, target, rtol=1e-13)
+        assert_allclose(diagonal, target, rtol=1e-13)
         assert (modes.v > 0.0).all()
-    np.testing.assert_allclose(np.diag(modes.k), modes.stiffness, rtol=1e-12)
+    assert_allclose(np.diag(modes.k), modes.stiffness, rtol=1e-12)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=PAYLOAD_IDS)
@@ -363,7 +354,7 @@ def test_modes_are_values() -> None:
     with pytest.raises(ValueError, match="read-only"):
         modes.beta[0] = 1.0
     double = modes.replace(bending_stiffness=4.0)
-    np.testing.assert_allclose(double.frequency, 2.0 * modes.frequency, rtol=1e-15)
+    assert_allclose(double.frequency, 2.0 * modes.frequency, rtol=1e-15)
 
 
 def test_shape_of_the_shapes() -> None:
@@ -377,7 +368,7 @@ def test_shape_of_the_shapes() -> None:
         5,
     )
     for derivative in (modes.shape, modes.slope):
-        np.testing.assert_array_equal(derivative(0.0), 0.0)
+        assert_array_equal(derivative(0.0), 0.0)
     with pytest.raises(ArgumentError, match=r"x is 1\.5 m"):
         modes.shape([0.5, 1.5])
 
@@ -387,15 +378,13 @@ def test_rod_without_payload() -> None:
     length, polar, stiffness = 2.0, 0.03, 70.0
     modes = clamped_rod_modes(length, polar, stiffness, 20)
     b = (np.arange(20) + 0.5) * np.pi
-    np.testing.assert_allclose(modes.beta * length, b, rtol=2e-15)
-    np.testing.assert_allclose(
-        modes.omega, b / length * np.sqrt(stiffness / polar), rtol=2e-15
-    )
+    assert_allclose(modes.beta * length, b, rtol=2e-15)
+    assert_allclose(modes.omega, b / length * np.sqrt(stiffness / polar), rtol=2e-15)
     amplitude = np.sqrt(2.0 / (polar * length))
-    np.testing.assert_allclose(modes.tip_rotation, amplitude, rtol=1e-13)
-    np.testing.assert_allclose(modes.z, np.eye(20), rtol=0, atol=2e-14)
+    assert_allclose(modes.tip_rotation, amplitude, rtol=1e-13)
+    assert_allclose(modes.z, np.eye(20), rtol=0, atol=2e-14)
     sign = (-1.0) ** np.arange(20)  # tip rotations are positive
-    np.testing.assert_allclose(
+    assert_allclose(
         modes.v, sign * polar * length * amplitude / b, rtol=1e-12, atol=1e-16
     )
 
@@ -416,16 +405,16 @@ def test_rod_with_tip_inertia(ratio: float) -> None:
             assert below * above < 0
     floor = 60.0 * EPS * (1.0 + np.sqrt(ratio))
     assert np.abs(modes.modal_mass - np.eye(20)).max() < 4.0 * floor
-    np.testing.assert_allclose(np.diag(modes.k), modes.omega**2, rtol=1e-12)
+    assert_allclose(np.diag(modes.k), modes.omega**2, rtol=1e-12)
     assert (modes.tip_rotation > 0.0).all()
 
 
 def test_rod_normalizations() -> None:
     rod = clamped_rod_modes(2.0, 0.03, 70.0, 3, tip_inertia=0.01, normalization="link")
-    np.testing.assert_allclose(np.diag(rod.modal_mass), 0.06, rtol=1e-13)
+    assert_allclose(np.diag(rod.modal_mass), 0.06, rtol=1e-13)
     tip = rod.replace(normalization="tip")
-    np.testing.assert_allclose(tip.tip_rotation, 1.0, rtol=1e-14)
-    np.testing.assert_allclose(tip.omega, rod.omega, rtol=0.0)
+    assert_allclose(tip.tip_rotation, 1.0, rtol=1e-14)
+    assert_allclose(tip.omega, rod.omega, rtol=0.0)
 
 
 def test_rod_of_cibicik_and_egeland() -> None:
@@ -436,8 +425,8 @@ def test_rod_of_cibicik_and_egeland() -> None:
     second = 181132e-12
     bending = clamped_beam_modes(2.0, 5.550, 210e9 * second, 2)
     rod = clamped_rod_modes(2.0, 7850.0 * 2.0 * second, 80.8e9 * 2.0 * second, 2)
-    np.testing.assert_allclose(bending.frequency, [11.582, 72.581], rtol=0, atol=5e-4)
-    np.testing.assert_allclose(rod.frequency, [401.03, 1203.10], rtol=0, atol=5e-3)
+    assert_allclose(bending.frequency, [11.582, 72.581], rtol=0, atol=5e-4)
+    assert_allclose(rod.frequency, [401.03, 1203.10], rtol=0, atol=5e-3)
 
 
 UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "n_modes": 2}
@@ -467,10 +456,7 @@ UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "n_mode
     ],
 )
 def test_refused_beams(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ModelError) as refusal:
-        clamped_beam_modes(**{**UNIT, **changes})
-    assert message in str(refusal.value)
-    assert "\n" not in str(refusal.value)
+    model_refused([message], lambda: clamped_beam_modes(**{**UNIT, **changes}))
 
 
 @pytest.mark.parametrize(
@@ -488,15 +474,9 @@ def test_refused_beams(changes: dict[str, Any], message: str) -> None:
     ],
 )
 def test_refused_rods(changes: dict[str, Any], message: str) -> None:
-    unit = {
-        "length": 1.0,
-        "polar_inertia_per_length": 1.0,
-        "torsional_stiffness": 1.0,
-        "n_modes": 2,
-    }
-    with pytest.raises(ModelError) as refusal:
-        clamped_rod_modes(**{**unit, **changes})
-    assert message in str(refusal.value)
+    unit = dict.fromkeys(("length", "polar_inertia_per_length"), 1.0)
+    unit |= {"torsional_stiffness": 1.0, "n_modes": 2}
+    model_refused([message], lambda: clamped_rod_modes(**{**unit, **changes}))
 
 
 def test_examples() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
-from refusals import FLEX, PUMA, refused
+from refusals import FLEX, PUMA, argument_refused
 
 import flexarm as fa
-from flexarm import ArgumentError, control
+from flexarm import control
 
 ARM = fa.library.planar_chain(2)
 THETA = np.asarray(fa.inertial_parameters(ARM, families="inertia").values)
@@ -72,6 +72,6 @@ def test_refusals() -> None:
     def law(arm: fa.Arm, *args: Any) -> Any:
         return lambda: control.AdaptiveControl(arm, motion, *args)
 
-    refused(ArgumentError, ["has modes or constraints"], law(FLEX, 1.0, 1.0, 1.0))
-    refused(ArgumentError, ["adaptation[0] is -1"], law(ARM, 1.0, 1.0, -1.0))
-    refused(ArgumentError, ["theta has shape (3,)"], law(ARM, 1.0, 1.0, 1.0, [0.0] * 3))
+    argument_refused(["has modes or constraints"], law(FLEX, 1.0, 1.0, 1.0))
+    argument_refused(["adaptation[0] is -1"], law(ARM, 1.0, 1.0, -1.0))
+    argument_refused(["theta has shape (3,)"], law(ARM, 1.0, 1.0, 1.0, [0.0] * 3))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import FLEX, refused
+from refusals import FLEX, argument_refused
 
 import flexarm as fa
-from flexarm import ArgumentError, control
+from flexarm import control
 
 LINK = fa.library.planar_chain(1, n_modes=3, gravity=(0, 0, 0))
 ARM = fa.library.de_luca_siciliano(damping=True)
@@ -155,18 +155,16 @@ def test_refusals() -> None:
         }
         return lambda: control.ExtendedKalmanFilter(ARM, **(given | changes))
 
-    refused(
-        ArgumentError,
+    argument_refused(
         ["outputs feel the forces"],
         observer(outputs="tip acceleration y", measurement=[1.0]),
     )
-    refused(ArgumentError, ["process has shape (6,)"], observer(process=np.ones(6)))
-    refused(ArgumentError, ["dt is 0"], observer(dt=0))
+    argument_refused(["process has shape (6,)"], observer(process=np.ones(6)))
+    argument_refused(["dt is 0"], observer(dt=0))
     seen = observer()()
-    refused(ArgumentError, ["y has shape (3,)"], lambda: seen.update(np.zeros(3)))
-    refused(ArgumentError, ["y[0] is nan"], lambda: seen.update([np.nan, 0.0]))
-    refused(
-        ArgumentError,
+    argument_refused(["y has shape (3,)"], lambda: seen.update(np.zeros(3)))
+    argument_refused(["y[0] is nan"], lambda: seen.update([np.nan, 0.0]))
+    argument_refused(
         ["gauges are 1 signals"],
         lambda: control.StrainFeedback(
             FLEX, [0.0, 0.0], 1.0, 1.0, 1.0, [fa.outputs.strain("link1", 0.0)]

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from clamped_modes import Modes, link_modes
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 
@@ -33,8 +33,6 @@ from flexarm.arm import Arm
 from flexarm.bodies.models import FlexibleBody, Joint
 from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import lagrangian, twin
-
-Array = NDArray[np.float64]
 
 STEP = 1e-40  # of complex-step derivatives
 DATA = Path(__file__).parent / "data"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from arrays import Array
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 from test_farid_link import beam, parabola
@@ -22,7 +22,6 @@ from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
 
-Array = NDArray[np.float64]
 LENGTH_SQUARED_OVER_C = 0.1  # s, of the links of EI = 500 N m^2 here
 EXACT_ZERO = 2.0 * brentq(lambda x: np.tan(x) + np.tanh(x), 2.0, 3.0) ** 2
 

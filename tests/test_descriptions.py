@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from each import each
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from trees import fixed, random_state
@@ -40,7 +40,6 @@ from flexarm.descriptions.poses import pose
 from flexarm.library.industrial import _PUMA
 from flexarm.se3 import adjoint, exp, inverse, screw
 
-Array = NDArray[np.float64]
 KINDS = ("revolute", "prismatic", "helical")
 SEEDS = range(24)
 CONVERSIONS: dict[Any, type] = {

@@ -4,10 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from refusals import refused
+from each import each
+from refusals import argument_refused, model_refused
 
 import flexarm as fa
-from flexarm import ArgumentError, CoulombFriction, Drive, Joint, ModelError, Stops
+from flexarm import CoulombFriction, Drive, Joint, Stops
 
 GOOD = Drive(100.0, rotor_inertia=0.1)
 NAN, INF = np.nan, np.inf
@@ -59,12 +60,6 @@ DRIVES = {
 }
 
 
-@pytest.mark.parametrize("case", DRIVES)
-def test_drives(case):
-    call, words = DRIVES[case]
-    refused(ModelError, words, call)
-
-
 PARTS = {
     "force": (partial(CoulombFriction, -1.0, 0.1), ["force", "-1"]),
     "smoothing": (partial(CoulombFriction, 1.0, 0.0), ["smoothing_velocity", "zero"]),
@@ -78,12 +73,6 @@ PARTS = {
     "negative stiffness": (partial(Stops, 0.0, 1.0, -3.0), ["-3", "positive"]),
     "stop damping": (partial(Stops, 0.0, 1.0, 5.0, -1.0), ["damping", "-1"]),
 }
-
-
-@pytest.mark.parametrize("case", PARTS)
-def test_friction_and_stops(case):
-    call, words = PARTS[case]
-    refused(ModelError, words, call)
 
 
 SLIDING = {
@@ -113,12 +102,6 @@ JOINTS = {
 }
 
 
-@pytest.mark.parametrize("case", JOINTS)
-def test_joints(case):
-    call, words = JOINTS[case]
-    refused(ModelError, words, call)
-
-
 def _arm(**drive):
     joint = Joint(drive=GOOD.replace(**drive))
     rod = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
@@ -138,20 +121,27 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("case", FUNCTIONS)
-def test_functions(case):
-    call, words = FUNCTIONS[case]
-    refused(ArgumentError, words, call)
+REFUSED = [*DRIVES.items(), *PARTS.items(), *JOINTS.items()]
+
+
+@each("call, words", [c for _, c in REFUSED], [name for name, _ in REFUSED])
+def test_drives_friction_stops_and_joints(call, words):
+    model_refused(words, call)
+
+
+@each("call, words", FUNCTIONS)
+def test_functions(call, words):
+    argument_refused(words, call)
 
 
 def test_models():
-    refused(ModelError, ["no body 'x'"], lambda: fa.lock_motors(_arm(), bodies=["x"]))
-    refused(ModelError, ["q_motor", "nan"], lambda: fa.lock_motors(_arm(), "nan"))
+    model_refused(["no body 'x'"], lambda: fa.lock_motors(_arm(), bodies=["x"]))
+    model_refused(["q_motor", "nan"], lambda: fa.lock_motors(_arm(), "nan"))
     rigid = _arm(stiffness=INF)
-    refused(ModelError, ["rigid and locked"], lambda: fa.lock_motors(rigid))
-    refused(ModelError, ["rotor_inertia"], lambda: _arm(rotor_inertia=0.0, locked=None))
+    model_refused(["rigid and locked"], lambda: fa.lock_motors(rigid))
+    model_refused(["rotor_inertia"], lambda: _arm(rotor_inertia=0.0, locked=None))
     still = _arm(rotor_inertia=0.0, locked=0.0)
-    refused(ModelError, ["singular"], lambda: fa.free_motors(still))
+    model_refused(["singular"], lambda: fa.free_motors(still))
     with pytest.raises(fa.NotFiniteError):
         fa.dissipated_power(_arm(), [NAN, 0.0, 0.0], [0.0] * 3)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from each import each
 from numpy.testing import assert_allclose
+from refusals import argument_refused
 
 import flexarm as fa
 
@@ -268,8 +269,7 @@ def test_refusals() -> None:
     arm = SLIDE
     with pytest.raises(fa.ArgumentError, match="expected a function"):
         fa.Event(3)  # type: ignore[arg-type]
-    with pytest.raises(fa.ArgumentError, match="direction"):
-        fa.Event(height(0.0), direction=2)
+    argument_refused(["direction"], lambda: fa.Event(height(0.0), direction=2))
     with pytest.raises(fa.ArgumentError, match=r"fa\.Event\(function\) makes one"):
         fa.simulate(arm, [0.0], [0.0], T, events=[height(0.0)])
     with pytest.raises(fa.ArgumentError, match=r"list of fa\.Event"):
@@ -279,14 +279,11 @@ def test_refusals() -> None:
         fa.simulate(arm, [0.0], [0.0], T, events=wrong)
     with pytest.raises(fa.ArgumentError, match="expected one of 'slide"):
         fa.events.joint_reaches(arm, "elbow", 0.0)
-    with pytest.raises(fa.ArgumentError, match="a number below 1"):
-        fa.events.joint_reaches(arm, 1, 0.0)
-    with pytest.raises(fa.ArgumentError, match="finite number"):
-        fa.events.joint_reaches(arm, 0, np.nan)
+    argument_refused(["a number below 1"], lambda: fa.events.joint_reaches(arm, 1, 0.0))
+    argument_refused(["finite number"], lambda: fa.events.joint_reaches(arm, 0, np.nan))
     with pytest.raises(fa.ArgumentError, match="positive length"):
         fa.events.node_reaches(arm, [0.0, 0.0, 0.0], 0.0)
-    with pytest.raises(fa.ArgumentError, match="positive speed"):
-        fa.events.at_rest(arm, 0.0)
+    argument_refused(["positive speed"], lambda: fa.events.at_rest(arm, 0.0))
 
 
 def test_a_coupling_may_have_a_zero() -> None:

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from farid_cases import START, chord_link, chords, line, line_angles, to_arm, two_link
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
 from flexarm.reference import farid_planar as farid
-
-Array = NDArray[np.float64]
 
 VARIANTS = [(links, joints) for links in (True, False) for joints in (True, False)]
 

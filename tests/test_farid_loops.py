@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from cut_joints import cut, cut_forces, cut_state
-from numpy.typing import NDArray
 
 import flexarm as fa
 
 # the arms of the thesis have none, at any speed
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 
-Array = NDArray[np.float64]
 
 TORQUE = np.array([250.0, 300.0, 300.0, 300.0])  # E9, L2422
 POSE = np.array([0.4636476, 0.6, -0.9, -0.4])
@@ -111,10 +110,6 @@ CUTS = [["link2"], ["link2", "link3"], ["link1", "link2", "link3"]]
 ROTORS = ["rotor of link2", "rotor of link3"]  # with shafts
 
 
-def counts(arm: fa.Arm) -> tuple[int, int]:
-    return arm.nv, len(arm.constraint_names)
-
-
 @pytest.mark.parametrize(
     ("stiffness", "names", "expected"),
     [
@@ -131,7 +126,7 @@ def test_coordinates_and_multipliers(
 ) -> None:
     tree = spatial_arm(stiffness, names is ROTORS)
     arm = cut(tree, names)
-    assert counts(arm) == expected
+    assert (arm.nv, len(arm.constraint_names)) == expected
     assert expected[0] - expected[1] == tree.nv
     q, qd, _ = random_state(tree, 0)
     q2, _ = cut_state(tree, arm, q, qd)

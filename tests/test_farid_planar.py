@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from farid_cases import START, chords, line, line_angles, two_link
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from flexarm.reference import farid_planar as farid
-
-Array = NDArray[np.float64]
 
 STEP = 1e-40  # of complex-step derivatives
 

@@ -11,18 +11,17 @@ flexarm at any undeformed pose, to round-off.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from farid_cases import tangent_link
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.reference import farid_spatial as farid
-
-Array = NDArray[np.float64]
 
 STEP = 1e-40  # of complex-step derivatives
 P = farid.Parameters(70.0, 30.0, 20.0, elements=2)
@@ -170,13 +169,20 @@ def test_small_singular_values_of_deformed_links() -> None:
     assert np.all(small > 1e-5)
 
 
-def test_the_chain_meets_the_constraints_to_first_order() -> None:
-    d = np.random.default_rng(1).normal(size=30)
-    error = []
+def small_and_smaller(p: Any, seed: int) -> Iterator[Array]:
+    """The pose with deflections in one direction, then with a tenth of them."""
+    d = np.random.default_rng(seed).normal(size=30)
     for scale in (1e-3, 1e-4):
-        y = pose(P)
+        y = pose(p)
         y[8:] = scale * d
-        error.append(np.abs(farid.constraints(P, redundant(P, y))).max())
+        yield y
+
+
+def test_the_chain_meets_the_constraints_to_first_order() -> None:
+    error = [
+        np.abs(farid.constraints(P, redundant(P, y))).max()
+        for y in small_and_smaller(P, 1)
+    ]
     assert error[0] / error[1] == pytest.approx(100.0, rel=0.05)
 
 
@@ -226,11 +232,8 @@ def test_mass_matrix_of_the_undeformed_arm(printed: bool) -> None:
 
 @pytest.mark.parametrize(("printed", "order"), [(False, 2), (True, 1)])
 def test_kinematics_of_the_deformed_arm(printed: bool, order: int) -> None:
-    d = np.random.default_rng(2).normal(size=30)
     error = []
-    for scale in (1e-3, 1e-4):
-        y = pose(BARE)
-        y[8:] = scale * d
+    for y in small_and_smaller(BARE, 2):
         ours = fa.tip_pose(ARM, y[KEEP])[:3, 3]
         error.append(
             np.linalg.norm(farid.tip_position(BARE, y, printed=printed) - ours)
@@ -239,11 +242,8 @@ def test_kinematics_of_the_deformed_arm(printed: bool, order: int) -> None:
 
 
 def test_potential_energy_is_of_second_order_apart() -> None:
-    d = np.random.default_rng(3).normal(size=30)
     error = []
-    for scale in (1e-3, 1e-4):
-        y = pose(BARE)
-        y[8:] = scale * d
+    for y in small_and_smaller(BARE, 3):
         ours = fa.potential_energy(ARM, y[KEEP])
         error.append(abs(float(farid.potential_energy(BARE, y) - ours)))
     assert np.log10(error[0] / error[1]) == pytest.approx(2.0, abs=0.02)

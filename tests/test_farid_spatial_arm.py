@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from farid_cases import to_arm
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import flexarm as fa
@@ -23,7 +23,6 @@ from flexarm.reference import farid_planar, farid_spatial
 # the arms of the thesis have none, at any speed
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 
-Array = NDArray[np.float64]
 
 TORQUE = np.array([250.0, 300.0, 300.0, 300.0])  # L2422
 # rotors as the library has them

@@ -14,7 +14,7 @@ import pytest
 import scipy.io
 import scipy.linalg
 from meshes import LENGTH, beam, block
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import flexarm as fa
@@ -146,7 +146,7 @@ def test_arpack_and_lapack_agree(way: str) -> None:
         return mesh.craig_bampton("0", [n // 2, n], 12, orthogonalize=False)
 
     found = modes()
-    np.testing.assert_array_equal(modes().shapes, found.shapes)
+    assert_array_equal(modes().shapes, found.shapes)
     if way == "craig_bampton":
         held = np.r_[mesh.dofs("0"), mesh.dofs(n // 2), mesh.dofs(n)]
         K, M = (np.delete(np.delete(A, held, 0), held, 1) for A in dense(mesh))
@@ -252,7 +252,7 @@ def test_kinetic_energy_of_a_mesh(n_elements: int) -> None:
         found = c.mass_matrix(eta)
         assert_allclose(V @ found @ V, y @ M @ y, rtol=1e-13)
         assert np.linalg.eigvalsh(found)[0] > 0.0
-    np.testing.assert_array_equal(c.mp1, c.E)
+    assert_array_equal(c.mp1, c.E)
 
 
 def test_statics_under_gravity_are_those_of_the_mesh() -> None:
@@ -455,7 +455,7 @@ def test_matrix_market_round_trip(tmp_path: Any) -> None:
             )
             assert (again.mass != mesh.mass).nnz == 0
             assert (again.stiffness != mesh.stiffness).nnz == 0
-            np.testing.assert_array_equal(again.coordinates, mesh.coordinates)
+            assert_array_equal(again.coordinates, mesh.coordinates)
     named = fe.read_matrix_market(
         mesh.coordinates,
         paths["mass", "sparse"],

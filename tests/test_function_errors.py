@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from refusals import FLEX, PUMA, refused
+from refusals import FLEX, PUMA, argument_refused, refused
 
 import flexarm as fa
 from flexarm import Arm
@@ -90,8 +90,7 @@ def test_the_functions_of_the_design_are_among_them() -> None:
 @each("function", list(FUNCTIONS))
 def test_what_is_no_arm(function: str) -> None:
     for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA._model, "Model")):
-        refused(
-            fa.ArgumentError,
+        argument_refused(
             [f"arm is {kind}, expected flexarm.Arm"],
             lambda x=thing: getattr(fa, function)(x, *good(PUMA, function).values()),
         )
@@ -112,8 +111,7 @@ def test_wrong_last_axis(function: str, argument: str) -> None:
                     "tau": f"expected {arm.nu} (one force per joint)",
                     "dtau": f"expected {arm.nu} (one force per joint)",
                 }.get(argument, f"expected {arm.nv} coordinates ({arm.nu} joints, ")
-                refused(
-                    fa.ArgumentError,
+                argument_refused(
                     [f"{argument} has a last axis of length {length}, ", expected],
                     lambda a=arm, s=spoiled: call_of(a, function, s),
                 )
@@ -132,11 +130,7 @@ def test_single_numbers_and_text(function: str, argument: str) -> None:
         (np.zeros((100, 100), dtype="U9"), ["...", "<U9", "real numbers"]),
     ]:
         given = good(PUMA, function) | {argument: wrong}
-        refused(
-            fa.ArgumentError,
-            [argument, *words],
-            lambda g=given: call_of(PUMA, function, g),
-        )
+        argument_refused([argument, *words], lambda g=given: call_of(PUMA, function, g))
 
 
 @each("function, argument", [(f, a) for f, a in EACH_ARGUMENT if len(FUNCTIONS[f]) > 1])
@@ -144,8 +138,7 @@ def test_leading_axes_that_do_not_broadcast(function: str, argument: str) -> Non
     names = FUNCTIONS[function]
     given = good(PUMA, function, (3,)) | {argument: np.zeros((2, 6))}
     other = next(name for name in names if name != argument)
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["do not broadcast", f"{argument} (2,)", f"{other} (3,)", "equal lengths or 1"],
         lambda: call_of(PUMA, function, given),
     )
@@ -215,10 +208,8 @@ def test_out_that_cannot_hold_the_result(function: str) -> None:
         frames.append({"frame": "base"})
     for out, words in wrong:
         for frame in frames:
-            refused(
-                fa.ArgumentError,
-                words,
-                lambda o=out, f=frame: call_of(PUMA, function, given, out=o, **f),
+            argument_refused(
+                words, lambda o=out, f=frame: call_of(PUMA, function, given, out=o, **f)
             )
 
 
@@ -258,10 +249,8 @@ def test_nodes(function: str) -> None:
         ([0, 1], ["do not broadcast", "node (2,)", "q (3,)"]),
         ([[0], [1, 2]], ["node is [[0], [1, 2]]"]),
     ]:
-        refused(
-            fa.ArgumentError,
-            words,
-            lambda n=node: getattr(fa, function)(FLEX, *given.values(), n),
+        argument_refused(
+            words, lambda n=node: getattr(fa, function)(FLEX, *given.values(), n)
         )
     assert call_of(FLEX, function, given).shape[0] == 3
 
@@ -270,8 +259,7 @@ def test_nodes(function: str) -> None:
 def test_frames(function: str) -> None:
     given = good(PUMA, function)
     for frame in ("world", "BASE", None, 1, ["base"]):
-        refused(
-            fa.ArgumentError,
+        argument_refused(
             [f"frame is {frame!r}", "'node', 'base'"],
             lambda f=frame: call_of(PUMA, function, given, frame=f),
         )
@@ -280,8 +268,7 @@ def test_frames(function: str) -> None:
 def test_method_of_forward_dynamics() -> None:
     given = good(PUMA, "forward_dynamics")
     for method in ("aba", "Composite", None, 1, ["composite"]):
-        refused(
-            fa.ArgumentError,
+        argument_refused(
             [f"method is {method!r}", "'articulated', 'basic', 'composite'"],
             lambda m=method: call_of(PUMA, "forward_dynamics", given, method=m),
         )
@@ -378,7 +365,7 @@ def simulate(**changes: Any) -> fa.Trajectory:
     ],
 )
 def test_arguments_of_simulate(changes: dict[str, Any], words: list[str]) -> None:
-    refused(fa.ArgumentError, words, lambda: simulate(**changes))
+    argument_refused(words, lambda: simulate(**changes))
 
 
 def test_a_refused_simulation_never_calls_the_torque() -> None:
@@ -418,8 +405,7 @@ def test_a_refused_simulation_never_calls_the_torque() -> None:
 def test_what_a_torque_function_returns(
     value: Any, words: list[str], method: str
 ) -> None:
-    error = refused(
-        fa.ArgumentError,
+    error = argument_refused(
         [*words, "at t = 0"],
         lambda: simulate(torque=lambda t, q, qd: value, method=method),
     )
@@ -429,9 +415,7 @@ def test_what_a_torque_function_returns(
     def late(t: float, q: Any, qd: Any) -> Any:
         return value if t > 0.0501 else [0.1, 0.0]
 
-    error = refused(
-        fa.ArgumentError, words, lambda: simulate(torque=late, method=method)
-    )
+    error = argument_refused(words, lambda: simulate(torque=late, method=method))
     kept = error.trajectory  # type: ignore[attr-defined]
     n = int(kept.completed)
     assert 1 <= n <= 6
@@ -443,8 +427,7 @@ def test_what_a_torque_function_returns(
 
 
 def test_a_torque_function_must_keep_its_width() -> None:
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["torque function", "shape (6,)", "at t = 0.055", "expected (2,)"],
         lambda: simulate(torque=lambda t, q, qd: np.zeros(6 if t > 0.051 else 2)),
     )
@@ -457,8 +440,7 @@ def test_the_bad_trajectory_of_a_batch_is_named() -> None:
             tau[1, 2, 0] = np.nan
         return tau
 
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["torque function", "trajectory (1, 2)", "finite"],
         lambda: simulate(q0=np.zeros((2, 3, 6)), torque=torque),
     )

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from each import each
 from gufuncs import (
     ARMS,
-    CASE_NAMES,
-    CASES,
     INNER,
     NODE_NAMES,
+    STRICT,
     Case,
     assert_same_bits,
-    gufunc_names,
+    each_case,
+    each_name,
     public_name,
 )
 
 import flexarm as fa
 
-pytestmark = pytest.mark.filterwarnings("error")
-
-each_case = each("case", CASES, CASE_NAMES)
-each_name = each("name", gufunc_names())
-
-
-@pytest.fixture(autouse=True)
-def strict_floats() -> Iterator[None]:
-    """No floating-point flag may reach NumPy from any call in this file."""
-    with np.errstate(all="raise"):
-        yield
+pytestmark = [*STRICT]
 
 
 # the table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,12 @@ import pytest
 from each import each
 from gufuncs import (
     ARMS,
-    CASE_NAMES,
-    CASES,
     NODE_NAMES,
+    STRICT,
     Case,
     assert_same_bits,
-    gufunc_names,
+    each_case,
+    each_name,
     spoil,
 )
 from interrupts import interrupt_after, interrupt_when
@@ -23,17 +22,7 @@ from interrupts import interrupt_after, interrupt_when
 import flexarm as fa
 from flexarm._core import Model
 
-pytestmark = pytest.mark.filterwarnings("error")
-
-each_case = each("case", CASES, CASE_NAMES)
-each_name = each("name", gufunc_names())
-
-
-@pytest.fixture(autouse=True)
-def strict_floats() -> Iterator[None]:
-    """No floating-point flag may reach NumPy from any call in this file."""
-    with np.errstate(all="raise"):
-        yield
+pytestmark = [*STRICT]
 
 
 # floating point

@@ -7,22 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from each import each
-from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits, gufunc_names
+from gufuncs import ARMS, STRICT, Case, assert_same_bits, each_case, gufunc_names
 from numpy.lib.stride_tricks import as_strided
 
 import flexarm as fa
 
-pytestmark = pytest.mark.filterwarnings("error")
-
-each_case = each("case", CASES, CASE_NAMES)
-
-
-@pytest.fixture(autouse=True)
-def strict_floats() -> Iterator[None]:
-    """No floating-point flag may reach NumPy from any call in this file."""
-    with np.errstate(all="raise"):
-        yield
+pytestmark = [*STRICT]
 
 
 # strides: each layout holds the values of a C-ordered (n, ...) array
@@ -64,10 +54,6 @@ def _backward_entries(x: Any) -> Any:
     return np.array(x[..., ::-1])[..., ::-1]
 
 
-def _fortran(x: Any) -> Any:
-    return np.asfortranarray(x)
-
-
 def _unaligned(x: Any) -> Any:
     """Three bytes beside the alignment of its type."""
     buffer = np.empty(x.nbytes + 3, dtype=np.uint8)
@@ -101,7 +87,7 @@ LAYOUTS: list[Callable[[Any], Any]] = [
     _columns,
     _every_other_entry,
     _backward_entries,
-    _fortran,
+    np.asfortranarray,
     _unaligned,
     _inside_a_record,
     _read_only,
@@ -291,7 +277,13 @@ def test_out_may_be_any_input_of_its_shape(case: Case) -> None:
         if x.shape == expected.shape and x.dtype == float
     ]
     for k in aliases:
-        for layout in (np.copy, _reversed, _step_two, _every_other_entry, _fortran):
+        for layout in (
+            np.copy,
+            _reversed,
+            _step_two,
+            _every_other_entry,
+            np.asfortranarray,
+        ):
             copies = [x.copy() for x in operands]
             copies[k] = layout(copies[k])
             assert_same_bits(np.array(case.gufunc(*copies, out=copies[k])), expected)

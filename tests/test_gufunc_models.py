@@ -12,24 +12,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from each import each, run_all
-from gufuncs import ARMS, CASE_NAMES, CASES, Case, assert_same_bits, gufunc_names, spoil
+from each import run_all
+from gufuncs import (
+    ARMS,
+    STRICT,
+    Case,
+    assert_same_bits,
+    each_case,
+    each_name,
+    gufunc_names,
+    spoil,
+)
 from numpy.typing import NDArray
 
 import flexarm as fa
 from flexarm import _core
 
-pytestmark = pytest.mark.filterwarnings("error")
-
-each_case = each("case", CASES, CASE_NAMES)
-each_name = each("name", gufunc_names())
-
-
-@pytest.fixture(autouse=True)
-def strict_floats() -> Iterator[None]:
-    """No floating-point flag may reach NumPy from any call in this file."""
-    with np.errstate(all="raise"):
-        yield
+pytestmark = [*STRICT]
 
 
 # other arrays

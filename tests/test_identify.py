@@ -21,7 +21,7 @@ from identify_cases import (
     turntable,
 )
 from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import argument_refused
 from scipy.optimize import least_squares
 from scipy.stats import binom
 
@@ -54,12 +54,6 @@ def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.nda
     return np.stack(columns, axis=-1)
 
 
-def stretched(p: Any) -> fa.Arm:
-    return fa.library.planar_chain(
-        1, n_modes=1, length=p[0], bending_stiffness=p[1], payload_mass=0.2
-    )
-
-
 @pytest.mark.parametrize(
     ("make", "p", "outputs", "options"),
     [
@@ -70,7 +64,9 @@ def stretched(p: Any) -> fa.Arm:
             {"state": ["link1", "link1.bending y 1", "link1 rate"]},
         ),
         (
-            stretched,
+            lambda p: fa.library.planar_chain(
+                1, n_modes=1, length=p[0], bending_stiffness=p[1], payload_mass=0.2
+            ),
             [1.0, 30.0],
             ["tip y", ("strain", "link1", 0.1), "tip accelerometer y"],
             {"state": "link1", "at_rest": True},
@@ -416,7 +412,7 @@ def test_result_reads_well() -> None:
         assert word in text
     assert repr(found).startswith("<Identification by output error: mass = ")
     assert found.timings["total"] >= found.timings["search"] > 0.0
-    refused(fa.ArgumentError, ["level", "1.5"], lambda: found.interval(1.5))
+    argument_refused(["level", "1.5"], lambda: found.interval(1.5))
 
 
 def test_figure() -> None:
@@ -448,7 +444,7 @@ def test_figure() -> None:
         "empty": lambda: fa.plotting.identification(found, signals=[]),
     }
     for word, call in draws.items():
-        refused(fa.ArgumentError, [word], call)
+        argument_refused([word], call)
     plt.close("all")
 
 

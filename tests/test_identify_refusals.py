@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from identify_cases import LINK, SWING, TAU, TRUE, T, soft, swing
-from refusals import refused
+from refusals import argument_refused, model_refused
 
 import flexarm as fa
 from flexarm.optimize import (
@@ -73,10 +73,11 @@ FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1
 def test_refusals(words: list[str], given: dict[str, Any]) -> None:
     arguments = {"make_arm": swing, "p0": [1.0, 0.1], "measured": RECORD} | given
     first = [arguments.pop(name) for name in ("make_arm", "p0", "measured")]
-    refused(fa.ArgumentError, words, lambda: identify(*first, **arguments))
+    argument_refused(words, lambda: identify(*first, **arguments))
 
 
 def test_refusals_of_records() -> None:
+    free_fall = fa.simulate(FREE, FREE.neutral, np.zeros(6), T[:3])
     cases: list[tuple[list[str], Any]] = [
         (["t does not increase"], lambda: Record([0, 2, 1], [0, 0, 0])),
         (["y has shape (2,) with 3 times"], lambda: Record([0, 1, 2], [0, 0])),
@@ -87,58 +88,44 @@ def test_refusals_of_records() -> None:
         (["at_rest"], lambda: Record([0, 1], [0, 0], None, [0], [0], at_rest=True)),
         (["run is ndarray"], lambda: simulated_record(SWING.q)),  # type: ignore[arg-type]
         (["noise"], lambda: simulated_record(SWING, noise=-1.0)),
-        (["quaternion"], lambda: simulated_record(free_fall())),
+        (["quaternion"], lambda: simulated_record(free_fall)),
     ]
     for words, call in cases:
-        refused(fa.ArgumentError, words, call)
-
-
-def free_fall() -> fa.Trajectory:
-    return fa.simulate(FREE, FREE.neutral, np.zeros(6), T[:3])
+        argument_refused(words, call)
 
 
 def test_arms_that_a_method_does_not_know() -> None:
     y = np.zeros((len(T), 1))
     soft_record = Record(T, y, np.zeros((len(T), 1)))
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["3 coordinates of which 1", "output error"],
         lambda: identify(soft, [1.0, 0.1], soft_record, method="inverse dynamics"),
     )
-    refused(
-        fa.ArgumentError,
-        ["3 coordinates"],
-        lambda: identify_base_parameters(LINK, soft_record),
+    argument_refused(
+        ["3 coordinates"], lambda: identify_base_parameters(LINK, soft_record)
     )
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["not 'joint positions'"],
         lambda: identify(
             swing, [1.0, 0.1], RECORD, method="inverse dynamics", outputs="tip z"
         ),
     )
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["too few for splines"],
         lambda: identify(
             swing, [1.0, 0.1], RECORD.first(0.1), method="inverse dynamics"
         ),
     )
     resting = Record(T, y, None, np.zeros(3), at_rest=True)
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["at_rest", "link1.bending y 1"],
         lambda: identify(soft, [1.0, 0.1], resting, estimate_state="link1.bending y 1"),
     )
     linear = LINK.replace(fidelity="linear")
-    refused(
-        fa.ArgumentError,
-        ["linear fidelity"],
-        lambda: identify(lambda p: linear, [1.0], soft_record),
+    argument_refused(
+        ["linear fidelity"], lambda: identify(lambda p: linear, [1.0], soft_record)
     )
-    refused(
-        fa.ModelError, ["no arm"], lambda: identify(lambda p: _none(), [1.0], RECORD)
-    )
+    model_refused(["no arm"], lambda: identify(lambda p: _none(), [1.0], RECORD))
 
 
 def _none() -> fa.Arm:

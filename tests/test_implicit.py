@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from integrator_cases import orders_of, torque_of, vibration
+from integrator_cases import TIGHT, assert_batch_is_a_loop, orders_of, vibration
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
 from trees import calm_state, floating
@@ -20,7 +20,6 @@ FAMILY: list[tuple[str, float]] = [
     ("linear-acceleration", 1.0),
     *(("generalized-alpha", rho) for rho in (0.0, 0.5, 0.8, 1.0)),
 ]
-TIGHT: Any = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13}
 ARM = fa.library.de_luca_siciliano()
 START = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
 
@@ -386,21 +385,9 @@ def test_batch_is_a_loop_bit_for_bit(method: tuple[str, float], kind: str) -> No
     rng = np.random.default_rng(0)
     q0 = 0.1 * rng.normal(size=(11, 6)) * np.logspace(-3, 0, 11)[:, np.newaxis]
     t = np.linspace(0.0, 0.3, 11)
-    samples = 0.1 * rng.normal(size=(11, 11, 2))
-    gains = rng.uniform(1.0, 2.0, size=(11, 2))
-
-    def torque(i: Any) -> Any:
-        return torque_of(kind, samples[i], gains[i])
-
-    batch = run(
-        ARM, method, q0, np.zeros(6), t, torque=torque(slice(None)), max_step=3e-3
-    )
-    assert batch.success
-    for i in (0, 3, 7, 8, 10):
-        alone = run(ARM, method, q0[i], np.zeros(6), t, torque=torque(i), max_step=3e-3)
-        assert np.array_equal(alone.q, batch.q[i])
-        assert np.array_equal(alone.qd, batch.qd[i])
-        assert np.array_equal(alone.tau, batch.tau[i])
+    name, rho = method
+    options: Any = {"method": name, "spectral_radius": rho, "max_step": 3e-3}
+    assert_batch_is_a_loop(ARM, q0, t, kind, rng, **options)
 
 
 def test_an_iteration_that_does_not_converge_ends_its_trajectory_alone() -> None:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 
 import flexarm as fa
 
-Array = NDArray[np.float64]
 # of one link: its joint axis and origin, its mass centre, mass and inertia, in the base
 Link = tuple[Array, Array, Array, float, Array]
 

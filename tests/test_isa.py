@@ -10,8 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import screw_maps
+import se3_maps
+from each import each
+from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm import _core
 
 INFO = fa.build_info()
 ROOT = Path(fa.__file__).parents[1]
@@ -57,16 +62,21 @@ def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess
     )
 
 
+def results_of(program: str, isa: str, folder: Path) -> dict[str, Any]:
+    """Arrays that a program stores in the file that it is given, by name."""
+    path = folder / f"{isa}.npz"
+    done = run_python("-c", program, str(path), FLEXARM_ISA=isa)
+    assert done.returncode == 0, done.stderr
+    with np.load(path) as archive:
+        return dict(archive)
+
+
 @pytest.fixture(scope="module")
 def probes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """Results of all gufuncs by each instruction set of this machine."""
     results = {}
     for isa in INFO["available"]:
-        path = tmp_path_factory.mktemp("isa") / f"{isa}.npz"
-        done = run_python("-c", PROBE, str(path), FLEXARM_ISA=isa)
-        assert done.returncode == 0, done.stderr
-        with np.load(path) as archive:
-            results[isa] = dict(archive)
+        results[isa] = results_of(PROBE, isa, tmp_path_factory.mktemp("isa"))
     return results
 
 
@@ -189,6 +199,7 @@ def test_variable_is_read_at_import_only() -> None:
     code = """
 import os
 import flexarm as fa
+from flexarm import _core
 arm = fa.library.pendulum()
 before = fa.build_info()
 os.environ["FLEXARM_ISA"] = "base"
@@ -202,3 +213,29 @@ print(before["isa"])
     done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == INFO["available"][0]
+
+
+MAPS = """
+import sys
+import numpy as np
+from flexarm import _core
+from {} import MAPS, draw
+np.savez(sys.argv[1], **{{n: getattr(_core, n)(*draw(n, {})) for n in MAPS}})
+"""
+
+
+@pytest.mark.parametrize("isa", INFO["available"])
+@each(
+    "maps, n, accuracy",
+    [(se3_maps, 19, 1e-14), (screw_maps, 11, 2e-14)],
+    ["se3", "screws"],
+)
+def test_maps_agree(
+    isa: str, maps: Any, n: int, accuracy: float, tmp_path: Path
+) -> None:
+    """Fused operations round once, others twice; nothing else differs."""
+    found = results_of(MAPS.format(maps.__name__, n), isa, tmp_path)
+    for name in maps.MAPS:
+        expected = getattr(_core, name)(*maps.draw(name, n))
+        scale = max(1.0, np.abs(expected).max())
+        assert_allclose(found[name], expected, rtol=0, atol=accuracy * scale)

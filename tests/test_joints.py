@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from refusals import rod
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
@@ -17,8 +17,6 @@ from trees import SEVERAL, quaternions, random_state
 import flexarm as fa
 from flexarm import Joint, RigidBody
 from flexarm.reference import lagrangian, twin
-
-Array = NDArray[np.float64]
 
 AXIS, ACROSS = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([1.0, 2.0, 0.0]) / 5.0**0.5
 OTHER = np.array([0.0, 0.6, 0.8])  # neither along nor across AXIS

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from arrays import Array
 from trees import SEVERAL, random_state
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 ARMS = {
     "chain": fa.library.random_tree(1, 12, max_modes=3, branches=1),

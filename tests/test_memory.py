@@ -85,29 +85,19 @@ def test_other_types_and_overlaps_cost_a_copy() -> None:
     assert copied <= 2 * out.nbytes + PARTS
 
 
-@each("function", sorted(set(FUNCTIONS) - {"difference"}))
-def test_public_functions(function: str) -> None:
+FRAMED = ["jacobian", "node_velocity", "wrench_forces", "node_acceleration"]
+CALLS = [(name, {}) for name in sorted(set(FUNCTIONS) - {"difference"})]
+CALLS += [(name, {"frame": "base"}) for name in FRAMED]
+
+
+@each("function, options", CALLS, range(len(CALLS)))
+def test_public_functions(function: str, options: dict[str, str]) -> None:
     arm = ARMS["puma560"]
     calls = []
     for n in (FEW, MANY):
         given = good(arm, function, (n,))
         out = np.empty_like(stored(call_of(arm, function, given)))
-        calls.append(lambda g=given, o=out: call_of(arm, function, g, out=o))
-    assert_fixed(calls, [0, 0])
-
-
-@pytest.mark.parametrize(
-    "function", ["jacobian", "node_velocity", "wrench_forces", "node_acceleration"]
-)
-def test_axes_of_the_base(function: str) -> None:
-    arm = ARMS["puma560"]
-    calls = []
-    for n in (FEW, MANY):
-        given = good(arm, function, (n,))
-        out = np.empty_like(call_of(arm, function, given))
-        calls.append(
-            lambda g=given, o=out: call_of(arm, function, g, out=o, frame="base")
-        )
+        calls.append(lambda g=given, o=out: call_of(arm, function, g, out=o, **options))
     assert_fixed(calls, [0, 0])
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import assert_close
 from each import each
-from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from trees import SEVERAL, calm_state, conservative, floating, random_state
 
@@ -27,12 +27,6 @@ def setup(seed, **options):
     options = {"max_modes": 4, "joints": joints} | options
     arm = fa.library.random_tree(seed, 1 + seed % 7, **options)
     return rng, arm, *random_state(rng, arm)
-
-
-def assert_close(value, expected, rtol, scale=0.0):
-    """Equal to `rtol` of the largest entry, or of `scale` where it is larger."""
-    size = max(float(np.abs(expected).max(initial=0.0)), scale)
-    assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
 
 
 def rate(arm, q, qd, qdd, function, h=2e-3):

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 from refusals import refused
 
 import flexarm as fa
@@ -26,8 +26,6 @@ from flexarm.descriptions import (
     spatial_screws,
 )
 from flexarm.se3 import adjoint, inverse
-
-Array = NDArray[np.float64]
 
 D, H4 = (0.4, 0.3, 0.7, 1.1), 0.15
 X, Z = (0.2, 0.05, 0.5, 0.8, 1.0), (0.1, -0.02, 0.03, 0.25, 0.06)

@@ -64,17 +64,17 @@ def test_tableau_has_its_order(scheme: str, points: int) -> None:
     for k in range(order):
         assert b @ c**k == pytest.approx(1.0 / (k + 1), abs=1e-13)
     for k in range(points):
-        np.testing.assert_allclose(A @ c**k, c ** (k + 1) / (k + 1), atol=1e-13)
+        assert_allclose(A @ c**k, c ** (k + 1) / (k + 1), atol=1e-13)
 
 
 def test_tableau_is_that_of_the_books() -> None:
     radau = tableau("radau", 2)
-    np.testing.assert_allclose(radau.A, [[5 / 12, -1 / 12], [3 / 4, 1 / 4]], atol=1e-14)
+    assert_allclose(radau.A, [[5 / 12, -1 / 12], [3 / 4, 1 / 4]], atol=1e-14)
     root = np.sqrt(3.0) / 6.0
-    np.testing.assert_allclose(tableau("gauss", 2).c, [0.5 - root, 0.5 + root])
+    assert_allclose(tableau("gauss", 2).c, [0.5 - root, 0.5 + root])
     # average acceleration: positions take a quarter of both
     _, A, b = tableau("trapezoid")
-    np.testing.assert_allclose(b @ A, [0.25, 0.25])
+    assert_allclose(b @ A, [0.25, 0.25])
 
 
 @pytest.mark.parametrize("scheme", ["gauss", "radau", "trapezoid"])
@@ -142,9 +142,7 @@ def test_least_effort_is_that_of_calculus(scheme: str) -> None:
     assert found.objective == pytest.approx(exact, rel=error)
     at = motion.read(found.z)
     if scheme != "trapezoid":
-        np.testing.assert_allclose(
-            at.tau[:, 0], 6.0 * INERTIA * (1.0 - 2.0 * at.t), atol=1e-4
-        )
+        assert_allclose(at.tau[:, 0], 6.0 * INERTIA * (1.0 - 2.0 * at.t), atol=1e-4)
 
 
 def test_least_time_is_that_of_two_constant_torques() -> None:
@@ -167,8 +165,8 @@ def test_torques_of_an_answer_do_the_motion_in_a_simulation() -> None:
     found = solve(program, z0)
     at = motion.read(found.z)
     run = fa.simulate(HANGING, at.q[0], at.v[0], at.t, torque=at.tau, max_step=1e-3)
-    np.testing.assert_allclose(run.q, at.q, atol=1e-6)
-    np.testing.assert_allclose(run.qd, at.v, atol=1e-5)
+    assert_allclose(run.q, at.q, atol=1e-6)
+    assert_allclose(run.qd, at.v, atol=1e-5)
     residual = fa.inverse_dynamics(HANGING, at.q, at.v, at.a) - at.tau
     assert np.abs(residual).max() < 1e-10
 

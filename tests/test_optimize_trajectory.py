@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import FLEX, refused
+from refusals import FLEX, argument_refused
 from scipy.linalg import expm
 
 import flexarm as fa
@@ -300,18 +300,16 @@ def test_refusals() -> None:
     for options, words in cases:
         if words == ["not linear"]:
             options |= {"arm": fa.library.planar_chain(1), "start": [0.0]}
-        refused(fa.ArgumentError, words, call(**options))
+        argument_refused(words, call(**options))
 
 
 def test_limits_that_are_too_tight_are_named() -> None:
     lift: Any = (slide((0, 0, 1)), [0.0], [1.0])
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["limits.torque of 'mass' are -5 and 5", "9.81 hold the arm at its start"],
         lambda: optimize.trajectory(*lift, duration=1.0, limits={"torque": 5.0}),
     )
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["limits.velocity lead 'mass' at most 0.5 in 1 s", "its way is 1"],
         lambda: optimize.trajectory(*lift, duration=1.0, limits={"velocity": 0.5}),
     )
@@ -323,8 +321,7 @@ def test_limits_that_are_too_tight_are_named() -> None:
 
 
 def test_a_payload_that_nothing_bounds() -> None:
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["payload is 'maximize'", "nothing bounds it"],
         lambda: optimize.trajectory(
             slide(), [0.0], [1.0], duration=1.0, payload="maximize"

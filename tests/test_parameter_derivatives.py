@@ -8,14 +8,14 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from arrays import Array
+from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
 import flexarm as fa
 from flexarm.arm import Arm
 from flexarm.library import random_tree
 
-Array = NDArray[np.float64]
 Maker = Callable[[Array], Arm]
 
 TREE = random_tree(5, 3, 2, joints=SEVERAL, foreshortening=1.0)
@@ -91,7 +91,7 @@ def test_bending_stiffness_of_de_luca() -> None:
     expected[2:4] = arm.bodies[0].stiffness @ q[2:4]
     expected[4:] = arm.bodies[1].stiffness @ q[4:]
     assert got.forces.shape == (6,)
-    np.testing.assert_allclose(got.forces, expected, rtol=1e-12, atol=1e-12)
+    assert_allclose(got.forces, expected, rtol=1e-12, atol=1e-12)
 
 
 def link(p: Array) -> Arm:
@@ -178,7 +178,7 @@ def test_payload_of_zero() -> None:
     expected = fa.inverse_dynamics(with_load, q, qd, qdd) - fa.inverse_dynamics(
         without, q, qd, qdd
     )
-    np.testing.assert_allclose(got.forces[:, 0], expected, rtol=1e-10, atol=1e-11)
+    assert_allclose(got.forces[:, 0], expected, rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("fidelity", ["linear", "ruthless"])
@@ -211,7 +211,7 @@ def test_regressor_columns_are_such_derivatives() -> None:
     got = fa.parameter_derivatives(make_arm, pi.values[chosen], q, qd, qdd)
     expected = Y[:, chosen]
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(got.forces, expected, rtol=1e-10, atol=1e-12 * scale)
+    assert_allclose(got.forces, expected, rtol=1e-10, atol=1e-12 * scale)
 
 
 def pendulum(p: Array) -> Arm:

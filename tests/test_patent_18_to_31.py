@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import assert_close
 from each import each
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
@@ -39,10 +40,15 @@ from flexarm import _core
 from flexarm.reference import lagrangian
 
 
-def assert_close(value, expected, rtol, scale=0.0):
-    """Equal to `rtol` of the largest entry, or of `scale` where it is larger."""
-    size = max(float(np.abs(expected).max(initial=0.0)), scale)
-    assert_allclose(value, expected, rtol=0.0, atol=rtol * size)
+def assert_dynamics(arm, state, tau, M, scale):
+    """Forces, mass matrix and accelerations of a state."""
+    q, qd, qdd = state
+    assert_close(fa.inverse_dynamics(arm, q, qd, qdd), tau, 1e-13)
+    assert_close(fa.mass_matrix(arm, q), M, 1e-13)
+    rtol = 1e-15 * np.linalg.cond(M) + 1e-14
+    for method in ("articulated", "composite"):
+        found = fa.forward_dynamics(arm, q, qd, tau, method=method)
+        assert_close(found, qdd, rtol, scale)
 
 
 def forces_scale(arm, q, qd, tau):
@@ -85,15 +91,8 @@ def test_18_flexible_bodies_without_modes_are_rigid_ones(seed):
         rigid.append(fa.RigidBody(body.name, body.joint, **own, nodes=nodes))
     first, second = arm.replace(bodies=stiff), arm.replace(bodies=rigid)
     q, qd, qdd = random_state(np.random.default_rng(seed), second)
-    tau = fa.inverse_dynamics(second, q, qd, qdd)
-    assert_close(fa.inverse_dynamics(first, q, qd, qdd), tau, 1e-13)
-    M = fa.mass_matrix(second, q)
-    assert_close(fa.mass_matrix(first, q), M, 1e-13)
-    scale = forces_scale(second, q, qd, tau)
-    rtol = 1e-15 * np.linalg.cond(M) + 1e-14
-    for method in ("articulated", "composite"):
-        found = fa.forward_dynamics(first, q, qd, tau, method=method)
-        assert_close(found, qdd, rtol, scale)
+    tau, M = fa.inverse_dynamics(second, q, qd, qdd), fa.mass_matrix(second, q)
+    assert_dynamics(first, (q, qd, qdd), tau, M, forces_scale(second, q, qd, tau))
 
 
 def arm_of_all_freedoms(seed):
@@ -120,14 +119,8 @@ def test_19_rigid_and_flexible_bodies_on_joints_of_0_to_6_freedoms(seed):
     assert len({bool(b.n_modes) for b in arm.bodies}) == 2
     q, qd, qdd = random_state(np.random.default_rng(seed), arm)
     tau = lagrangian.generalized_forces(arm, q, qd, qdd)
-    assert_close(fa.inverse_dynamics(arm, q, qd, qdd), tau, 1e-13)
     M = lagrangian.mass_matrix(arm, q)
-    assert_close(fa.mass_matrix(arm, q), M, 1e-13)
-    scale = forces_scale(arm, q, qd, tau)
-    rtol = 1e-15 * np.linalg.cond(M) + 1e-14
-    for method in ("articulated", "composite"):
-        found = fa.forward_dynamics(arm, q, qd, tau, method=method)
-        assert_close(found, qdd, rtol, scale)
+    assert_dynamics(arm, (q, qd, qdd), tau, M, forces_scale(arm, q, qd, tau))
 
 
 def test_20_stiffness_to_infinity_recovers_the_rigid_motion():

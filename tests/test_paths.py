@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from farid_cases import END, START, chords, line, line_angles
-from refusals import refused
+from numpy.testing import assert_allclose, assert_array_equal
+from refusals import argument_refused
 
 import flexarm as fa
 from flexarm.optimize import paths
@@ -35,16 +36,16 @@ def test_derivatives_are_those_of_the_curve(name: str) -> None:
     inner = np.clip(S, h, 1.0 - h)
     before, here, after = path(inner - h), path(inner), path(inner + h)
     slope = (after.position - before.position) / (2.0 * h)
-    np.testing.assert_allclose(here.first, slope, rtol=0.0, atol=1e-8)
+    assert_allclose(here.first, slope, rtol=0.0, atol=1e-8)
     bend = (after.first - before.first) / (2.0 * h)
-    np.testing.assert_allclose(here.second, bend, rtol=0.0, atol=1e-6)
+    assert_allclose(here.second, bend, rtol=0.0, atol=1e-6)
     assert path(0.3).position.shape == (path.points.shape[1],)
 
 
 def test_curves_pass_their_points() -> None:
     a, b, c = ALL["arc"].points
     arc = ALL["arc"]
-    np.testing.assert_allclose([arc.start, arc.end], [a, c], atol=1e-14)
+    assert_allclose([arc.start, arc.end], [a, c], atol=1e-14)
     assert np.linalg.norm(arc(np.linspace(0, 1, 20001)).position - b, axis=1).min() < (
         1e-4
     )
@@ -54,12 +55,12 @@ def test_curves_pass_their_points() -> None:
         if at is None:
             steps = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
             at = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
-        np.testing.assert_allclose(path(at).position, path.points, atol=1e-14)
+        assert_allclose(path(at).position, path.points, atol=1e-14)
     turned = ALL["circle"]
     axis = np.array([1.0, 2.0, 3.0]) / np.sqrt(14.0)
     arm = turned(S).position - [0.1, 0.0, 0.2]
-    np.testing.assert_allclose(arm @ axis, arm[0] @ axis, atol=1e-14)
-    np.testing.assert_allclose(np.linalg.norm(arm, axis=1), np.linalg.norm(arm[0]))
+    assert_allclose(arm @ axis, arm[0] @ axis, atol=1e-14)
+    assert_allclose(np.linalg.norm(arm, axis=1), np.linalg.norm(arm[0]))
 
 
 @pytest.mark.parametrize("kind", ["cycloidal", "quintic", "septic", "ninth_degree"])
@@ -67,14 +68,14 @@ def test_laws_go_from_rest_to_rest(kind: str) -> None:
     t, T, h = np.linspace(0.01, 0.69, 35), 0.7, 1e-6
     law = paths.time_law(kind, t, T)
     before, after = paths.time_law(kind, t - h, T), paths.time_law(kind, t + h, T)
-    np.testing.assert_allclose(law.sd, (after.s - before.s) / (2 * h), atol=1e-8)
-    np.testing.assert_allclose(law.sdd, (after.sd - before.sd) / (2 * h), atol=1e-7)
+    assert_allclose(law.sd, (after.s - before.s) / (2 * h), atol=1e-8)
+    assert_allclose(law.sdd, (after.sd - before.sd) / (2 * h), atol=1e-7)
     outside = paths.time_law(kind, [-1.0, 0.0, T, 2.0], T)
-    np.testing.assert_array_equal(outside.s, [0.0, 0.0, 1.0, 1.0])
-    np.testing.assert_array_equal(outside.sd, 0.0)
-    np.testing.assert_array_equal(outside.sdd, 0.0)
+    assert_array_equal(outside.s, [0.0, 0.0, 1.0, 1.0])
+    assert_array_equal(outside.sd, 0.0)
+    assert_array_equal(outside.sdd, 0.0)
     mirrored = paths.time_law(kind, T - t, T)
-    np.testing.assert_allclose(mirrored.s, 1.0 - law.s, atol=1e-14)
+    assert_allclose(mirrored.s, 1.0 - law.s, atol=1e-14)
 
 
 def test_cycloid_is_that_of_the_thesis() -> None:
@@ -82,9 +83,9 @@ def test_cycloid_is_that_of_the_thesis() -> None:
     x, v, a = line(t)
     law = paths.time_law("cycloidal", t, 0.5)
     way = paths.line(START, END)(law.s)
-    np.testing.assert_allclose(way.position[:, :2], x, atol=1e-15)
-    np.testing.assert_allclose(law.sd[:, None] * way.first[:, :2], v, atol=1e-14)
-    np.testing.assert_allclose(law.sdd[:, None] * way.first[:, :2], a, atol=1e-13)
+    assert_allclose(way.position[:, :2], x, atol=1e-15)
+    assert_allclose(law.sd[:, None] * way.first[:, :2], v, atol=1e-14)
+    assert_allclose(law.sdd[:, None] * way.first[:, :2], a, atol=1e-13)
 
 
 @pytest.mark.parametrize("bend", [-1.0, 1.0])
@@ -96,10 +97,10 @@ def test_two_links_follow_in_closed_form(bend: float) -> None:
     phi, rate, bend_rate = line_angles(t, bend)
     sd = law.sd[:, None]
     # the chord angles are sums of the joint angles
-    np.testing.assert_allclose(np.cumsum(found.q, axis=1), phi, atol=1e-12)
-    np.testing.assert_allclose(np.cumsum(found.first * sd, 1), rate, atol=1e-11)
+    assert_allclose(np.cumsum(found.q, axis=1), phi, atol=1e-12)
+    assert_allclose(np.cumsum(found.first * sd, 1), rate, atol=1e-11)
     qdd = found.first * law.sdd[:, None] + found.second * sd**2
-    np.testing.assert_allclose(np.cumsum(qdd, axis=1), bend_rate, atol=1e-9)
+    assert_allclose(np.cumsum(qdd, axis=1), bend_rate, atol=1e-9)
 
 
 def test_motors_follow_and_modes_rest() -> None:
@@ -109,9 +110,9 @@ def test_motors_follow_and_modes_rest() -> None:
     rigid = paths.follow(TWO, paths.line(START, END), S, start=start[:2])
     for name in ("q", "first", "second"):
         whole, joints = getattr(found, name), getattr(rigid, name)
-        np.testing.assert_allclose(whole[:, :2], joints, atol=1e-9)
-        np.testing.assert_allclose(whole[:, 2:4], joints, atol=1e-9)
-        np.testing.assert_array_equal(whole[:, 4:], 0.0)
+        assert_allclose(whole[:, :2], joints, atol=1e-9)
+        assert_allclose(whole[:, 2:4], joints, atol=1e-9)
+        assert_array_equal(whole[:, 4:], 0.0)
 
 
 def away(*step: float) -> Any:
@@ -132,23 +133,23 @@ def test_redundant_arm_follows_with_exact_derivatives(path: paths.Path) -> None:
     s = np.array([0.0, 0.4 - h, 0.4, 0.4 + h, 0.9, 1.0])
     found = paths.follow(IIWA, path, s, start=READY)
     points = path(s)
-    np.testing.assert_allclose(found.tip, points.position, atol=1e-12)
-    np.testing.assert_allclose(found.tip_first, points.first, atol=1e-12)
-    np.testing.assert_allclose(found.tip_second, points.second, atol=1e-11)
+    assert_allclose(found.tip, points.position, atol=1e-12)
+    assert_allclose(found.tip_first, points.first, atol=1e-12)
+    assert_allclose(found.tip_second, points.second, atol=1e-11)
     slope = (found.q[3] - found.q[1]) / (2.0 * h)
-    np.testing.assert_allclose(found.first[2], slope, atol=1e-7)
+    assert_allclose(found.first[2], slope, atol=1e-7)
     bend = (found.first[3] - found.first[1]) / (2.0 * h)
-    np.testing.assert_allclose(found.second[2], bend, atol=1e-6)
+    assert_allclose(found.second[2], bend, atol=1e-6)
 
 
 def test_path_of_joints_carries_the_tip() -> None:
     path, h = ALL["joints"], 1e-5
     found = paths.follow(IIWA, path, [0.5 - h, 0.5, 0.5 + h])
-    np.testing.assert_allclose(
+    assert_allclose(
         found.tip_first[1], (found.tip[2] - found.tip[0]) / (2.0 * h), atol=1e-7
     )
     bend = (found.tip_first[2] - found.tip_first[0]) / (2.0 * h)
-    np.testing.assert_allclose(found.tip_second[1], bend, atol=1e-5)
+    assert_allclose(found.tip_second[1], bend, atol=1e-5)
 
 
 def tip_line(*ends: Any) -> paths.Path:
@@ -168,13 +169,12 @@ REFUSALS: list[tuple[list[str], Any]] = [
 
 @pytest.mark.parametrize(("words", "path"), REFUSALS, ids=lambda x: str(x)[:30])
 def test_what_cannot_be_followed_is_told(words: list[str], path: Any) -> None:
-    refused(fa.ArgumentError, words, lambda: paths.follow(TWO, path, start=FROM_A))
+    argument_refused(words, lambda: paths.follow(TWO, path, start=FROM_A))
 
 
 def test_stretched_arm_touches_its_limit_of_reach() -> None:
     path = paths.arc([2.0, 0.0], [np.sqrt(2.0), np.sqrt(2.0)], [0.0, 2.0])
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["singular posture at s = 0,"],
         lambda: paths.follow(TWO, path, start=[0.0, 0.0]),
     )
@@ -212,13 +212,12 @@ BAD: list[tuple[list[str], Any]] = [
 
 @pytest.mark.parametrize(("words", "call"), BAD, ids=[w[0][:20] for w, _ in BAD])
 def test_bad_input_is_told(words: list[str], call: Any) -> None:
-    refused(fa.ArgumentError, words, call)
+    argument_refused(words, call)
 
 
 def test_arms_with_quaternions_and_loops_are_refused() -> None:
     ball = fa.Arm([fa.RigidBody("a", fa.Joint("spherical"), mass=1.0, com=(1, 0, 0))])
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["4 positions and 3 velocities"],
         lambda: paths.follow(ball, tip_line(START, END)),
     )
@@ -226,8 +225,6 @@ def test_arms_with_quaternions_and_loops_are_refused() -> None:
     coupled = two.replace(
         constraints=[fa.Coupling({two.bodies[0].name: 1.0, two.bodies[1].name: -1.0})]
     )
-    refused(
-        fa.ArgumentError,
-        ["constraints", "tree"],
-        lambda: paths.follow(coupled, tip_line(START, END)),
+    argument_refused(
+        ["constraints", "tree"], lambda: paths.follow(coupled, tip_line(START, END))
     )

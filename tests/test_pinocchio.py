@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from each import each
-from numpy.typing import NDArray
 
 import flexarm as fa
 
@@ -20,8 +20,6 @@ pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
 
 from pinocchio_models import PinocchioArm, to_pinocchio
 from trees import SEVERAL, random_state
-
-Array = NDArray[np.float64]
 
 RTOL = 1e-12
 NAMED = ["puma560", "iiwa14"]

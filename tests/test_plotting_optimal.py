@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refused
 
 import flexarm as fa
@@ -32,7 +31,7 @@ def motion() -> OptimalMotion:
 def test_phase_plane_has_the_rates_of_the_motion(motion: OptimalMotion) -> None:
     lines = fa.plotting.time_scaling(motion)
     scaling = motion.details["scaling"]
-    np.testing.assert_array_equal(lines[0].get_ydata(), scaling.sd)
+    assert_array_equal(lines[0].get_ydata(), scaling.sd)
     assert (lines[1].get_ydata() >= lines[0].get_ydata() - 1e-9).all()
     assert lines[0].axes.get_xlabel() == "path parameter s"
     assert lines[0].axes.get_ylabel() == "its rate (1/s)"

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from drive_cases import driven_tree
 from gufuncs import ARMS
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 import flexarm as fa
@@ -179,7 +180,7 @@ def test_accelerations_are_those_of_python(
     if library[1]:
         assert (result == expected).all()
     else:
-        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
+        assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_the_loop_moves_the_arm_as_python_does(
@@ -202,7 +203,7 @@ def test_the_loop_moves_the_arm_as_python_does(
     found = re.search(r"after 0\.3 s the tip is at \((.*)\) m", text)
     assert found
     place = [float(x) for x in found[1].split(",")]
-    np.testing.assert_allclose(place, fa.tip_pose(arm, q)[:3, 3], rtol=1e-9, atol=1e-12)
+    assert_allclose(place, fa.tip_pose(arm, q)[:3, 3], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from each import each
-from numpy.typing import NDArray
 from trees import SEVERAL, fixed, quaternions, random_state
 
 from flexarm.arm import Arm
@@ -30,8 +30,6 @@ from flexarm.reference.integrals import (
     body_velocity_forces,
     modal_integrals,
 )
-
-Array = NDArray[np.float64]
 
 STEP = 1e-40  # of complex-step derivatives
 SEEDS = range(24)  # from 12 on with joints of all kinds

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from numpy.typing import NDArray
+from arrays import Array
+from numpy.testing import assert_allclose, assert_array_equal
 from trees import SEVERAL, random_state
 
 import flexarm as fa
@@ -15,8 +15,6 @@ from flexarm.arm import Arm
 from flexarm.library import random_tree
 from flexarm.parameters._base import random_motion
 from flexarm.reference import de_luca_siciliano as paper
-
-Array = NDArray[np.float64]
 
 
 def drives() -> Arm:
@@ -65,10 +63,10 @@ def assert_linear(arm: Arm, seed: int = 0) -> None:
     Y = fa.inertial_regressor(arm, q, qd, qdd)
     assert Y.shape == (len(q), arm.nv, len(pi))
     scale = np.abs(Y * pi.values).sum(-1).max()
-    np.testing.assert_allclose(Y @ pi.values, tau, rtol=0.0, atol=2e-14 * scale)
+    assert_allclose(Y @ pi.values, tau, rtol=0.0, atol=2e-14 * scale)
     row = fa.energy_regressor(arm, q, qd)
     scale = np.abs(row * pi.values).sum(-1).max()
-    np.testing.assert_allclose(
+    assert_allclose(
         row @ pi.values, fa.energy(arm, q, qd), rtol=0.0, atol=2e-14 * scale
     )
 
@@ -111,10 +109,10 @@ def test_other_parameters() -> None:
         Y = fa.inertial_regressor(arm, q, qd, qdd)
         tau = fa.inverse_dynamics(changed, q, qd, qdd)
         scale = np.abs(Y * values).sum(-1).max()
-        np.testing.assert_allclose(Y @ values, tau, rtol=0.0, atol=1e-13 * scale)
+        assert_allclose(Y @ values, tau, rtol=0.0, atol=1e-13 * scale)
         again = fa.inertial_parameters(changed)
         assert again.names == every.names
-        np.testing.assert_allclose(again.values, values, rtol=1e-12, atol=1e-14)
+        assert_allclose(again.values, values, rtol=1e-12, atol=1e-14)
 
 
 def test_the_same_parameters_are_the_same_arm() -> None:
@@ -133,7 +131,7 @@ def test_parts_add_up() -> None:
             options: dict[str, Any] = {"bodies": body, "families": family}
             pi = fa.inertial_parameters(arm, **options)
             total += fa.inertial_regressor(arm, q, qd, qdd, **options) @ pi.values
-    np.testing.assert_allclose(total, tau, rtol=1e-12, atol=1e-12)
+    assert_allclose(total, tau, rtol=1e-12, atol=1e-12)
 
 
 def test_de_luca_constants() -> None:
@@ -147,10 +145,10 @@ def test_de_luca_constants() -> None:
     Y = fa.inertial_regressor(arm, q, 0.0 * q, qdd)
     B = paper.mass_matrix(c, q)
     expected = np.einsum("nij,nj->ni", B, qdd)
-    np.testing.assert_allclose(Y @ pi.values, expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(Y @ pi.values, expected, rtol=1e-9, atol=1e-9)
     # stiffness (35) is among the parameters
     K = [v for n, v in zip(pi.names, pi.values, strict=True) if ".K[" in n]
-    np.testing.assert_allclose(K, c.stiffness[2:], rtol=1e-9)
+    assert_allclose(K, c.stiffness[2:], rtol=1e-9)
 
 
 def test_de_luca_coefficients_are_base_parameters() -> None:
@@ -167,7 +165,7 @@ def test_de_luca_coefficients_are_base_parameters() -> None:
     for mode in ("bending y 1", "bending y 2"):
         expected += [value[f"link2.F0[z,{mode}]"], length * value[f"link2.E[y,{mode}]"]]
     got = [*b[1, 1][:2], *b[1, 2][:2], *b[1, 5][:2], *b[1, 6][:2]]
-    np.testing.assert_allclose(got, expected, rtol=1e-10)
+    assert_allclose(got, expected, rtol=1e-10)
 
 
 def test_base_parameters_of_textbooks() -> None:
@@ -186,7 +184,7 @@ def test_base_parameters_of_textbooks() -> None:
     upright = fa.base_parameters(fa.Arm(links, gravity=(0, -9.81, 0)))
     assert upright.names[:3] == ("a.mx + 0.5 b.m", "a.my", "a.Izz + 0.25 b.m")
     assert upright.names[3:] == ("b.mx", "b.my", "b.Izz")
-    np.testing.assert_allclose(upright.values[0], 2.0 * 0.2 + 0.5, rtol=1e-14)
+    assert_allclose(upright.values[0], 2.0 * 0.2 + 0.5, rtol=1e-14)
     assert "a.mx + 0.5 b.m" in str(upright)
 
 
@@ -198,7 +196,7 @@ def test_base_parameters_give_all_forces(name: str) -> None:
     Y = fa.inertial_regressor(arm, q, qd, qdd)
     tau = fa.inverse_dynamics(arm, q, qd, qdd)
     got = Y[..., list(base.independent)] @ base.values
-    np.testing.assert_allclose(got, tau, rtol=0.0, atol=1e-11 * np.abs(tau).max())
+    assert_allclose(got, tau, rtol=0.0, atol=1e-11 * np.abs(tau).max())
     # and no fewer columns do
     flat = Y[..., list(base.independent)]
     assert len(base) == len(base.names) < len(base.parameters)
@@ -214,7 +212,7 @@ def test_out_batches_and_order() -> None:
     fa.inertial_regressor(arm, q[:, None], qd, qdd, out=out, threads=2)
     assert (out == whole).all()
     one = fa.inertial_regressor(arm, q[2], qd[1], qdd[1])
-    np.testing.assert_array_equal(one, whole[2, 1])
+    assert_array_equal(one, whole[2, 1])
     pi = fa.inertial_parameters(arm)
     assert pi.index("link2.mx") == pi.names.index("link2.mx")
 
@@ -229,7 +227,7 @@ def test_identification() -> None:
     scale = np.sqrt((Y * Y).sum(axis=(0, 1)))
     matrix = (Y / scale).reshape(-1, len(base))
     found = np.linalg.lstsq(matrix, tau.ravel(), rcond=None)[0] / scale
-    np.testing.assert_allclose(found, base.values, rtol=1e-8, atol=1e-9)
+    assert_allclose(found, base.values, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from each import each
-from integrator_cases import Trees, branched, orders_of, torque_of, vibration
+from integrator_cases import (
+    TIGHT,
+    Coefficients,
+    Trees,
+    assert_batch_is_a_loop,
+    branched,
+    orders_of,
+    step_case,
+    vibration,
+)
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
 from trees import calm_state, floating, random_state
@@ -20,8 +27,6 @@ import flexarm as fa
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.StiffeningWarning")
 
 RODAS = "Rodas4P"
-SOURCE = Path(__file__).parents[1] / "csrc/kernels/time/rodas_stages.h"
-TIGHT: Any = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13}
 LOOSE: Any = {"method": RODAS, "rtol": 1e3, "atol": 1e3}  # every step is good enough
 ARM = fa.library.de_luca_siciliano()
 START = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
@@ -29,30 +34,14 @@ START = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
 
 def coefficients() -> Any:
     """a, c, d and the nodes of the C code, gamma."""
-    text = SOURCE.read_text()
-
-    def numbers(name: str) -> str:
-        (body,) = re.findall(rf"{name}\S*(?:\[RODAS_STAGES\])* = (.*?);", text, re.S)
-        return str(body)
-
-    def square(name: str) -> Any:
-        rows = re.findall(r"\{([^{}]*)\}", numbers(name))
-        x = np.zeros((6, 6))
-        for i, row in enumerate(rows):
-            values = [float(v) for v in row.split(",")]
-            x[i, : len(values)] = values
-        return x
-
-    def line(name: str) -> Any:
-        return np.array([float(v) for v in numbers(name).strip("{} ").split(",")])
-
-    gamma = float(numbers("rodas_gamma"))
+    c = Coefficients("rodas_stages.h")
+    ahead, mix = c.square("rodas_ahead", 6), c.square("rodas_mix", 6)
     return (
-        square("rodas_ahead"),
-        square("rodas_mix"),
-        line("rodas_time"),
-        line("rodas_node"),
-        gamma,
+        ahead,
+        mix,
+        c.line("rodas_time"),
+        c.line("rodas_node"),
+        c.number("rodas_gamma"),
     )
 
 
@@ -155,33 +144,9 @@ def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any) -> Any:
 @pytest.mark.parametrize("law", ["none", "samples", "coupled", "function"])
 @pytest.mark.parametrize("seed", [7, 8])
 def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
-    arm = fa.library.random_tree(seed, n_bodies=4, max_modes=3)
-    arm = arm.replace(fidelity=fidelity)
-    rng = np.random.default_rng(seed)
-    n, nu, h = arm.nv, arm.nu, 2e-3
-    y = np.concatenate([0.05 * rng.normal(size=n), 0.3 * rng.normal(size=n)])
-    u, q_ref, qd_ref = rng.normal(size=(3, 2, nu))
-    kp, kd = 30.0 * rng.uniform(size=(2, nu, nu))
-
-    def at(x: Any, t: float) -> Any:
-        return x[0] + t / h * (x[1] - x[0])
-
-    def tau(t: float, q: Any, qd: Any) -> Any:
-        if law == "none":
-            return np.zeros(nu)
-        if law == "samples":
-            return at(u, t)
-        if law == "function":
-            return np.cos(30.0 * t) - 20.0 * q[-nu:] ** 2 - 3.0 * qd[:nu]
-        error, rate = at(q_ref, t) - q[:nu], at(qd_ref, t) - qd[:nu]
-        return at(u, t) + kp @ error + kd @ rate
-
-    torque = {
-        "none": None,
-        "samples": u,
-        "function": tau,
-        "coupled": fa.control.JointFeedback(kp, kd, q_ref, qd_ref, u, coupled=True),
-    }[law]
+    h = 2e-3
+    arm, y, torque, tau, _ = step_case(seed, law, fidelity, h)
+    n = arm.nv
     run = fa.simulate(arm, y[:n], y[n:], [0.0, h], torque=torque, **LOOSE)
     assert run.steps == 1
     expected = twin_step(arm, y, h, tau)
@@ -346,23 +311,9 @@ def test_batch_is_a_loop_bit_for_bit(kind: str) -> None:
     rng = np.random.default_rng(0)
     q0 = 0.1 * rng.normal(size=(11, 6)) * np.logspace(-3, 0, 11)[:, np.newaxis]
     t = np.linspace(0.0, 0.1, 6)
-    samples = 0.1 * rng.normal(size=(11, 6, 2))
-    gains = rng.uniform(1.0, 2.0, size=(11, 2))
-
-    def torque(i: Any) -> Any:
-        return torque_of(kind, samples[i], gains[i])
-
     options: Any = {"method": RODAS, "rtol": 1e-5, "atol": 1e-7}
-    batch = fa.simulate(ARM, q0, np.zeros(6), t, torque=torque(slice(None)), **options)
-    assert batch.success
+    batch = assert_batch_is_a_loop(ARM, q0, t, kind, rng, **options)
     assert len(set(batch.steps.tolist())) > 1
-    for i in (0, 3, 7, 8, 10):
-        alone = fa.simulate(ARM, q0[i], np.zeros(6), t, torque=torque(i), **options)
-        assert np.array_equal(alone.q, batch.q[i])
-        assert np.array_equal(alone.qd, batch.qd[i])
-        assert np.array_equal(alone.tau, batch.tau[i])
-        assert alone.steps == batch.steps[i]
-        assert alone.rejected == batch.rejected[i]
 
 
 def test_a_torque_function_sees_no_batch() -> None:

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from each import each
-from integrator_cases import Trees, branched, orders_of, torque_of, vibration
+from integrator_cases import (
+    TIGHT,
+    Coefficients,
+    Trees,
+    assert_batch_is_a_loop,
+    branched,
+    errors_with_quaternions,
+    orders_of,
+    step_case,
+    vibration,
+)
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
-from trees import calm_state, floating
 
 import flexarm as fa
 from flexarm._core import FIDELITIES
 
 ROS = "ROS34PW2"
-SOURCE = Path(__file__).parents[1] / "csrc/kernels/time/rosenbrock.c"
 
 
 def coefficients() -> Any:
-    """alpha, gamma and b of the C code."""
-    text = SOURCE.read_text()
-
-    def numbers(name: str) -> str:
-        (body,) = re.findall(rf"{name}\S*(?:\[ROS_STAGES\])* = (.*?);", text, re.S)
-        return str(body)
-
-    def square(name: str) -> Any:
-        rows = re.findall(r"\{([^{}]*)\}", numbers(name))
-        x = np.zeros((4, 4))
-        for i, row in enumerate(rows):
-            values = [float(v) for v in row.split(",")]
-            x[i, : len(values)] = values
-        return x
-
-    gamma = float(numbers("ros_gamma"))
-    weight = np.array([float(v) for v in numbers("ros_weight").strip("{} ").split(",")])
-    node = np.array([float(v) for v in numbers("ros_node").strip("{} ").split(",")])
-    return (square("ros_ahead"), square("ros_mix") + gamma * np.eye(4), weight, node)
+    """alpha, gamma, b and the nodes of the C code."""
+    c = Coefficients("rosenbrock.c")
+    mix = c.square("ros_mix", 4) + c.number("ros_gamma") * np.eye(4)
+    return c.square("ros_ahead", 4), mix, c.line("ros_weight"), c.line("ros_node")
 
 
 def trees(order: int, alpha: Any, gamma: Any) -> Trees:
@@ -129,37 +120,9 @@ def twin_step(arm: fa.Arm, y: Any, h: float, tau: Any, gains: Any = None) -> Any
 @pytest.mark.parametrize("law", ["none", "samples", "diagonal", "coupled"])
 @each("seed", [7, 8])
 def test_a_step_is_that_of_the_twin(seed: int, law: str, fidelity: str) -> None:
-    arm = fa.library.random_tree(seed, n_bodies=4, max_modes=3)
-    arm = arm.replace(fidelity=fidelity)
-    rng = np.random.default_rng(seed)
-    n, nu, h = arm.nv, arm.nu, 2e-3
-    y = np.concatenate([0.05 * rng.normal(size=n), 0.3 * rng.normal(size=n)])
-    torque: Any = None
-    gains = None
-    u, q_ref, qd_ref = rng.normal(size=(3, 2, nu))
-
-    def at(x: Any, t: float) -> Any:
-        return x[0] + t / h * (x[1] - x[0])
-
-    def tau(t: float, q: Any, qd: Any) -> Any:
-        if law == "none":
-            return np.zeros(nu)
-        if law == "samples":
-            return at(u, t)
-        assert gains is not None
-        error, rate = at(q_ref, t) - q[:nu], at(qd_ref, t) - qd[:nu]
-        return at(u, t) + gains[0] @ error + gains[1] @ rate
-
-    if law == "samples":
-        torque = u
-    elif law != "none":
-        gains = 30.0 * rng.uniform(size=(2, nu, nu))
-        if law == "diagonal":
-            gains = gains * np.eye(nu)
-        kp, kd = gains if law == "coupled" else np.diagonal(gains, axis1=1, axis2=2)
-        torque = fa.control.JointFeedback(
-            kp, kd, q_ref, qd_ref, u, coupled=law == "coupled"
-        )
+    h = 2e-3
+    arm, y, torque, tau, gains = step_case(seed, law, fidelity, h)
+    n = arm.nv
     run = fa.simulate(arm, y[:n], y[n:], [0.0, h], torque=torque, method=ROS)
     expected = twin_step(arm, y, h, tau, gains)
     scale = np.abs(expected[n:]).max()
@@ -193,8 +156,7 @@ def test_states_converge_with_order_three() -> None:
     arm = fa.library.de_luca_siciliano()
     q0 = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
     t = np.array([0.0, 0.25])
-    tight = {"rtol": 1e-13, "atol": 1e-13}
-    exact = fa.simulate(arm, q0, np.zeros(6), t, method="DOP853", **tight)
+    exact = fa.simulate(arm, q0, np.zeros(6), t, **TIGHT)
     errors = []
     for step in (1e-3, 5e-4, 2.5e-4, 1.25e-4):
         run = fa.simulate(arm, q0, np.zeros(6), t, max_step=step, method=ROS)
@@ -212,8 +174,7 @@ def test_order_three_in_space_for_velocity_forces_that_are_not_in_the_matrix(
     rng = np.random.default_rng(seed)
     q0, qd0 = 0.1 * rng.normal(size=arm.nv), 2.0 * rng.normal(size=arm.nv)
     t = np.array([0.0, 0.05])
-    tight = {"rtol": 1e-13, "atol": 1e-13}
-    exact = fa.simulate(arm, q0, qd0, t, method="DOP853", **tight)
+    exact = fa.simulate(arm, q0, qd0, t, **TIGHT)
     errors = []
     for step in (2e-4, 1e-4, 5e-5):
         run = fa.simulate(arm, q0, qd0, t, max_step=step, method=ROS)
@@ -223,17 +184,7 @@ def test_order_three_in_space_for_velocity_forces_that_are_not_in_the_matrix(
 
 @each("seed", [0, 1, 3, 5])
 def test_order_three_with_quaternions(seed: int) -> None:
-    arm = floating(seed)
-    q0, qd0 = calm_state(arm, seed)
-    t = np.array([0.0, 0.1])
-    tight = {"rtol": 1e-13, "atol": 1e-13}
-    exact = fa.simulate(arm, q0, qd0, t, method="DOP853", **tight)
-    errors = []
-    for step in (1e-3, 5e-4, 2.5e-4):
-        run = fa.simulate(arm, q0, qd0, t, max_step=step, method=ROS)
-        assert run.success, run.message
-        away = fa.difference(arm, run.q[-1], exact.q[-1])
-        errors.append(max(np.abs(away).max(), np.abs(run.qd - exact.qd).max()))
+    errors = errors_with_quaternions(seed, method=ROS)
     assert (orders_of(errors) > 2.6).all(), errors
 
 
@@ -319,20 +270,7 @@ def test_batch_is_a_loop_bit_for_bit(kind: str, fidelity: str) -> None:
     rng = np.random.default_rng(0)
     q0 = 0.05 * rng.normal(size=(11, 6))
     t = np.linspace(0.0, 0.05, 11)
-    samples = 0.1 * rng.normal(size=(11, 11, 2))
-    gains = rng.uniform(1.0, 2.0, size=(11, 2))
-
-    def torque(i: Any) -> Any:
-        return torque_of(kind, samples[i], gains[i])
-
-    options: Any = {"method": ROS, "max_step": 0.003}
-    batch = fa.simulate(arm, q0, np.zeros(6), t, torque=torque(slice(None)), **options)
-    assert batch.success
-    for i in (0, 3, 7, 8, 10):
-        alone = fa.simulate(arm, q0[i], np.zeros(6), t, torque=torque(i), **options)
-        assert np.array_equal(alone.q, batch.q[i])
-        assert np.array_equal(alone.qd, batch.qd[i])
-        assert np.array_equal(alone.tau, batch.tau[i])
+    assert_batch_is_a_loop(arm, q0, t, kind, rng, method=ROS, max_step=0.003)
 
 
 def test_a_diverging_run_returns_what_it_has() -> None:

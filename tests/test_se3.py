@@ -11,6 +11,7 @@ from each import each
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm import se3
@@ -76,7 +77,7 @@ def test_derivative_along_rotations_only_and_translations_only() -> None:
     turn, shift = U * ([1] * 3 + [0] * 3), U * ([0] * 3 + [1] * 3)
     D = se3.jacobian_derivative(X, np.stack([turn, shift]))
     both = se3.jacobian_derivative(X, U)
-    np.testing.assert_allclose(D.sum(axis=0), both, rtol=0, atol=1e-15)
+    assert_allclose(D.sum(axis=0), both, rtol=0, atol=1e-15)
     assert not D[1][:3, :3].any()
     assert D[0][:3, :3].any()
     assert not both[:3, 3:].any()
@@ -99,18 +100,18 @@ def test_logarithm(angle: float) -> None:
         phi = -X[:3] if angle > np.pi - 1e-15 and found @ X[:3] < 0.0 else X[:3]
         assert exact.error(found, exact.exact(phi)) < 1e-15
         if angle < np.pi - 1e-15:
-            np.testing.assert_allclose(se3.log(C), X, rtol=0, atol=3e-15)
-        np.testing.assert_allclose(se3.exp(se3.log(C)), C, rtol=0, atol=3e-15)
+            assert_allclose(se3.log(C), X, rtol=0, atol=3e-15)
+        assert_allclose(se3.exp(se3.log(C)), C, rtol=0, atol=3e-15)
 
 
 @each("size", [1e-300, 1e-150, 1e-100, 1e-12, 1e-8, 1e-5])
 def test_small_twists_keep_their_relative_accuracy(size: float) -> None:
     X = size * np.array([0.3, -0.2, 0.6, 0.5, 1.0, -0.7])
-    np.testing.assert_allclose(se3.log(se3.exp(X)), X, rtol=1e-15, atol=0)
+    assert_allclose(se3.log(se3.exp(X)), X, rtol=1e-15, atol=0)
     back = se3.cayley_inverse(se3.cayley(X))
-    np.testing.assert_allclose(back, X, rtol=1e-15, atol=0)
+    assert_allclose(back, X, rtol=1e-15, atol=0)
     back = se3.quaternion_log(se3.quaternion_exp(X[:3]))
-    np.testing.assert_allclose(back, X[:3], rtol=1e-15, atol=0)
+    assert_allclose(back, X[:3], rtol=1e-15, atol=0)
 
 
 def test_exactly_half_a_turn() -> None:
@@ -119,16 +120,16 @@ def test_exactly_half_a_turn() -> None:
         R = 2.0 * np.outer(e, e) - np.eye(3)
         phi = se3.so3_log(R)
         assert phi[np.argmax(abs(phi))] > 0.0
-        np.testing.assert_allclose(np.linalg.norm(phi), np.pi, rtol=0, atol=1e-15)
+        assert_allclose(np.linalg.norm(phi), np.pi, rtol=0, atol=1e-15)
         sign = np.sign(e[np.argmax(abs(phi))])
-        np.testing.assert_allclose(phi, np.pi * sign * e, rtol=0, atol=3e-15)
-        np.testing.assert_allclose(se3.so3_exp(phi), R, rtol=0, atol=2e-15)
+        assert_allclose(phi, np.pi * sign * e, rtol=0, atol=3e-15)
+        assert_allclose(se3.so3_exp(phi), R, rtol=0, atol=2e-15)
     assert se3.so3_log(np.diag([-1.0, -1.0, 1.0])).tolist() == [0.0, 0.0, np.pi]
     # on either side of it the angle is the short one
     for side in (1.0 - 1e-10, 1.0 + 1e-10):
         phi = se3.so3_log(se3.so3_exp([0.0, 0.0, side * np.pi]))
         expected = np.pi * (1.0 - 1e-10) * np.sign(1.0 - side)
-        np.testing.assert_allclose(phi, [0, 0, expected], rtol=0, atol=2e-15)
+        assert_allclose(phi, [0, 0, expected], rtol=0, atol=2e-15)
 
 
 JUMPS = sorted({a for a in exact.JOINS} | {1e-100, 1e-8, 1.5, np.pi - 1e-8})
@@ -173,11 +174,11 @@ any_twist = arrays(np.float64, 6, elements=finite())
 @given(any_twist)
 def test_log_undoes_exp(X: Any) -> None:
     if np.linalg.norm(X[:3]) < 3.14:
-        np.testing.assert_allclose(se3.log(se3.exp(X)), X, rtol=0, atol=2e-14)
+        assert_allclose(se3.log(se3.exp(X)), X, rtol=0, atol=2e-14)
     back = se3.cayley_inverse(se3.cayley(X))
-    np.testing.assert_allclose(back, X, rtol=0, atol=1e-13)
+    assert_allclose(back, X, rtol=0, atol=1e-13)
     unit = se3.compose(se3.exp(X), se3.exp(-X))
-    np.testing.assert_allclose(unit, np.eye(4), rtol=0, atol=3e-14)
+    assert_allclose(unit, np.eye(4), rtol=0, atol=3e-14)
 
 
 @relaxed
@@ -186,37 +187,37 @@ def test_adjoint_is_a_homomorphism(X: Any, Y: Any, Z: Any) -> None:
     A, B = se3.exp(X), se3.exp(Y)
     C, Ad = se3.compose(A, B), se3.adjoint
     size = max(1.0, np.abs(Ad(A)).max() * np.abs(Ad(B)).max())
-    np.testing.assert_allclose(Ad(A) @ Ad(B), Ad(C), rtol=0, atol=1e-14 * size)
-    np.testing.assert_allclose(A @ B, C, rtol=0, atol=1e-14 * size)
+    assert_allclose(Ad(A) @ Ad(B), Ad(C), rtol=0, atol=1e-14 * size)
+    assert_allclose(A @ B, C, rtol=0, atol=1e-14 * size)
     close = {"rtol": 0, "atol": 1e-13 * size}
-    np.testing.assert_allclose(Ad(A) @ Z, se3.apply_adjoint(A, Z), **close)
-    np.testing.assert_allclose(se3.adjoint_inverse(A) @ Ad(A), np.eye(6), **close)
+    assert_allclose(Ad(A) @ Z, se3.apply_adjoint(A, Z), **close)
+    assert_allclose(se3.adjoint_inverse(A) @ Ad(A), np.eye(6), **close)
     moved = se3.apply_adjoint(A, Z)
-    np.testing.assert_allclose(se3.apply_adjoint_inverse(A, moved), Z, **close)
+    assert_allclose(se3.apply_adjoint_inverse(A, moved), Z, **close)
     # conjugation, and the same on Lie algebras
     conjugated = A @ se3.hat(Z) @ se3.inverse(A)
-    np.testing.assert_allclose(se3.hat(moved), conjugated, **close)
+    assert_allclose(se3.hat(moved), conjugated, **close)
     # wrenches: equal power in both frames
     wrench = se3.apply_coadjoint(A, Y)
-    np.testing.assert_allclose(wrench @ moved, Y @ Z, rtol=0, atol=1e-12 * size)
-    np.testing.assert_allclose(Ad(A).T @ wrench, Y, **close)
-    np.testing.assert_allclose(se3.apply_coadjoint_inverse(A, wrench), Y, **close)
+    assert_allclose(wrench @ moved, Y @ Z, rtol=0, atol=1e-12 * size)
+    assert_allclose(Ad(A).T @ wrench, Y, **close)
+    assert_allclose(se3.apply_coadjoint_inverse(A, wrench), Y, **close)
 
 
 @relaxed
 @given(any_twist, any_twist, any_twist)
 def test_bracket(X: Any, Y: Any, Z: Any) -> None:
     bracket, close = se3.bracket, {"rtol": 0, "atol": 1e-12}
-    np.testing.assert_allclose(bracket(X, Y), se3.ad(X) @ Y, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(bracket(X, Y), -bracket(Y, X), rtol=0, atol=1e-14)
+    assert_allclose(bracket(X, Y), se3.ad(X) @ Y, rtol=0, atol=1e-14)
+    assert_allclose(bracket(X, Y), -bracket(Y, X), rtol=0, atol=1e-14)
     commutator = se3.hat(X) @ se3.hat(Y) - se3.hat(Y) @ se3.hat(X)
-    np.testing.assert_allclose(se3.hat(bracket(X, Y)), commutator, **close)
+    assert_allclose(se3.hat(bracket(X, Y)), commutator, **close)
     jacobi = (
         bracket(X, bracket(Y, Z))
         + bracket(Y, bracket(Z, X))
         + bracket(Z, bracket(X, Y))
     )
-    np.testing.assert_allclose(jacobi, 0.0, **close)
+    assert_allclose(jacobi, 0.0, **close)
 
 
 @relaxed
@@ -225,17 +226,17 @@ def test_left_and_right(X: Any, U: Any) -> None:
     """J_left = Ad(exp X) J_right; J X = X; derivatives commute along X."""
     left, right = se3.jacobian(X), se3.jacobian(X, side="right")
     Ad = se3.adjoint(se3.exp(X))
-    np.testing.assert_allclose(left, Ad @ right, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(left @ X, X, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(right @ X, X, rtol=0, atol=1e-13)
+    assert_allclose(left, Ad @ right, rtol=0, atol=1e-13)
+    assert_allclose(left @ X, X, rtol=0, atol=1e-13)
+    assert_allclose(right @ X, X, rtol=0, atol=1e-13)
     # d/ds (J(X + sU)(X + sU)) = U
     total = se3.jacobian_derivative(X, U) @ X + left @ U
-    np.testing.assert_allclose(total, U, rtol=0, atol=1e-12)
+    assert_allclose(total, U, rtol=0, atol=1e-12)
     # second derivatives of exp exist: D J[U] V - D J[V] U = [J U, J V]
     V = U[::-1]
     D = se3.jacobian_derivative
     gap = D(X, U) @ V - D(X, V) @ U - se3.bracket(left @ U, left @ V)
-    np.testing.assert_allclose(gap, 0.0, rtol=0, atol=1e-11)
+    assert_allclose(gap, 0.0, rtol=0, atol=1e-11)
 
 
 @settings(relaxed, max_examples=20)
@@ -250,7 +251,7 @@ def test_jacobians_are_derivatives_of_the_exponential(X: Any, U: Any) -> None:
         rate = exact.derivative(exponential, x, u)
         expected = exact.floats(rate @ exponential(-x))
     got = se3.hat(se3.jacobian(X) @ U)
-    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13)
+    assert_allclose(got, expected, rtol=0, atol=1e-13)
 
 
 # quaternions, screws and the rest
@@ -265,27 +266,25 @@ def test_quaternions(p: Any, q: Any) -> None:
         return
     turn = se3.rotation_from_quaternion
     R = turn(se3.quaternion_product(p, q))
-    np.testing.assert_allclose(R, turn(p) @ turn(q), rtol=0, atol=3e-15)
+    assert_allclose(R, turn(p) @ turn(q), rtol=0, atol=3e-15)
     unit = se3.quaternion_product(q, se3.quaternion_inverse(q))
-    np.testing.assert_allclose(unit, [1, 0, 0, 0], rtol=0, atol=3e-15)
+    assert_allclose(unit, [1, 0, 0, 0], rtol=0, atol=3e-15)
     back = se3.quaternion_from_rotation(turn(q))
     assert back[0] >= 0.0
-    np.testing.assert_allclose(np.linalg.norm(back), 1.0, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(turn(back), turn(q), rtol=0, atol=3e-15)
+    assert_allclose(np.linalg.norm(back), 1.0, rtol=0, atol=1e-15)
+    assert_allclose(turn(back), turn(q), rtol=0, atol=3e-15)
     phi = se3.quaternion_log(q)
-    np.testing.assert_allclose(se3.so3_exp(phi), turn(q), rtol=0, atol=4e-15)
+    assert_allclose(se3.so3_exp(phi), turn(q), rtol=0, atol=4e-15)
 
 
 @each("size", [1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e300])
 def test_quaternions_of_any_length(size: float) -> None:
     q = np.array([0.5, -0.1, 0.7, 0.5])
     for function in (se3.rotation_from_quaternion, se3.quaternion_log):
-        np.testing.assert_allclose(function(size * q), function(q), rtol=0, atol=1e-15)
+        assert_allclose(function(size * q), function(q), rtol=0, atol=1e-15)
     if 1e-300 < size < 1e300:
         inverse = se3.quaternion_inverse(size * q)
-        np.testing.assert_allclose(
-            inverse * size, se3.quaternion_inverse(q), rtol=1e-15
-        )
+        assert_allclose(inverse * size, se3.quaternion_inverse(q), rtol=1e-15)
 
 
 @each("size", [1e-120, 1e-99, 1e-90, 1e-80, 1e-62, 1e-50, 1e99])
@@ -295,17 +294,15 @@ def test_small_angles_of_quaternions_of_any_length(size: float, angle: float) ->
     q = size * np.array([1.0, 0.3 * angle, -0.4 * angle, 0.1 * angle])
     half = 0.5 * se3.quaternion_log(q)
     scale = angle * (1.0 - 0.26 * angle**2 / 3.0)  # of the arctangent, to 1e-12
-    np.testing.assert_allclose(half, scale * np.array([0.3, -0.4, 0.1]), rtol=1e-12)
+    assert_allclose(half, scale * np.array([0.3, -0.4, 0.1]), rtol=1e-12)
 
 
 def test_cayley_is_its_definition() -> None:
     X = np.random.default_rng(0).normal(size=(20, 6))
     half, unit = 0.5 * se3.hat(X), np.eye(4)
     expected = np.linalg.solve(unit - half, unit + half)
-    np.testing.assert_allclose(se3.cayley(X), expected, rtol=0, atol=3e-15)
-    np.testing.assert_allclose(
-        se3.so3_cayley(X[:, :3]), expected[:, :3, :3], rtol=0, atol=3e-15
-    )
+    assert_allclose(se3.cayley(X), expected, rtol=0, atol=3e-15)
+    assert_allclose(se3.so3_cayley(X[:, :3]), expected[:, :3, :3], rtol=0, atol=3e-15)
     # agrees with exp to second order
     off = np.abs(se3.cayley(1e-3 * X) - se3.exp(1e-3 * X)).max()
     assert 1e-10 < off < 1e-8
@@ -325,43 +322,43 @@ def test_screws(point: Any, axis: Any, pitch: float, angle: float) -> None:
     e = axis / np.linalg.norm(axis)
     found = se3.screw_parameters(angle * X)
     close = {"rtol": 0, "atol": 1e-12}
-    np.testing.assert_allclose(found.axis, e, **close)
-    np.testing.assert_allclose(found.magnitude, angle, **close)
+    assert_allclose(found.axis, e, **close)
+    assert_allclose(found.magnitude, angle, **close)
     again = se3.screw(found.point, found.axis, found.pitch) * found.magnitude
-    np.testing.assert_allclose(again, angle * X, **close)
+    assert_allclose(again, angle * X, **close)
     C = se3.exp(angle * X)
     if np.isinf(pitch):
         assert np.isinf(found.pitch)
         assert not found.point.any()
-        np.testing.assert_allclose(C[:3, 3], angle * e, **close)
+        assert_allclose(C[:3, 3], angle * e, **close)
         return
-    np.testing.assert_allclose(found.pitch, pitch, **close)
-    np.testing.assert_allclose(found.point @ e, 0.0, **close)
+    assert_allclose(found.pitch, pitch, **close)
+    assert_allclose(found.point @ e, 0.0, **close)
     # Mueller (69): (I - R) x + q h e
     expected = point - C[:3, :3] @ point + angle * pitch * e
-    np.testing.assert_allclose(C[:3, 3], expected, **close)
+    assert_allclose(C[:3, 3], expected, **close)
 
 
 @each("scale", [1e-300, 1e-160, 1.0, 1e160])
 def test_screw_parameters_of_any_size(scale: float) -> None:
     found = se3.screw_parameters(scale * np.array([0, 0, 2, 0, -2, 1]))
-    np.testing.assert_allclose(found.magnitude, 2 * scale, rtol=1e-15)
-    np.testing.assert_allclose(found.point, [1, 0, 0], rtol=1e-15, atol=0)
-    np.testing.assert_allclose(found.pitch, 0.5, rtol=1e-15)
+    assert_allclose(found.magnitude, 2 * scale, rtol=1e-15)
+    assert_allclose(found.point, [1, 0, 0], rtol=1e-15, atol=0)
+    assert_allclose(found.pitch, 0.5, rtol=1e-15)
 
 
 def test_interpolation() -> None:
     rng = np.random.default_rng(4)
     C0, C1 = se3.exp(rng.normal(size=(2, 30, 6)))
     close = {"rtol": 0, "atol": 1e-14}
-    np.testing.assert_allclose(se3.interpolate(C0, C1, 0.0), C0, **close)
-    np.testing.assert_allclose(se3.interpolate(C0, C1, 1.0), C1, **close)
+    assert_allclose(se3.interpolate(C0, C1, 0.0), C0, **close)
+    assert_allclose(se3.interpolate(C0, C1, 1.0), C1, **close)
     s = np.linspace(-0.5, 1.5, 9)
     path = se3.interpolate(C0[0], C1[0], s)
     X = se3.log(se3.compose(se3.inverse(C0[0]), C1[0]))
-    np.testing.assert_allclose(path, C0[0] @ se3.exp(s[:, None] * X), **close)
+    assert_allclose(path, C0[0] @ se3.exp(s[:, None] * X), **close)
     steps = se3.log(se3.compose(se3.inverse(path[:-1]), path[1:]))
-    np.testing.assert_allclose(steps, np.tile(0.25 * X, (8, 1)), **close)
+    assert_allclose(steps, np.tile(0.25 * X, (8, 1)), **close)
 
 
 @relaxed
@@ -374,11 +371,11 @@ def test_nearest_rotation(matrix: Any) -> None:
         sign = np.sign(np.linalg.det(matrix))
         assert sign <= 0 or size[1] < 1e-11 * size[0]
         return
-    np.testing.assert_allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-14)
+    assert_allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-14)
     assert np.linalg.det(R) > 0.5
     # a minimum: R' matrix is symmetric, and no near rotation is nearer
     S = R.T @ matrix
-    np.testing.assert_allclose(S, S.T, rtol=0, atol=1e-12)
+    assert_allclose(S, S.T, rtol=0, atol=1e-12)
     turns = se3.so3_exp(0.1 * np.vstack([np.eye(3), -np.eye(3)]))
     least = np.linalg.norm(R - matrix)
     others = np.linalg.norm(R @ turns - matrix, axis=(1, 2))
@@ -390,15 +387,13 @@ def test_beside_the_matrix_exponential_and_scipy() -> None:
     from scipy.spatial.transform import Rotation
 
     X = np.random.default_rng(1).normal(size=(40, 6))
-    np.testing.assert_allclose(se3.exp(X), expm(se3.hat(X)), rtol=0, atol=1e-13)
+    assert_allclose(se3.exp(X), expm(se3.hat(X)), rtol=0, atol=1e-13)
     adjoint = se3.adjoint(se3.exp(X))
-    np.testing.assert_allclose(adjoint, expm(se3.ad(X)), rtol=0, atol=1e-12)
+    assert_allclose(adjoint, expm(se3.ad(X)), rtol=0, atol=1e-12)
     R = Rotation.from_rotvec(X[:, :3])
-    np.testing.assert_allclose(se3.so3_exp(X[:, :3]), R.as_matrix(), rtol=0, atol=2e-15)
+    assert_allclose(se3.so3_exp(X[:, :3]), R.as_matrix(), rtol=0, atol=2e-15)
     q = R.as_quat(canonical=True)[:, [3, 0, 1, 2]]
-    np.testing.assert_allclose(
-        se3.quaternion_from_rotation(R.as_matrix()), q, rtol=0, atol=1e-15
-    )
+    assert_allclose(se3.quaternion_from_rotation(R.as_matrix()), q, rtol=0, atol=1e-15)
 
 
 def test_beside_pinocchio() -> None:
@@ -407,9 +402,9 @@ def test_beside_pinocchio() -> None:
     swap = [3, 4, 5, 0, 1, 2]
     for X in np.random.default_rng(2).normal(size=(20, 6)):
         M = pin.exp6(pin.Motion(X[swap]))
-        np.testing.assert_allclose(se3.exp(X), M.homogeneous, rtol=0, atol=2e-15)
+        assert_allclose(se3.exp(X), M.homogeneous, rtol=0, atol=2e-15)
         J = pin.Jexp6(pin.Motion(X[swap]))[np.ix_(swap, swap)]
-        np.testing.assert_allclose(se3.jacobian(X, side="right"), J, rtol=0, atol=3e-15)
+        assert_allclose(se3.jacobian(X, side="right"), J, rtol=0, atol=3e-15)
         if np.linalg.norm(X[:3]) < 3.0:
             log = pin.log6(M).vector[swap]
-            np.testing.assert_allclose(se3.log(se3.exp(X)), log, rtol=0, atol=1e-13)
+            assert_allclose(se3.log(se3.exp(X)), log, rtol=0, atol=1e-13)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from arrays import Array
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 from trees import SEVERAL, random_state
 
@@ -16,9 +17,6 @@ from flexarm.arm import Arm
 from flexarm.library import random_tree
 from flexarm.parameters.trajectory_sensitivity import INTEGRATORS
 from flexarm.reference import twin
-
-Array = NDArray[np.float64]
-
 
 POSES = tuple(kind for kind in SEVERAL if kind != "subspace")
 
@@ -41,13 +39,13 @@ def test_linear_oscillator() -> None:
     )
     for n, got in enumerate(run.state):
         exact = np.linalg.matrix_power(series, n)
-        np.testing.assert_allclose(got, exact, rtol=0.0, atol=1e-13)
-    np.testing.assert_allclose(run.state[-1], expm(A), rtol=0.0, atol=1e-10)
+        assert_allclose(got, exact, rtol=0.0, atol=1e-13)
+    assert_allclose(run.state[-1], expm(A), rtol=0.0, atol=1e-10)
     # by the stiffness: expm of the block matrix [[A, 0], [dA, A]]
     for j, dA in enumerate(([[0, 0], [-0.5, 0]], [[0, 0], [0, -0.5]])):
         both = np.block([[A, np.zeros((2, 2))], [np.array(dA), A]])
         change = expm(both)[2:, :2] @ [0.3, 0.1]
-        np.testing.assert_allclose(run.parameters[-1, :, j], change, atol=1e-10)
+        assert_allclose(run.parameters[-1, :, j], change, atol=1e-10)
 
 
 def test_average_acceleration_of_an_oscillator() -> None:
@@ -60,14 +58,14 @@ def test_average_acceleration_of_an_oscillator() -> None:
     step = np.linalg.solve(eye - A * t[1] / 2, eye + A * t[1] / 2)
     for n, got in enumerate(run.state):
         exact = np.linalg.matrix_power(step, n)
-        np.testing.assert_allclose(got, exact, rtol=0.0, atol=1e-13)
+        assert_allclose(got, exact, rtol=0.0, atol=1e-13)
     # by the stiffness, which divided by 2 kg is -A[1, 0]
     dA = np.array([[0.0, 0.0], [-0.5, 0.0]]) * t[1] / 2
     d_step = np.linalg.solve(eye - A * t[1] / 2, dA @ step + dA)
     x, dx = np.array([0.3, 0.1]), np.zeros(2)
     for _ in range(50):
         x, dx = step @ x, step @ dx + d_step @ x
-    np.testing.assert_allclose(run.parameters[-1, :, 0], dx, rtol=0.0, atol=1e-12)
+    assert_allclose(run.parameters[-1, :, 0], dx, rtol=0.0, atol=1e-12)
 
 
 def test_pendulum_by_its_length() -> None:
@@ -87,7 +85,7 @@ def test_pendulum_by_its_length() -> None:
     w = np.sqrt(3 * 9.81 / (4 * l))
     expected = small * np.sin(w * t) * t * w / (2 * l)
     got = run.parameters[:, 0, 0]
-    np.testing.assert_allclose(got, expected, rtol=0.0, atol=1e-6 * small)
+    assert_allclose(got, expected, rtol=0.0, atol=1e-6 * small)
 
 
 def complex_rk4(arm: Arm, x: Any, tau: Any, h: float) -> Any:
@@ -120,14 +118,14 @@ def test_complex_step_of_the_twin(name: str) -> None:
     for j in range(0, 2 * nv, 3):
         e = 1e-40j * np.eye(2 * nv)[j]
         exact = complex_rk4(arm, x + e, tau + 0j, h).imag / 1e-40
-        np.testing.assert_allclose(run.state[-1, :, j], exact, atol=1e-11 * scale)
+        assert_allclose(run.state[-1, :, j], exact, atol=1e-11 * scale)
     by_torque = run.torque[-1]
     scale = np.abs(by_torque).max()
     for k in range(3):
         e = np.zeros((3, arm.nu), dtype=complex)
         e[k, -1] = 1e-40j
         exact = complex_rk4(arm, x, tau + e, h).imag / 1e-40
-        np.testing.assert_allclose(by_torque[:, k, -1], exact, atol=1e-11 * scale)
+        assert_allclose(by_torque[:, k, -1], exact, atol=1e-11 * scale)
 
 
 def local(arm: Arm, ahead: Any, behind: Any, base: Any, h: float) -> Array:
@@ -150,7 +148,7 @@ def test_differences_of_simulations(seed: int, method: str, hold: str) -> None:
     options |= {"method": method, "spectral_radius": 0.5}
     run = fa.trajectory_sensitivities(arm, q, qd, t, torque=tau, **options)
     base = fa.simulate(arm, q, qd, t, torque=tau, **options)
-    np.testing.assert_array_equal(run.trajectory.q, base.q)
+    assert_array_equal(run.trajectory.q, base.q)
     dq, dqd = rng.normal(size=(2, arm.nv))
     dtau = rng.normal(size=tau.shape)
     got = run.forward(dq, dqd, dtau)
@@ -211,13 +209,13 @@ def test_forward_and_adjoint_are_transposed(method: str, hold: str) -> None:
     one = (cq * change.q).sum((1, 2)) + (cqd * change.qd).sum((1, 2))
     other = (gradient.q0 * dq).sum(-1) + (gradient.qd0 * dqd).sum(-1)
     other += (gradient.torque * dtau).sum((1, 2)) + (gradient.p * dp).sum(-1)
-    np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert_allclose(one, other, rtol=1e-12)
     # and the matrices say the same as the maps
     x = run.state @ np.concatenate([dq, dqd], -1)[:, None, :, None]
     x = x[..., 0] + np.einsum("bnikm,bkm->bni", run.torque, dtau)
     x = x + (run.parameters @ dp[:, None, :, None])[..., 0]
     both = np.concatenate([change.q, change.qd], -1)
-    np.testing.assert_allclose(x, both, rtol=1e-11, atol=1e-12 * np.abs(x).max())
+    assert_allclose(x, both, rtol=1e-11, atol=1e-12 * np.abs(x).max())
 
 
 def test_parameters_against_differences() -> None:
@@ -267,7 +265,7 @@ def test_one_time_and_shapes() -> None:
     assert run.state.shape == (2, 1, 2, 2) and run.torque.shape == (2, 1, 2, 1, 1)
     assert run.parameters.shape == (2, 1, 2, 0)
     gradient = run.adjoint(q=np.ones((1, 1)))
-    np.testing.assert_array_equal(gradient.q0, [[1.0], [1.0]])
+    assert_array_equal(gradient.q0, [[1.0], [1.0]])
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from integrator_cases import errors_with_quaternions, orders_of
 from numpy.testing import assert_allclose
 from trees import calm_state, conservative, floating
 
 import flexarm as fa
-
-
-def orders_of(errors):
-    return np.log2(np.array(errors[:-1]) / errors[1:])
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])
@@ -31,17 +28,7 @@ def test_energy_drift_falls_with_the_fourth_power_of_the_step(seed):
 
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])
 def test_states_converge_with_order_four(seed):
-    arm = floating(seed)
-    q0, qd0 = calm_state(arm, seed)
-    t = np.array([0.0, 0.1])
-    tight = {"rtol": 1e-13, "atol": 1e-13}
-    exact = fa.simulate(arm, q0, qd0, t, method="DOP853", **tight)
-    errors = []
-    for step in (1e-3, 5e-4, 2.5e-4):
-        run = fa.simulate(arm, q0, qd0, t, max_step=step)
-        assert run.success, run.message
-        away = fa.difference(arm, run.q[-1], exact.q[-1])
-        errors.append(max(np.abs(away).max(), np.abs(run.qd - exact.qd).max()))
+    errors = errors_with_quaternions(seed)
     assert (orders_of(errors) > 3.7).all(), errors
 
 

@@ -178,7 +178,7 @@ def test_what_acts_in_advance_decays_with_the_slowest_zero() -> None:
     arm = beam(4)
     motion = inverted(
         arm,
-        lambda t: [1.0, 0.01 * float(_ninth(t)), 0.0],
+        lambda t: [1.0, 0.01 * float(farid_link.point_to_point(t / 0.5)[0]), 0.0],
         start=None,
         axes="y",
         check=False,
@@ -190,10 +190,6 @@ def test_what_acts_in_advance_decays_with_the_slowest_zero() -> None:
     assert slope == pytest.approx(rate, rel=2e-3)
     # a wrong way first: the tip would go back at once
     assert tau[t < 0.0].sum() * tau[(t > 0.0) & (t < 0.25)].sum() > 0.0
-
-
-def _ninth(t: float) -> Any:
-    return farid_link.point_to_point(t / 0.5)[0]
 
 
 def test_a_longer_window_changes_nothing() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
 import flexarm as fa
@@ -118,7 +119,7 @@ def looped(stack: fa.ArmStack, name: str, *args: Any) -> Any:
 def assert_equal(got: Any, expected: Any) -> None:
     scale = np.abs(expected).max(initial=1.0)
     assert got.shape == expected.shape
-    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11 * scale)
+    assert_allclose(got, expected, rtol=1e-9, atol=1e-11 * scale)
 
 
 def tree(seed: int) -> Arm:

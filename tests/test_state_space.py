@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from linear_systems import beside, changed, oscillator, random_model
 from numpy.testing import assert_allclose
+from refusals import argument_refused
 from scipy import signal
 from scipy.linalg import expm
 
@@ -26,10 +27,8 @@ def test_signals_are_selected_by_name() -> None:
     assert part.outputs == ("c", "a") and part.inputs == ("v",)
     assert_allclose(part.C, model.C[[2, 0]])
     assert_allclose(part.D, model.D[[2, 0]][:, [1]])
-    with pytest.raises(fa.ArgumentError, match="outputs has no 'd'"):
-        model.select(outputs="d")
-    with pytest.raises(fa.ArgumentError, match="inputs has no number 2"):
-        model.select(inputs=2)
+    argument_refused(["outputs has no 'd'"], lambda: model.select(outputs="d"))
+    argument_refused(["inputs has no number 2"], lambda: model.select(inputs=2))
 
 
 def test_many_models_broadcast_and_are_taken_apart() -> None:
@@ -41,10 +40,8 @@ def test_many_models_broadcast_and_are_taken_apart() -> None:
     assert many[1].batch == (2,)
     again = pickle.loads(pickle.dumps(many))
     assert_allclose(again.A, many.A)
-    with pytest.raises(fa.ArgumentError, match="a single one"):
-        one[0]
-    with pytest.raises(fa.ArgumentError, match="index has 3 entries"):
-        many[0, 0, 0]
+    argument_refused(["a single one"], lambda: one[0])
+    argument_refused(["index has 3 entries"], lambda: many[0, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -352,8 +349,7 @@ def test_responses_of_batches_and_of_discrete_models() -> None:
         assert_allclose(pulse.y[k], G, rtol=1e-9, atol=1e-12)
     with pytest.raises(fa.ArgumentError, match="not multiples of the sample time"):
         sampled.step_response([0.0, 0.3])
-    with pytest.raises(fa.ArgumentError, match="leaves out samples"):
-        sampled.response([0.0, 0.4])
+    argument_refused(["leaves out samples"], lambda: sampled.response([0.0, 0.4]))
     with pytest.raises(fa.ArgumentError, match="does not ascend from zero"):
         model.step_response([0.1, 0.3])
     with pytest.raises(fa.ArgumentError, match=r"u has shape \(3,\)"):
@@ -469,5 +465,4 @@ def test_a_model_prints() -> None:
 def test_zeros_need_as_many_inputs_as_outputs() -> None:
     model = fa.linearize(fa.library.planar_chain(2), np.zeros(2))
     for part in (model.select(outputs=[0]), model.select(inputs=[0])):
-        with pytest.raises(fa.ArgumentError, match="expected as many of both"):
-            part.zeros()
+        argument_refused(["expected as many of both"], part.zeros)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
+from refusals import argument_refused
 
 import flexarm as fa
 from flexarm.studies import sweep
@@ -126,10 +126,8 @@ def test_a_mended_function_goes_on_and_this_is_told(tmp_path: Path) -> None:
     path = tmp_path / "study.nc"
     with pytest.warns(fa.StudyWarning, match="2 of 12 points failed.*ZeroDivision"):
         first = sweep(make(True), GRID, path=path)
-    refused(
-        fa.ArgumentError,
-        ["the function is different"],
-        lambda: sweep(make(False), GRID, path=path),
+    argument_refused(
+        ["the function is different"], lambda: sweep(make(False), GRID, path=path)
     )
     match = "the function is not the one that comp"
     with pytest.warns(fa.StudyWarning, match=match) as told:
@@ -192,10 +190,9 @@ def test_a_study_of_which_all_failed_succeeds_later(tmp_path: Path) -> None:
 def test_retries_need_an_earlier_call(tmp_path: Path) -> None:
     function = Brittle(never)
     words = ["retry_failed is True without path"]
-    refused(fa.ArgumentError, words, lambda: sweep(function, GRID, retry_failed=True))
+    argument_refused(words, lambda: sweep(function, GRID, retry_failed=True))
     wrong: Any = "yes"
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["retry_failed is 'yes'"],
         lambda: sweep(function, GRID, retry_failed=wrong, path=tmp_path / "s.nc"),
     )
@@ -204,7 +201,7 @@ def test_retries_need_an_earlier_call(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_study_is_told_before_it_runs(tmp_path: Path) -> None:
     def refuse(words: list[str], grid: Any = GRID, **options: Any) -> None:
         function = Brittle(never)
-        refused(fa.ArgumentError, words, lambda: sweep(function, grid, **options))
+        argument_refused(words, lambda: sweep(function, grid, **options))
         assert function.calls <= 12
 
     refuse(["no argument 'output'", "did you mean 'outputs'"], output="n")
@@ -227,8 +224,7 @@ def test_a_call_that_computed_nothing_leaves_the_name_free(tmp_path: Path) -> No
     def wrong(x: Any, y: Any) -> float:
         return 1.0
 
-    refused(
-        fa.ArgumentError,
+    argument_refused(
         ["first axis of length 12"],
         lambda: sweep(wrong, GRID, path=path, vectorized=True),
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
@@ -19,8 +19,6 @@ from flexarm.descriptions import (
     kinematic_arm,
     spatial_screws,
 )
-
-Array = NDArray[np.float64]
 
 QUARTER = np.pi / 2
 # textbook arms: rows (a, alpha, d, theta), and the kinds of their joints

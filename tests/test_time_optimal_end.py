@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
 from flexarm.optimize import time_optimal
@@ -75,9 +76,7 @@ def test_what_is_left_is_linear_in_the_state_at_the_end() -> None:
     left, by = remainder(ARM, run, KNOTS[-1], goal)
     count = len(run.t) - STEPS * (len(KNOTS) - 1)
     off = run.tip[-count:] - tip
-    np.testing.assert_allclose(
-        left[: 3 * count], off.ravel() / (1e-3 * np.sqrt(count)), rtol=1e-9
-    )
+    assert_allclose(left[: 3 * count], off.ravel() / (1e-3 * np.sqrt(count)), rtol=1e-9)
     # the rest of a motion that is near to rest: of a state a bit away from it
     still = fa.equilibrium(ARM, BEGIN)
     away = 1e-5 * np.random.default_rng(3).normal(size=2 * ARM.nv)
@@ -102,14 +101,14 @@ def test_the_smallest_change_keeps_its_limits() -> None:
     left, slopes = np.array([100.0]), np.array([[50.0, 50.0]])
     free = smallest_change(left, slopes, np.zeros((0, 2)), room, none)
     exact = -100.0 * 50.0 / (1.0 + 2.0 * 50.0**2)
-    np.testing.assert_allclose(free, [exact, exact], rtol=1e-6)
+    assert_allclose(free, [exact, exact], rtol=1e-6)
     tight = np.array([[-0.4, -5.0], [5.0, 5.0]])
     found = smallest_change(left, slopes, np.zeros((0, 2)), tight, none)
     other = -50.0 * (100.0 - 0.4 * 50.0) / (1.0 + 50.0**2)
-    np.testing.assert_allclose(found, [-0.4, other], rtol=1e-5)
+    assert_allclose(found, [-0.4, other], rtol=1e-5)
     rows = (np.array([[1.0, 0.0]]), np.array([-0.4]), np.array([np.inf]))
     found = smallest_change(left, slopes, np.zeros((0, 2)), room, rows)
-    np.testing.assert_allclose(found, [-0.4, other], rtol=1e-5)
+    assert_allclose(found, [-0.4, other], rtol=1e-5)
 
 
 def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
@@ -122,9 +121,9 @@ def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
     q = np.interp(t, [1.0, 1.5, 2.0, 3.5], [0.0, 2.3, 0.0, -1.1])[:, None]
     narrowed.narrow(nodes, t, q, 0.0 * q)
     low, high = narrowed.limits["joints"][:, :, 0]
-    np.testing.assert_allclose(high, [2.0, 1.7, 1.7, 2.0, 2.0])
-    np.testing.assert_allclose(low, [-1.0, -1.0, -1.0, -0.9, -1.0])
-    np.testing.assert_array_equal(limit["joints"], [[-1.0], [2.0]])
+    assert_allclose(high, [2.0, 1.7, 1.7, 2.0, 2.0])
+    assert_allclose(low, [-1.0, -1.0, -1.0, -0.9, -1.0])
+    assert_array_equal(limit["joints"], [[-1.0], [2.0]])
 
 
 def test_few_intervals_suffice_for_rest() -> None:

@@ -29,6 +29,9 @@ TWO = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 FROM_A = fa.library.poses(TWO)["A"]
 LINE = paths.line(START, END)
 TORQUE = [300.0, 120.0]  # chapter 8 of the thesis
+TORQUES: dict[str, Any] = {"torque": TORQUE}
+FORCE = {"torque": 3.0}
+MIDPOINT = {"scheme": "midpoint"}
 IIWA = fa.library.iiwa14()
 IIWA_TORQUE = np.array([320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0])
 
@@ -48,16 +51,13 @@ WAY = paths.joint_path([[0.0], [0.5]], kind="straight")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_bang_bang_of_a_mass(scheme: str) -> None:
     found = time_optimal(
-        slide(),
-        WAY,
-        limits={"torque": 3.0},
-        search={"scheme": scheme, "intervals": 199},
+        slide(), WAY, limits=FORCE, search={"scheme": scheme, "intervals": 199}
     )
     assert found.duration == pytest.approx(2.0 * np.sqrt(0.5 * 2.0 / 3.0), rel=1e-5)
     assert found.violation < 1e-12
     middle = found.t < 0.49 * found.duration
-    np.testing.assert_allclose(found.tau[middle], 3.0, rtol=1e-9)
-    np.testing.assert_allclose(found.q[:, 0], 0.5 * np.linspace(0, 1, 200), atol=1e-12)
+    assert_allclose(found.tau[middle], 3.0, rtol=1e-9)
+    assert_allclose(found.q[:, 0], 0.5 * np.linspace(0, 1, 200), atol=1e-12)
 
 
 def test_trapezoid_of_limited_speed() -> None:
@@ -80,10 +80,10 @@ def test_unequal_limits() -> None:
 
 def test_rates_at_the_ends() -> None:
     # s = x / 0.5 m: from 0.2 m/s to 0.3 m/s at 1.5 m/s^2
-    found = time_optimal(slide(), WAY, limits={"torque": 3.0}, rates=(0.4, 0.6))
+    found = time_optimal(slide(), WAY, limits=FORCE, rates=(0.4, 0.6))
     top = np.sqrt(0.5 * (0.2**2 + 0.3**2) + 1.5 * 0.5)
     assert found.duration == pytest.approx((2.0 * top - 0.5) / 1.5, rel=1e-5)
-    np.testing.assert_allclose(found.qd[[0, -1], 0], [0.2, 0.3], rtol=1e-12)
+    assert_allclose(found.qd[[0, -1], 0], [0.2, 0.3], rtol=1e-12)
 
 
 def rubbed(forward: Any, backward: Any) -> float:
@@ -118,20 +118,14 @@ def rubbed(forward: Any, backward: Any) -> float:
 
 @pytest.mark.parametrize("damping", [0.5, 5.0, 20.0])
 def test_viscous_friction(damping: float) -> None:
-    found = time_optimal(
-        slide(damping=damping), WAY, limits={"torque": 3.0}, check=False
-    )
+    found = time_optimal(slide(damping=damping), WAY, limits=FORCE, check=False)
     wanted = rubbed(
         lambda v: (3.0 - damping * v) / 2.0, lambda v: (-3.0 - damping * v) / 2.0
     )
     assert found.duration == pytest.approx(wanted, rel=3e-3)
     assert found.violation < 1e-9
     fine = time_optimal(
-        slide(damping=damping),
-        WAY,
-        limits={"torque": 3.0},
-        search={"scheme": "midpoint"},
-        check=False,
+        slide(damping=damping), WAY, limits=FORCE, search=MIDPOINT, check=False
     )
     assert fine.duration == pytest.approx(wanted, rel=1e-4)
 
@@ -142,29 +136,22 @@ def test_dry_friction() -> None:
 
     arm = slide(coulomb_friction=fa.CoulombFriction(1.0, 0.3))
     wanted = rubbed(lambda v: (3.0 - f(v)) / 2.0, lambda v: (-3.0 - f(v)) / 2.0)
-    found = time_optimal(
-        arm, WAY, limits={"torque": 3.0}, search={"scheme": "midpoint"}
-    )
+    found = time_optimal(arm, WAY, limits=FORCE, search=MIDPOINT)
     assert found.duration == pytest.approx(wanted, rel=1e-5)
     # almost without smoothing: accelerations of 1 and -2 m/s^2
     arm = slide(coulomb_friction=fa.CoulombFriction(1.0, 1e-4))
-    found = time_optimal(
-        arm, WAY, limits={"torque": 3.0}, search={"scheme": "midpoint"}
-    )
+    found = time_optimal(arm, WAY, limits=FORCE, search=MIDPOINT)
     assert found.duration == pytest.approx(np.sqrt(1.5), rel=1e-4)
 
 
 def test_friction_too_strong_for_the_grid_is_told() -> None:
     def run() -> None:
         time_optimal(
-            slide(damping=100.0),
-            WAY,
-            limits={"torque": 3.0},
-            search={"scheme": "collocation"},
+            slide(damping=100.0), WAY, limits=FORCE, search={"scheme": "collocation"}
         )
 
     refused(fa.ConvergenceError, ["friction and rates", "1001 points"], run)
-    found = time_optimal(slide(damping=100.0), WAY, limits={"torque": 3.0}, check=False)
+    found = time_optimal(slide(damping=100.0), WAY, limits=FORCE, check=False)
     # almost all of the way at 0.03 m/s, with 0.02 s to get there
     assert found.duration == pytest.approx(0.5 / 0.03 + 0.02, rel=3e-3)
 
@@ -178,9 +165,7 @@ def test_motor_behind_a_rigid_gear() -> None:
     rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, inertia=(2.0,) * 3)
     arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
     way = paths.joint_path([[0.0], [0.5]], kind="straight")
-    found = time_optimal(
-        arm, way, limits={"torque": 0.2}, search={"scheme": "midpoint"}
-    )
+    found = time_optimal(arm, way, limits={"torque": 0.2}, search=MIDPOINT)
     inertia, force = 2.0 + ratio**2 * rotor, 0.2 * ratio
     rub = ratio**2 * friction_of_motor
     wanted = rubbed(
@@ -189,7 +174,7 @@ def test_motor_behind_a_rigid_gear() -> None:
     assert found.duration == pytest.approx(wanted, rel=1e-4)
     safe = time_optimal(arm, way, limits={"torque": 0.2})
     assert 0.2 - 1e-6 < abs(safe.tau).max() < 0.2 + 1e-9
-    np.testing.assert_allclose(found.q[:, 1], ratio * found.q[:, 0], atol=1e-12)
+    assert_allclose(found.q[:, 1], ratio * found.q[:, 0], atol=1e-12)
 
 
 # the arm of the thesis
@@ -199,7 +184,7 @@ def test_the_thesis_optimum_converges() -> None:
     options = {"limits": {"torque": TORQUE}, "start": FROM_A}
     found = time_optimal(TWO, LINE, **options)
     assert found.duration == pytest.approx(0.42296, rel=5e-4)
-    fine = time_optimal(TWO, LINE, search={"scheme": "midpoint"}, **options)
+    fine = time_optimal(TWO, LINE, search=MIDPOINT, **options)
     assert fine.duration == pytest.approx(0.42296, abs=1e-5)
     coarse = time_optimal(
         TWO, LINE, search={"scheme": "midpoint", "intervals": 100}, **options
@@ -207,9 +192,9 @@ def test_the_thesis_optimum_converges() -> None:
     assert coarse.duration == pytest.approx(0.42296, abs=5e-5)
     # the structure: T1 at its limit, then T2, one switch, then T1 at its other limit
     s, tau = found.details["path"].s, found.tau
-    np.testing.assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-3)
-    np.testing.assert_allclose(tau[(s > 0.4) & (s < 0.77), 1], 120.0, rtol=1e-3)
-    np.testing.assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-3)
+    assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-3)
+    assert_allclose(tau[(s > 0.4) & (s < 0.77), 1], 120.0, rtol=1e-3)
+    assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-3)
     assert found.violation < 1e-9
 
 
@@ -233,7 +218,7 @@ def test_variants_of_the_thesis(arm: fa.Arm, elbow: float, wanted: float) -> Non
     found = time_optimal(
         arm,
         LINE,
-        limits={"torque": TORQUE},
+        limits=TORQUES,
         start=start,
         search={"scheme": "midpoint", "intervals": 2000},
     )
@@ -291,13 +276,7 @@ def test_phase_plane_of_the_thesis_equations() -> None:
 
     switch = brentq(lambda s: ahead(early(s))[1] - back(late(s))[1], 0.5, 0.95)
     assert switch == pytest.approx(0.775, abs=2e-3)
-    found = time_optimal(
-        TWO,
-        LINE,
-        limits={"torque": TORQUE},
-        start=FROM_A,
-        search={"scheme": "midpoint"},
-    )
+    found = time_optimal(TWO, LINE, limits=TORQUES, start=FROM_A, search=MIDPOINT)
     assert found.duration == pytest.approx(early(switch) + late(switch), rel=2e-5)
 
 
@@ -308,7 +287,7 @@ def test_flexible_arm_at_its_rigid_level_is_the_rigid_arm() -> None:
     limits = checked_limits(Limits(torque=TORQUE), TWO)
     found = solve(rows_of(level, motion, s, limits))
     rigid = time_optimal(
-        TWO, LINE, limits={"torque": TORQUE}, start=FROM_A, search={"intervals": 400}
+        TWO, LINE, limits=TORQUES, start=FROM_A, search={"intervals": 400}
     )
     assert found.duration == pytest.approx(rigid.duration, rel=1e-10)
 
@@ -361,20 +340,14 @@ def test_motion_between_the_points_is_exact() -> None:
     h = 1e-7
     inner = t[1:-1]
     slope = (scaling.at(inner + h)[0] - scaling.at(inner - h)[0]) / (2.0 * h)
-    np.testing.assert_allclose(slope, sd[1:-1], atol=1e-5)
+    assert_allclose(slope, sd[1:-1], atol=1e-5)
     at, rate, _ = scaling.at(scaling.t)
-    np.testing.assert_allclose(at, scaling.s, atol=1e-12)
-    np.testing.assert_allclose(rate, scaling.sd, atol=1e-9)
+    assert_allclose(at, scaling.s, atol=1e-12)
+    assert_allclose(rate, scaling.sd, atol=1e-9)
 
 
 def test_answer_in_a_simulation_of_its_own() -> None:
-    found = time_optimal(
-        TWO,
-        LINE,
-        limits={"torque": TORQUE},
-        start=FROM_A,
-        search={"scheme": "midpoint"},
-    )
+    found = time_optimal(TWO, LINE, limits=TORQUES, start=FROM_A, search=MIDPOINT)
     check = found.verification
     assert check is not None
     assert check.path_error.max() < 2e-5
@@ -393,7 +366,7 @@ def test_limits_that_depend_on_the_posture() -> None:
     found = time_optimal(TWO, LINE, limits={"torque": weaker}, **options)
     bound = weaker(found.q)[1]
     assert (abs(found.tau) <= bound * (1.0 + 1e-9)).all()
-    full = time_optimal(TWO, LINE, limits={"torque": TORQUE}, **options)
+    full = time_optimal(TWO, LINE, limits=TORQUES, **options)
     assert found.duration > 1.01 * full.duration
 
 
@@ -418,16 +391,15 @@ def test_friction_is_what_inverse_dynamics_has() -> None:
         motion.q, motion.first * rate, motion.first * u + motion.second * rate**2
     )
     ours = rows.a * u + rows.b * rate**2 + rows.c + friction(rows, sd)
-    np.testing.assert_allclose(ours, tau, rtol=1e-11, atol=1e-10)
+    assert_allclose(ours, tau, rtol=1e-11, atol=1e-10)
     h = 1e-6
     before, after = (friction(rows, np.sqrt(sd**2 + x)) for x in (-h, h))
     slope = friction_slope(rows, sd)
-    np.testing.assert_allclose(slope, (after - before) / (2.0 * h), rtol=1e-6)
-    found = time_optimal(arm, LINE, limits={"torque": TORQUE}, start=FROM_A)
+    assert_allclose(slope, (after - before) / (2.0 * h), rtol=1e-6)
+    found = time_optimal(arm, LINE, limits=TORQUES, start=FROM_A)
     assert found.violation < 1e-5
     assert (
-        found.duration
-        > time_optimal(TWO, LINE, limits={"torque": TORQUE}, start=FROM_A).duration
+        found.duration > time_optimal(TWO, LINE, limits=TORQUES, start=FROM_A).duration
     )
 
 
@@ -444,7 +416,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
     steps = np.linalg.norm(np.diff(postures, axis=0), axis=1)
     at = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
     theirs = toppra.SplineInterpolator(at, postures, bc_type="not-a-knot")
-    np.testing.assert_allclose(theirs(s), path(s).position, atol=1e-12)
+    assert_allclose(theirs(s), path(s).position, atol=1e-12)
     kind = getattr(toppra.constraint.DiscretizationType, scheme.capitalize())
     limits = np.stack([-IIWA_TORQUE, IIWA_TORQUE], axis=1)
     constraints = [
@@ -467,7 +439,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
         search={"scheme": scheme, "intervals": 150},
     )
     scaling = found.details["scaling"]
-    np.testing.assert_allclose(scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
+    assert_allclose(scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
     theirs_duration = float((2.0 * np.diff(s) / (sd[1:] + sd[:-1])).sum())
     assert found.duration == pytest.approx(theirs_duration, rel=1e-5)
 
@@ -502,8 +474,8 @@ BAD: list[tuple[list[str], Any]] = [
     (["rates are (-1, 0)"], along(rates=(-1, 0))),
     (["rates start with 100 1/s", "at most"], along(rates=(100.0, 0.0))),
     (["0 and 80 1/s", "no rate leads on"], along(rates=(0.0, 80.0))),
-    (["path is int"], lambda: time_optimal(TWO, 3, limits={"torque": TORQUE})),
-    (["arm is str"], lambda: time_optimal("arm", LINE, limits={"torque": TORQUE})),
+    (["path is int"], lambda: time_optimal(TWO, 3, limits=TORQUES)),
+    (["arm is str"], lambda: time_optimal("arm", LINE, limits=TORQUES)),
 ]
 
 

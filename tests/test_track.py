@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import refused
+from refusals import argument_refused, refused
 from test_stable_inversion import REACH, reach_line, spatial
 
 import flexarm as fa
@@ -369,8 +369,7 @@ def test_spinning_links_are_told_of_once() -> None:
 def test_paths_that_cannot_be_followed() -> None:
     far = paths.line([1.8, 0.2], [2.3, 0.7])
     for method in ("shooting", "stable inversion"):
-        refused(
-            ArgumentError,
+        argument_refused(
             ["out of reach beyond s = ", "(at t = 0.2"],
             lambda m=method: shot(far, method=m),
         )
@@ -378,8 +377,7 @@ def test_paths_that_cannot_be_followed() -> None:
     with pytest.raises(ArgumentError, match=r"singular|out of reach"):
         shot(through, start=[0.7, -1.4])
     link = fa.library.farid_planar(n_links=1)
-    refused(
-        ArgumentError,
+    argument_refused(
         ["out of reach or leads through a singular posture at t = ", "axes y"],
         lambda: track(link, paths.line([1.0, 0.3], [0.0, 2.3]), 1.0, axes="y"),
     )
@@ -405,7 +403,7 @@ def test_paths_that_cannot_be_followed() -> None:
     ],
 )
 def test_bad_trajectories(path: Any, T: Any, words: list[str]) -> None:
-    refused(ArgumentError, words, lambda: shot(path, T))
+    argument_refused(words, lambda: shot(path, T))
 
 
 @pytest.mark.parametrize(
@@ -445,15 +443,15 @@ def test_bad_trajectories(path: Any, T: Any, words: list[str]) -> None:
     ],
 )
 def test_bad_options(options: dict[str, Any], words: list[str]) -> None:
-    refused(ArgumentError, words, lambda: shot(**options))
+    argument_refused(words, lambda: shot(**options))
 
 
 def test_arms_that_are_none_for_tracking() -> None:
     linear = TWO.replace(fidelity="linear")
-    refused(ArgumentError, ["linear fidelity"], lambda: shot(arm=linear))
-    refused(ArgumentError, ["arm is int"], lambda: track(3, LINE, 0.5))
+    argument_refused(["linear fidelity"], lambda: shot(arm=linear))
+    argument_refused(["arm is int"], lambda: track(3, LINE, 0.5))
     ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1.0, inertia=(1, 1, 1))
-    refused(ArgumentError, ["quaternion"], lambda: track(fa.Arm([ball]), LINE, 0.5))
+    argument_refused(["quaternion"], lambda: track(fa.Arm([ball]), LINE, 0.5))
 
 
 def test_accelerations_of_the_frequency_domain() -> None:

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from closeness import assert_near
 from each import each
 from mueller_recursions import Ad, Ad_R, Ad_r, Tree, mixed_of_hybrid, skew
-from numpy.testing import assert_allclose
 from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
@@ -36,13 +36,6 @@ def any_arm(seed):
     options = {"max_modes": 3, "joints": SEVERAL, "attachments": 0.8 * (seed >= 20)}
     arm = fa.library.random_tree(seed, 1 + seed % 7, **options)
     return arm, *fixed(random_state(np.random.default_rng(seed), arm))
-
-
-def assert_close(value, expected, rtol=1e-13):
-    """Equal to `rtol` of the largest entry, or of one."""
-    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
-    assert np.shape(value) == np.shape(expected)
-    assert_allclose(value, expected, rtol=0, atol=rtol * size)
 
 
 def random_pose(rng):
@@ -89,12 +82,12 @@ def test_recursions_and_sums_of_the_paper(seed, form):
     arm, q, qd, _ = rigid(seed)
     tree = Tree(arm, q)
     J = fa.link_jacobians(arm, q, form=form)
-    assert_close(J, tree.jacobians(form))
+    assert_near(J, tree.jacobians(form))
     closed = [tree.closed_jacobian(i, form) for i in range(tree.n)]
-    assert_close(J, np.array(closed))
+    assert_near(J, np.array(closed))
     V = fa.link_velocities(arm, q, qd, form=form)
-    assert_close(V, tree.velocities(qd, form))
-    assert_close(V, J @ qd)
+    assert_near(V, tree.velocities(qd, form))
+    assert_near(V, J @ qd)
 
 
 @each("form", FORMS)
@@ -107,11 +100,11 @@ def test_rates_by_complex_step(seed, form):
         fa.link_jacobian_rates(arm, q, qd, form=form),
     )
     expected = complex_convert(*stepped(seed), form)
-    assert_close(J, expected.real)
-    assert_close(Jd, expected.imag / STEP)
-    assert_close(fa.link_velocities(arm, q, qd, form=form), J @ qd)
+    assert_near(J, expected.real)
+    assert_near(Jd, expected.imag / STEP)
+    assert_near(fa.link_velocities(arm, q, qd, form=form), J @ qd)
     A = fa.link_accelerations(arm, q, qd, qdd, form=form)
-    assert_close(A, J @ qdd + Jd @ qd)
+    assert_near(A, J @ qdd + Jd @ qd)
 
 
 @each("seed", range(12))
@@ -126,13 +119,13 @@ def test_hybrid_accelerations_are_those_of_points(seed):
     for k, body in enumerate(arm.bodies):
         node = (body.name, 0)
         at_node = {"node": node, "frame": "base"}
-        assert_close(A[k], fa.node_acceleration(arm, q, qd, qdd, **at_node))
-        assert_close(V[k], fa.node_velocity(arm, q, qd, **at_node))
-        assert_close(mixed[k, 3:], A[k, 3:])
+        assert_near(A[k], fa.node_acceleration(arm, q, qd, qdd, **at_node))
+        assert_near(V[k], fa.node_velocity(arm, q, qd, **at_node))
+        assert_near(mixed[k, 3:], A[k, 3:])
         r = poses[k, :3, 3]
-        assert_close(spatial[k, 3:], V[k, 3:] - np.cross(V[k, :3], r))
+        assert_near(spatial[k, 3:], V[k, 3:] - np.cross(V[k, :3], r))
         # the velocity of the body's point that passes the origin of the base
-        assert_close(spatial[k, :3], V[k, :3])
+        assert_near(spatial[k, :3], V[k, :3])
 
 
 def test_one_body_by_name_and_number():
@@ -141,7 +134,7 @@ def test_one_body_by_name_and_number():
     at = fa.node_velocity(arm, q, qd, node=(arm.bodies[2].name, 0), frame="base")
     B = len(arm.bodies)
     for body in (arm.bodies[2].name, 2, np.int64(2), 2 - B, np.int8(2 - B)):
-        assert_close(V[arm.body_index(body)], at)
+        assert_near(V[arm.body_index(body)], at)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -164,11 +157,11 @@ def test_batches(form):
         fa.link_jacobian_rates(arm, q1, qd1, form=form),
     )
     for many, one in zip(whole, alone, strict=True):
-        assert_close(many[1, 1], one, 1e-14)
+        assert_near(many[1, 1], one, 1e-14)
     # q and qd broadcast against each other
     crossed = fa.link_velocities(arm, q[:, :, None], qd1 * np.ones((4, 1)), form=form)
     assert crossed.shape == (2, 3, 4, len(arm.bodies), 6)
-    assert_close(crossed[1, 1, 2], alone[0], 1e-14)
+    assert_near(crossed[1, 1, 2], alone[0], 1e-14)
 
 
 # conversions
@@ -186,15 +179,15 @@ def test_conversion_between_any_two(source, target, seed):
             lambda form: fa.link_accelerations(arm, q, qd, qdd, form=form),
         )
     )
-    assert_close(twists.convert(V[source], poses, source, target), V[target])
+    assert_near(twists.convert(V[source], poses, source, target), V[target])
     found = twists.convert_rates(V[source], A[source], poses, source, target)
-    assert_close(found, A[target])
+    assert_near(found, A[target])
     J = [fa.link_jacobians(arm, q, form=form) for form in (source, target)]
     Jd = [fa.link_jacobian_rates(arm, q, qd, form=form) for form in (source, target)]
     found = twists.convert(J[0], poses, source, target, columns=True)
-    assert_close(found, J[1])
+    assert_near(found, J[1])
     found = twists.convert_rates(J[0], Jd[0], poses, source, target, twist=V[source])
-    assert_close(found, Jd[1])
+    assert_near(found, Jd[1])
 
 
 @each("source, target", PAIRS)
@@ -218,11 +211,11 @@ def test_conversions_are_table_3(source, target):
         ("mixed", "hybrid"): mixed_of_hybrid(R).T,
     }
     T = table.get((source, target), np.eye(6))
-    assert_close(twists.convert(V, C, source, target), T @ V, 1e-15 * 4)
+    assert_near(twists.convert(V, C, source, target), T @ V, 1e-15 * 4)
     found = twists.convert(np.eye(6), C, source, target, columns=True)
-    assert_close(found, T, 1e-15 * 4)
+    assert_near(found, T, 1e-15 * 4)
     back = twists.convert(found, C, target, source, columns=True)
-    assert_close(back, np.eye(6), 1e-15 * 8)
+    assert_near(back, np.eye(6), 1e-15 * 8)
 
 
 @each("source, target", PAIRS)
@@ -236,11 +229,11 @@ def test_leading_axes_of_conversions(source, target):
     )
     found = twists.convert(V[0], poses, source, target)
     assert found.shape == (4, 5, 6)
-    assert_close(found[2, 3], twists.convert(V[0, 2, 0], poses[3], source, target))
+    assert_near(found[2, 3], twists.convert(V[0, 2, 0], poses[3], source, target))
     found = twists.convert_rates(V[0], rates, poses, source, target)
     assert found.shape == (4, 5, 6)
     one = twists.convert_rates(V[0, 2, 0], rates, poses[3], source, target)
-    assert_close(found[2, 3], one)
+    assert_near(found[2, 3], one)
     found = twists.convert_rates(J, 2.0 * J, poses, source, target, twist=V[0])
     assert found.shape == (4, 5, 6, 3)
     assert twists.convert(V[0, 0, 0], poses, source, target).shape == (5, 6)
@@ -284,19 +277,19 @@ def test_change_of_the_base_frame(seed):
             )
         roots.append(body.replace(joint=joint))
     other = arm.replace(bodies=roots)
-    assert_close(fa.link_poses(other, q), S @ fa.link_poses(arm, q))
+    assert_near(fa.link_poses(other, q), S @ fa.link_poses(arm, q))
     for form in FORMS:
         V, J = (
             fa.link_velocities(arm, q, qd, form=form),
             fa.link_jacobians(arm, q, form=form),
         )
         changed = twists.change_base_frame(V, S, form)
-        assert_close(changed, fa.link_velocities(other, q, qd, form=form))
+        assert_near(changed, fa.link_velocities(other, q, qd, form=form))
         changed = twists.change_base_frame(J, S, form, columns=True)
-        assert_close(changed, fa.link_jacobians(other, q, form=form))
+        assert_near(changed, fa.link_jacobians(other, q, form=form))
     V = fa.link_velocities(arm, q, qd)
     assert np.array_equal(twists.change_base_frame(V, S), V)
-    assert_close(fa.link_velocities(other, q, qd), V)
+    assert_near(fa.link_velocities(other, q, qd), V)
 
 
 @each("seed", range(8))
@@ -313,14 +306,14 @@ def test_change_of_the_body_frame(seed):
     for form in FORMS:
         V = fa.link_velocities(arm, q, qd, form=form)
         found = twists.change_body_frame(V, S, form, poses=C)
-        assert_close(found, twists.convert(hybrid, pose, "hybrid", form))
+        assert_near(found, twists.convert(hybrid, pose, "hybrid", form))
         J = fa.link_jacobians(arm, q, form=form)
         found = twists.change_body_frame(J, S, form, poses=C, columns=True)
-        assert_close(found @ qd, twists.convert(hybrid, pose, "hybrid", form))
+        assert_near(found @ qd, twists.convert(hybrid, pose, "hybrid", form))
     V = fa.link_velocities(arm, q, qd, form="spatial")
     assert np.array_equal(twists.change_body_frame(V, S, "spatial"), V)
     V = fa.link_velocities(arm, q, qd)
-    assert_close(twists.change_body_frame(V, S), V @ np.linalg.inv(Ad(S)).T)
+    assert_near(twists.change_body_frame(V, S), V @ np.linalg.inv(Ad(S)).T)
 
 
 # remarks and corrections
@@ -336,19 +329,19 @@ def test_remark_5_and_11(seed):
     q, _, other = random_state(np.random.default_rng(seed), arm)
     first = q.copy()
     first[0] = other[0]
-    assert_close(fa.link_jacobians(arm, first), fa.link_jacobians(arm, q), 1e-14)
+    assert_near(fa.link_jacobians(arm, first), fa.link_jacobians(arm, q), 1e-14)
     J = fa.link_jacobians(arm, q, form="spatial")
     for j in range(6):
         turned = np.where(np.arange(6) >= j, other, q)
         there = fa.link_jacobians(arm, turned, form="spatial")
-        assert_close(there[:, :, : j + 1], J[:, :, : j + 1], 1e-14)
+        assert_near(there[:, :, : j + 1], J[:, :, : j + 1], 1e-14)
         if j > 0:
             # with the factor that the remark drops: the reference pose B of body j
             rest = fa.link_poses(arm, np.zeros(6))
             B = np.linalg.inv(rest[j - 1]) @ rest[j]
             C = fa.link_poses(arm, q)[j - 1]
             X = arm.bodies[j].joint.screws[:, 0]
-            assert_close(J[j, :, j], Ad(C) @ Ad(B) @ X)
+            assert_near(J[j, :, j], Ad(C) @ Ad(B) @ X)
             assert np.abs(J[j, :, j] - Ad(C) @ X).max() > 0.01
 
 
@@ -367,7 +360,7 @@ def test_corrections_of_the_mixed_recursion():
             continue
         own = tree.screw(i, "mixed") @ qd[tree.at[i]]
         right = tree.shift(i, p, "mixed")
-        assert_close(right @ V[p] + own, V[i])
+        assert_near(right @ V[p] + own, V[i])
         printed = right.copy()
         printed[3:, :3] = skew(tree.r[p] - tree.r[i]) @ tree.R[i]
         wrong_rotation = max(wrong_rotation, np.abs(printed @ V[p] + own - V[i]).max())
@@ -393,7 +386,7 @@ def test_57_holds_at_rest_alone(seed):
         for j in range(len(arm.bodies)):
             at, rows = arm.body_joint_slice(j), slice(6 * j, 6 * j + 6)
             screw = Ad_r(r[j]) @ X[rows, at]
-            assert_close(screw, J[j][:, at])
+            assert_near(screw, J[j][:, at])
             apart = max(apart, np.abs(screw - Y[rows, at]).max(initial=0.0))
         assert (apart < 1e-14) is not where.any()
 
@@ -405,7 +398,7 @@ def test_index_direction():
     i = max(k for k in range(tree.n) if tree.parents[k] >= 0 and tree.X[k].size)
     j = tree.parents[i]
     D = twists.factors(arm, q).block("D", i, j)
-    assert_close(D, Ad(tree.relative(i, j)))
+    assert_near(D, Ad(tree.relative(i, j)))
     assert np.abs(D - Ad(tree.relative(j, i))).max() > 0.01
 
 
@@ -416,7 +409,7 @@ def test_which_screws_change():
     at_rest, there = (
         {form: twists.factors(arm, x, form).X for form in FORMS} for x in (0 * q, q)
     )
-    assert_close(there["body"], at_rest["body"], 1e-15)
+    assert_near(there["body"], at_rest["body"], 1e-15)
     assert np.abs(there["hybrid"] - at_rest["hybrid"]).max() > 0.1
 
 
@@ -429,7 +422,7 @@ def test_spatial_columns_are_shared(seed):
         if p >= 0:
             shared = np.abs(J[p]).sum(axis=0) > 0.0
             shared[arm.mode_slice(p)] = False
-            assert_close(J[k][:, shared], J[p][:, shared])
+            assert_near(J[k][:, shared], J[p][:, shared])
 
 
 # the example of the paper
@@ -483,8 +476,8 @@ def test_example_of_the_paper():
     expected[3, :2] = (d2 + d3) * s(q3) - np.array([d2 * s(q23), 0.0])
     low = (d2 + d3) * c(q3) + x[2] - d3
     expected[4, :3] = low - d2 * c(q23), low, x[2] - d3
-    assert_close(J3, expected, 1e-15)
-    assert_close(J3[3:5, :2].ravel(), [0.332744298402, 0.450952381066, 0.353254935449,
+    assert_near(J3, expected, 1e-15)
+    assert_near(J3[3:5, :2].ravel(), [0.332744298402, 0.450952381066, 0.353254935449,
                                        0.735389531099], 1e-12)  # fmt: skip
     Js = fa.link_jacobians(arm, q, form="spatial")[arm.body_index("body5")]
     q1, q12, q123 = q[0], q[0] + q[1], q[:3].sum()
@@ -496,8 +489,8 @@ def test_example_of_the_paper():
         d2 * c(q1) - (d2 + d3) * c(q12),
         0,
     ]
-    assert_close(Js[:, 1], [0, 0, 1, -d2 * s(q1), d2 * c(q1), 0], 1e-15)
-    assert_close(Js[:, 2], third, 1e-15)
+    assert_near(Js[:, 1], [0, 0, 1, -d2 * s(q1), d2 * c(q1), 0], 1e-15)
+    assert_near(Js[:, 2], third, 1e-15)
     fourth = half * np.array(
         [
             -c(q123),
@@ -508,14 +501,14 @@ def test_example_of_the_paper():
             d2 * s(q23) - (d2 + d3) * s(q3),
         ]
     )
-    assert_close(Js[:, 3], fourth, 4e-16)
+    assert_near(Js[:, 3], fourth, 4e-16)
     last = [-0.101943456566, 0.183772509470, 0.977668244563, 0.109234595412,
             -0.959595717535, 0.191765526152]  # fmt: skip
-    assert_close(Js[:, 4], last, 1e-12)
+    assert_near(Js[:, 4], last, 1e-12)
     J5 = fa.link_jacobians(arm, q)[arm.body_index("body5")]
     column = [-0.583600410057, -0.399262521884, 0.707106781187, -0.123771381784,
               0.110205448999, -0.039926252188]  # fmt: skip
-    assert_close(J5[:, 3], column, 1e-12)
+    assert_near(J5[:, 3], column, 1e-12)
 
 
 @pytest.mark.parametrize("form", ["spatial", "hybrid", "mixed"])

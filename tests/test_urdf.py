@@ -13,17 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays import Array
 from each import each
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from robot_texts import LIMIT, ROD, SIDECAR, TWO, beam_of, hinge, random_robot, robot_of
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
 from flexarm import Joint, RigidBody, beams, urdf
 from flexarm.descriptions import build_arm, joint_frames, spatial_screws
-
-Array = NDArray[np.float64]
 
 
 class PinocchioRobot:

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
+from refusals import model_refused
 from robot_texts import LIMIT, SIDECAR, TWO, beam_of, hinge, robot_of
 
-import flexarm as fa
 from flexarm import Joint, urdf
 from flexarm.descriptions import DenavitHartenberg, kinematic_arm
 
@@ -157,7 +156,7 @@ def one(inner: str, kind: str = "revolute") -> str:
     ],
 )
 def test_refused_descriptions(text: Any, told: list[str]) -> None:
-    refused(fa.ModelError, told, lambda: urdf.load(text))
+    model_refused(told, lambda: urdf.load(text))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +223,7 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
     ],
 )
 def test_refused_options(options: dict[str, Any], told: list[str]) -> None:
-    refused(fa.ModelError, told, lambda: urdf.load(robot_of(TWO), **options))
+    model_refused(told, lambda: urdf.load(robot_of(TWO), **options))
 
 
 def test_sentences_stay_short_in_large_robots() -> None:
@@ -236,9 +235,9 @@ def test_sentences_stay_short_in_large_robots() -> None:
         (links, ["has 500 links without a parent", "... (500 in all)"]),
     ]:
         call: Callable[[], Any] = lambda t=text: urdf.load(f"<robot>{t}</robot>")  # noqa: E731
-        refused(fa.ModelError, told, call)
+        model_refused(told, call)
     arm = kinematic_arm(DenavitHartenberg(np.zeros((300, 4))))
-    refused(fa.ModelError, ["body8, ... (300 in all)"], lambda: arm.body_index("b"))
+    model_refused(["body8, ... (300 in all)"], lambda: arm.body_index("b"))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +254,7 @@ def test_refused_sidecars(
     path = tmp_path / name
     path.write_text(text)
     call: Callable[[], Any] = lambda: urdf.load(robot_of(TWO), sidecar=path)  # noqa: E731
-    refused(fa.ModelError, told, call)
+    model_refused(told, call)
 
 
 def test_toml_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,4 +264,4 @@ def test_toml_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "tomllib", None)
     monkeypatch.setitem(sys.modules, "tomli", None)
     told = ["is TOML", "tomli", "flexarm[urdf]", "JSON"]
-    refused(fa.ModelError, told, lambda: urdf.load(robot_of(TWO), sidecar=path))
+    model_refused(told, lambda: urdf.load(robot_of(TWO), sidecar=path))

@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 matplotlib.use("Agg")
 
+from refusals import argument_refused
+
 import flexarm as fa
 from flexarm import plotting
 
@@ -36,8 +38,7 @@ def test_a_grid_has_an_axis_for_each_joint() -> None:
     ):
         with pytest.raises(fa.FlexarmError, match=told):
             fa.joint_grid(arm, joints)
-    with pytest.raises(fa.ArgumentError, match="q has shape"):
-        fa.joint_grid(arm, {}, [0.0])
+    argument_refused(["q has shape"], lambda: fa.joint_grid(arm, {}, [0.0]))
 
 
 def test_a_map_is_its_parts_posture_by_posture() -> None:
@@ -145,11 +146,9 @@ def test_titles_tell_rigid_and_unstable_motions() -> None:
     assert drawing.ax.get_title() == "mode 0, rigid motion"
     up = fa.vibration_modes(fa.library.pendulum(), [np.pi / 2.0])
     assert plotting.vibration(up).ax.get_title().endswith("Hz, unstable")
-    with pytest.raises(fa.ArgumentError, match="mode 1 does not exist"):
-        plotting.vibration(up, 1)
+    argument_refused(["mode 1 does not exist"], lambda: plotting.vibration(up, 1))
     many = fa.vibration_modes(chain, [[0.0], [1.0]])
-    with pytest.raises(fa.ArgumentError, match="a batch of shape"):
-        plotting.vibration(many)
+    argument_refused(["a batch of shape"], lambda: plotting.vibration(many))
 
 
 def test_twisting_modes_are_drawn_too() -> None:

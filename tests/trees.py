@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from arrays import Array
 from scipy.linalg import block_diag
 
 from flexarm import FlexibleBody, Joint
 from flexarm.arm import Arm
 from flexarm.library import random_tree
-
-Array = NDArray[np.float64]
-
 
 # kinds that a tree of all joints draws from; the first three are the default ones
 SEVERAL = (

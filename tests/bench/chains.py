@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from races import Array
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 
 def spatial_chain(N: int, n: int) -> fa.Arm:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from numpy.typing import NDArray
+from races import Array
 
 import flexarm as fa
 from flexarm.reference import farid_link
@@ -25,7 +25,6 @@ from flexarm.reference import farid_link
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 TORQUE = (250.0, 300.0, 300.0, 300.0)  # N m, E9 and E10
 STYLES = {"rigid": {"color": "0.6", "linewidth": 3.0}}

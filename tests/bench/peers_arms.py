@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from races import Array
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 RIGID = ("2 joints", "7 joints", "30 joints", "free-flying tree")
 

@@ -24,16 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from peers_jobs import Case, Group, Race, Sizes, agree
-from races import Contender
+from races import Array, Contender
 
 import flexarm as fa
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # meshes
 from meshes import block
-
-Array = NDArray[np.float64]
 
 # parameters of the rotation; those of Euler have a constraint, for implicit methods
 NODES = {

@@ -6,12 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from peers_arms import States
 from peers_jobs import FORWARD, FORWARD_DERIVATIVES
-
-Array = NDArray[np.float64]
+from races import Array
 
 
 class PeerCalls(ABC):

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from chains import spatial_chain
 from chains import states as chain_states
-from numpy.typing import NDArray
 from peers_arms import States
 from peers_jobs import (
     CHECKED,
@@ -29,11 +28,9 @@ from peers_jobs import (
     threads,
 )
 from peers_rigid import accepts_threads, flexarm_calls, result_bytes
-from races import Contender
+from races import Array, Contender
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 LINKS, MODES = (1, 2, 6), (0, 2, 4, 8)
 SEVEN = (7, 4)  # what the targets ask for besides

@@ -9,10 +9,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from races import SMOKE, Contender, Difference, Result, compete
-
-Array = NDArray[np.float64]
 
 FORWARD = "forward dynamics"
 INVERSE = "inverse dynamics"

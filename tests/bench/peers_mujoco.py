@@ -10,7 +10,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from peers_arms import States, for_mujoco, joint_order, urdf_text
 from peers_calls import PeerCalls
 from peers_jobs import (
@@ -23,11 +22,10 @@ from peers_jobs import (
     MASS,
 )
 from peers_native import held, mujoco_loop, pointer
+from races import Array
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 
 def mujoco_model(name: str) -> Any:

@@ -19,11 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from races import SMOKE
-
-Array = NDArray[np.float64]
+from races import SMOKE, Array
 
 HERE = Path(__file__).parent
 OPTIMIZED = ("-O3", "-march=native")

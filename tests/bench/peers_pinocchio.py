@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 from peers_arms import States, for_pinocchio, joint_order, urdf_text
 from peers_calls import PeerCalls
 from peers_jobs import (
@@ -22,10 +21,9 @@ from peers_jobs import (
     MASS,
 )
 from peers_native import held, pinocchio_loop, pointer
+from races import Array
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 
 class PinocchioPeer(PeerCalls):

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from peers_arms import RIGID, States, states, urdf_text
 from peers_jobs import (
     CHECKED,
@@ -29,11 +28,9 @@ from peers_jobs import (
     agree,
     threads,
 )
-from races import Contender, Difference
+from races import Array, Contender, Difference
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 PIN_PYTHON = "Pinocchio, loop in Python"
 PIN_BINDING = "Pinocchio, loop in Python, one joint"

@@ -8,16 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from peers_arms import states
 from peers_body import ExudynBody, simulate
 from peers_jobs import Case, Group, Race, Sizes, agree, threads
 from peers_rigid import arm_of
-from races import Contender
+from races import Array, Contender
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
 
 NAME = "7 joints"
 STEP = 1e-3  # s, classical Runge-Kutta

@@ -13,17 +13,14 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from peers_arms import States, states
 from peers_jobs import CHECKED, FORWARD, INVERSE, Case, Group, Race, Sizes, agree
 from peers_native import build, folder, held, pointer
 from peers_rigid import arm_of, flexarm_calls
-from races import Contender
+from races import Array, Contender
 
 import flexarm as fa
 from flexarm.reference import de_luca_siciliano as paper
-
-Array = NDArray[np.float64]
 
 C_STRICT = "SymPy, loop of C, -O3"
 C_FAST = "SymPy, loop of C, -Ofast"

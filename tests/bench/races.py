@@ -88,6 +88,9 @@ class Result:
         return lines
 
 
+Contest = Callable[[str, list[Contender]], Result]
+
+
 @dataclass(frozen=True)
 class Difference:
     """A time that no contender shows alone.
@@ -103,6 +106,16 @@ class Difference:
     name: str
     of: str
     less: str
+
+
+def loop(function: Callable[..., Any], *arrays: Array) -> Callable[[], None]:
+    """A Python loop over the states of a batch."""
+
+    def action() -> None:
+        for row in zip(*arrays, strict=True):
+            function(*row)
+
+    return action
 
 
 class Turn:

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chains import spatial_chain, states
+from numpy.testing import assert_allclose
 from races import SMOKE, Contender
 
 import flexarm as fa
@@ -61,7 +62,7 @@ def contenders(arm: fa.Arm, count: int) -> list[Contender]:
     for contender in both:
         contender.action()
     scale = np.abs(dense).max()
-    np.testing.assert_allclose(fast, dense, rtol=0.0, atol=1e-6 * scale)
+    assert_allclose(fast, dense, rtol=0.0, atol=1e-6 * scale)
     return both
 
 

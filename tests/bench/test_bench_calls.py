@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from races import Contender
+from races import Contender, Contest
 
 import flexarm as fa
-
-Contest = Callable[[str, list[Contender]], Any]
 
 ARMS: dict[str, Callable[[], fa.Arm]] = {
     "pendulum": fa.library.pendulum,

@@ -9,19 +9,13 @@ differences take two evaluations for each of ``2 nv`` columns, all in one batch 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from chains import spatial_chain, states
-from numpy.typing import NDArray
-from races import BATCH, Contender
+from numpy.testing import assert_allclose
+from races import BATCH, Array, Contender, Contest, loop
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
-Contest = Callable[[str, list[Contender]], Any]
 
 FEW = 256  # states of a batch of large matrices
 FLEXIBLE = {
@@ -47,7 +41,7 @@ def differences(arm: fa.Arm, q: Array, qd: Array, qdd: Array) -> Array:
 
 def assert_near(found: Array, expected: Array) -> None:
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * scale)
+    assert_allclose(found, expected, rtol=0, atol=1e-6 * scale)
 
 
 @pytest.mark.parametrize("name", ["puma560", "iiwa14"])
@@ -60,9 +54,8 @@ def test_rigid_batch(contest: Contest, name: str) -> None:
     q, qd, qdd = states(arm, BATCH)
     out, tau = np.empty((BATCH, 2, arm.nv, arm.nv)), np.empty_like(q)
 
-    def loop() -> None:
-        for row in zip(q, qd, qdd, strict=True):
-            pin.computeRNEADerivatives(other.model, other.data, *row)
+    def theirs(*row: Array) -> None:
+        pin.computeRNEADerivatives(other.model, other.data, *row)
 
     contest(
         f"derivatives of inverse dynamics, {name}, batch",
@@ -72,7 +65,7 @@ def test_rigid_batch(contest: Contest, name: str) -> None:
                 lambda: fa.inverse_dynamics_derivatives(arm, q, qd, qdd, out=out),
                 BATCH,
             ),
-            Contender("pin, loop in Python", loop, BATCH),
+            Contender("pin, loop in Python", loop(theirs, q, qd, qdd), BATCH),
             Contender(
                 "flexarm, central differences",
                 lambda: differences(arm, q[:FEW], qd[:FEW], qdd[:FEW]),
@@ -163,9 +156,8 @@ def test_forward_of_rigid_arms(contest: Contest, name: str) -> None:
     q, qd, tau = states(arm, BATCH)
     out, qdd = np.empty((BATCH, 3, arm.nv, arm.nv)), np.empty_like(q)
 
-    def loop() -> None:
-        for row in zip(q, qd, tau, strict=True):
-            pin.computeABADerivatives(other.model, other.data, *row)
+    def theirs(*row: Array) -> None:
+        pin.computeABADerivatives(other.model, other.data, *row)
 
     contest(
         f"derivatives of forward dynamics, {name}, batch",
@@ -175,7 +167,7 @@ def test_forward_of_rigid_arms(contest: Contest, name: str) -> None:
                 lambda: fa.forward_dynamics_derivatives(arm, q, qd, tau, out=out),
                 BATCH,
             ),
-            Contender("pin, loop in Python", loop, BATCH),
+            Contender("pin, loop in Python", loop(theirs, q, qd, tau), BATCH),
             Contender(
                 "flexarm, forward dynamics alone",
                 lambda: fa.forward_dynamics(arm, q, qd, tau, out=qdd),

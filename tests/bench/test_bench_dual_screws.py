@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from races import SMOKE, Contender
+from numpy.testing import assert_allclose
+from races import SMOKE, Array, Contender, Contest
 
 import flexarm as fa
 from flexarm.reference import dual_screws
-
-Array = NDArray[np.float64]
-Contest = Callable[[str, list[Contender]], Any]
 
 STATES = 16 if SMOKE else 1000
 STEP = 1e-30
@@ -69,8 +66,8 @@ def test_rate_of_the_projection_matrix(contest: Contest, count: int) -> None:
     )
     expected = by_lines()
     for other in (along_the_motion, by_coordinates):
-        np.testing.assert_allclose(other(), expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(by_differences(), expected, rtol=0, atol=1e-6)
+        assert_allclose(other(), expected, rtol=0, atol=1e-12)
+    assert_allclose(by_differences(), expected, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("count", [1, STATES])
@@ -94,9 +91,9 @@ def test_one_evaluation_of_all_terms(contest: Contest, count: int) -> None:
     )
     M, bias = kernels(models["linear"])()
     found = readable()
-    np.testing.assert_allclose(found.mass, M, rtol=0, atol=1e-11)
+    assert_allclose(found.mass, M, rtol=0, atol=1e-11)
     total = found.velocity + q @ found.stiffness - found.tau
-    np.testing.assert_allclose(total, bias, rtol=0, atol=1e-9)
+    assert_allclose(total, bias, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("count", [1, STATES])

@@ -14,15 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from races import BATCH, SMOKE, Contender
+from numpy.testing import assert_allclose
+from races import BATCH, SMOKE, Array, Contender, Contest, loop
 
 import flexarm as fa
 from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import twin
-
-Array = NDArray[np.float64]
-Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")
 FEW = 4  # states of the slow contenders
@@ -34,16 +31,6 @@ def states(arm: fa.Arm, seed: int = 0) -> tuple[Array, Array, Array]:
     q = rng.uniform(-np.pi, np.pi, (BATCH, arm.nq))
     q[:, arm.nu :] *= 0.05 / np.pi
     return q, rng.normal(size=(BATCH, arm.nv)), rng.normal(size=(BATCH, arm.nv))
-
-
-def loop(function: Callable[..., Any], *arrays: Array) -> Callable[[], None]:
-    """A Python loop over the states of a batch."""
-
-    def action() -> None:
-        for row in zip(*arrays, strict=True):
-            function(*row)
-
-    return action
 
 
 # rigid arms, beside Pinocchio
@@ -86,7 +73,7 @@ def test_rigid_batch(contest: Contest, name: str, kind: str) -> None:
             ),
         ],
     )
-    np.testing.assert_allclose(mine, columns.T, rtol=1e-6, atol=1e-8)
+    assert_allclose(mine, columns.T, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -109,7 +96,7 @@ def test_rigid_batch_of_mass_matrices(contest: Contest, name: str) -> None:
         ],
     )
     M = other.mass_matrix(q[0])
-    np.testing.assert_allclose(fa.mass_matrix(arm, q[0]), M, rtol=1e-12, atol=1e-14)
+    assert_allclose(fa.mass_matrix(arm, q[0]), M, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -202,9 +189,9 @@ def test_flexible_forward_batch(contest: Contest) -> None:
             ),
         ],
     )
-    np.testing.assert_allclose(result, dense(arm, q, qd, tau), rtol=1e-6, atol=1e-6)
+    assert_allclose(result, dense(arm, q, qd, tau), rtol=1e-6, atol=1e-6)
     reference = twin.forward_dynamics(arm, q[0], qd[0], tau[0])
-    np.testing.assert_allclose(result[0], reference, rtol=1e-8)
+    assert_allclose(result[0], reference, rtol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["inverse dynamics", "mass matrix"])
@@ -314,6 +301,4 @@ def test_run(contest: Contest) -> None:
         ],
     )
     run = fa.simulate(arm, start, rest, t, progress=False)
-    np.testing.assert_allclose(
-        run.q[few], python_steps(arm, start, rest, few), atol=1e-13
-    )
+    assert_allclose(run.q[few], python_steps(arm, start, rest, few), atol=1e-13)

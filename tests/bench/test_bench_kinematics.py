@@ -20,18 +20,14 @@ damping and their gains the fastest for each arm was taken, by Chan with 0.1 and
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from races import BATCH, SMOKE, Contender
+from numpy.testing import assert_allclose
+from races import BATCH, SMOKE, Array, Contender, Contest, loop
 
 import flexarm as fa
-
-Array = NDArray[np.float64]
-Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")
 CHAN = {"puma560": 0.1, "iiwa14": 1.0}  # gain of the Toolbox's damping
@@ -66,16 +62,6 @@ def title(what: str, name: str, how: str) -> str:
 
 def angles(arm: fa.Arm, count: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).uniform(-np.pi, np.pi, (count, arm.nq))
-
-
-def each(function: Callable[[Array], Any], rows: Array) -> Callable[[], None]:
-    """A Python loop over the rows."""
-
-    def action() -> None:
-        for row in rows:
-            function(row)
-
-    return action
 
 
 class Pinocchio:
@@ -153,14 +139,14 @@ def test_poses(contest: Contest, name: str, how: str) -> None:
     field = [Contender("flexarm", lambda: fa.tip_pose(arm, own), count)]
     if PIN:
         pin = Pinocchio(arm)
-        field.append(Contender("pin, loop in Python", each(pin.pose, few), len(few)))
-        np.testing.assert_allclose(pin.pose(q[0]).homogeneous, poses[0], atol=1e-13)
+        field.append(Contender("pin, loop in Python", loop(pin.pose, few), len(few)))
+        assert_allclose(pin.pose(q[0]).homogeneous, poses[0], atol=1e-13)
     if TOOLBOX:
         ets = Toolbox(arm).ets
         other = (lambda: ets.eval(q)) if how == "batch" else (lambda: ets.eval(own))
         field.append(Contender("Robotics Toolbox, eval in C++", other, count))
         given = np.asarray(ets.eval(q)).reshape(-1, 4, 4)
-        np.testing.assert_allclose(given, poses, atol=1e-12)
+        assert_allclose(given, poses, atol=1e-12)
     contest(title("tip pose", name, how), field)
 
 
@@ -177,17 +163,17 @@ def test_jacobians(contest: Contest, name: str, how: str) -> None:
     if PIN:
         pin = Pinocchio(arm)
         field.append(
-            Contender("pin, loop in Python", each(pin.jacobian, few), len(few))
+            Contender("pin, loop in Python", loop(pin.jacobian, few), len(few))
         )
-        np.testing.assert_allclose(pin.jacobian(q[0]), J, atol=1e-13)
+        assert_allclose(pin.jacobian(q[0]), J, atol=1e-13)
     if TOOLBOX:
         ets = Toolbox(arm).ets
         field.append(
             Contender(
-                "Robotics Toolbox, loop around C++", each(ets.jacobe, few), len(few)
+                "Robotics Toolbox, loop around C++", loop(ets.jacobe, few), len(few)
             )
         )
-        np.testing.assert_allclose(ets.jacobe(q[0]), J, atol=1e-12)
+        assert_allclose(ets.jacobe(q[0]), J, atol=1e-12)
     contest(title("Jacobian of the tip", name, how), field)
 
 
@@ -221,23 +207,19 @@ def test_inverse_kinematics(contest: Contest, name: str, how: str) -> None:
 
     found = batch()
     part = reached(arm, targets, list(zip(found.q, found.success, strict=True)))
-    ours = batch if how == "batch" else each(alone, targets)
+    ours = batch if how == "batch" else loop(alone, targets)
     field = [Contender(f"flexarm, {part}", ours, TARGETS)]
     if PIN:
         pin = Pinocchio(arm)
         poses = [pin.pin.SE3(T) for T in targets]
         part = reached(arm, targets, [pin.solve(T, start) for T in poses])
         few = poses[: max(16, TARGETS // 5)]
-
-        def loop() -> None:
-            for T in few:
-                pin.solve(T, start)
-
-        field.append(Contender(f"pin, steps in Python, {part}", loop, len(few)))
+        theirs = loop(lambda T: pin.solve(T, start), few)
+        field.append(Contender(f"pin, steps in Python, {part}", theirs, len(few)))
     if TOOLBOX:
         box = Toolbox(arm)
         part = reached(arm, targets, [box.solve(T, start) for T in targets])
-        theirs = each(lambda T: box.solve(T, start), targets)
+        theirs = loop(lambda T: box.solve(T, start), targets)
         field.append(
             Contender(f"Robotics Toolbox, ik_LM in C++, {part}", theirs, TARGETS)
         )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from races import SMOKE, Contender
 from sampled_cases import discrete_lqr
 
@@ -47,7 +48,7 @@ def test_linear_law_in_c(
 
     ours, theirs = run(law), run(function)
     assert ours.success
-    np.testing.assert_allclose(ours.q, theirs.q, rtol=0, atol=1e-11)
+    assert_allclose(ours.q, theirs.q, rtol=0, atol=1e-11)
     title = f"discrete LQR of De Luca's arm, {count} loops"
     result = contest(
         title,

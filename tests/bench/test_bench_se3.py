@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from races import BATCH, Contender
+from numpy.testing import assert_allclose
+from races import BATCH, Array, Contender, Contest, loop
 from scipy.spatial import transform
-from test_bench_dynamics import loop
 
 from flexarm import se3
 
-Array = NDArray[np.float64]
-Contest = Callable[[str, list[Contender]], Any]
 SWAP = [3, 4, 5, 0, 1, 2]  # Pinocchio has [linear; angular]
 
 
@@ -74,8 +71,8 @@ def test_rotations(contest: Contest, kind: str) -> None:
             in_python("log3", pin.log3, R),
             nothing(R),
         ]
-    np.testing.assert_allclose(ours(), theirs(), rtol=0, atol=1e-13)
-    np.testing.assert_allclose(scipy_made.as_matrix(), R, rtol=0, atol=1e-14)
+    assert_allclose(ours(), theirs(), rtol=0, atol=1e-13)
+    assert_allclose(scipy_made.as_matrix(), R, rtol=0, atol=1e-14)
     contest(f"so3_{kind}, batch", [Contender("flexarm", ours, BATCH), *others])
 
 
@@ -94,7 +91,7 @@ def test_poses(contest: Contest, kind: str) -> None:
         others = [in_python("exp6", lambda x: pin.exp6(x), swapped), nothing(swapped)]
         if RigidTransform is not None:
             make = RigidTransform.from_exp_coords
-            np.testing.assert_allclose(make(X).as_matrix(), C, rtol=0, atol=1e-13)
+            assert_allclose(make(X).as_matrix(), C, rtol=0, atol=1e-13)
             theirs = Contender(
                 "scipy RigidTransform, from_exp_coords, as_matrix",
                 lambda: make(X).as_matrix(),
@@ -108,7 +105,7 @@ def test_poses(contest: Contest, kind: str) -> None:
         if RigidTransform is not None:
             read = RigidTransform.from_matrix
             found = read(C).as_exp_coords()
-            np.testing.assert_allclose(found, X, rtol=0, atol=1e-12)
+            assert_allclose(found, X, rtol=0, atol=1e-12)
             theirs = Contender(
                 "scipy RigidTransform, from_matrix, as_exp_coords",
                 lambda: read(C).as_exp_coords(),
@@ -132,7 +129,7 @@ def test_jacobians(contest: Contest, kind: str) -> None:
         made = [pin.SE3(C) for C in se3.exp(X)]
     order = np.ix_(SWAP, SWAP)
     for i in range(4):
-        np.testing.assert_allclose(
+        assert_allclose(
             ours(X[i], side="right"), function(made[i])[order], rtol=0, atol=1e-12
         )
     derivative = getattr(se3, f"{ours.__name__}_derivative")
@@ -186,8 +183,8 @@ def test_products(contest: Contest) -> None:
             Contender("numpy, A @ B", lambda: A @ B, BATCH),
         ],
     )
-    np.testing.assert_allclose(se3.compose(A, B), A @ B, rtol=0, atol=1e-14)
+    assert_allclose(se3.compose(A, B), A @ B, rtol=0, atol=1e-14)
     Ad = se3.adjoint(A)
-    np.testing.assert_allclose(
+    assert_allclose(
         se3.apply_adjoint(A, X), (Ad @ X[..., None])[..., 0], rtol=0, atol=1e-13
     )

@@ -6,17 +6,13 @@ whichever of arm and state varies fastest in memory, and so may trajectories.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from chains import spatial_chain, states
-from races import SMOKE, Contender
+from numpy.testing import assert_allclose
+from races import SMOKE, Contender, Contest
 
 import flexarm as fa
-
-Contest = Callable[[str, list[Contender]], Any]
 
 ARMS, STATES = (8, 12) if SMOKE else (100, 100)
 
@@ -74,7 +70,7 @@ def test_sweep(contest: Contest, name: str, kind: str) -> None:
     n = ARMS * STATES
     expected = function(sweep[:, None], *batch)
     got = [function(sweep[i], *(x[i] for x in batch)) for i in range(3)]
-    np.testing.assert_allclose(expected[:3], got, rtol=1e-9, atol=1e-9)
+    assert_allclose(expected[:3], got, rtol=1e-9, atol=1e-9)
     # copies: NumPy goes through views in the order of memory
     turned = [np.ascontiguousarray(np.swapaxes(x, 0, 1)) for x in batch]
     contest(

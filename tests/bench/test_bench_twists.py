@@ -14,14 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from races import BATCH, Contender
+from numpy.testing import assert_allclose
+from races import BATCH, Array, Contender, Contest, loop
 
 import flexarm as fa
 from flexarm import twists
-
-Array = NDArray[np.float64]
-Contest = Callable[[str, list[Contender]], Any]
 
 RIGID = ("puma560", "iiwa14")
 FEW = max(BATCH // 10, 1)  # states of the loops in Python
@@ -66,16 +63,6 @@ class Other:
         pin, model, data, frame = self.pin, self.model, self.data, self.frames[form]
         pin.forwardKinematics(model, data, q, qd)
         return [pin.getVelocity(model, data, k, frame) for k in self.joints]
-
-
-def loop(function: Callable[..., Any], *arrays: Array) -> Callable[[], None]:
-    """A Python loop over the states of a batch."""
-
-    def action() -> None:
-        for row in zip(*arrays, strict=True):
-            function(*row)
-
-    return action
 
 
 def states(arm: fa.Arm, count: int) -> tuple[Array, Array]:
@@ -152,7 +139,7 @@ def test_rigid_batch(contest: Contest, name: str, what: str) -> None:
     for form in other.frames:
         J = np.array(other.all_jacobians(form, q[1]))[:, TURNED]
         found = fa.link_jacobians(arm, q[:2], form=form)[1]
-        np.testing.assert_allclose(found, J, rtol=0, atol=1e-12)
+        assert_allclose(found, J, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -167,7 +154,7 @@ def test_rigid_alone(contest: Contest, name: str, what: str) -> None:
     for form in other.frames:
         J = np.array(other.all_rates(form, q, qd))[:, TURNED]
         found = fa.link_jacobian_rates(arm, q, qd, form=form)
-        np.testing.assert_allclose(found, J, rtol=0, atol=1e-12 * np.abs(J).max())
+        assert_allclose(found, J, rtol=0, atol=1e-12 * np.abs(J).max())
 
 
 @pytest.mark.parametrize("what", WHAT)

@@ -287,4 +287,25 @@ static inline fa_failures test_batch(const fa_model *model, fa_kernel kernel,
     return bad;
 }
 
+/* Integrates, in work of the exact size. */
+static inline int test_rollout(const fa_model *model, const fa_rollout *run)
+{
+    const fa_kernels *kernels = test_kernels();
+    void *work =
+        aligned_alloc(64, (kernels->rollout_work_size(model, run) + 63) / 64 * 64);
+    const int status = kernels->rollout(model, run, work);
+
+    free(work);
+    return status;
+}
+
+/* what building a description returns */
+static inline fa_status test_status(const fa_description *description)
+{
+    fa_model *model = NULL;
+    const fa_status status = fa_model_build(description, &model);
+    fa_model_free(model);
+    return status;
+}
+
 #endif

@@ -232,7 +232,6 @@ static void check_rollout(const fa_model *of, fa_method method)
     double *q = calloc(samples * ARM_NQ, sizeof *q);
     double *qd = calloc(samples * ARM_NV, sizeof *qd);
     double t[SAMPLES], tau[SAMPLES * ARM_NU], energy[2];
-    const fa_kernels *kernels = test_kernels();
 
     for (int i = 0; i < SAMPLES; i++) {
         t[i] = 1e-3 * i;
@@ -259,10 +258,7 @@ static void check_rollout(const fa_model *of, fa_method method)
                             .tau = tau,
                             .q = q,
                             .qd = qd};
-    void *work =
-        aligned_alloc(64, (kernels->rollout_work_size(of, &run) + 63) / 64 * 64);
-    CHECK(kernels->rollout(of, &run, work) == 0);
-    free(work);
+    CHECK(test_rollout(of, &run) == 0);
     for (int i = 0; i < COUNT; i++) {
         CHECK(report[i * FA_REPORT_SIZE + 2] == FA_REACHED);
     }
@@ -295,7 +291,6 @@ static void check_feedback(const fa_model *of, int diagonal)
     double *out = calloc((size_t)COUNT * SAMPLES * NU, sizeof *out);
     const size_t size = diagonal ? NU : NU * NU;
     double *gains = calloc(2 * COUNT * size, sizeof *gains);
-    const fa_kernels *kernels = test_kernels();
 
     CHECK(of->nu == NU && of->nv == NV && of->nq == NV);
     for (int k = 0; k < SAMPLES; k++) {
@@ -329,10 +324,7 @@ static void check_feedback(const fa_model *of, int diagonal)
                             .q = q,
                             .qd = qd,
                             .tau_out = out};
-    void *work =
-        aligned_alloc(64, (kernels->rollout_work_size(of, &run) + 63) / 64 * 64);
-    CHECK(kernels->rollout(of, &run, work) == 0);
-    free(work);
+    CHECK(test_rollout(of, &run) == 0);
     for (size_t i = 0; i < COUNT; i++) {
         const double *end = q + (i * SAMPLES + SAMPLES - 1) * NV;
         CHECK_CLOSE(end[0], 0.3, 1e-2);

@@ -75,60 +75,35 @@ static void check_given_integrals(void)
     fa_model_free(given);
 }
 
-static fa_status refusal(test_arm *arm)
-{
-    fa_model *model = NULL;
-    const fa_status status = fa_model_build(&arm->description, &model);
-    fa_model_free(model);
-    return status;
-}
+/* the arm of the tests is refused, or built, after a change */
+#define CHECK_STATUS(expected, change)                                                 \
+    do {                                                                               \
+        test_arm arm;                                                                  \
+        test_arm_fill(&arm);                                                           \
+        change;                                                                        \
+        CHECK(test_status(&arm.description) == (expected));                            \
+    } while (0)
 
 static void check_refusals(void)
 {
-    test_arm arm;
-
-    test_arm_fill(&arm);
-    arm.topology[FA_TOPO_SIZE + FA_TOPO_PARENT] = 1;
-    CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
-    test_arm_fill(&arm);
-    arm.topology[FA_TOPO_SIZE + FA_TOPO_NODE] = 2;
-    CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
-    test_arm_fill(&arm);
-    arm.topology[FA_TOPO_JOINT] = FA_JOINT_FLOATING + 1;
-    CHECK(refusal(&arm) == FA_BAD_JOINT);
-    test_arm_fill(&arm);
-    arm.topology[4 * FA_TOPO_SIZE + FA_TOPO_DOF] = 7;
-    CHECK(refusal(&arm) == FA_BAD_JOINT);
-    test_arm_fill(&arm); /* a floating body on a node of another one */
-    arm.topology[5 * FA_TOPO_SIZE + FA_TOPO_NODE] = 3;
-    CHECK(refusal(&arm) == FA_BAD_TOPOLOGY);
-    test_arm_fill(&arm); /* modes without nodes */
-    arm.topology[4 * FA_TOPO_SIZE + FA_TOPO_MODES] = 1;
-    CHECK(refusal(&arm) == FA_BAD_SIZE);
-    test_arm_fill(&arm);
-    arm.topology[FA_TOPO_MODES] = FA_MAX_MODES + 1;
-    CHECK(refusal(&arm) == FA_TOO_MANY_MODES);
-    test_arm_fill(&arm);
-    arm.description.nodes_size--;
-    CHECK(refusal(&arm) == FA_BAD_SIZE);
-    test_arm_fill(&arm);
-    arm.description.n_bodies = 0;
-    CHECK(refusal(&arm) == FA_BAD_SIZE);
-    test_arm_fill(&arm);
-    arm.topology[FA_TOPO_SIZE + FA_TOPO_INTEGRALS] = 1;
-    CHECK(refusal(&arm) == FA_BAD_SIZE); /* says that there are integrals */
-    test_arm_fill(&arm);
-    arm.nodes[3] = (double)NAN;
-    CHECK(refusal(&arm) == FA_NOT_FINITE);
-    test_arm_fill(&arm);
-    test_arm_close(&arm);
-    CHECK(refusal(&arm) == FA_OK);
-    arm.loops[FA_LOOP_SECOND] = ARM_NODES;
-    CHECK(refusal(&arm) == FA_BAD_LOOP);
-    test_arm_fill(&arm);
-    test_arm_close(&arm);
-    arm.description.couplings_size--;
-    CHECK(refusal(&arm) == FA_BAD_SIZE);
+    CHECK_STATUS(FA_BAD_TOPOLOGY, arm.topology[FA_TOPO_SIZE + FA_TOPO_PARENT] = 1);
+    CHECK_STATUS(FA_BAD_TOPOLOGY, arm.topology[FA_TOPO_SIZE + FA_TOPO_NODE] = 2);
+    CHECK_STATUS(FA_BAD_JOINT, arm.topology[FA_TOPO_JOINT] = FA_JOINT_FLOATING + 1);
+    CHECK_STATUS(FA_BAD_JOINT, arm.topology[4 * FA_TOPO_SIZE + FA_TOPO_DOF] = 7);
+    /* a floating body on a node of another one */
+    CHECK_STATUS(FA_BAD_TOPOLOGY, arm.topology[5 * FA_TOPO_SIZE + FA_TOPO_NODE] = 3);
+    /* modes without nodes */
+    CHECK_STATUS(FA_BAD_SIZE, arm.topology[4 * FA_TOPO_SIZE + FA_TOPO_MODES] = 1);
+    CHECK_STATUS(FA_TOO_MANY_MODES, arm.topology[FA_TOPO_MODES] = FA_MAX_MODES + 1);
+    CHECK_STATUS(FA_BAD_SIZE, arm.description.nodes_size--);
+    CHECK_STATUS(FA_BAD_SIZE, arm.description.n_bodies = 0);
+    /* says that there are integrals */
+    CHECK_STATUS(FA_BAD_SIZE, arm.topology[FA_TOPO_SIZE + FA_TOPO_INTEGRALS] = 1);
+    CHECK_STATUS(FA_NOT_FINITE, arm.nodes[3] = (double)NAN);
+    CHECK_STATUS(FA_OK, test_arm_close(&arm));
+    CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm);
+                 arm.loops[FA_LOOP_SECOND] = ARM_NODES);
+    CHECK_STATUS(FA_BAD_SIZE, test_arm_close(&arm); arm.description.couplings_size--);
     fa_model_free(NULL);
 }
 

@@ -84,16 +84,6 @@ static void check_sample(int i, int k)
     }
 }
 
-static void run_with(const fa_model *model, const fa_rollout *run)
-{
-    const fa_kernels *kernels = test_kernels();
-    void *work =
-        aligned_alloc(64, (kernels->rollout_work_size(model, run) + 63) / 64 * 64);
-
-    CHECK(kernels->rollout(model, run, work) == 0);
-    free(work);
-}
-
 static void check_law(const fa_model *model, fa_method method, size_t late)
 {
     int substeps[N - 1];
@@ -147,7 +137,7 @@ static void check_law(const fa_model *model, fa_method method, size_t late)
                       .sampled = &law,
                       .q = &run_of.q[0][0][0],
                       .qd = &run_of.qd[0][0][0]};
-    run_with(model, &run);
+    CHECK(test_rollout(model, &run) == 0);
     for (int i = 0; i < COUNT; i++) {
         for (int k = 0; k < N; k++) {
             check_sample(i, k);
@@ -165,7 +155,7 @@ static void check_law(const fa_model *model, fa_method method, size_t late)
     run.tau_stride = N * NU;
     run.q = &again.q[0][0][0];
     run.qd = &again.qd[0][0][0];
-    run_with(model, &run);
+    CHECK(test_rollout(model, &run) == 0);
     for (int i = 0; i < COUNT * N * NV; i++) {
         const double tol = method <= FA_ROS34PW2 ? 0.0 : 1e-6;
         CHECK_CLOSE((&run_of.q[0][0][0])[i], (&again.q[0][0][0])[i], tol);
