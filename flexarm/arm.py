@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -102,17 +102,6 @@ class Arm(ArmLike):
     constraints: Any = ()
     stabilization: float = 10.0
     fidelity: str = "full"
-
-    _parents: tuple[int, ...] = field(default=(), init=False)
-    # where each body starts among the nodes, modes, joint positions, joint velocities
-    _node_offset: tuple[int, ...] = field(default=(), init=False)
-    _modes_at: tuple[int, ...] = field(default=(), init=False)
-    _position_at: tuple[int, ...] = field(default=(), init=False)
-    _velocity_at: tuple[int, ...] = field(default=(), init=False)
-    _model: Model = field(init=False)
-    tip_node: int = field(default=0, init=False)
-
-    _n_motors: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.bodies, Iterable):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, check_numbers, common_batch, real_array
+from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
 from .._support.checks import POSE_TOLERANCE, first_pose_fault
 from .._support.options import check_choice
@@ -180,11 +180,6 @@ def check_poses(name: str, poses: Any) -> Array:
             return array
     check_numbers(name, array)
     raise ArgumentError(first_pose_fault(name, array))
-
-
-def check_leading(**shapes: tuple[int, ...]) -> None:
-    """Raise if leading axes do not broadcast."""
-    common_batch(shapes)
 
 
 def split(V: Array, columns: bool) -> Columns:

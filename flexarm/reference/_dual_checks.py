@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arguments import check_arm, check_finite, common_batch, real_array
 from .._calls.arm_like import ArmLike
 from .._support.options import check_choice
 from ..errors import ArgumentError, ModelError
-from ..kinematics.forms import check_leading
 from ._dual_chain import Points, points_of
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
@@ -57,7 +56,7 @@ def state(arm: ArmLike, **given: ArrayLike) -> list[Array]:
     check_dual_arm(arm)
     hint = "; see arm.coordinate_names"
     arrays = {name: finite(name, x, arm.nv, hint) for name, x in given.items()}
-    check_leading(**{name: x.shape[:-1] for name, x in arrays.items()})
+    common_batch({name: x.shape[:-1] for name, x in arrays.items()})
     return [x[..., np.newaxis] for x in arrays.values()]
 
 

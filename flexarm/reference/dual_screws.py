@@ -58,9 +58,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arguments import common_batch
 from .._calls.arm_like import ArmLike
 from ..errors import SingularityError
-from ..kinematics.forms import check_leading
 from ._dual_chain import columns_at, frames_of, jacobian_form, turn_back, twists_at
 from ._dual_checks import check_options, finite, point_of, state
 from ._dual_pairs import ANGULAR, LINEAR, Pair, fixed, fold, motion_cross, turn
@@ -467,7 +467,7 @@ def wrench_forces(
     check_options(rotation_rates)
     (at,) = state(arm, q=q)
     load = finite("wrench", wrench, 6)
-    check_leading(q=at.shape[:-2], wrench=load.shape[:-1])
+    common_batch({"q": at.shape[:-2], "wrench": load.shape[:-1]})
     exact = rotation_rates == "exact"
     k, point = point_of(arm, node)
     frame = frames_of(arm, at, None, exact=exact)[k]

@@ -70,11 +70,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import common_batch
 from ..errors import ArgumentError
 from ..kinematics.forms import (
     FORMS,
     check_form,
-    check_leading,
     check_poses,
     check_twists,
     convert_columns,
@@ -168,7 +168,7 @@ def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> 
     """Convert twists or columns, with checked `frames`."""
     twists = check_twists("V", V, columns)
     batch = twists.shape[: -2 if columns else -1]
-    check_leading(V=batch, poses=frames.shape[:-2])
+    common_batch({"V": batch, "poses": frames.shape[:-2]})
     found = join(
         convert_columns(split(twists, columns), frames, source, target), columns
     )
@@ -234,7 +234,7 @@ def convert_rates(
     own = check_twists("twist", twist, False) if columns else x
     at = -2 if columns else -1
     leading = {"V": x.shape[:at], "rates": xdot.shape[:at], "twist": own.shape[:-1]}
-    check_leading(**leading, poses=frames.shape[:-2])
+    common_batch({**leading, "poses": frames.shape[:-2]})
     if columns and x.shape[-1] != xdot.shape[-1]:
         raise ArgumentError(
             f"V has {x.shape[-1]} columns and rates {xdot.shape[-1]}, expected as many"
@@ -302,7 +302,7 @@ def change_body_frame(
             "frames in the base"
         )
     frames = check_poses("poses", poses)
-    check_leading(poses=frames.shape[:-2], change=turn.shape[:-2])
+    common_batch({"poses": frames.shape[:-2], "change": turn.shape[:-2]})
     body = _convert(V, frames, form, "body", columns)
     moved = _convert(body, turn, "spatial", "body", columns)
     return _convert(moved, frames @ turn, "body", form, columns)

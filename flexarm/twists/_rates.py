@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_finite
+from .._calls.arguments import check_finite, common_batch
 from .._calls.arm_like import ArmLike
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError, SingularityError
 from ..kinematics.forms import (
     check_form,
-    check_leading,
     check_twists,
     convert_columns,
     join,
@@ -179,7 +178,7 @@ def joint_rates(
     # relative twists in body axes
     check_finite("V", twists, 2)
     q, poses = as_state(arm, q)
-    check_leading(q=q.shape[:-1], V=twists.shape[:-2])
+    common_batch({"q": q.shape[:-1], "V": twists.shape[:-2]})
     body = join(convert_columns(split(twists, False), poses, form, "body"), False)
     D, X = relative_maps(arm, q)
     batch = np.broadcast_shapes(q.shape[:-1], twists.shape[:-2])
