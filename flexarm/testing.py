@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import dynamics
+from .arm import Arm
 from .dynamics import mass
 from .dynamics.energies import dissipated_power
-
-if TYPE_CHECKING:
-    from .arm import Arm
-    from .simulation.methods import Trajectory
+from .simulation.methods import Trajectory
 
 
 def _acting(arm: Arm, size: int) -> Any:

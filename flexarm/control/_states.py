@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.records import Options
+from ..arm import Arm
 from ..kinematics.positions import quiet_difference
 from ..simulation.core_loop import run_core
 from ..simulation.run import Run
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

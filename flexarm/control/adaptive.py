@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
 from ._checks import gains, refuse_poses, rows
 from ._matrices import times
 from ._states import known
 from .composite import desired_at
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

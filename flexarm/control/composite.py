@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_motors
 from .._support.description import Description
+from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
 from ..dynamics.mass import mass_matrix
@@ -22,9 +23,6 @@ from ..statics.coordinates import read_arm
 from ._checks import gains, refuse_constraints, refuse_poses, rows
 from ._matrices import closed_poles, companion, solve, symmetric, times
 from ._states import with_joints
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ._checks import check_callable, refuse_constraints, refuse_poses, start_state
@@ -15,9 +16,6 @@ from ._matrices import sampled_noise, times
 from ._states import integrate
 from .kalman import kalman_predict, kalman_update
 from .linear_quadratic import weight
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

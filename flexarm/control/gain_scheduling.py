@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
 from .._support.options import place_of
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
@@ -20,9 +21,6 @@ from ._checks import one_line, refuse_poses, rows
 from ._matrices import times
 from ._states import with_joints
 from .linear_quadratic import lqr
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
+from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
@@ -19,9 +20,6 @@ from ._checks import gains, refuse_constraints, refuse_poses, rows
 from ._matrices import closed_poles, companion, solve
 from ._states import with_joints
 from .composite import desired_at
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.options import explained, place_of
+from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
@@ -20,9 +21,6 @@ from ..linear_models.state_space import check_model
 from ._checks import gains, refuse_poses
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_cost, times
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import common_batch
 from .._support.description import Description
 from .._support.options import check_choice
+from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import gravity_forces
 from ..errors import ArgumentError
@@ -20,9 +21,6 @@ from ..statics.coordinates import read_arm
 from ._checks import gains, one_line, refuse_poses, rows
 from ._matrices import symmetric
 from ._states import known, with_joints
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

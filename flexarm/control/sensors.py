@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from ..arm import Arm
 from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
@@ -16,9 +17,6 @@ from ..linear_models.outputs import Output, read_outputs, state_names
 from ._checks import check_rows
 from ._matrices import times
 from ._states import advance
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_motors
 from .._support.description import Description
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
 from ..statics import equilibrium
 from ._checks import gains, refuse_poses, rows
 from ._loops.linear_controller import LinearController
 from ._states import with_joints
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

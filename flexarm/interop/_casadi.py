@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._support.optional import required
+from ..arm import Arm
 from ..errors import ArgumentError
 from ._functions import ArmFunction
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 # expressions hold their callbacks by a bare pointer, so that these must live on
 _ALIVE: list[Any] = []

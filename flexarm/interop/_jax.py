@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._calls.threads import threads_of
 from .._support.optional import required
+from ..arm import Arm
 from ..errors import ArgumentError
 from ._functions import ArmFunction, listed
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 
 def jax_function(

@@ -5,16 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning
-
-if TYPE_CHECKING:
-    from ..arm import Arm
-    from ..simulation.trajectory import Trajectory
+from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

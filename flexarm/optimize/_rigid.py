@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..model.loops import Coupling
 from ..model.motors import free_mounts, joint_forces
-
-if TYPE_CHECKING:
-    from ..arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arm import Arm
 from ..errors import StiffeningWarning
 from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
+from ..simulation.trajectory import Trajectory
 from ._result import Verification
-
-if TYPE_CHECKING:
-    from ..arm import Arm
-    from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

@@ -7,12 +7,14 @@ A. Cibicik, O. Egeland, IEEE Trans. Robotics 37, 2021.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
+from ..bodies.joints import Joint
 from ._dual_pairs import (
     ANGULAR,
     LINEAR,
@@ -24,10 +26,6 @@ from ._dual_pairs import (
     stack,
     turn,
 )
-
-if TYPE_CHECKING:
-    from ..bodies.body import Body
-    from ..bodies.joints import Joint
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from ._fidelity import check_full
 from .duals import (
     Array,
@@ -22,9 +23,6 @@ from .duals import (
     quaternion_rotation,
     rotation_of,
 )
-
-if TYPE_CHECKING:
-    from ..bodies.body import Body
 
 
 class State(NamedTuple):

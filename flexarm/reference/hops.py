@@ -35,16 +35,14 @@ massless body at O.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.body import Body
+from ..bodies.joints import Joint
 from .rotations import cross, exponential, left_jacobian, left_jacobian_rate, skew
-
-if TYPE_CHECKING:
-    from ..bodies.body import Body
-    from ..bodies.joints import Joint
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 

@@ -55,12 +55,13 @@ also accept complex numbers, so that they can be differentiated once more: the a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from . import motors
 from ._dual_poses import (
     State,
@@ -82,9 +83,6 @@ from .duals import (
     twist_and_partials,
     twist_of,
 )
-
-if TYPE_CHECKING:
-    from ..bodies.body import Body
 
 
 def _motors(arm: ArmLike, poses: list[Dual], state: State) -> list[motors.Part]:

@@ -26,12 +26,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from ..model.expansion import expanded
 from . import motors
 from ._fidelity import check_full
@@ -44,9 +45,6 @@ from .integrals import (
     modal_integrals,
 )
 from .rotations import cross
-
-if TYPE_CHECKING:
-    from ..bodies.body import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 

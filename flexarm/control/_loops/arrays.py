@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_numbers, common_batch, count_of, real_array
 from ..._calls.chunks import all_finite, parts
 from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, reported
+from ...arm import Arm
 from ...errors import ArgumentError
 from .._states import is_ordinary
 from ..sensors import (
@@ -25,9 +26,6 @@ from ..sensors import (
 )
 from .linear_controller import LinearController, rows_of
 from .record import LoopRun, ending
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array
+from ...arm import Arm
 from ...errors import ArgumentError
 from .._matrices import solve
 from .._states import integrate
 from .motions import Motion, influence
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

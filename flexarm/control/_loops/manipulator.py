@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_motors
 from ..._support.options import check_choice
+from ...arm import Arm
 from ...errors import ArgumentError, NotFiniteError
 from ...simulation.run import times
 from .._checks import check_callable, check_finite, check_rows, start_state
@@ -18,9 +19,6 @@ from .._states import INTEGRATORS, integrate, is_ordinary, joint_difference, n_p
 from .correction import Comparison, ComputedTorque
 from .motions import Motion, Sensed, deform, influence
 from .record import LoopRun, Record
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

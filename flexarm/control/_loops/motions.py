@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array
+from ...arm import Arm
 from ...errors import ArgumentError
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

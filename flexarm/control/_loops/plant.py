@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import count_of
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.methods import Trajectory
 from .._checks import check_callable, check_finite, check_rows, start_state
 from .._states import advance, integrate, is_ordinary, n_positions
 from ..sensors import round_to
 from .motions import Sensed
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.outputs import state_names
 from ...simulation.methods import Trajectory
 from .._states import joint_difference, n_positions
 from .correction import Comparison
 from .motions import Motion, Sensed
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

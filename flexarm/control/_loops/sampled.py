@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from math import inf
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._calls.arguments import check_arm, positive_number
 from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
 from ..._core import METHODS
 from ..._support.options import explained
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.methods import check_method
 from ...simulation.run import check_accuracy, check_step, state, times
@@ -19,9 +20,6 @@ from .arrays import Loop
 from .knots import CORE, run_callback, run_core
 from .linear_controller import LinearController
 from .record import LoopRun
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 
 @explained

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...ik import inverse_kinematics
 from ...statics import equilibrium
@@ -18,9 +19,6 @@ from .points import Gathered
 from .rest import Rest
 from .tip_place import TipPlace
 from .transcription import Collocation
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,12 @@ sparse matrices of a program hold nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ...arm import Arm
+from ...arm import Arm
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ...arm import Arm
 from ...errors import ArgumentError
 from ..limits import output_rows
 from .points import Linear
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .transcription import Collocation
+from .transcription import Collocation
 
 Array = NDArray[np.float64]
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .._path import Path
+from ...arm import Arm
+from .._path import Path
 
 Array = NDArray[np.float64]
 

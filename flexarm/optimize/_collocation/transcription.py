@@ -46,21 +46,19 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, check_numbers, positive_number
+from ...arm import Arm
 from ...errors import ArgumentError
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
 from .continuity import Continuity
 from .grid import Grid, tableau
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 __all__ = ["Collocation", "Grid", "Motion", "answer", "tableau"]
 

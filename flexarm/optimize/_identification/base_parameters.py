@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters import BaseParameters, base_parameters, inertial_regressor
 from .equation_error import MeasuredForces, read_rigid
@@ -17,9 +18,6 @@ from .fit import fit
 from .identified import identified
 from .records import Record, read_records
 from .result import Identification
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, positive_number, real_array
 from ..._support.options import check_choice
+from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
 from ...parameters.trajectory_sensitivity import INTEGRATORS
 from .._arms import Arms
@@ -24,9 +25,6 @@ from .identified import identified
 from .prediction import OutputError
 from .records import Record, read_records, standard_deviations
 from .result import Identification
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

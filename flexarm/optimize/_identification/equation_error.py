@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arm import Arm
 from ...errors import ArgumentError, ModelError
 from ...parameters.tangent import ArmTangent
+from .._arms import Arms
 from .records import Record, check_record, signals_of
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .._arms import Arms
 
 Array = NDArray[np.float64]
 

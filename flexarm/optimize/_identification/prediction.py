@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arm import Arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from ...errors import ArgumentError, ModelError, NotFiniteError, StiffeningWarning
 from ...linear_models.operating_point import Point
@@ -19,9 +20,6 @@ from ...simulation.methods import Trajectory, simulate
 from ...statics import equilibrium
 from .._arms import Arms
 from .records import Record, check_record, signals_of, values_of
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

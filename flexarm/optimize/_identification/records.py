@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, check_numbers, real_array
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.operating_point import Point
 from ...linear_models.outputs import read_outputs
 from ...linear_models.strain import Output
 from ...simulation.run import times
 from ...simulation.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

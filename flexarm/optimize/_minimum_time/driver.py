@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
+from ...arm import Arm
 from ...errors import ArgumentError
 from .._path import Path
 from .._result import OptimalMotion, warned
@@ -20,9 +21,6 @@ from ..search import Search, read_search
 from .flexible_time import flexible_optimum
 from .options import FlexibleOptions
 from .rigid_time import rigid_optimum
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -18,25 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ...arm import Arm
+from ...simulation.trajectory import Trajectory
 from .._collocation.gathered import Gathered, Linear
 from .._collocation.local import Squares
 from .._collocation.outputs import EXCESS, sizes_of
 from .._collocation.tip import Place
+from .._collocation.transcription import Collocation
 from .._programs.program import NonlinearProgram
 from .._programs.solvers import solve
+from .._result import Verification
 from ..limits import Limits, output_rows
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from ...simulation.trajectory import Trajectory
-    from .._collocation.transcription import Collocation
-    from .._result import Verification
 
 Array = NDArray[np.float64]
 

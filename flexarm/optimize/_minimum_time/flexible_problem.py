@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from ...arm import Arm
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
@@ -22,6 +22,7 @@ from .._collocation.outputs import (
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation
+from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
@@ -31,10 +32,6 @@ from ..paths import time_law
 from .end_correction import Correction, Goal, Rows
 from .options import FlexibleOptions
 from .rest_postures import holding_forces, static_postures
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .._path import Path
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

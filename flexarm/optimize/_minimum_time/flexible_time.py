@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arm import Arm
 from .._collocation.outputs import EXCESS
 from .._collocation.transcription import answer
+from .._path import Path
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion, Verification
 from ..limits import Limits
 from .flexible_problem import FlexibleProblem
 from .options import FlexibleOptions
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .._path import Path
 
 Array = NDArray[np.float64]
 

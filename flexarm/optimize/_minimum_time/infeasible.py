@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
-from .time_scaling import START
-
-if TYPE_CHECKING:
-    from .._follow import PathMotion
-    from .time_scaling import Infeasible, Rows
+from .._follow import PathMotion
+from .time_scaling import START, Infeasible, Rows
 
 Array = NDArray[np.float64]
 

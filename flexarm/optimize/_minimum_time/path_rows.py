@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .._follow import PathMotion
 from .._rigid import RigidLevel
 from ..limits import Limits, torques_at
 from .time_scaling import Rows, force_rows
-
-if TYPE_CHECKING:
-    from .._follow import PathMotion
 
 Array = NDArray[np.float64]
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...statics import equilibrium, inverse_statics
+from .._path import Path
 from .._result import OptimalMotion
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .._path import Path
 
 Array = NDArray[np.float64]
 

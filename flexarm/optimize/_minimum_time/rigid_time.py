@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ..._calls.arguments import count_of, real_array
 from ..._support.options import check_choice
 from ...errors import ArgumentError
 from .._follow import PathMotion, follow
+from .._path import Path
 from .._result import OptimalMotion, Verification
 from .._rigid import RigidLevel
 from .._verify import verify
@@ -27,9 +28,6 @@ from .time_scaling import (
     friction,
     solve,
 )
-
-if TYPE_CHECKING:
-    from .._path import Path
 
 Array = NDArray[np.float64]
 

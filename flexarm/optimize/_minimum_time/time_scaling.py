@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from ... import _core
 from ..._calls.records import ScalingRun
 from ...errors import ConvergenceError
-
-if TYPE_CHECKING:
-    from .._rigid import RigidLevel
-    from ..paths import PathMotion
+from .._rigid import RigidLevel
+from ..paths import PathMotion
 
 Array = NDArray[np.float64]
 Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ...arm import Arm
 from ...errors import ArgumentError
+from .._path import Path
 from .._result import OptimalMotion
 from .driver import time_optimal
-
-if TYPE_CHECKING:
-    from ...arm import Arm
-    from .._path import Path
 
 Array = NDArray[np.float64]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, positive_number
 from ..._support.options import check_choice
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
 from .._result import OptimalMotion, Verification, warned
@@ -22,9 +23,6 @@ from .stable_inversion import by_stable_inversion
 from .tip_collocation import by_collocation
 from .tip_task import Answer, TipTask
 from .tip_trajectory import timed
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

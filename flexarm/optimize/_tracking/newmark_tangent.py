@@ -13,13 +13,12 @@ the derivatives K and D of inverse dynamics at that end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ...arm import Arm
+from ...arm import Arm
 
 Array = NDArray[np.float64]
 

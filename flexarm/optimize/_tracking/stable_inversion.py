@@ -18,20 +18,16 @@ that grow and decay; those at the end alone are at rest in position at both ends
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import refuse_linear
+from ...arm import Arm
 from ...errors import ArgumentError
 from .inverse_motion import Ends, Grid, StableInversion, State
 from .sparse_newton import newton
 from .tip_task import Answer, TipTask
 from .zero_dynamics import zeros_at_rest
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm
+from ...arm import Arm
 from ...errors import ArgumentError
 from .._collocation.tip import Place
 from .._follow import follow, posture_of
 from .._rigid import RigidLevel
 from .tip_trajectory import Timed
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

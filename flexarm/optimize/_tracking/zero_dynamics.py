@@ -11,13 +11,11 @@ that do not move the tip.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from .tip_task import TipTask
+from .tip_task import TipTask
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

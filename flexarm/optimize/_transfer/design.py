@@ -11,21 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ...arm import Arm
 from ...bodies.joints import Joint
 from ...bodies.models import RigidBody
 from ...errors import ArgumentError, ModelError
 from ...parameters.tangent import SHORT, SHORT_RULES, STEP, ArmTangent
 from .._arms import Arms
 from .._collocation.local import EquationOfMotion
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...arm import Arm
 from .._collocation.transcription import Grid
 from .._programs.solvers import solve
 from .._result import OptimalMotion, warned
@@ -15,9 +16,6 @@ from ..search import Search, read_search
 from .design import Design
 from .problem import Transfer
 from .task import read_task
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 _GRID: dict[str, Any] = {"intervals": 40, "scheme": "gauss", "points": 2}
 _SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ..._calls.arguments import (
     refuse_linear,
 )
 from ..._support.options import place_of
+from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
@@ -24,9 +25,6 @@ from .._collocation.transcription import refuse_loops
 from ..limits import Limits, constant_torque, read_limits
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
-
-if TYPE_CHECKING:
-    from ...arm import Arm
 
 Array = NDArray[np.float64]
 
