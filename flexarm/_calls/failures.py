@@ -50,11 +50,13 @@ def explained(
     """
     given = dict(zip(operand_names(gufunc)[len(index) :], inputs, strict=True))
     if owner is None:
-        return maps.explain(name, error, out=out, **given)
-    arm = owner()
-    if arm is None:
+        better = maps.explain(name, error, out=out, **given)
+    elif (arm := owner()) is None:
         return error
-    return explain.explain(arm, name, error, extra=index, out=out, **given)
+    else:
+        better = explain.explain(arm, name, error, extra=index, out=out, **given)
+    # the traceback ends at the call, not in the second look
+    return error if better is error else better.with_traceback(None)
 
 
 def explained_of_stack(
