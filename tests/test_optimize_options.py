@@ -85,3 +85,19 @@ def test_defaults_are_those_of_the_docstring(function: Any) -> None:
         if isinstance(value, int | float) and np.isfinite(value) and value:
             text = f"({value:g}".replace("e-0", "e-")
             assert text in doc or f"({value}" in doc, (name, value)
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "meant"),
+    [
+        (time_optimal, "torque_limits", "limits"),
+        (trajectory, "velocity_limits", "limits"),
+        (track, "tolerance", "search"),
+        (identify, "max_iterations", "search"),
+    ],
+)
+def test_names_of_before_lead_to_the_records(
+    function: Any, given: str, meant: str
+) -> None:
+    with pytest.raises(fa.ArgumentError, match=f"{given}.*did you mean '{meant}'"):
+        function(None, None, None, **{given: 1.0})

@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
-# names that other packages have for the same thing
+# names that other packages, or earlier versions, have for the same thing
 _ELSEWHERE = {
     "axes": ("axis",),
     "damping_ratio": ("damping",),
@@ -25,17 +25,22 @@ _ELSEWHERE = {
     "g": ("gravity",),
     "hold": ("held",),
     "integrator": ("method",),
+    "intervals": ("search",),
     "links": ("bodies",),
+    "max_iterations": ("search",),
     "modes": ("n_modes",),
     "n_dof": ("nv",),
     "n_joints": ("nu",),
     "n_links": ("bodies", "n"),
     "ndof": ("nv",),
     "payload": ("payload_mass",),
-    "solver": ("method",),
+    "solver": ("method", "search"),
     "step": ("max_step",),
     "tau": ("torque",),
+    "tolerance": ("search",),
+    "torque_limits": ("limits",),
     "u": ("torque",),
+    "velocity_limits": ("limits",),
     "x0": ("q0",),
 }
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, positive_number, real_array
-from ..._support.options import check_choice
+from ..._support.options import check_choice, explained
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
 from ...parameters.trajectory_sensitivity import INTEGRATORS
@@ -34,6 +34,7 @@ _SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
 _SEARCH |= {"time_limit": np.inf, "progress": None}
 
 
+@explained
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Any,

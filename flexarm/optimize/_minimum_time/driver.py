@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
+from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._path import Path
@@ -37,6 +38,7 @@ _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
 
 
+@explained
 def time_optimal(
     arm: Arm,
     path: Any,

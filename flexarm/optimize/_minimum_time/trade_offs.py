@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._path import Path
@@ -42,6 +43,7 @@ class TradeOff:
     motions: tuple[OptimalMotion, ...]
 
 
+@explained
 def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> TradeOff:
     """Shortest times of a flexible arm along a path, for several tolerances.
 

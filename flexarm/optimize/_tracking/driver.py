@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, positive_number
-from ..._support.options import check_choice
+from ..._support.options import check_choice, explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
@@ -65,6 +65,7 @@ _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
 
+@explained
 def track(
     arm: Arm,
     path: Any,

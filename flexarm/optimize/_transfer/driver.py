@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
+from ..._support.options import explained
 from ...arm import Arm
 from .._collocation.transcription import Grid
 from .._programs.solvers import solve
@@ -22,6 +23,7 @@ _SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
 _SEARCH |= {"max_iterations": 300, "time_limit": 60.0, "progress": False}
 
 
+@explained
 def trajectory(
     arm: Arm | Design,
     start: Any,
