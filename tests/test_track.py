@@ -361,6 +361,7 @@ def test_spinning_links_are_told_of_once() -> None:
         shot((0.02 * t, LINE(s).position), None, search={"max_iterations": 3})
     stiff = [w for w in told if w.category is fa.errors.StiffeningWarning]
     assert len(stiff) <= 2  # one for each link
+    assert {w.filename for w in told} == {__file__}
 
 
 # refusals

@@ -175,6 +175,6 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
             "result is the best motion found, see success, violation and "
             "verification",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return motion

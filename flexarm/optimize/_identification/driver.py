@@ -232,7 +232,7 @@ def identify(
             f"{method} stopped early ({result.status}): {result.message}; the result "
             "is the best found",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return result
 

@@ -253,7 +253,9 @@ def track(
     else:
         answer = _METHODS[method].find(task, **options)
     times = [began, ready, time.perf_counter()]
-    return warned(_motion(task, answer, method, check, times))
+    motion = _motion(task, answer, method, check, times)
+    warn_of_stiffening(arm, motion.q, motion.qd)
+    return warned(motion)
 
 
 def _motion(
@@ -274,7 +276,6 @@ def _motion(
             axes=task.axes if not task.whole else slice(None),
         )
     answer = _judged(answer, verification, task)
-    warn_of_stiffening(task.arm, answer.q, answer.qd)
     marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
     found = answer._asdict()
