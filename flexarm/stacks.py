@@ -67,7 +67,8 @@ class _Gufuncs:
             except KeyError:
                 gufunc = self._grouped(*key)
             made[key] = gufunc
-        return _Bound(self, name, gufunc, quiet)
+        view = self._arms, self._index, self._shared
+        return _Bound(view, name, gufunc, quiet)
 
     def _grouped(self, name: str, quiet: bool, threads: int) -> Any:
         def gufunc(arm: int) -> Any:
@@ -108,21 +109,28 @@ class _Gufuncs:
 class _Bound:
     """A gufunc of a stack with the numbers of its arms as first operand."""
 
-    def __init__(self, gufuncs: _Gufuncs, name: str, gufunc: Any, quiet: bool) -> None:
-        self._gufuncs, self._name, self._quiet = gufuncs, name, quiet
+    def __init__(
+        self,
+        view: tuple[tuple[Arm, ...], Any, _Shared],
+        name: str,
+        gufunc: Any,
+        quiet: bool,
+    ) -> None:
+        # not the gufuncs of the stack: they keep this one, in a circle
+        self._view, self._name, self._quiet = view, name, quiet
         self._gufunc, self.signature = gufunc, gufunc.signature
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """Compute each state with its arm; failures are those of the stack."""
-        stack = self._gufuncs
+        arms, index, _ = self._view
         try:
-            return self._gufunc(stack._index, *operands, **options)
+            return self._gufunc(index, *operands, **options)
         except Exception as error:
             if self._quiet:
                 raise
-            one = stack._arms[0]._model.quiet(self._name)
+            one = arms[0]._model.quiet(self._name)
             raise explained_of_stack(
-                ArmStack(stack._arms, stack._index, stack._shared),
+                ArmStack(*self._view),
                 self._name,
                 one,
                 error,

@@ -20,13 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.checks import as_array, as_numbers, inertia_matrix
 from .._support.description import Description
 from ..errors import ArgumentError, ModelError
-
-Array = NDArray[np.float64]
 
 # the square of a smaller smoothing velocity underflows
 MIN_SMOOTHING_VELOCITY = 1e-150

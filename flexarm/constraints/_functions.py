@@ -8,14 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.threads import ONE, kernels
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 
 def need_constraints(arm: AnyArm) -> None:

@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import library, plotting
 from ..dynamics import mass
 from ..plotting.canvas import color, finish
 from ..reference import de_luca_siciliano as paper
 from .cases import Result, ledger
-
-Array = NDArray[np.float64]
 
 _PAYLOADS = (0.0, 0.1, 0.2)  # kg: none, nominal, double
 _CUT: dict[str, Any] = {"color": "black", "linestyle": (0, (4, 3)), "linewidth": 0.8}

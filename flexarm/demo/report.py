@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import dynamics
 from .._core import build_info
@@ -26,8 +25,6 @@ from .cases import (
     momentum_error,
     simulate_all,
 )
-
-Array = NDArray[np.float64]
 
 STAGES = 4  # evaluations of the forward dynamics in a Runge-Kutta step
 LEDGER_LIMIT = 1e-3  # relative error of energy that a step of 1 ms may leave

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._support.checks import whole_number
 from .._support.options import explained
@@ -15,8 +15,6 @@ from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 
 @explained

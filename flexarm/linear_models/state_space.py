@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.printing import Sheet
 from ..errors import ArgumentError
 from . import _connect, _convert, _frequency, _modes, _reduction, _time, _zeros
 from ._system import LinearSystem
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

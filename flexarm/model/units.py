@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 
 def check_units_of_arm(arm: ArmLike) -> None:

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
-
 
 @dataclass(frozen=True)
 class Parameters:

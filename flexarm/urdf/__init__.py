@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.checks import listed
 from .._support.options import did_you_mean
@@ -26,8 +25,6 @@ from ._links import flexible_links
 from ._robot import Robot, RobotJoint, RobotLink, read
 
 __all__ = ["Robot", "RobotJoint", "RobotLink", "UrdfWarning", "load", "read"]
-
-Array = NDArray[np.float64]
 
 _KINDS = {
     "revolute": "revolute",

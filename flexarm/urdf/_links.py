@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import beams
 from .._support.checks import as_array, as_numbers
@@ -17,8 +16,6 @@ from .._support.options import did_you_mean
 from ..bodies.joints import unit_vector
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
-
-Array = NDArray[np.float64]
 
 _NEEDED = ("length", "mass_per_length", "bending_stiffness")
 _OPTIONS: dict[str, Any] = {

@@ -21,7 +21,6 @@ from .transcription import Collocation
 __all__ = ["AtPoints", "Gathered", "Linear"]
 
 Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, count_of, positive_number, real_array
 from ...errors import ArgumentError
@@ -15,8 +14,6 @@ from .ipopt import solve_ipopt
 from .program import NonlinearProgram
 from .scipy import solve_scipy
 from .solution import Progress, Solution, Watch
-
-Array = NDArray[np.float64]
 
 
 def _printed(iteration: int, objective: float, violation: float) -> None:

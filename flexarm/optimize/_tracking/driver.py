@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, positive_number
 from ..._support.options import check_choice, explained
@@ -23,8 +22,6 @@ from .stable_inversion import by_stable_inversion
 from .tip_collocation import by_collocation
 from .tip_task import Answer, TipTask
 from .tip_trajectory import timed
-
-Array = NDArray[np.float64]
 
 __all__ = ["track"]
 
