@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+MAX_LETTERS = 600  # of a message
+
 
 class FlexarmError(Exception):
-    """Base class of all exceptions of flexarm."""
+    """Base class of all exceptions of flexarm.
+
+    A message is one line; of a long one, such as one with a long name in it, the middle
+    is left out.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_one_line(str(message)))
+
+
+def _one_line(text: str) -> str:
+    """Text on one line, of `MAX_LETTERS` at most."""
+    line = " ".join(text.split()) if "\n" in text else text
+    if len(line) <= MAX_LETTERS:
+        return line
+    return f"{line[: MAX_LETTERS // 2]} ... {line[5 - MAX_LETTERS // 2 :]}"
 
 
 class ModelError(FlexarmError, ValueError):

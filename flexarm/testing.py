@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from . import dynamics
+from ._calls.arguments import shaped
+from ._support.options import explained
 from .arm import Arm
 from .dynamics import mass
 from .dynamics.energies import dissipated_power
+from .errors import ArgumentError
 from .simulation.methods import Trajectory
 
 
@@ -18,6 +21,7 @@ def _acting(arm: Arm, size: int) -> Any:
     return arm.actuator_indices if size == arm.nu else slice(size)
 
 
+@explained
 def assert_equation_of_motion(
     arm: Arm, q: Any, qd: Any, qdd: Any, tau: Any, *, rtol: float = 1e-9
 ) -> None:
@@ -38,6 +42,8 @@ def assert_equation_of_motion(
     ------
     AssertionError
         If the residual is larger; the message has its size.
+    ArgumentError
+        If `tau` has another shape.
 
     Notes
     -----
@@ -49,9 +55,16 @@ def assert_equation_of_motion(
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
     >>> fa.testing.assert_equation_of_motion(arm, [0.0], [0.0], [1.0], [10.31])
     """
-    inertial = np.einsum("...ij,...j->...i", mass.mass_matrix(arm, q), np.asarray(qdd))
+    inertial = np.einsum(
+        "...ij,...j->...i", mass.mass_matrix(arm, q), shaped("qdd", qdd, arm.nv)
+    )
     bias = dynamics.bias_forces(arm, q, qd)
-    given = np.asarray(tau, dtype=np.float64)
+    given = shaped("tau", tau, None)
+    if given.shape[-1] not in (arm.nu, arm.nv):
+        raise ArgumentError(
+            f"tau has shape {given.shape}, expected (..., {arm.nu}), a force of each "
+            f"actuator, or (..., {arm.nv}), one of each coordinate"
+        )
     force = np.zeros((*given.shape[:-1], arm.nv))
     force[..., _acting(arm, given.shape[-1])] = given
     residual = np.abs(inertial + bias - force).max()
@@ -63,6 +76,7 @@ def assert_equation_of_motion(
         )
 
 
+@explained
 def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None:
     """Assert that energy changes by the work of the forces less the dissipation.
 

@@ -325,6 +325,7 @@ def vibration_modes(
     )
 
 
+@explained
 def complex_modes(
     arm: ArmLike,
     q: Any,

@@ -450,7 +450,10 @@ def test_refused_steps(options: dict[str, Any], words: list[str]) -> None:
         (lambda: control.RestToRest([0.0], [1.0], 0.0), ["duration is 0.0"]),
         (lambda: control.RestToRest([0.0], [1.0], "long"), ["duration is 'long'"]),
         (lambda: control.RestToRest([0.0], [1.0], 1.0, np.nan), ["begin is nan"]),
-        (lambda: control.RestToRest([np.nan], [1.0], 1.0), ["start is [nan]"]),
+        (
+            lambda: control.RestToRest([np.nan], [1.0], 1.0),
+            ["start[0] is nan"],
+        ),
         (lambda: control.RestToRest([0.0] * 2, [1.0] * 3, 1.0), ["(2,) and end (3,)"]),
         (lambda: control.ComputedTorque(-1.0), ["bandwidth is -1.0"]),
         (lambda: control.ComputedTorque("x"), ["bandwidth is 'x'"]),

@@ -284,7 +284,7 @@ def test_held_inputs(seed: int) -> None:
     assert found.dt == 0.3
     with pytest.raises(fa.ArgumentError, match=r"sample time 0.3 s"):
         found.discretize(0.1)
-    with pytest.raises(fa.ArgumentError, match="delay is -1, expected a positive"):
+    with pytest.raises(fa.ArgumentError, match="delay is -1 s, expected zero or more"):
         model.discretize(0.1, delay=-1)
 
 

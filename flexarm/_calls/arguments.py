@@ -78,6 +78,27 @@ def check_numbers(name: str, array: Any) -> None:
         )
 
 
+def finite_number(name: str, value: Any) -> float:
+    """Return one finite number, or raise."""
+    array = real_array(name, value)
+    if array.ndim or not np.isfinite(array):
+        raise ArgumentError(f"{name} is {short_text(value)}, expected a finite number")
+    return float(array)
+
+
+def shaped(name: str, value: Any, *core: int | None) -> Any:
+    """Return a float64 array (..., *core) of finite numbers (None: any), or raise."""
+    array = real_array(name, value)
+    last = array.shape[-len(core) :]
+    if len(last) < len(core) or any(
+        n not in (None, m) for n, m in zip(core, last, strict=True)
+    ):
+        sizes = ", ".join("n" if n is None else str(n) for n in core)
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (..., {sizes})")
+    check_numbers(name, array)
+    return array
+
+
 def check_finite(name: str, array: Any, axes: int = 1) -> None:
     """Raise if an array whose last `axes` belong to one state has NaN or infinity."""
     finite = np.isfinite(array)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ConvergenceError
+from ..errors import ArgumentError, ConvergenceError
 
 Array = NDArray[np.float64]
 
 _QZ_RESIDUAL = 1e-11  # where it works
 MAX_DOUBLINGS = 60  # some fifteen are usual, for all motions slower than the sample
+MAX_SPAN = 1e100  # of a sample, in the largest entry of the model
 _ROUNDING = 1e-15
 
 
@@ -109,6 +110,11 @@ def _integral(F: Array, W: Array, dt: float) -> tuple[Array, Array]:
 
     k = F.shape[-1]
     size = float(np.abs(F).sum(axis=-2).max(initial=0.0)) * dt
+    if not size < MAX_SPAN:
+        raise ArgumentError(
+            f"dt is {dt:g} s, {size:.3g} times the fastest motion of the model, "
+            f"expected at most {MAX_SPAN:g} times; see the poles of the model"
+        )
     doublings = max(0, int(np.ceil(np.log2(max(size, 1e-300)))))
     H = np.zeros((*F.shape[:-2], 2 * k, 2 * k))
     H[..., :k, :k], H[..., :k, k:], H[..., k:, k:] = -np.swapaxes(F, -1, -2), W, F

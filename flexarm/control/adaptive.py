@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
+from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
@@ -40,6 +41,7 @@ def _reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
     return np.asarray(np.tensordot(weight, parts, axes=1))
 
 
+@explained_class
 class AdaptiveControl:
     r"""Adaptive control of Slotine and Li, for `simulate_loop`.
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import refuse_motors
+from .._calls.arguments import real_array, refuse_motors
 from .._support.description import Description
+from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
@@ -50,6 +51,7 @@ class TimeScales(NamedTuple):
     poles: NDArray[np.complex128]
 
 
+@explained
 def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     r"""Vibration of an arm seen from its slow motion, as a linear model.
 
@@ -104,7 +106,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
         raise ArgumentError(
             "the arm has no modes and so no fast subsystem, expected flexible links"
         )
-    q = np.asarray(q, dtype=np.float64)
+    q = real_array("q", q)
     M = mass_matrix(arm, q)
     still = np.zeros(arm.nv)
     K, D = inverse_dynamics_derivatives(arm, q, still, still)
@@ -125,6 +127,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     )
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class CompositeControl(Description):
     r"""Computed torque of the rigid motion, plus fast damping of the vibration.

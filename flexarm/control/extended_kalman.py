@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
@@ -20,6 +21,7 @@ from .linear_quadratic import weight
 Array = NDArray[np.float64]
 
 
+@explained_class
 class ExtendedKalmanFilter:
     r"""Estimate of the state of an arm in motion, from samples of some outputs.
 
@@ -169,6 +171,7 @@ class ExtendedKalmanFilter:
         )
 
 
+@explained_class
 class ObservedLaw:
     """A law of the state on the estimate of a filter, for `simulate_loop`.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
-from .._support.options import place_of
+from .._support.options import explained, explained_class, place_of
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
@@ -25,6 +25,7 @@ from .linear_quadratic import lqr
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class GainSchedule(Description):
     r"""State feedback with gains between those of a grid of postures.
@@ -178,6 +179,7 @@ class GainSchedule(Description):
         return np.asarray(tau - times(self.gain(q), x))
 
 
+@explained
 def scheduled_lqr(
     arm: Arm,
     joints: Mapping[str, Any],

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.description import Description
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError, ConvergenceError
 from ._checks import one_line
 
@@ -31,6 +32,7 @@ Array = NDArray[np.float64]
 _STEPS = 20  # from no damping to the damping wanted, for the EI shaper
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Shaper(Description):
     """Sequence of impulses, to be convolved with a command.
@@ -227,6 +229,7 @@ class Shaper(Description):
         return np.asarray(np.abs((self.amplitudes * decay * turn).sum(axis=-1)))
 
 
+@explained
 def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
     """ZV shaper: two impulses, half a period apart, no vibration.
 
@@ -257,6 +260,7 @@ def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
     return Shaper([0.0, half], np.array([1.0, K]) / (1.0 + K))
 
 
+@explained
 def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
     """ZVD shaper: three impulses; V and its derivative by the frequency are zero.
 
@@ -286,6 +290,7 @@ def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
     return once * once
 
 
+@explained
 def extra_insensitive(
     omega: float, zeta: float = 0.0, tolerance: float = 0.05
 ) -> Shaper:

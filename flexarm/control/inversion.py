@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
+from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
@@ -44,6 +45,7 @@ class InternalDynamics(NamedTuple):
     worst: NDArray[np.complex128]
 
 
+@explained
 def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
     r"""Outputs between joints and link tips, one for each joint that turns.
 
@@ -107,6 +109,7 @@ def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
     return E
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Inversion(Description):
     r"""Inversion control: exact linear dynamics of outputs, one for each joint.

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
+from .._calls.arguments import common_batch, real_array, shaped
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
@@ -47,6 +48,7 @@ class KalmanUpdate(NamedTuple):
     covariance: Array
 
 
+@explained
 def kalman_predict(P: Any, A: Any, Q: Any) -> Array:
     """Covariance of the error one step later, A P A' + Q.
 
@@ -70,10 +72,14 @@ def kalman_predict(P: Any, A: Any, Q: Any) -> Array:
     >>> fa.control.kalman_predict([[1.0]], [[2.0]], [[0.5]])
     array([[4.5]])
     """
-    A = np.asarray(A)
-    return symmetric(A @ np.asarray(P) @ np.swapaxes(A, -1, -2) + Q)
+    P = shaped("P", P, None, None)
+    n = P.shape[-1]
+    P, A, Q = shaped("P", P, n, n), shaped("A", A, n, n), shaped("Q", Q, n, n)
+    common_batch({"P": P.shape[:-2], "A": A.shape[:-2], "Q": Q.shape[:-2]})
+    return symmetric(A @ P @ np.swapaxes(A, -1, -2) + Q)
 
 
+@explained
 def kalman_update(P: Any, C: Any, R: Any) -> KalmanUpdate:
     r"""Gain and covariance of the error at a measurement :math:`y = C x + v`.
 
@@ -91,6 +97,11 @@ def kalman_update(P: Any, C: Any, R: Any) -> KalmanUpdate:
     update : KalmanUpdate
         Gain, covariance of the innovation, covariance after it.
 
+    Raises
+    ------
+    ArgumentError
+        If shapes do not fit, or the covariance of the innovation is singular.
+
     Notes
     -----
     R. E. Kalman, "A new approach to linear filtering and prediction problems", *J.
@@ -105,15 +116,25 @@ def kalman_update(P: Any, C: Any, R: Any) -> KalmanUpdate:
     >>> fa.control.kalman_update([[1.0]], [[1.0]], [[1.0]]).covariance
     array([[0.5]])
     """
-    P, C, R = (np.asarray(x, dtype=np.float64) for x in (P, C, R))
+    C = shaped("C", C, None, None)
+    p, n = C.shape[-2:]
+    P, R = shaped("P", P, n, n), shaped("R", R, p, p)
+    common_batch({"P": P.shape[:-2], "C": C.shape[:-2], "R": R.shape[:-2]})
     Ct = np.swapaxes(C, -1, -2)
     S = symmetric(C @ P @ Ct + R)
-    G = np.swapaxes(np.linalg.solve(S, C @ P), -1, -2)
+    try:
+        G = np.swapaxes(np.linalg.solve(S, C @ P), -1, -2)
+    except np.linalg.LinAlgError:
+        raise ArgumentError(
+            "the covariance C P C' + R of the innovation is singular, expected a "
+            "measurement with noise, R above zero"
+        ) from None
     left = np.eye(P.shape[-1]) - G @ C
     after = left @ P @ np.swapaxes(left, -1, -2) + G @ R @ np.swapaxes(G, -1, -2)
     return KalmanUpdate(G, S, symmetric(after))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class KalmanFilter:
     """Steady Kalman filter of a linear model.
@@ -194,6 +215,7 @@ class KalmanFilter:
         return result
 
 
+@explained
 def kalman_filter(
     model: StateSpace, process: Any, measurement: Any, *, dt: float | None = None
 ) -> KalmanFilter:
@@ -256,7 +278,7 @@ def kalman_filter(
     # densities, those of the inputs as densities of the states
     n, m = model.B.shape[-2:]
     R = weight("measurement", measurement, model.C.shape[-2], definite=True)
-    given = np.shape(process)
+    given = real_array("process", process).shape
     on_states = m != n and bool(given) and given[-1] == n
     W = weight("process", process, n if on_states else m, definite=False)
     G = np.eye(n) if on_states else model.B
@@ -284,6 +306,7 @@ def kalman_filter(
     return KalmanFilter(model, L, P, closed_poles(error))
 
 
+@explained
 def lqg(
     regulator: StateFeedback, observer: KalmanFilter, *, sensors: Any = None
 ) -> LinearController:

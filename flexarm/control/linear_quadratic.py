@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
-from .._support.options import explained, place_of
+from .._support.options import explained, explained_class, place_of
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
@@ -25,6 +25,7 @@ from ._matrices import closed_poles, riccati, sampled_cost, times
 Array = NDArray[np.float64]
 
 
+@explained
 def quadratic_weights(
     model: StateSpace,
     *,
@@ -79,7 +80,13 @@ def quadratic_weights(
         result = np.zeros(len(names))
         for name, size in given.items():
             place = place_of(kind, name, names)
-            result[place] = positive_number(f"{kind}[{name!r}]", size) ** -2
+            try:
+                result[place] = positive_number(f"{kind}[{name!r}]", size) ** -2
+            except OverflowError:
+                raise ArgumentError(
+                    f"{kind}[{name!r}] is {size:g}, expected a size whose square is a "
+                    "number"
+                ) from None
         return result
 
     if not isinstance(inputs, Mapping):
@@ -97,6 +104,7 @@ def quadratic_weights(
     return Q, np.diag(weights("inputs", inputs, model.inputs))
 
 
+@explained
 def energy_weight(
     arm: Arm, q: Any, *, joint_stiffness: Any = 1.0, fast: bool = False
 ) -> Array:
@@ -150,6 +158,7 @@ def energy_weight(
     return Q
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class StateFeedback:
     r"""Law :math:`\tau = \tau_0 - K (x - x_0)` of the whole state of an arm.

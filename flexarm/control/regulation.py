@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import common_batch
 from .._support.description import Description
-from .._support.options import check_choice
+from .._support.options import check_choice, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import gravity_forces
@@ -47,6 +47,7 @@ def _condensed(arm: Arm, q: Array) -> Array:
     return np.asarray(aa - af @ np.linalg.solve(ff, np.swapaxes(af, -1, -2)))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class SetPointPD(Description):
     r"""PD control to a set point, with compensation of gravity and deflection.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_motors
 from .._support.description import Description
+from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
@@ -21,6 +22,7 @@ from ._states import with_joints
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class StrainFeedback(Description):
     r"""Velocity servos of the joints whose command follows the strain of the links.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
+from .._support.options import explained
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
 from ..bodies.joints import Joint
@@ -68,6 +69,7 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
     return result
 
 
+@explained
 def build_arm(
     description: AnyDescription, bodies: Sequence[Body], **options: Any
 ) -> Arm:
@@ -148,6 +150,7 @@ def build_arm(
     return Arm(placed, **options)
 
 
+@explained
 def kinematic_arm(description: AnyDescription, **options: Any) -> Arm:
     """Arm with the joints of a description, for kinematics alone.
 

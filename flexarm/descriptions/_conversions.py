@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
+from .._support.options import explained
 from ..arm import Arm
 from ..bodies.body import Body
 from ..errors import ModelError
@@ -27,6 +28,7 @@ Array = NDArray[np.float64]
 AnyDescription: TypeAlias = JointFrames | BodyScrews | SpatialScrews | DenavitHartenberg
 
 
+@explained
 def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     """Joint frames of the same tree.
 
@@ -62,6 +64,7 @@ def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     return _frames_of_screws(body_screws(given))
 
 
+@explained
 def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     """Body-fixed screws of the same tree, without joint frames.
 
@@ -107,6 +110,7 @@ def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     return BodyScrews(references, screws, frames.parents)
 
 
+@explained
 def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
     """Spatial screws of the same tree, a product of exponentials, by (11) and (12).
 
@@ -136,6 +140,7 @@ def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
     return spatial_of_body(body_screws(given))
 
 
+@explained
 def denavit_hartenberg(
     given: AnyDescription | Arm, convention: str = "standard"
 ) -> DenavitHartenberg:

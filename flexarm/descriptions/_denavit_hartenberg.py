@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from .. import se3
 from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles
-from .._support.options import check_choice
+from .._support.options import check_choice, explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._joint_frames import JointFrames
 from ._joint_tree import JointTree
-from .poses import check_pose, check_poses, pose
+from .poses import check_pose, check_poses, is_list, pose
 
 Array = NDArray[np.float64]
 
@@ -43,14 +42,14 @@ def _about_x(alpha: float, a: float) -> Array:
 
 def _read_rows(rows: Any) -> tuple[list[Array], list[Any]]:
     """Numbers of each row, and its kind or None."""
-    if isinstance(rows, str) or not isinstance(rows, Iterable):
+    if not is_list(rows):
         raise ModelError(f"rows are {rows!r}, expected one for each joint")
     wanted = "expected a, alpha, d, theta and perhaps the kind"
     numbers: list[Array] = []
     kinds: list[Any] = []
     for i, row in enumerate(rows):
         what = f"Denavit-Hartenberg row {i} (counted from 0)"
-        if isinstance(row, str) or not isinstance(row, Iterable):
+        if not is_list(row):
             raise ModelError(f"{what} is {row!r}, {wanted}")
         entries = tuple(row)
         if len(entries) not in (4, 5):
@@ -84,7 +83,7 @@ def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
             "kinds are given beside Denavit-Hartenberg rows that name them, expected "
             "one of the two; replace(rows=..., kinds=None) changes both"
         )
-    if isinstance(kinds, str) or not isinstance(kinds, Iterable):
+    if not is_list(kinds):
         raise ModelError(f"kinds are {kinds!r}, expected one for each row")
     given = list(kinds)
     if len(given) != n:
@@ -92,6 +91,7 @@ def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
     return [_known_kind(i, kind) for i, kind in enumerate(given)]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class DenavitHartenberg(JointTree):
     r"""Chain by Denavit-Hartenberg parameters.

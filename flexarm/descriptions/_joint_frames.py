@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._support.checks import as_array
+from .._support.options import explained_class
 from ..errors import ModelError
 from ._joint_tree import JointTree
 from .poses import check_poses, product
@@ -18,6 +19,7 @@ from .poses import check_poses, product
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class JointFrames(JointTree):
     r"""Arm by body-fixed joint frames (variant 1).

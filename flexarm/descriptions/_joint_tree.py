@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..bodies.joints import unit_screw
 from ..errors import ArgumentError, ModelError
-from .poses import point_and_pitch
+from .poses import is_list, point_and_pitch
 
 Array = NDArray[np.float64]
 Tree = TypeVar("Tree", bound="JointTree")
@@ -25,7 +24,7 @@ def check_parents(parents: Any, n: int) -> tuple[int, ...]:
     """Parent of each of n joints, -1 for the base; a chain for None."""
     if parents is None:
         return tuple(range(-1, n - 1))
-    if not isinstance(parents, Iterable):
+    if not is_list(parents):
         raise ModelError(f"parents are {parents!r}, expected one number for each joint")
     given = tuple(parents)
     if len(given) != n:
@@ -45,7 +44,7 @@ def check_parents(parents: Any, n: int) -> tuple[int, ...]:
 
 def check_screws(screws: Any) -> tuple[Array, ...]:
     """Unit screws of each joint, (6, n_i)."""
-    if not isinstance(screws, Iterable):
+    if not is_list(screws):
         raise ModelError(f"screws are {screws!r}, expected one or more for each joint")
     result = []
     for i, item in enumerate(screws):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import as_array
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..bodies.joints import unit_vector
 from ..errors import ModelError
 from .poses import turn_to
@@ -31,6 +31,7 @@ SUBGROUPS: dict[str, int] = {
 }
 
 
+@explained
 def motion_subgroup(
     name: str,
     axis: Any = (0.0, 0.0, 1.0),

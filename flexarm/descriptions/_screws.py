@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
+from .._support.options import explained_class
 from ._joint_tree import JointTree
 from .poses import check_poses, pose, product
 
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class BodyScrews(JointTree):
     r"""Arm by body-fixed screws, without joint frames (variant 2).
@@ -124,6 +126,7 @@ class BodyScrews(JointTree):
         return BodyScrews(references, screws, self.parents)
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class SpatialScrews(JointTree):
     r"""Arm by screws in the base frame, a product of exponentials (variant 3).

@@ -67,6 +67,12 @@ def turn_to(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
+def is_list(value: Any) -> bool:
+    """Whether a value has entries, one behind the other."""
+    single = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
+    return isinstance(value, Iterable) and not single
+
+
 def check_pose(what: str, value: Any) -> Array:
     """Return a read-only pose, or refuse another matrix."""
     C = as_array(what, value, (4, 4))
@@ -78,7 +84,7 @@ def check_pose(what: str, value: Any) -> Array:
 
 def check_poses(what: str, value: Any, n: int | None = None) -> Array:
     """Return n read-only poses, (n, 4, 4)."""
-    if not isinstance(value, Iterable) or isinstance(value, str):
+    if not is_list(value):
         raise ModelError(f"{what} is {value!r}, expected a 4 x 4 pose for each joint")
     items = list(value)
     if n is not None and len(items) != n:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support.checks import short_text
 from .._support.optional import required
+from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._functions import ArmFunction
@@ -16,6 +18,7 @@ from ._functions import ArmFunction
 _ALIVE: list[Any] = []
 
 
+@explained
 def casadi_function(
     arm: Arm,
     name: str = "forward_dynamics",
@@ -96,7 +99,14 @@ def _classes(casadi: Any) -> tuple[Any, Any]:
 
         def setup(self, title: str, ins: Any, outs: Any, options: Any) -> None:
             self._ins, self._outs = ins, outs
-            self.construct(title, options)
+            try:
+                self.construct(title, options)
+            except (NotImplementedError, RuntimeError) as error:
+                raise ArgumentError(
+                    f"options is {short_text(options)}, which CasADi refuses "
+                    f"({short_text(str(error))}), expected a dictionary of options of "
+                    "casadi.Callback"
+                ) from None
 
         def get_n_in(self) -> int:
             return len(self._ins)

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
+from .._calls.arguments import finite_number, real_array
+from .._support.options import explained
 from ..errors import ArgumentError, SingularityError
 from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
 
+@explained
 def series(model: Model, second: Model) -> Model:
     """Model whose outputs are the inputs of a second one: an actuator, then an arm.
 
@@ -60,6 +62,7 @@ def series(model: Model, second: Model) -> Model:
     )
 
 
+@explained
 def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
     r"""Closed loop of a model and a controller that sees all its outputs.
 
@@ -117,6 +120,7 @@ def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
             f"{controller.D.shape[-2]} outputs, expected the {p} outputs and the {m} "
             "inputs of the model"
         )
+    sign = finite_number("sign", sign)
     # u = (1 - s Dk D)^-1 (r + s Ck xk + s Dk C x)
     inside = np.eye(m) - sign * controller.D @ model.D
     if (np.linalg.cond(inside) > 1e14).any():

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._support.optional import required
+from .._support.options import explained
 from ._modes import single
 from ._system import LinearSystem
 
 
+@explained
 def to_control(model: LinearSystem, name: str | None = None) -> Any:
     """Return the model as ``control.StateSpace``, with its names.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._support.options import explained
 from ..errors import ArgumentError, SingularityError
 from ._modes import balanced
 from ._system import LinearSystem
@@ -18,6 +19,7 @@ Complex = NDArray[np.complex128]
 MAX_ENTRIES = 1 << 22  # of all matrices that are computed together
 
 
+@explained
 def frequency_response(model: LinearSystem, omega: Any) -> Complex:
     r"""Transfer matrix :math:`C (i\omega - A)^{-1} B + D` at frequencies.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._support.options import explained
 from ..errors import ArgumentError
 from .loops import closed_loop, rates_of, read_controller, sampled
 from .state_space import StateSpace, check_model
@@ -67,6 +68,7 @@ def damping_of(rates: Complex) -> Array:
     return np.where(np.isinf(size), 1.0, np.where(size > 0.0, ratio, 0.0))
 
 
+@explained
 def root_locus(
     model: StateSpace, values: Any, controller: Any = None, *, name: str | None = None
 ) -> RootLocus:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import explained
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
@@ -365,6 +366,7 @@ class ModalTest:
         )
 
 
+@explained
 def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     r"""Modes that the inputs move, by the test of Popov, Belevitch and Hautus.
 
@@ -410,6 +412,7 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     return _test(model, model.B, "controllable", model.inputs, tolerance, False)
 
 
+@explained
 def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     r"""Modes that the outputs show, by the test of Popov, Belevitch and Hautus.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from .._calls.arm_like import ArmLike
+from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..dynamics.operational_space import node_numbers
 from ..errors import ArgumentError
@@ -57,23 +60,37 @@ def node_of_words(
 
 def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
     """Numbers of signals given by names or numbers."""
-    if isinstance(wanted, str | int):
-        wanted = [wanted]
     if isinstance(wanted, slice):
         return list(range(len(names)))[wanted]
     found = []
-    for item in wanted:
+    for item in items_of(what, wanted, str | int | np.integer):
         if isinstance(item, str):
             if item not in names:
                 raise ArgumentError(
-                    f"{what} has no {item!r}, expected some of "
-                    f"{', '.join(map(repr, names))}{did_you_mean(item, names)}"
+                    f"{what} has no {short_text(item)}, expected some of "
+                    f"{listed(names)}{did_you_mean(item, names)}"
                 )
             found.append(names.index(item))
-        elif isinstance(item, bool) or not -len(names) <= int(item) < len(names):
+            continue
+        whole = isinstance(item, int | np.integer) and not isinstance(item, bool)
+        if not whole or not -len(names) <= item < len(names):
             raise ArgumentError(
-                f"{what} has no number {item!r}, expected one below {len(names)}"
+                f"{what} has no number {short_text(item)}, expected one below "
+                f"{len(names)}, or a name"
             )
-        else:
-            found.append(int(item) % len(names))
+        found.append(int(item) % len(names))
+    if not found:
+        raise ArgumentError(f"{what} is empty, expected one signal or more")
     return found
+
+
+def items_of(what: str, given: Any, single: Any) -> list[Any]:
+    """Return the entries of a list, or one of a `single` kind as a list, or raise."""
+    if isinstance(given, single):
+        return [given]
+    many = isinstance(given, list | tuple | range | np.ndarray)
+    if not many or getattr(given, "ndim", 1) == 0:
+        raise ArgumentError(
+            f"{what} is {short_text(given)}, expected a name or a list of names"
+        )
+    return list(given)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import explained
 from ..errors import ArgumentError
 from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of, single
 from ._system import LinearSystem, Model
@@ -139,6 +140,7 @@ def _pair(block: Array) -> tuple[Array, Array]:
     return np.array([[s.real, s.imag], [-s.imag, s.real]]), own
 
 
+@explained
 def modal_truncation(
     model: Model, frequency: float, *, match_static: bool = True
 ) -> Model:
@@ -255,6 +257,7 @@ class Reduction:
         return self.message
 
 
+@explained
 def balanced_reduction(
     model: LinearSystem, order: int, *, match_static: bool = False
 ) -> Reduction:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
+from .._support.options import explained
 from .._support.printing import Printed, Sheet
 from ..errors import ArgumentError
 from ._linearize import linearize
@@ -158,6 +159,7 @@ class Robustness(Printed):
         return Sheet(tuple(lines))
 
 
+@explained
 def robustness(
     make: Callable[..., ArmLike],
     ranges: Mapping[str, Any],

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._calls.arguments import check_finite, positive_number, real_array
+from .._support.options import explained
 from .._support.printing import Printed
 from ..errors import ArgumentError
 from ._names import indices
@@ -125,6 +126,7 @@ class LinearSystem(Printed):
             changes[name] = None if value is None else value[index]
         return self.replace(**changes)
 
+    @explained
     def select(self: Model, inputs: Any = None, outputs: Any = None) -> Model:
         """Return the model of some inputs and outputs, by names or numbers.
 

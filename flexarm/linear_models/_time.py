@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, finite_number, positive_number, real_array
+from .._support.options import explained
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
+MAX_DELAY = 1000  # samples, each a state of every input
 
+
+@explained
 def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     r"""Discrete model of a continuous one whose inputs are held between samples.
 
@@ -65,9 +69,17 @@ def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     """
     _continuous(model, "discretize")
     h = positive_number("dt", dt)
-    late = 0.0 if delay == 0.0 else positive_number("delay", delay)
+    late = finite_number("delay", delay)
+    if late < 0.0:
+        raise ArgumentError(f"delay is {late:g} s, expected zero or more")
     n, m = model.n_states, model.B.shape[-1]
-    whole = int(np.ceil(late / h * (1.0 - 1e-12)))  # samples until an input acts
+    # samples until an input acts
+    whole = int(min(np.ceil(late / h * (1.0 - 1e-12)), 1e9))
+    if whole > MAX_DELAY:
+        raise ArgumentError(
+            f"delay is {late:g} s, {whole:.3g} samples, each of which is a state of "
+            f"every input; expected at most {MAX_DELAY} samples"
+        )
     rest = whole * h - late  # time for which the newer of two inputs acts
     rest = rest if rest > 1e-12 * h else 0.0
     A, B = held(model.A, model.B, h)
@@ -137,6 +149,7 @@ class Response(NamedTuple):
     x: Array
 
 
+@explained
 def step_response(model: LinearSystem, t: Any) -> Response:
     """Outputs after a unit step of each input at t = 0, exact at all times.
 
@@ -177,6 +190,7 @@ def step_response(model: LinearSystem, t: Any) -> Response:
     return Response(t, y, x)
 
 
+@explained
 def impulse_response(model: LinearSystem, t: Any) -> Response:
     """Outputs after a unit impulse of each input at t = 0, exact at all times.
 
@@ -224,6 +238,7 @@ def impulse_response(model: LinearSystem, t: Any) -> Response:
     return Response(t, y, x)
 
 
+@explained
 def response(model: LinearSystem, t: Any, u: Any = None, x0: Any = None) -> Response:
     """Outputs for given inputs and start, exact for inputs that are held.
 

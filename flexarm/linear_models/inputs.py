@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
-from ._names import axes_of, node_and_name, node_of_words
+from ._names import axes_of, items_of, node_and_name, node_of_words
 
 Array = NDArray[np.float64]
 
@@ -169,8 +169,7 @@ def read_inputs(arm: ArmLike, given: Any) -> list[Input]:
     """Inputs from the argument of `linearize`."""
     if given is None:
         return [actuators()]
-    single = isinstance(given, str | Input)
-    found = [_read_one(arm, item) for item in ([given] if single else given)]
+    found = [_read_one(arm, item) for item in items_of("inputs", given, str | Input)]
     if not found:
         raise ArgumentError(
             "inputs is empty, expected at least one, such as 'actuators'"

@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
+from .._support.checks import short_text
 from .._support.options import place_of
 from ..errors import ArgumentError, ModelError
-from ._names import node_of_words
+from ._names import items_of, node_of_words
 from ._node_outputs import (
     accelerometer,
     gyroscope,
@@ -359,8 +360,8 @@ def read_outputs(arm: ArmLike, given: Any) -> list[Output]:
     """Outputs from the argument of `linearize`."""
     if given is None:
         return [joint_positions()]
-    single = isinstance(given, str | Output) or _is_strain(given)
-    found = [_read_one(arm, item) for item in ([given] if single else given)]
+    listed = [given] if _is_strain(given) else items_of("outputs", given, str | Output)
+    found = [_read_one(arm, item) for item in listed]
     if not found:
         raise ArgumentError(
             "outputs is empty, expected at least one, such as 'joint positions'"
@@ -385,8 +386,8 @@ def _read_one(arm: ArmLike, item: Any) -> Output:
             node, what, axes = words
             return _ON_NODES[what](node, axes)
     raise ArgumentError(
-        f"outputs has {item!r}, expected {', '.join(map(repr, _NAMED))}, '<node> "
-        "position' (velocity, acceleration, rotation, angular velocity, accelerometer, "
-        "gyroscope), with axes or without, such as 'tip position xy', ('strain', link, "
-        "distance), or a result of a function of flexarm.outputs"
+        f"outputs has {short_text(item)}, expected {', '.join(map(repr, _NAMED))}, "
+        "'<node> position' (velocity, acceleration, rotation, angular velocity, "
+        "accelerometer, gyroscope), with axes or without, such as 'tip position xy', "
+        "('strain', link, distance), or a result of a function of flexarm.outputs"
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._support.options import explained
 from ..bodies.maps import cross_matrix, rotation
 from ..bodies.profile import BeamProfile
 from ..bodies.sections import Section
@@ -178,6 +179,7 @@ class LinkLoads:
         return sections
 
 
+@explained
 def link_loads(
     arm: ArmLike,
     q: Any,

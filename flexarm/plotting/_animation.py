@@ -13,7 +13,7 @@ from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, save_gif
 from ._skeleton import Shape, find_shapes, magnify
-from ._snapshots import nearest
+from ._snapshots import count_frames, nearest
 from .canvas import check_motion, color, early_end, pyplot
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def animate(
     Raises
     ------
     ArgumentError
-        If `fps` or `speed` is not positive.
+        If `fps` or `speed` is not positive, or the frames are more than 100,000.
 
     Notes
     -----
@@ -228,12 +228,8 @@ def animate(
     51
     """
     check_motion(traj)
-    if not (fps > 0.0 and speed > 0.0):
-        raise ArgumentError(
-            f"fps is {fps:g} and speed {speed:g}, expected numbers above zero"
-        )
     arm, t = traj.arm, traj.t[: int(np.min(traj.completed))]
-    count = round(float(t[-1] - t[0]) * fps / speed) + 1
+    count = count_frames(float(t[-1] - t[0]), fps, speed)
     chosen = nearest(t, np.linspace(t[0], t[-1], count))
     # frames first, then members
     q = np.moveaxis(traj.q.reshape(-1, len(traj.t), arm.nq)[:, chosen], 1, 0)

@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm
+from .._calls.arguments import check_arm, finite_number
 from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._histories import plane_axes
 from ._skeleton import Shape, find_plane, find_shapes, magnify
-from .canvas import GREY, ZOOM, color, draw_legend, finish, is_solid, make_axes
+from .canvas import (
+    GREY,
+    ZOOM,
+    check_axes,
+    color,
+    draw_legend,
+    finish,
+    is_solid,
+    make_axes,
+)
 
 Array = NDArray[np.float64]
 
@@ -72,7 +81,7 @@ class ArmDrawing:
         ax: Any,
         extent: Array | None = None,
     ) -> None:
-        self.arm, self.scale = arm, float(scale)
+        self.arm, self.scale = arm, finite_number("scale", scale)
         shapes = self._shapes(q)
         self.plane = _choose_plane(arm, plane, ax)
         self._columns = (0, 1, 2) if self.plane == "3d" else plane_axes(self.plane)
@@ -267,6 +276,8 @@ class ArmDrawing:
 
 def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
     """Plane of a drawing: the given one, or that of the arm, or three dimensions."""
+    if ax is not None:
+        check_axes(ax)
     if plane is None:
         plane = "3d" if ax is not None and is_solid(ax) else find_plane(arm)
         if plane is None and ax is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import explained
 from ..errors import ArgumentError
 from .canvas import check_motion, color, finish, make_axes, style
 
@@ -37,6 +38,7 @@ def _draw(ax: Any, t: Array, values: Array, names: Sequence[str]) -> list[Any]:
     return lines
 
 
+@explained
 def joints(
     traj: Trajectory, *, rates: bool = False, degrees: bool = False, ax: Any = None
 ) -> list[Any]:
@@ -115,6 +117,7 @@ def _joint_label(units: set[str], per_second: str) -> str:
     return f"joint {what}" + (f" ({' or '.join(found)})" if found else "")
 
 
+@explained
 def deflections(
     traj: Trajectory,
     bodies: str | Sequence[str] | None = None,
@@ -196,6 +199,7 @@ def deflections(
     return lines
 
 
+@explained
 def tip(traj: Trajectory, *, plane: str | None = None, ax: Any = None) -> list[Any]:
     """Position of the tip over time, or its path in a plane.
 
@@ -264,6 +268,7 @@ def plane_axes(plane: str) -> tuple[int, int]:
     return "xyz".index(plane[0]), "xyz".index(plane[1])
 
 
+@explained
 def energies(
     traj: Trajectory, *, ledger: bool = False, hold: bool = False, ax: Any = None
 ) -> list[Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._support.options import explained
 from ..errors import ArgumentError
 from .canvas import GREY, color, draw_legend, finish, pyplot
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _WIDTH = 1.96  # standard deviations to both sides of 95 % of white noise
 
 
+@explained
 def identification(
     result: Identification, *, signals: Any = None, record: int = 0, ax: Any = None
 ) -> list[Any]:
@@ -107,7 +109,10 @@ def _axes(ax: Any, rows: int) -> Any:
         size = (9.0, 0.8 + 2.0 * rows)
         figure = plt.figure(figsize=size, layout="constrained")
         return figure.subplots(rows, 2, squeeze=False, sharex="col")
-    axes = np.asarray(ax, dtype=object)
+    axes = (
+        np.array(ax, dtype=object) if isinstance(ax, list | tuple | np.ndarray) else ax
+    )
+    axes = np.asarray(axes, dtype=object)
     axes = axes[np.newaxis] if axes.ndim == 1 else axes
     if axes.shape != (rows, 2):
         raise ArgumentError(

@@ -28,6 +28,7 @@ from .canvas import pyplot
 Array = NDArray[np.float64]
 
 _PAUSE = 0.05  # s between pictures while a slider moves
+MAX_STEP = 1e100
 _BEND = 0.1  # deflection at the end of a slider, of the length of the body
 _TURN = 0.3  # rad, of modes that only turn
 _SHOWN = 8  # frequencies
@@ -267,6 +268,11 @@ def slider_limits(arm: Arm, q: Array) -> Array:
 
 def round_step(minimum: float) -> float:
     """Return the first number from `minimum` that is 1, 2 or 5 times a power of ten."""
+    if not 0.0 < minimum < MAX_STEP:
+        raise ArgumentError(
+            f"the sliders of the arm would span {minimum:g}, expected sizes, masses "
+            "and a scale of a robot"
+        )
     power = 10.0 ** np.floor(np.log10(minimum))
     return float(next(m * power for m in (1, 2, 5, 10) if m * power > 0.999 * minimum))
 

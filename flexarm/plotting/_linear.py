@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import real_array
+from .._support.options import explained
 from ..errors import ArgumentError, SingularityError
 from ..linear_models.loops import frequencies, rates_of
 from ..linear_models.state_space import StateSpace, check_model
 from ._histories import _draw
-from .canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
+from .canvas import COLORS, check_axes, color, draw_legend, finish, make_axes, pyplot
 
 if TYPE_CHECKING:
     from ..linear_models import RootLocus
@@ -44,6 +46,7 @@ def _pairs(model: StateSpace) -> list[str]:
     return [f"{y} by {u}" for y in model.outputs for u in model.inputs]
 
 
+@explained
 def step_response(
     model: StateSpace,
     t: Any = None,
@@ -125,6 +128,7 @@ def _duration(model: StateSpace) -> Array:
     return np.linspace(0.0, end, 801)
 
 
+@explained
 def bode(
     model: StateSpace,
     omega: Any = None,
@@ -180,7 +184,13 @@ def bode(
     """
     check_model(model)
     model = model.select(inputs, outputs)
-    if omega is None:
+    if omega is not None:
+        omega = np.atleast_1d(real_array("omega", omega))
+        if omega.ndim > 1 or not omega.size:
+            raise ArgumentError(
+                f"omega has shape {omega.shape}, expected a list of rates in rad/s"
+            )
+    else:
         rates = _rates(model).ravel()
         omega = frequencies(rates, _POINTS, model.dt, beyond=10.0)
         undamped = np.abs(rates.real) < 1e-9 * np.abs(rates)
@@ -218,15 +228,17 @@ def _two(ax: Any) -> tuple[Any, Any]:
             2, 1, sharex=True, figsize=(6.4, 5.2), layout="constrained"
         )
         return axes[0], axes[1]
-    pair = np.ravel(np.asarray(ax, dtype=object))
+    pair = np.ravel(ax).tolist() if isinstance(ax, np.ndarray) else ax
+    pair = list(pair) if isinstance(pair, list | tuple) else [pair]
     if len(pair) != 2:
         raise ArgumentError(
-            "ax is one of matplotlib's axes, expected a pair: for the gain and for the "
-            "phase, such as plt.subplots(2, 1, sharex=True)[1]"
+            f"ax has {len(pair)} of matplotlib's axes, expected a pair: for the gain "
+            "and for the phase, such as plt.subplots(2, 1, sharex=True)[1]"
         )
-    return pair[0], pair[1]
+    return check_axes(pair[0]), check_axes(pair[1])
 
 
+@explained
 def poles_zeros(
     model: StateSpace, *, limit: float | None = None, ax: Any = None
 ) -> tuple[Any, Any]:
@@ -296,6 +308,7 @@ def poles_zeros(
     return poles, zeros
 
 
+@explained
 def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) -> Any:
     """Poles over a gain or a parameter: branches from crosses to dots.
 

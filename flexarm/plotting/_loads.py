@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ..loads import LinkLoads
 from .canvas import GREY, color, finish, make_axes
@@ -24,6 +24,7 @@ _UNITS = {"force": "force (N)", "moment": "moment (N m)", "stress": "stress (MPa
 _NONE = 1e-9  # of the largest: rounding is not drawn
 
 
+@explained
 def link_loads(
     loads: Any, kind: str = "moment", *, by_strain: bool = False, ax: Any = None
 ) -> list[Any]:

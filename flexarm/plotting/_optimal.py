@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from .canvas import color, finish, make_axes
 
@@ -21,6 +21,7 @@ _KINDS = ("torques", "tip error", "speeds")
 _MILLI = 1e3
 
 
+@explained
 def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     """Phase plane of the fastest motion along a path.
 
@@ -91,6 +92,7 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     return shown
 
 
+@explained
 def optimal_motion(
     motion: OptimalMotion, kind: str = "torques", *, limits: Any = None, ax: Any = None
 ) -> list[Any]:
@@ -162,6 +164,7 @@ def optimal_motion(
     return lines
 
 
+@explained
 def trade_off(
     motions: Sequence[OptimalMotion] | TradeOff,
     *,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ..linear_models import Robustness
 from .canvas import COLORS, finish, make_axes
@@ -22,6 +22,7 @@ _QUANTITIES = {
 }
 
 
+@explained
 def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) -> Any:
     """Worst damping, decay or margin over one range, or two.
 

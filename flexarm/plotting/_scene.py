@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import positive_number, real_array
+from .._calls.arguments import check_numbers, real_array
 from .._support.optional import required
 from .._support.options import explained
 from ..arm import Arm
@@ -38,7 +38,7 @@ from ..errors import ArgumentError
 from ._scene_layout import controls, ground, layout, path, title
 from ._scene_parts import Look, dress, traces
 from ._skeleton import bends, find_shapes, magnify
-from ._snapshots import nearest
+from ._snapshots import count_frames, nearest
 from .canvas import color, early_end
 
 if TYPE_CHECKING:
@@ -225,8 +225,6 @@ def scene(
     """
     from ..simulation.methods import Trajectory
 
-    for name, value in (("fps", fps), ("speed", speed)):
-        positive_number(name, value)
     items = list(shown) if isinstance(shown, list | tuple) else [shown]
     for item in items:
         if not isinstance(item, Arm | Trajectory):
@@ -236,10 +234,10 @@ def scene(
             )
     if not items:
         raise ArgumentError("shown is empty, expected at least one arm or motion")
-    factors = _each(
-        "scale", np.broadcast_to(scale, np.shape(scale) or len(items)), items
-    )
-    names = _each("labels", labels or _labels(items), items)
+    scales = real_array("scale", scale)
+    check_numbers("scale", scales)
+    factors = _each("scale", np.broadcast_to(scales, scales.shape or len(items)), items)
+    names = _each("labels", _labels(items) if labels is None else labels, items)
     poses = _poses(items, q, alone=not isinstance(shown, list | tuple))
     times = _times(items, fps, speed)
     members = _members(items, poses, times, factors, names)
@@ -308,7 +306,7 @@ def _times(items: list[Any], fps: float, speed: float) -> Array | None:
             f"one motion ends at {last:g} s, before another starts at {first:g} s, "
             "expected motions over a common time"
         )
-    return np.linspace(first, last, round((last - first) * fps / speed) + 1)
+    return np.linspace(first, last, count_frames(last - first, fps, speed))
 
 
 def _members(

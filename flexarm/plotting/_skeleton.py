@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import kinematics
+from .._calls.arguments import finite_number, real_array
 from ..arm import Arm
 from ..bodies.body import Body
 from ..bodies.joints import JOINT_KINDS
@@ -111,13 +112,13 @@ def bends(arm: Arm) -> bool:
 
 def magnify(arm: Arm, q: ArrayLike, scale: float) -> Array:
     """Return q with all modal coordinates multiplied."""
-    result = np.array(q, dtype=np.float64)
+    result = np.array(real_array("q", q))
     if result.ndim == 0 or result.shape[-1] != arm.nq:
         raise ArgumentError(
             f"q has shape {result.shape}, the arm has {arm.nq} positions, expected "
             f"(..., {arm.nq}); see arm.position_names"
         )
-    result[..., arm.motor_position_slice.stop :] *= scale
+    result[..., arm.motor_position_slice.stop :] *= finite_number("scale", scale)
     return result
 
 

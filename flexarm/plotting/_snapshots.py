@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.checks import short_text
+from .._support.options import explained
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from .canvas import COLORS, check_motion, draw_legend, pyplot
@@ -15,8 +18,11 @@ if TYPE_CHECKING:
     from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
+MAX_SHAPES = 1000  # of one picture
+MAX_FRAMES = 100_000  # of an animation, an hour at the usual rate
 
 
+@explained
 def snapshots(
     traj: Trajectory,
     times: ArrayLike | int = 6,
@@ -67,9 +73,19 @@ def snapshots(
             f"traj holds a batch of shape {traj.q.shape[:-2]}, expected one motion"
         )
     t = traj.t[: traj.completed]
-    if isinstance(times, int):
-        times = np.linspace(t[0], t[-1], times)
-    wanted = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    if isinstance(times, int | np.integer):
+        if not 0 < times <= MAX_SHAPES:
+            raise ArgumentError(
+                f"times is {short_text(times)}, expected 1 to {MAX_SHAPES} shapes, or "
+                "their times"
+            )
+        times = np.linspace(t[0], t[-1], int(times))
+    wanted = np.atleast_1d(real_array("times", times))
+    if wanted.ndim > 1 or not wanted.size:
+        raise ArgumentError(
+            f"times has shape {wanted.shape}, expected a list of one time or more"
+        )
+    check_numbers("times", wanted)
     slack = 1e-9 * float(t[-1] - t[0])
     if np.any((wanted < t[0] - slack) | (wanted > t[-1] + slack)):
         raise ArgumentError(
@@ -84,6 +100,17 @@ def snapshots(
         lines["links"].set_label(f"{t[i]:.4g} s")
     draw_legend(drawing.ax)
     return drawing
+
+
+def count_frames(span: float, fps: float, speed: float) -> int:
+    """Return the number of frames of a motion that lasts `span` seconds, or raise."""
+    count = span * positive_number("fps", fps) / positive_number("speed", speed) + 1.0
+    if not count <= MAX_FRAMES:
+        raise ArgumentError(
+            f"fps is {fps:g} and speed {speed:g}, {count:.3g} frames for {span:g} s, "
+            f"expected at most {MAX_FRAMES:,}"
+        )
+    return round(count)
 
 
 def nearest(t: Array, wanted: Array) -> NDArray[np.intp]:

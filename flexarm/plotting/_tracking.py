@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ._histories import _draw
 from .canvas import color, finish, make_axes
@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 _KINDS = ("motion", "errors", "commands")
 
 
+@explained
 def tracking(
     run: LoopRun, kind: str = "motion", *, degrees: bool = False, ax: Any = None
 ) -> list[Any]:

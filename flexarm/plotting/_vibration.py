@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ..vibration import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
@@ -30,6 +30,7 @@ _QUANTITIES = {
 }
 
 
+@explained
 def vibration(
     modes: VibrationModes,
     mode: int = 0,
@@ -118,6 +119,7 @@ def _size(modes: VibrationModes, mode: int) -> float:
     return 1.0 / far if far > 0.0 else 0.0
 
 
+@explained
 def workspace(
     found: WorkspaceMap,
     quantity: str = "frequency",

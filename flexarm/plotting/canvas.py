@@ -45,13 +45,25 @@ def early_end(motions: Sequence[Any]) -> str:
     return f", incomplete: ends at {min(ends):.4g} s" if ends else ""
 
 
+def check_axes(ax: Any) -> Any:
+    """Return `ax` if it is one object of axes, or raise."""
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ArgumentError(
+            f"ax is of type {type(ax).__name__}, expected one matplotlib Axes, such as "
+            "the second result of plt.subplots()"
+        )
+    return ax
+
+
 def make_axes(
     ax: Any, size: tuple[float, float] = (6.4, 3.6), *, solid: bool = False
 ) -> Any:
     """Return `ax`, or the axes of a new figure (with three axes if `solid`)."""
     plt = pyplot()
     if ax is not None:
-        return ax
+        return check_axes(ax)
     figure = plt.figure(figsize=size, layout="constrained")
     ax = figure.add_subplot(projection="3d" if solid else None)
     if solid:

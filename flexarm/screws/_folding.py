@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.maps import core_array
+from .._support.options import explained
 from ..se3 import so3_hat
 
 Array = NDArray[np.float64]
@@ -24,6 +25,7 @@ def blocks(real: Array, dual: Array) -> Array:
     )
 
 
+@explained
 def lower_wedge(vector: Any) -> Array:
     """Matrix [.]^ of a dual vector, for products from the left with dual vectors.
 
@@ -51,6 +53,7 @@ def lower_wedge(vector: Any) -> Array:
     return blocks(so3_hat(a[..., 0, :]), so3_hat(a[..., 1, :]))
 
 
+@explained
 def upper_wedge(vector: Any) -> Array:
     """Matrix with a subscript wedge of a dual vector, for use left of folded matrices.
 
@@ -81,6 +84,7 @@ def upper_wedge(vector: Any) -> Array:
     return np.asarray(-lower_wedge(a).swapaxes(-1, -2))
 
 
+@explained
 def fold_mass(matrix: Any) -> Array:
     """Matrix that folds dual vectors with a 3 x 3 inertia between them.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.maps import core_array
+from .._support.options import explained
 from ..errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
@@ -17,6 +18,7 @@ from ._rotations import rotation_apply, rotation_bracket
 Array = NDArray[np.float64]
 
 
+@explained
 def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
     """Dual screw, twist or wrench of its parts.
 
@@ -44,6 +46,7 @@ def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
     )
 
 
+@explained
 def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
     """Dual line of a revolute joint in its own frame.
 
@@ -96,6 +99,7 @@ def unit_screws() -> Array:
     return dual_screw(np.eye(6))
 
 
+@explained
 def shift_screw(p: Any, screw: Any) -> Array:
     """Dual screw referred to another point, in the same axes.
 
@@ -134,6 +138,7 @@ def shift_screw(p: Any, screw: Any) -> Array:
     return np.concatenate([axis, moment], axis=-1)
 
 
+@explained
 def turn_screw(X: Any, screw: Any) -> Array:
     """Dual screw in other axes, referred to the same point.
 
@@ -171,6 +176,7 @@ def turn_screw(X: Any, screw: Any) -> Array:
     return np.concatenate(halves, axis=-1)
 
 
+@explained
 def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
     """Time derivative of a dual line or screw of an earlier joint in a later frame.
 
@@ -219,6 +225,7 @@ def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
     return np.asarray(bracket(twist, core_array("screw", screw, (2, 6))))
 
 
+@explained
 def mode_twists(
     torsion: Any,
     bending_y: Any,
@@ -294,6 +301,7 @@ def mode_twists(
     return result
 
 
+@explained
 def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
     """Elastic partial twists of a link, one dual screw for each mode.
 
@@ -328,6 +336,7 @@ def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
     return dual_screw(twists, none) if projecting else dual_screw(none, twists)
 
 
+@explained
 def power(twist: Any, wrench: Any) -> Any:
     """Power of a dual wrench on a dual twist, to first order, at eps = 1.
 

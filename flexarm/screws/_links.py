@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.maps import core_array
+from .._support.options import explained
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
 
@@ -21,6 +22,7 @@ def pair(real: Array, dual: Array, axis: int) -> Array:
     return np.stack([real, dual], axis=axis)
 
 
+@explained
 def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
     """Dual rotation of a rotation and a small angle.
 
@@ -59,6 +61,7 @@ def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
     return pair(A, se3.so3_hat(core_array("angle", angle, (3,))) @ A, -3)
 
 
+@explained
 def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
     """Dual pose of a pose and a small displacement.
 
@@ -95,6 +98,7 @@ def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
     return pair(T, delta @ T, -3)
 
 
+@explained
 def elastic_pose(angle: Any, displacement: Any, position: Any) -> Array:
     """Dual pose of the tip of an elastic link in the frame of its root.
 
@@ -139,6 +143,7 @@ def elastic_pose(angle: Any, displacement: Any, position: Any) -> Array:
     return result
 
 
+@explained
 def link_pose(angle: Any, displacement: Any, position: Any, joint: Any) -> Array:
     """Dual pose of an elastic link followed by a joint.
 
@@ -182,6 +187,7 @@ def _body_rate(inverse_: Array, rate: Array) -> tuple[Array, Array]:
     return real @ fixed, real @ elastic + dual @ fixed
 
 
+@explained
 def rotation_velocity(X: Any, X_rate: Any) -> Array:
     """Dual angular velocity from a dual rotation and its rate.
 
@@ -223,6 +229,7 @@ def rotation_velocity(X: Any, X_rate: Any) -> Array:
     return pair(se3.so3_vee(real), se3.so3_vee(dual), -2)
 
 
+@explained
 def pose_velocity(T: Any, T_rate: Any) -> Array:
     """Dual twist from a dual pose and its rate.
 

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import count_of
 from .._calls.maps import core_array
+from .._core import MAX_BODIES
+from .._support.options import explained
 from ..errors import ArgumentError
 from ._folding import blocks, exchange_matrix, lower_wedge
 from ._lines import mode_twists
@@ -20,6 +23,7 @@ from ._lines import mode_twists
 Array = NDArray[np.float64]
 
 
+@explained
 def paper_twist(twist: Any) -> Array:
     """Dual twist or screw as a vector of the paper.
 
@@ -49,6 +53,7 @@ def paper_twist(twist: Any) -> Array:
     return np.ascontiguousarray(halves).reshape(*t.shape[:-2], 12)
 
 
+@explained
 def twist_from_paper(vector: Any) -> Array:
     """Dual twist or screw of a vector of the paper.
 
@@ -78,6 +83,7 @@ def twist_from_paper(vector: Any) -> Array:
     return np.ascontiguousarray(parts).reshape(*x.shape[:-1], 2, 6)
 
 
+@explained
 def paper_wrench(wrench: Any) -> Array:
     """Dual wrench as a vector of the paper, force first.
 
@@ -105,6 +111,7 @@ def paper_wrench(wrench: Any) -> Array:
     return np.roll(paper_twist(core_array("wrench", wrench, (2, 6))), 6, axis=-1)
 
 
+@explained
 def wrench_from_paper(vector: Any) -> Array:
     """Dual wrench of a vector of the paper.
 
@@ -132,6 +139,7 @@ def wrench_from_paper(vector: Any) -> Array:
     return twist_from_paper(np.roll(core_array("vector", vector, (12,)), 6, axis=-1))
 
 
+@explained
 def paper_rotation_matrix(X: Any) -> Array:
     """Dual rotation as a 6 x 6 matrix, an element of G1.
 
@@ -157,6 +165,7 @@ def paper_rotation_matrix(X: Any) -> Array:
     return blocks(X[..., 0, :, :], X[..., 1, :, :])
 
 
+@explained
 def paper_pose_matrix(T: Any) -> Array:
     """Dual pose as a 7 x 7 matrix, an element of G2.
 
@@ -189,6 +198,7 @@ def paper_pose_matrix(T: Any) -> Array:
     return result
 
 
+@explained
 def pose_from_paper(matrix: Any) -> Array:
     """Dual pose of a 7 x 7 matrix of the paper.
 
@@ -236,6 +246,7 @@ def pose_from_paper(matrix: Any) -> Array:
     return result
 
 
+@explained
 def paper_shift_matrix(p: Any) -> Array:
     """Change of the reference point of a 12-vector.
 
@@ -263,6 +274,7 @@ def paper_shift_matrix(p: Any) -> Array:
     return blocks(np.broadcast_to(np.eye(6), wedge.shape), wedge)
 
 
+@explained
 def paper_turn_matrix(X: Any) -> Array:
     """Change of the axes of a 12-vector.
 
@@ -292,6 +304,7 @@ def paper_turn_matrix(X: Any) -> Array:
     return blocks(turn, np.zeros_like(turn))
 
 
+@explained
 def paper_adjoint_matrix(T: Any) -> Array:
     """Dual screw transformation as a matrix on 12-vectors.
 
@@ -325,6 +338,7 @@ def paper_adjoint_matrix(T: Any) -> Array:
     return blocks(turn, lower_wedge(T[..., :3, 3]) @ turn)
 
 
+@explained
 def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
     """Basis of the elastic partial twists, each axis repeated for n modes.
 
@@ -340,18 +354,27 @@ def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
     basis : (12, 6 n) ndarray of float
         Eqs. 69 and 72, projecting form eq. 95.
 
+    Raises
+    ------
+    ArgumentError
+        If `n` is not a whole number of 1 or more, or above the most bodies of an arm.
+
     Examples
     --------
     >>> import flexarm as fa
     >>> fa.screws.paper_screw_basis(1)[:6, 0]  # rows of the dual angular part
     array([0., 0., 0., 1., 0., 0.])
     """
+    count = count_of("n", n, 1)
+    if count > MAX_BODIES:
+        raise ArgumentError(f"n is {count}, expected at most {MAX_BODIES}")
     lines = np.zeros((12, 6))
     lines[[0, 1, 2, 6, 7, 8], range(6)] = 1.0
     basis = lines if projecting else exchange_matrix() @ lines
-    return np.repeat(basis, n, axis=1)
+    return np.repeat(basis, count, axis=1)
 
 
+@explained
 def paper_mode_matrix(
     torsion: Any,
     bending_y: Any,

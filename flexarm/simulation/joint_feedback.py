@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, real_array
 from .._calls.arm_like import ArmLike
 from .._support.description import Description
+from .._support.options import explained_class
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class JointFeedback(Description):
     r"""PD control of the joints, as `torque` of `simulate`.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
+from .._support.checks import short_text
 from ..constraints import constraint_jacobian
 from ..errors import ArgumentError, ModelError
 from ..model.loops import Coupling
@@ -109,14 +110,17 @@ def held_coordinates(arm: ArmLike, held: Any) -> Mask:
         items = [names]
     if items and all(isinstance(x, str) for x in items):
         return _named(arm, items, mask)
-    index = np.asarray(items if items else np.zeros(0, int))
+    try:
+        index = np.asarray(items if items else np.zeros(0, int))
+    except (TypeError, ValueError):
+        index = np.asarray([np.nan])
     if index.dtype == bool and index.shape == mask.shape:
         return np.array(index, dtype=bool)
     whole = index.dtype.kind in "iu" and index.ndim == 1
     if not whole or not ((-arm.nv <= index) & (index < arm.nv)).all():
         raise ArgumentError(
-            f"held is {held!r}, expected None, 'joints', 'motors', names out of "
-            f"arm.coordinate_names, numbers below {arm.nv} or a mask of {arm.nv}"
+            f"held is {short_text(held)}, expected None, 'joints', 'motors', names out "
+            f"of arm.coordinate_names, numbers below {arm.nv} or a mask of {arm.nv}"
         )
     mask[index] = True
     return mask
@@ -132,8 +136,8 @@ def _named(arm: ArmLike, names: list[str], mask: Mask) -> Mask:
             mask[arm.body_joint_slice(name)] = True
         except ModelError:
             raise ArgumentError(
-                f"held names {name!r}, expected 'joints', 'motors' or names out of "
-                f"arm.coordinate_names, such as {known[0]!r}"
+                f"held names {short_text(name)}, expected 'joints', 'motors' or names "
+                f"out of arm.coordinate_names, such as {known[0]!r}"
             ) from None
     return mask
 

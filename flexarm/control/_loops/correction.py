@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array
+from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._matrices import solve
@@ -122,6 +123,7 @@ class Comparison:
         )
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class ComputedTorque:
     r"""Joint forces that give the joints the desired acceleration, in one step.

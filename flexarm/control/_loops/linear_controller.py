@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, common_batch, positive_number, real_array
 from ..._support.description import Description
+from ..._support.options import explained_class
 from ...errors import ArgumentError
 from .._matrices import times
 from ..sensors import JOINTS, is_named
@@ -19,6 +20,7 @@ Array = NDArray[np.float64]
 _MATRICES = ("A", "B", "C", "D", "anti_windup")
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, init=False)
 class LinearController(Description):
     r"""Linear control law in discrete time, as `law` of `simulate_loop`.

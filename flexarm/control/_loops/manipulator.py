@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_motors
-from ..._support.options import check_choice
+from ..._support.options import check_choice, explained_class
 from ...arm import Arm
 from ...errors import ArgumentError, NotFiniteError
 from ...simulation.run import times
@@ -45,6 +45,7 @@ class _Lost(NotFiniteError):
     """No member of the batch is finite any more."""
 
 
+@explained_class
 class ManipulatorController:
     r"""Controller that computes on a model of the arm, and keeps its state.
 

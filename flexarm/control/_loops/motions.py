@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import real_array
+from ..._calls.arguments import finite_number, positive_number, real_array, shaped
+from ..._support.options import explained, explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 
@@ -51,6 +51,7 @@ class Sensed(NamedTuple):
     qd: Any
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RestToRest:
     """Motion of the joints from rest to rest, a polynomial of degree five in time.
@@ -86,18 +87,10 @@ class RestToRest:
     begin: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, above in (("duration", 0.0), ("begin", -np.inf)):
-            value = getattr(self, name)
-            number = float(value) if isinstance(value, Real) else np.nan
-            if not above < number < np.inf:
-                kind = "a positive time" if above == 0.0 else "a time"
-                raise ArgumentError(f"{name} is {value!r}, expected {kind} in s")
+        positive_number("duration", self.duration)
+        finite_number("begin", self.begin)
         for name in ("start", "end"):
-            array = np.array(real_array(name, getattr(self, name)))
-            if array.ndim == 0 or not np.isfinite(array).all():
-                raise ArgumentError(
-                    f"{name} is {array}, expected finite joint positions, one per joint"
-                )
+            array = np.array(shaped(name, getattr(self, name), None))
             object.__setattr__(self, name, array)
         try:
             np.broadcast_shapes(self.start.shape, self.end.shape)
@@ -107,6 +100,7 @@ class RestToRest:
                 "expected one position per joint in both"
             ) from None
 
+    @explained
     def __call__(self, t: float) -> Motion:
         """Motion at the time `t` in s."""
         s = min(max((t - self.begin) / self.duration, 0.0), 1.0)
@@ -118,6 +112,7 @@ class RestToRest:
         )
 
 
+@explained
 def node_deformations(arm: Arm, q: Any) -> Array:
     r"""Rotation and displacement of every node by the modes of its body.
 

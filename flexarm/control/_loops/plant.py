@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import count_of
+from ..._calls.arguments import count_of, finite_number
+from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.methods import Trajectory
@@ -22,6 +22,7 @@ from .motions import Sensed
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True)
 class JointSensors:
     """Joint sensors with rounding, noise and delay; by default exact.
@@ -57,10 +58,10 @@ class JointSensors:
 
     def __post_init__(self) -> None:
         for name in ("resolution", "rate_resolution", "noise", "rate_noise"):
-            value = getattr(self, name)
-            size = float(value) if isinstance(value, Real) else np.nan
-            if not 0.0 <= size < np.inf:
-                raise ArgumentError(f"{name} is {value!r}, expected zero or more")
+            if finite_number(name, getattr(self, name)) < 0.0:
+                raise ArgumentError(
+                    f"{name} is {getattr(self, name)}, expected zero or more"
+                )
         for name in ("delay", "seed"):
             count_of(name, getattr(self, name), 0)
 
@@ -109,6 +110,7 @@ class JointSensors:
         )
 
 
+@explained_class
 class SimulatedPlant:
     """Simulated arm in place of the real one: takes commands, returns joint readings.
 
