@@ -506,8 +506,8 @@ DESIGN = [
     ),
     mutant(
         PLOTS + "_skeleton.py",
-        "result[..., arm.motor_position_slice.stop :] *= scale",
-        "result[..., arm.motor_position_slice.start :] *= scale",
+        "arm.motor_position_slice.stop :] *= finite_number",
+        "arm.motor_position_slice.start :] *= finite_number",
         "motors magnified as deformations are",
         "plotting_linear plotting_optimal plotting_arms scene",
     ),
