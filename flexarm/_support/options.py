@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..errors import ArgumentError, FlexarmError
+from .documented import unfit
 from .kinds import bound_arguments, wrong_kind
 
 P = ParamSpec("P")
@@ -23,6 +25,17 @@ _EXAMINED = (
     RecursionError,
     TypeError,
     ValueError,
+)
+# packages whose errors are not those of the user's own functions
+_INSIDE = (
+    "flexarm",
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "casadi",
+    "jax",
+    "plotly",
+    "xarray",
 )
 # names that other packages, or earlier versions, have for the same thing
 _ELSEWHERE = {
@@ -111,8 +124,8 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **options)
         except FlexarmError:
             raise
-        except _EXAMINED:
-            refusal = _misfit(function, args, options)
+        except _EXAMINED as error:
+            refusal = _misfit(function, args, options, error)
             if refusal is None:
                 raise
         raise refusal
@@ -121,20 +134,48 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def explained_class(made: C) -> C:
-    """Apply `explained` to the constructor of a class."""
-    made.__init__ = explained(made.__init__)  # type: ignore[misc]
+    """Apply `explained` to the constructor and the public methods of a class.
+
+    Functions of other modules that a class has as its methods stay as they are.
+    """
+    for name, member in list(vars(made).items()):
+        inner = getattr(member, "__func__", member)
+        public = name[0] != "_" or name in ("__init__", "__call__")
+        if not public or not inspect.isfunction(inner) or hasattr(inner, "__wrapped__"):
+            continue
+        if inner.__module__ != made.__module__:
+            continue
+        wrapped: Any = explained(inner)
+        if isinstance(member, classmethod | staticmethod):
+            wrapped = type(member)(wrapped)
+        setattr(made, name, wrapped)
     return made
+
+
+def _is_of_user(error: Exception) -> bool:
+    """Whether an error comes out of a function of the user."""
+    trace = error.__traceback__
+    while trace is not None:
+        package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package not in _INSIDE and package not in sys.stdlib_module_names:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _misfit(
     function: Callable[..., object],
     args: tuple[object, ...],
     options: dict[str, object],
+    error: Exception,
 ) -> ArgumentError | None:
     """Error that says why arguments do not fit a function, None if they do."""
     bound = bound_arguments(function, args, options)
     if bound is not None:
-        return wrong_kind(function, bound)
+        refusal = wrong_kind(function, bound)
+        if refusal is None and not _is_of_user(error):
+            refusal = unfit(function, bound)
+        return refusal
     signature = inspect.signature(function)
     name = function.__qualname__.removesuffix(".__init__")
     known = {k: p for k, p in signature.parameters.items() if k != "self"}
