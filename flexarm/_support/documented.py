@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,8 @@ def _fits(value: Any, kind: str) -> bool:
         }.get(kind, isinstance(value, str | int))
     if kind.startswith(("mapping", "dict")):
         return isinstance(value, Mapping)
+    if kind.startswith(("sequence", "list", "tuple")):
+        return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
     if _ARRAY.match(kind):
         return _is_numeric(value)
     if re.fullmatch(r"[A-Z][A-Za-z]+", kind):

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import real_array
 from .._calls.records import Options
 from ..arm import Arm
+from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
 from ..simulation.core_loop import run_core
 from ..simulation.run import Run
@@ -23,6 +25,19 @@ def with_joints(arm: Arm, joints: Array) -> Array:
     """Positions (..., nq) with these joints, and zero motors and modes."""
     rest = np.zeros((*joints.shape[:-1], arm.nq - arm.nu))
     return np.concatenate([joints, rest], axis=-1)
+
+
+def read_state(arm: Arm, q: Any, qd: Any) -> tuple[Array, Array]:
+    """Positions (..., nq) and velocities (..., nv), NaN where a state is lost."""
+    found = []
+    for name, value, size in (("q", q, arm.nq), ("qd", qd, arm.nv)):
+        array = real_array(name, value)
+        if array.ndim == 0 or array.shape[-1] != size:
+            raise ArgumentError(
+                f"{name} has shape {array.shape}, expected (..., {size})"
+            )
+        found.append(array)
+    return found[0], found[1]
 
 
 def known(q: Array, neutral: Array) -> Array:

@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
 from ._checks import gains, refuse_poses, rows
 from ._matrices import times
-from ._states import known
+from ._states import known, read_state
 from .composite import desired_at
 
 Array = NDArray[np.float64]
@@ -173,7 +173,7 @@ class AdaptiveControl:
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) of a sample in N m or N; moves the estimate on."""
         arm = self.arm
-        q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        q, qd = read_state(self.arm, q, qd)
         if self._t is not None and t > self._t:
             self.theta = self.theta + (t - self._t) * self._rate
         q_d, qd_d, qdd_d = desired_at(self.desired, t)

@@ -23,7 +23,7 @@ from ..statics import equilibrium
 from ..statics.coordinates import read_arm
 from ._checks import gains, refuse_constraints, refuse_poses, rows
 from ._matrices import closed_poles, companion, solve, symmetric, times
-from ._states import with_joints
+from ._states import read_state, with_joints
 
 Array = NDArray[np.float64]
 
@@ -257,7 +257,7 @@ class CompositeControl(Description):
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) of the joints in N m or N, for `simulate`."""
         arm, n = self.arm, self.arm.nu
-        q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        q, qd = read_state(self.arm, q, qd)
         q_d, qd_d, qdd_d = desired_at(self.desired, t)
         M = arm._model.quiet("mass_matrix")(q)  # NaN for a state that is lost
         coupling = M[..., :n, n:]

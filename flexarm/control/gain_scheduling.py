@@ -19,7 +19,7 @@ from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
 from ._checks import one_line, refuse_poses, rows
 from ._matrices import times
-from ._states import with_joints
+from ._states import read_state, with_joints
 from .linear_quadratic import lqr
 
 Array = NDArray[np.float64]
@@ -168,7 +168,7 @@ class GainSchedule(Description):
 
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
-        q, qd = np.asarray(q, dtype=np.float64), np.array(qd, dtype=np.float64)
+        q, qd = read_state(self.arm, q, qd)
         rest = self._rest
         if rest is None:
             wanted, rate = (np.asarray(x) for x in self.target(t)[:2])

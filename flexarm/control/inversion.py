@@ -19,7 +19,7 @@ from ..statics import equilibrium
 from ..statics.coordinates import read_arm
 from ._checks import gains, refuse_constraints, refuse_poses, rows
 from ._matrices import closed_poles, companion, solve
-from ._states import with_joints
+from ._states import read_state, with_joints
 from .composite import desired_at
 
 Array = NDArray[np.float64]
@@ -240,7 +240,7 @@ class Inversion(Description):
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) of the joints in N m or N, for `simulate`."""
         arm, E = self.arm, self.E
-        q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        q, qd = read_state(self.arm, q, qd)
         y_d, yd_d, ydd_d = desired_at(self.desired, t)
         w, z = self.bandwidth, self.damping_ratio
         v = ydd_d + 2.0 * z * w * (yd_d - qd @ E.T) + w**2 * (y_d - q @ E.T)

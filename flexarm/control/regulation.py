@@ -20,7 +20,7 @@ from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
 from ._checks import gains, one_line, refuse_poses, rows
 from ._matrices import symmetric
-from ._states import known, with_joints
+from ._states import known, read_state, with_joints
 
 Array = NDArray[np.float64]
 
@@ -249,7 +249,7 @@ class SetPointPD(Description):
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
         arm, acting = self.arm, self.arm.actuator_indices
-        q, qd = np.asarray(q), np.asarray(qd)
+        q, qd = read_state(arm, q, qd)
         error = self.reference - q[..., acting]
         tau = self.kp * error - self.kd * qd[..., acting]
         at = known(q, arm.neutral)  # the error is NaN for a state that is lost

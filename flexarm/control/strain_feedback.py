@@ -17,7 +17,7 @@ from ..linear_models import linearize, outputs
 from ..statics import equilibrium
 from ._checks import gains, refuse_poses, rows
 from ._loops.linear_controller import LinearController
-from ._states import with_joints
+from ._states import read_state, with_joints
 
 Array = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ class StrainFeedback(Description):
                     gauge = outputs.strain(body.name, 0.0)
                     S[at] = linearize(arm, found.q, outputs=gauge).C[:, : arm.nv]
         else:
-            C = linearize(arm, found.q, outputs=list(self.gauges)).C
+            C = linearize(arm, found.q, outputs=self.gauges).C
             if C.shape[-2] != arm.nu or C[..., arm.nv :].any():
                 raise ArgumentError(
                     f"gauges are {C.shape[-2]} signals, expected {arm.nu} of positions "
@@ -145,8 +145,8 @@ class StrainFeedback(Description):
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
         n = self.arm.nu
-        off = self.q - np.asarray(q, dtype=np.float64)
-        rate = np.asarray(qd, dtype=np.float64)[..., :n]
+        q, qd = read_state(self.arm, q, qd)
+        off, rate = self.q - q, qd[..., :n]
         wanted = self.bandwidth * off[..., :n] - self.gain * (off @ self.S.T)
         return np.asarray(self.feedforward + self.servo * (wanted - rate))
 

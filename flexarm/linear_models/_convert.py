@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._support.checks import short_text
 from .._support.optional import required
 from .._support.options import explained
+from ..errors import ArgumentError
 from ._modes import single
 from ._system import LinearSystem
 
@@ -47,6 +49,11 @@ def to_control(model: LinearSystem, name: str | None = None) -> Any:
         what: [text.replace(".", " ") for text in getattr(model, what)]
         for what in ("states", "inputs", "outputs")
     }
+    if name is not None and "." in name:
+        raise ArgumentError(
+            f"name is {short_text(name)}, expected a name without a dot, which "
+            "python-control refuses"
+        )
     options = {} if name is None else {"name": name}
     dt = 0 if model.dt is None else model.dt
     return control.ss(model.A, model.B, model.C, model.D, dt, **names, **options)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, finite_number
+from .._calls.arguments import check_arm, finite_number, real_array
 from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -141,6 +141,11 @@ class ArmDrawing:
         shapes : sequence of Shape
             One for each configuration of the drawing.
 
+        Raises
+        ------
+        ArgumentError
+            If they are not as many as the configurations.
+
         Examples
         --------
         As `animate` does, which finds the shapes of all frames in one call first:
@@ -155,6 +160,11 @@ class ArmDrawing:
         >>> print(drawing.lines[0]["tip"].get_xdata())  # in m
         [2.]
         """
+        if len(shapes) != len(self.lines):
+            raise ArgumentError(
+                f"shapes has {len(shapes)} entries, expected {len(self.lines)}, one "
+                "for each configuration"
+            )
         for lines, shape in zip(self.lines, shapes, strict=True):
             for part, line in lines.items():
                 self.set_points(line, shape.part(part)[:, self._columns])
@@ -179,7 +189,7 @@ class ArmDrawing:
         (array([1.2]), array([0.4]))
         """
         move = line.set_data_3d if self.plane == "3d" else line.set_data
-        move(*np.asarray(points).T)
+        move(*real_array("points", points).T)
 
     def recolor(self, colors: Sequence[Any]) -> None:
         """Give each configuration its own colour.
@@ -188,6 +198,11 @@ class ArmDrawing:
         ----------
         colors : sequence
             One color for each configuration.
+
+        Raises
+        ------
+        ArgumentError
+            If they are not as many as the configurations.
 
         Examples
         --------
@@ -198,6 +213,11 @@ class ArmDrawing:
         >>> [lines["tip"].get_color() for lines in drawing.lines]
         ['0.7', 'tab:red']
         """
+        if len(colors) != len(self.lines):
+            raise ArgumentError(
+                f"colors has {len(colors)} entries, expected {len(self.lines)}, one "
+                "for each configuration"
+            )
         for lines, each in zip(self.lines, colors, strict=True):
             for part, line in lines.items():
                 if part != "base":
