@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_LONGEST = 400  # letters of a message
+
+
+def _sentence(message: Any) -> Any:
+    """Text in one line, without the middle of what a user has made too long."""
+    if not isinstance(message, str):
+        return message
+    if not message.isprintable():
+        message = " ".join(message.split())
+    if len(message) > _LONGEST:  # names, then the whole
+        message = re.sub(
+            r"'[^']{60,}'|[^\s'\"]{60,}", lambda word: word[0][:40] + "...", message
+        )
+    if len(message) > _LONGEST:
+        message = f"{message[:240]} ... {message[-150:]}"
+    return message
 
 
 class FlexarmError(Exception):
-    """Base class of all exceptions of flexarm."""
+    """Base class of all exceptions of flexarm: a message in one line."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*map(_sentence, args))
 
 
 class ModelError(FlexarmError, ValueError):

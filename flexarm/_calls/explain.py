@@ -15,6 +15,7 @@ from .._support.checks import short_text
 from ..errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
 from .arguments import any_of, common_batch, real_array
 from .arm_like import AnyArm, ArmLike, StackLike
+from .operands import check_class_of_out
 
 # arguments with nq entries
 POSITIONS = ("q", "q0", "q1")
@@ -93,6 +94,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
         raise ArgumentError(
             f"out is {short_text(out)}, expected an ndarray of shape {batch + core}"
         )
+    check_class_of_out(out)
     at = max(out.ndim - len(core), 0)
     try:  # out may have more leading axes than the arguments
         fits = np.broadcast_shapes(batch, out.shape[:at]) == out.shape[:at]

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import as_array, as_numbers, inertia_matrix
+from .._support.checks import as_array, as_numbers, inertia_matrix, short_text
 from .._support.description import Description
 from ..errors import ArgumentError, ModelError
 
@@ -280,8 +280,8 @@ class Drive(Description):
             self.motor_friction, CoulombFriction
         ):
             raise ModelError(
-                f"motor_friction of the drive is {self.motor_friction!r}, expected "
-                "CoulombFriction"
+                f"motor_friction of the drive is {short_text(self.motor_friction)}, "
+                "expected CoulombFriction"
             )
         self._check_stator()
         self._check_motor()

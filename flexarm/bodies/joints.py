@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import as_array, as_numbers, as_vector, check_rotation
+from .._support.checks import (
+    as_array,
+    as_numbers,
+    as_vector,
+    check_rotation,
+    short_text,
+)
 from .._support.description import Description
 from .._support.options import did_you_mean, explained_class
 from ..errors import ModelError
@@ -169,9 +175,9 @@ class Joint(Description):
     stops: Stops | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in JOINT_KINDS:
+        if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
             raise ModelError(
-                f"unknown joint kind {self.kind!r}, expected one of "
+                f"unknown joint kind {short_text(self.kind)}, expected one of "
                 f"{', '.join(map(repr, JOINT_KINDS))}"
                 f"{did_you_mean(self.kind, JOINT_KINDS)}"
             )
@@ -480,7 +486,8 @@ def _check_joint_forces(joint: Joint) -> None:
         value = getattr(joint, name)
         if value is not None and not isinstance(value, kind):
             raise ModelError(
-                f"{name} of the joint is {value!r}, expected {kind.__name__} or None"
+                f"{name} of the joint is {short_text(value)}, expected "
+                f"{kind.__name__} or None"
             )
     if joint.rest != 0.0 and joint.stiffness == 0.0:
         raise ModelError(

@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import MAX_MODES
-from .._support.checks import as_array, check_inertia, check_square, inertia_matrix
+from .._support.arrays import kind_of
+from .._support.checks import (
+    as_array,
+    check_inertia,
+    check_square,
+    inertia_matrix,
+    short_text,
+)
 from .._support.options import explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
@@ -31,9 +38,10 @@ Array = NDArray[np.float64]
 
 def _check_joint(name: str, joint: object) -> Joint:
     if not isinstance(joint, Joint):
+        text = isinstance(joint, str)
+        such = f", such as flexarm.Joint({short_text(joint)})" if text else ""
         raise ModelError(
-            f"joint of body {name!r} is {type(joint).__name__}, expected flexarm.Joint"
-            + (f", such as flexarm.Joint({joint!r})" if isinstance(joint, str) else "")
+            f"joint of body {name!r} is {kind_of(joint)}, expected flexarm.Joint{such}"
         )
     return joint
 
@@ -95,8 +103,8 @@ class RigidBody(Body):
             pairs = [(key, value) for key, value in items]
         except (TypeError, ValueError):
             raise ModelError(
-                f"nodes of body {name!r} are {self.nodes!r}, expected a mapping of "
-                "names to positions"
+                f"nodes of body {name!r} are {short_text(self.nodes)}, expected a "
+                "mapping of names to positions"
             ) from None
         nodes = []
         for key, value in pairs:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
-from ..errors import ArgumentError
+from .._support.options import check_choice
 
 # methods, with the suffixes of their kernels "forward_dynamics"
 _METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
@@ -153,9 +153,8 @@ def forward_dynamics(
         return model.forward_dynamics_basic(q, qd, tau, out)
     if method == "composite":
         return model.forward_dynamics_composite(q, qd, tau, out)
-    raise ArgumentError(
-        f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
-    )
+    check_choice("method", method, _METHODS)
+    return None  # not reached: it is none of them
 
 
 def bias_forces(
