@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_LONGEST = 400  # letters of a message
+_LONGEST = 395  # letters of a message
 
 
 def _sentence(message: Any) -> Any:

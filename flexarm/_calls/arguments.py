@@ -70,7 +70,7 @@ def real_array(name: str, value: Any) -> Any:
             f"{name} is {_named(value)}, expected an array of real numbers{hint}"
         )
     if not np.can_cast(array.dtype, np.float64):
-        hint = "; np.array(..., float) rounds them" if array.dtype.kind in "fO" else ""
+        hint = "; np.array(..., float) rounds them" if array.dtype.kind in ("f", "O") else ""
         raise ArgumentError(
             f"{name} is {short_text(value)} of type {str(array.dtype)[:40]}, expected "
             f"an array of real numbers (float64){hint}"

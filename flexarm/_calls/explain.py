@@ -90,11 +90,11 @@ def leading(
 
 def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise if an array cannot store a result."""
+    check_class_of_out(out)
     if not isinstance(out, np.ndarray):
         raise ArgumentError(
             f"out is {short_text(out)}, expected an ndarray of shape {batch + core}"
         )
-    check_class_of_out(out)
     at = max(out.ndim - len(core), 0)
     try:  # out may have more leading axes than the arguments
         fits = np.broadcast_shapes(batch, out.shape[:at]) == out.shape[:at]

@@ -22,11 +22,12 @@ def operand_names(gufunc: Any) -> list[str]:
 
 
 def check_class_of_out(out: Any) -> None:
-    """Raise for an array for results that has a mask or two axes always."""
-    if isinstance(out, np.ma.MaskedArray | np.matrix):
+    """Raise for an array for results that is not one of NumPy, or has a mask."""
+    foreign = hasattr(out, "__array__") and not isinstance(out, np.ndarray)
+    if foreign or isinstance(out, np.ma.MaskedArray | np.matrix):
         raise ArgumentError(
-            f"out is of type {kind_of(out)}, expected an ndarray; np.asarray makes one "
-            "that shares its memory"
+            f"out is of type {kind_of(out)}, expected an ndarray, such as np.asarray "
+            "makes, which may share its memory"
         )
 
 

@@ -57,7 +57,11 @@ def plain_array(value: Any) -> NDArray[Any]:
         )
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.asarray(np.from_dlpack(value))
-    return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype.kind == "O" and hasattr(value, "to_numpy"):
+        # columns of a data frame that could have missing values
+        return as_floats(array) if all(map(_is_real, array.flat)) else array
+    return array
 
 
 def has_unit(value: Any) -> bool:

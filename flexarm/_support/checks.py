@@ -21,6 +21,9 @@ Array = NDArray[np.float64]
 POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
 
+# of masses, distances and moments of inertia: products of three are finite
+LARGEST = 1e100
+
 
 class _Bounded(reprlib.Repr):
     """Short `repr` of anything, in a time that does not grow with its size."""
@@ -248,10 +251,25 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
+    if mass > LARGEST or 0.0 < mass < 1.0 / LARGEST:
+        raise ModelError(
+            f"{who} has the mass {mass:g} kg, expected zero or {1.0 / LARGEST:g} to "
+            f"{LARGEST:g}"
+        )
+    away, scale = float(np.abs(com).max()), float(np.abs(about_origin).max())
+    if not away <= LARGEST:
+        raise ModelError(
+            f"{who} has its centre of mass {away:g} m away, expected at most "
+            f"{LARGEST:g}"
+        )
+    if not scale <= LARGEST:
+        raise ModelError(
+            f"{who} has a moment of inertia of {scale:g} kg m^2 about its frame, "
+            f"expected at most {LARGEST:g}"
+        )
     about_com = about_origin - mass * (
         float(com @ com) * np.eye(3) - np.outer(com, com)
     )
-    scale = float(np.abs(about_origin).max())
     if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
         raise ModelError(
             f"{who} has an inertia that is not symmetric, expected a symmetric one"
@@ -274,4 +292,9 @@ def positive(what: str, value: Any, unit: str) -> float:
     number = float(as_array(what, value, ()))
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
+    if not 1e-60 <= number <= 1e60:
+        raise ModelError(
+            f"{what} is {number:g} {unit}, whose powers underflow or overflow, "
+            "expected 1e-60 to 1e60"
+        )
     return number

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import (
+    LARGEST,
     as_array,
     as_numbers,
     as_vector,
@@ -187,7 +188,7 @@ class Joint(Description):
             axis=unit_vector("axis of the joint", self.axis),
             position=as_array("position of the joint", self.position, (3,)),
             rotation=rotation,
-            pitch=float(as_array("pitch of the joint", self.pitch, ())),
+            pitch=self._check_pitch(),
             subspace=self._check_subspace(),
             screw=self._check_screw(),
         )
@@ -195,6 +196,14 @@ class Joint(Description):
         self._set(axis2=self._check_axis2(), damping=self._check_damping())
         self._set(limits=self._check_limits())
         _check_joint_forces(self)
+
+    def _check_pitch(self) -> float:
+        pitch = float(as_array("pitch of the joint", self.pitch, ()))
+        if abs(pitch) > LARGEST:
+            raise ModelError(
+                f"pitch of the joint is {pitch:g} m/rad, expected at most {LARGEST:g}"
+            )
+        return pitch
 
     def _check_subspace(self) -> Array | None:
         if (self.subspace is None) != (self.kind != "subspace"):

@@ -118,12 +118,15 @@ class RigidBody(Body):
                 "other than 'base'"
             )
         self._set(mass=mass, com=com, inertia=inertia, nodes=tuple(nodes))
-        check_inertia(
-            f"body {name!r}",
-            mass,
-            com,
-            inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),
-        )
+        with np.errstate(all="ignore"):  # what overflows is refused
+            shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
+            check_inertia(f"body {name!r}", mass, com, inertia + shift)
+        if mass and com.any() and not (inertia + shift).max() > 1e-300:
+            raise ModelError(
+                f"body {name!r} has a moment of inertia that underflows, with "
+                f"{mass:g} kg {np.abs(com).max():g} m away, expected a larger one; "
+                "com=(0, 0, 0) makes it a point in its frame"
+            )
 
     def _sheet(self) -> Sheet:
         I = self.inertia
