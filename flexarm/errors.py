@@ -13,7 +13,8 @@ def _sentence(message: Any) -> Any:
     if not isinstance(message, str):
         return message
     if not message.isprintable():
-        message = " ".join(message.split())
+        words = " ".join(message.split())
+        message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
     if len(message) > _LONGEST:  # names, then the whole
         message = re.sub(
             r"'[^']{60,}'|[^\s'\"]{60,}", lambda word: word[0][:40] + "...", message

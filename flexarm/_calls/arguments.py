@@ -70,7 +70,11 @@ def real_array(name: str, value: Any) -> Any:
             f"{name} is {_named(value)}, expected an array of real numbers{hint}"
         )
     if not np.can_cast(array.dtype, np.float64):
-        hint = "; np.array(..., float) rounds them" if array.dtype.kind in ("f", "O") else ""
+        hint = (
+            "; np.array(..., float) rounds them"
+            if array.dtype.kind in ("f", "O")
+            else ""
+        )
         raise ArgumentError(
             f"{name} is {short_text(value)} of type {str(array.dtype)[:40]}, expected "
             f"an array of real numbers (float64){hint}"
@@ -110,7 +114,7 @@ def check_finite(name: str, array: Any, axes: int = 1) -> None:
 
 def _named(value: Any) -> str:
     """Text for a value that is not a number: itself, or its type."""
-    plain = value is None or isinstance(value, dict | set)
+    plain = value is None or isinstance(value, dict | set | int)
     return short_text(value) if plain else f"of type {kind_of(value)}"
 
 

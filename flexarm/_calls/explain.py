@@ -228,7 +228,7 @@ def explain(
     """
     try:
         one = any_of(arm)
-        if not isinstance(error, FlexarmError | TypeError | ValueError):
+        if not isinstance(error, FlexarmError | TypeError | ValueError | OverflowError):
             return error  # not of NumPy or of a kernel, such as MemoryError
         arrays = {name: real_array(name, value) for name, value in given.items()}
         batch = leading(arm, arrays, extra)

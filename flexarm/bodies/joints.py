@@ -182,6 +182,11 @@ class Joint(Description):
                 f"{', '.join(map(repr, JOINT_KINDS))}"
                 f"{did_you_mean(self.kind, JOINT_KINDS)}"
             )
+        if self.parent is not None and not isinstance(self.parent, str):
+            raise ModelError(
+                f"parent of the joint is {short_text(self.parent)}, expected the name "
+                "of a body or 'ground'"
+            )
         rotation = as_array("rotation of the joint", self.rotation, (3, 3))
         check_rotation("rotation of the joint", rotation)
         self._set(

@@ -7,7 +7,7 @@ nodes.  A rigid body has no modes.  All vectors of a body are in its own frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -345,6 +345,11 @@ class FlexibleBody(Body):
         if self.integrals is not None:
             self._check_integrals(self.integrals)
         if self.beam is not None:
+            if not isinstance(self.beam, BeamProfile):
+                raise ModelError(
+                    f"beam of body {name!r} is {kind_of(self.beam)}, expected that of "
+                    "a link of flexarm.beams or None"
+                )
             self.beam.check(f"body {name!r}", n, m)
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
@@ -438,7 +443,7 @@ class FlexibleBody(Body):
         who = f"body {self.name!r}"
         if not isinstance(integrals, ModalIntegrals):
             raise ModelError(
-                f"integrals of {who} is {type(integrals).__name__}, expected "
+                f"integrals of {who} is {kind_of(integrals)}, expected "
                 "flexarm.ModalIntegrals or None"
             )
         if integrals.n_modes != self.n_modes:
@@ -453,7 +458,13 @@ class FlexibleBody(Body):
             )
         integrals.check(who, self.mode_names)
 
-    def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
+    def _names(self, kind: str, names: Any, n: int) -> tuple[str, ...]:
+        fits = isinstance(names, Collection) and not isinstance(names, str | bytes)
+        if not fits or not all(isinstance(x, str | int | np.integer) for x in names):
+            raise ModelError(
+                f"{kind}_names of body {self.name!r} are {short_text(names)}, expected "
+                f"{n} names"
+            )
         result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))
         for name in result:
             check_name(kind, name)

@@ -88,7 +88,9 @@ class Loop(Description):
             if isinstance(given, str):
                 given = (given,) if given in DIRECTIONS else tuple(given)
             fits = isinstance(given, Collection) and len(given) > 0
-            if not fits or any(str(d) not in DIRECTIONS for d in given):
+            if not fits or not all(isinstance(d, str) for d in given):
+                fits = False
+            if not fits or any(d not in DIRECTIONS for d in given):
                 raise ModelError(
                     f"directions of the loop are {short_text(given)}, expected some of "
                     f"{', '.join(map(repr, DIRECTIONS))}"
@@ -99,7 +101,8 @@ class Loop(Description):
             end = getattr(self, name)
             if name == "second" and isinstance(end, str) and end == "ground":
                 continue
-            if not isinstance(end, list | tuple) or len(end) != 2:
+            pair = isinstance(end, list | tuple) and len(end) == 2
+            if not pair or not all(isinstance(x, str | int | np.integer) for x in end):
                 raise ModelError(
                     f"{name} end of the loop is {short_text(end)}, expected a pair "
                     "(body, node)" + (" or 'ground'" if name == "second" else "")
@@ -113,8 +116,9 @@ class Loop(Description):
             value = as_array(f"{name} of the loop", getattr(self, name), (3, 3))
             check_rotation(f"{name} of the loop", value)
             self._set(**{name: value})
+        _check_name("loop", self.name)
         if not self.name:
-            ends = ["ground" if e == "ground" else str(e[0]) for e in self._ends]
+            ends = ["ground" if e == "ground" else _word(e[0]) for e in self._ends]
             self._set(name="-".join(ends))
 
     @property
@@ -166,22 +170,35 @@ class Coupling(Description):
             )
         try:
             items = dict(self.coefficients).items()
+            if not all(isinstance(key, str) for key, _ in items):
+                raise TypeError
         except (TypeError, ValueError):
             raise ModelError(
                 f"coefficients of the coupling are {short_text(self.coefficients)}, "
                 "expected pairs of coordinate names and numbers"
             ) from None
         pairs = tuple(
-            (str(key), float(as_array(f"coefficient of {short_text(key)}", value, ())))
+            (key, float(as_array(f"coefficient of {short_text(key)}", value, ())))
             for key, value in items
         )
         if not any(value for _, value in pairs):
             raise ModelError(
                 "coefficients of the coupling are all zero, expected at least one other"
             )
+        _check_name("coupling", self.name)
         constant = float(as_array("constant of the coupling", self.constant, ()))
         name = self.name or "-".join(key for key, _ in pairs)
         self._set(coefficients=pairs, constant=constant, name=name)
+
+
+def _word(body: Any) -> str:
+    """Name or number of a body as part of a name."""
+    return body if isinstance(body, str) else short_text(int(body))
+
+
+def _check_name(kind: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise ModelError(f"name of the {kind} is {short_text(name)}, expected text")
 
 
 def check_constraints(arm: ArmLike) -> None:
