@@ -24,7 +24,7 @@ from . import (
 )
 from ._calls.arm_like import ArmLike, has_motor
 from ._core import FIDELITIES, Model
-from ._support.checks import as_array, as_vector
+from ._support.checks import as_array, as_vector, short_text
 from ._support.options import check_choice, did_you_mean, explained_class
 from ._support.printing import Sheet, Table
 from .bodies.body import GROUND
@@ -119,8 +119,8 @@ class Arm(ArmLike):
             tip = (bodies[-1].name, bodies[-1].n_nodes - 1)
         if not isinstance(tip, list | tuple) or len(tip) != 2:
             raise ModelError(
-                f"tip of the arm is {tip!r}, expected a pair (body, node) such as "
-                f"({bodies[-1].name!r}, 'tip')"
+                f"tip of the arm is {short_text(tip)}, expected a pair (body, node) "
+                f"such as ({bodies[-1].name!r}, 'tip')"
             )
         # sizes and indices, on which the following checks rely
         self._set(

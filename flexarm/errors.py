@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-MAX_LETTERS = 600  # of a message
+MAX_LETTERS = 395  # letters of a message
+
+
+def _sentence(message: Any) -> Any:
+    """Text in one line, without the middle of what a user has made too long."""
+    if not isinstance(message, str):
+        return message
+    if not message.isprintable():
+        words = " ".join(message.split())
+        message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
+    if len(message) > MAX_LETTERS:  # names, then the whole
+        message = re.sub(
+            r"'[^']{60,}'|[^\s'\"]{60,}", lambda word: word[0][:40] + "...", message
+        )
+    if len(message) > MAX_LETTERS:
+        message = f"{message[:240]} ... {message[-150:]}"
+    return message
 
 
 class FlexarmError(Exception):
-    """Base class of all exceptions of flexarm.
+    """Base class of all exceptions of flexarm: a message in one line."""
 
-    A message is one line; of a long one, such as one with a long name in it, the middle
-    is left out.
-    """
-
-    def __init__(self, message: object = "") -> None:
-        super().__init__(_one_line(str(message)))
-
-
-def _one_line(text: str) -> str:
-    """Text on one line, of `MAX_LETTERS` at most."""
-    line = " ".join(text.split()) if "\n" in text else text
-    if len(line) <= MAX_LETTERS:
-        return line
-    return f"{line[: MAX_LETTERS // 2]} ... {line[5 - MAX_LETTERS // 2 :]}"
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*map(_sentence, args))
 
 
 class ModelError(FlexarmError, ValueError):

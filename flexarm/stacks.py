@@ -12,6 +12,7 @@ from . import _core
 from ._calls import groups
 from ._calls.arm_like import StackLike
 from ._calls.failures import explained_of_stack
+from ._calls.operands import converted
 from ._calls.records import Rollout
 from .arm import Arm
 from .errors import ArgumentError, ModelError
@@ -123,6 +124,9 @@ class _Bound:
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """Compute each state with its arm; failures are those of the stack."""
         arms, index, _ = self._view
+        if not all(map(_core.is_plain, operands)):
+            one = arms[0]._model.quiet(self._name)
+            operands = converted(one, operands, None)
         try:
             return self._gufunc(index, *operands, **options)
         except Exception as error:

@@ -199,7 +199,9 @@ def test_refusals():
         fa.operational_space_inertia(fa.library.puma560(), np.zeros(6), [0, None])
     with pytest.raises(fa.ArgumentError, match="nodes is empty"):
         fa.operational_space_compliance(arm, q, [])
-    with pytest.raises(fa.ArgumentError, match=r"node is 99, expected a number from 0"):
+    with pytest.raises(
+        fa.ArgumentError, match=r"node is 99, expected one number from 0"
+    ):
         fa.operational_space_compliance(arm, q, [0, 99])
     with pytest.raises(fa.ArgumentError, match="frame is 'world'"):
         fa.operational_space_compliance(arm, q, frame="world")

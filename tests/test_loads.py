@@ -418,7 +418,7 @@ def test_refusals() -> None:
         fa.link_loads(arm, *rest, wrench=[1.0, 2.0, 3.0])
     with pytest.raises(fa.ArgumentError, match="frame is 'tip'"):
         fa.link_loads(arm, *rest, wrench=np.zeros(6), frame="tip")
-    with pytest.raises(fa.ArgumentError, match="expected one node for all states"):
+    with pytest.raises(fa.ArgumentError, match="expected one number from 0"):
         fa.link_loads(arm, *rest, wrench=np.zeros(6), node=[1, 2])
     loop = fa.Loop(("exact", "tip"), "ground", "spherical")
     with pytest.raises(fa.ArgumentError, match="has 1 loops"):

@@ -110,7 +110,9 @@ def test_refusals():
     ops = operators(arm, np.zeros(arm.nq))
     argument_refused(["operator is 'phi', expected one"], lambda: ops.block("phi", 0))
     model_refused(["no body 'link3'"], lambda: ops.block("Phi", "link3"))
-    argument_refused(["expected a number below"], lambda: ops.pick_off(arm.n_nodes))
+    argument_refused(
+        ["expected one number from 0 to"], lambda: ops.pick_off(arm.n_nodes)
+    )
     argument_refused(["last axis of length 3"], lambda: operators(arm, np.zeros(3)))
     with pytest.raises(fa.NotFiniteError, match="nan"):
         operators(arm, np.full(arm.nq, np.nan))

@@ -5,8 +5,8 @@
  * then cost more than the kernel. So each gufunc first looks whether it is called with
  * plain contiguous arrays of exactly its core shapes and no keyword: it is then one call
  * of the kernel. Whatever else it is called with, lists, other types, strides, batches,
- * objects with __array_ufunc__, wrong sizes, goes to NumPy as if this file were not
- * there, and so do all refusals.
+ * wrong sizes, goes to NumPy as if this file were not there, and so do all refusals;
+ * py_plain.c makes plain arrays of masked ones, data frames and the like before.
  *
  * How      a ufunc has its vectorcall in a public field of its own; ours keeps the one
  *          that NumPy put there and calls it for the rest.
@@ -20,6 +20,7 @@
 #include "python/py_explain.h"
 #include "python/py_isa.h"
 #include "python/py_numpy.h"
+#include "python/py_plain.h"
 
 #include "calls/kernels.h"
 #include "library/tables.h"
@@ -182,7 +183,7 @@ static PyObject *call_either(PyObject *gufunc, PyObject *const *args, size_t n_f
         (b->row.has_index && !call_index(b, args[0], &index)) ||
         !call_inputs(b, given, operands, scalars) ||
         (has_out && !call_is_output(b, args[n_in]))) {
-        return b->general(gufunc, args, n_flags, names);
+        return py_plain_call(gufunc, b, args, n_flags, names);
     }
     return call_result(b, has_out ? args[n_in] : NULL, b->row.has_index ? &index : NULL,
                        operands);

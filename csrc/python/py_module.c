@@ -10,6 +10,7 @@
 #include "python/py_maps.h"
 #include "python/py_model.h"
 #include "python/py_numpy.h"
+#include "python/py_plain.h"
 #include "python/py_stack.h"
 #include "python/py_time_scaling.h"
 
@@ -105,6 +106,13 @@ static PyMethodDef module_methods[] = {
     {"explain_with", py_explain_with, METH_O,
      "explain_with(function): what turns the exception of a failed gufunc into one "
      "about the arm and its arguments."},
+    {"convert_with", py_convert_with, METH_O,
+     "convert_with(function): what makes plain arrays of the other operands of a "
+     "gufunc."},
+    {"is_plain", py_is_plain, METH_O,
+     "is_plain(value): whether it is an array of NumPy itself, a number, text, or "
+     "lists "
+     "of these, not deeply nested."},
     {"quiet_map", py_quiet_map, METH_O,
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
     {"time_scaling", py_time_scaling, METH_O,

@@ -7,6 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from .._support.arrays import (
+    MAX_AXES,
+    Unsuitable,
+    kind_of,
+    plain_array,
+    real_number,
+)
 from .._support.checks import short_text
 from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, StackLike
@@ -15,13 +22,13 @@ from .arm_like import AnyArm, ArmLike, StackLike
 def check_arm(arm: Any) -> None:
     """Raise an error for all but an arm."""
     if not isinstance(arm, ArmLike):
-        kind = type(arm).__name__
+        kind = kind_of(arm)
         raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{_arm_hint(arm)}")
 
 
 def _arm_hint(given: Any) -> str:
     """Hint at how to get an arm from an object of another type."""
-    kind = type(given).__name__
+    kind = kind_of(given)
     if isinstance(given, StackLike):
         return ", one of the stack, such as stack[0]"
     if isinstance(given, list | tuple):
@@ -48,7 +55,9 @@ def any_of(arm: Any) -> ArmLike:
 def real_array(name: str, value: Any) -> Any:
     """Return a float64 array, without a copy if `value` is one, or raise."""
     try:
-        array = np.asarray(value)
+        array = plain_array(value)
+    except Unsuitable as fault:
+        raise ArgumentError(f"{name} {fault}") from None
     except (TypeError, ValueError):
         raise ArgumentError(
             f"{name} is {short_text(value)}, expected a rectangular array of real "
@@ -61,9 +70,18 @@ def real_array(name: str, value: Any) -> Any:
             f"{name} is {_named(value)}, expected an array of real numbers{hint}"
         )
     if not np.can_cast(array.dtype, np.float64):
+        hint = (
+            "; np.array(..., float) rounds them"
+            if array.dtype.kind in ("f", "O")
+            else ""
+        )
         raise ArgumentError(
-            f"{name} is {short_text(value)} of type {array.dtype}, expected an array "
-            "of real numbers (float64)"
+            f"{name} is {short_text(value)} of type {str(array.dtype)[:40]}, expected "
+            f"an array of real numbers (float64){hint}"
+        )
+    if array.ndim > MAX_AXES:
+        raise ArgumentError(
+            f"{name} has {array.ndim} axes, expected at most {MAX_AXES}"
         )
     return array.astype(np.float64, copy=False)
 
@@ -117,18 +135,20 @@ def check_finite(name: str, array: Any, axes: int = 1) -> None:
 
 def _named(value: Any) -> str:
     """Text for a value that is not a number: itself, or its type."""
-    plain = value is None or isinstance(value, dict | set)
-    return short_text(value) if plain else f"of type {type(value).__name__}"
+    plain = value is None or isinstance(value, dict | set | int)
+    return short_text(value) if plain else f"of type {kind_of(value)}"
 
 
 def positive_number(name: str, value: Any) -> float:
     """Return a number above zero, or raise."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = real_number(value)
+    except (TypeError, ValueError, OverflowError):
         number = -1.0
     if not 0.0 < number < np.inf:
-        raise ArgumentError(f"{name} is {value!r}, expected a positive number")
+        raise ArgumentError(
+            f"{name} is {short_text(value)}, expected a positive number"
+        )
     return number
 
 
@@ -138,7 +158,7 @@ def count_of(name: str, value: Any, minimum: int = 1) -> int:
     if not whole or value < minimum:
         bound = "zero" if minimum == 0 else minimum
         raise ArgumentError(
-            f"{name} is {value!r}, expected a whole number, {bound} or more"
+            f"{name} is {short_text(value)}, expected a whole number, {bound} or more"
         )
     return int(value)
 

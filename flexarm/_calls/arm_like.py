@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import listed
+from .._support.checks import listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
 from .._support.printing import Printed
@@ -164,17 +164,18 @@ class ArmLike(Printed, Description):
         if isinstance(body, str):
             if body not in names:
                 raise ModelError(
-                    f"the arm has no body {body!r}, expected one of "
+                    f"the arm has no body {short_text(body)}, expected one of "
                     f"{listed(names, str)}{did_you_mean(body, names)}"
                 )
             return names.index(body)
         if isinstance(body, bool) or not isinstance(body, int | np.integer):
             raise ModelError(
-                f"body of the arm is {body!r}, expected its name or number"
+                f"body of the arm is {short_text(body)}, expected its name or number"
             )
         if not -len(names) <= int(body) < len(names):
             raise ModelError(
-                f"the arm has no body {body}, expected a number below {len(names)}"
+                f"the arm has no body {short_text(body)}, expected a number below "
+                f"{len(names)}"
             )
         return int(body) % len(names)
 

@@ -15,6 +15,7 @@ from .._support.checks import short_text
 from ..errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
 from .arguments import any_of, common_batch, real_array
 from .arm_like import AnyArm, ArmLike, StackLike
+from .operands import check_class_of_out
 
 # arguments with nq entries
 POSITIONS = ("q", "q0", "q1")
@@ -89,6 +90,7 @@ def leading(
 
 def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise if an array cannot store a result."""
+    check_class_of_out(out)
     if not isinstance(out, np.ndarray):
         raise ArgumentError(
             f"out is {short_text(out)}, expected an ndarray of shape {batch + core}"
@@ -226,7 +228,7 @@ def explain(
     """
     try:
         one = any_of(arm)
-        if not isinstance(error, FlexarmError | TypeError | ValueError):
+        if not isinstance(error, FlexarmError | TypeError | ValueError | OverflowError):
             return error  # not of NumPy or of a kernel, such as MemoryError
         arrays = {name: real_array(name, value) for name, value in given.items()}
         batch = leading(arm, arrays, extra)

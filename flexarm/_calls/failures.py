@@ -12,12 +12,7 @@ from typing import Any
 from .. import _core
 from . import explain, maps
 from .arm_like import ArmLike, StackLike
-
-
-def operand_names(gufunc: Any) -> list[str]:
-    """Names of the inputs of a gufunc, from the last line of its docstring."""
-    line = gufunc.__doc__.strip().splitlines()[-1]
-    return [name.strip() for name in line.partition(" -> ")[0].split(",")]
+from .operands import operand_names
 
 
 def explained(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import plain_array
 from .arm_like import ArmLike
 from .explain import check_out
 from .records import Gains, Rollout
@@ -94,7 +95,7 @@ class Grouped:
         if len(operands) > n:
             operands, (out,) = operands[:n], operands[n:]
         out = out[0] if isinstance(out, tuple) else out
-        arrays = [np.asarray(x) for x in operands]
+        arrays = [plain_array(x) for x in operands]
         result = by_arm(
             index,
             lambda arm, given: self._gufuncs(arm)(*given),

@@ -154,7 +154,7 @@ def explain(
     **given : array_like
         The arguments in order, by name.
     """
-    if not isinstance(error, FlexarmError | TypeError | ValueError):
+    if not isinstance(error, FlexarmError | TypeError | ValueError | OverflowError):
         return error  # not of NumPy or of a kernel, such as MemoryError
     cores = _cores(name)
     try:

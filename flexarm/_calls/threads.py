@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._support.checks import short_text
 from ..errors import ArgumentError
 from .arguments import any_of
 from .arm_like import AnyArm
@@ -39,8 +40,8 @@ def threads_of(threads: Any) -> int:
     whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
     if not whole or threads < 1:
         raise ArgumentError(
-            f"threads is {threads!r}, expected a whole number, 1 or more, such as "
-            "os.cpu_count()"
+            f"threads is {short_text(threads)}, expected a whole number, 1 or more, "
+            "such as os.cpu_count()"
         )
     return min(int(threads), MAX_THREADS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._core import LIE_TOLERANCE
 from ..errors import ModelError
+from .arrays import Unsuitable, as_floats, kind_of, plain_array
 
 Array = NDArray[np.float64]
 
@@ -19,22 +21,76 @@ Array = NDArray[np.float64]
 POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
 
+# of masses, distances and moments of inertia: products of three are finite
+LARGEST = 1e100
+
+
+class _Bounded(reprlib.Repr):
+    """Short `repr` of anything, in a time that does not grow with its size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxarray = self.maxdeque = 20
+        self.maxset = self.maxfrozenset = self.maxdict = 20
+        self.maxstring = self.maxlong = self.maxother = 200
+
+    def repr1(self, x: Any, level: int) -> str:
+        try:
+            return super().repr1(x, level)
+        except Exception:  # of the object itself
+            return f"an object of type {kind_of(x)}"
+
+    def repr_int(self, x: int, level: int) -> str:
+        n = x.bit_length()
+        return repr(x) if n < 1000 else f"an integer of {n} bits"
+
+    def repr_bytes(self, x: bytes, level: int) -> str:
+        return repr(x[: self.maxstring])
+
+    repr_bytearray = repr_bytes
+
+    def repr_ndarray(self, x: NDArray[Any], level: int) -> str:
+        if x.size <= 60:
+            return repr(x)
+        numbers = (x.flat[i] for i in range(3))
+        first = ", ".join(self.repr1(each, level - 1)[:20] for each in numbers)
+        return f"array([{first}, ...]) of shape {x.shape}"
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        if isinstance(x, np.ndarray):
+            return self.repr_ndarray(x, level)
+        if isinstance(x, np.number):
+            return str(x)
+        return super().repr_instance(x, level)
+
+
+_repr = _Bounded().repr
+
 
 def short_text(value: Any) -> str:
-    """Text of a value in one line, of less than 60 characters."""
-    text = " ".join(repr(value).split())
+    """Text of a value in one line, of less than 60 characters.
+
+    Examples
+    --------
+    >>> short_text("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    >>> short_text(np.zeros((1000, 1000)))
+    'array([0.0, 0.0, 0.0, ...]) of shape (1000, 1000)'
+    """
+    text = " ".join(_repr(value).split())
     return text if len(text) < 60 else text[:57] + "..."
 
 
 def as_numbers(what: str, value: Any) -> Array:
     """Return a new float array; raise for text, complex numbers and ragged lists."""
     try:
-        array = np.asarray(value)
-        if array.dtype.kind in "cUSMm" or (
-            array.dtype.kind == "O" and any(x is None for x in array.flat)
-        ):
-            raise TypeError
-        return np.array(array, dtype=np.float64)
+        return as_floats(plain_array(value))
+    except Unsuitable as fault:
+        raise ModelError(f"{what} {fault}") from None
+    except OverflowError:
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected numbers of at most 1.8e308"
+        ) from None
     except (TypeError, ValueError):
         raise ModelError(
             f"{what} is {short_text(value)}, expected real numbers"
@@ -83,10 +139,12 @@ def whole_number(what: str, value: Any, minimum: int | None = None) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise ModelError(f"{what} is {value!r}, expected a whole number") from None
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected a whole number"
+        ) from None
     if minimum is not None and number < minimum:
         wanted = {0: "zero or more"}.get(minimum, f"at least {minimum}")
-        raise ModelError(f"{what} is {number}, expected {wanted}")
+        raise ModelError(f"{what} is {short_text(number)}, expected {wanted}")
     return number
 
 
@@ -193,10 +251,25 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
+    if mass > LARGEST or 0.0 < mass < 1.0 / LARGEST:
+        raise ModelError(
+            f"{who} has the mass {mass:g} kg, expected zero or {1.0 / LARGEST:g} to "
+            f"{LARGEST:g}"
+        )
+    away, scale = float(np.abs(com).max()), float(np.abs(about_origin).max())
+    if not away <= LARGEST:
+        raise ModelError(
+            f"{who} has its centre of mass {away:g} m away, expected at most "
+            f"{LARGEST:g}"
+        )
+    if not scale <= LARGEST:
+        raise ModelError(
+            f"{who} has a moment of inertia of {scale:g} kg m^2 about its frame, "
+            f"expected at most {LARGEST:g}"
+        )
     about_com = about_origin - mass * (
         float(com @ com) * np.eye(3) - np.outer(com, com)
     )
-    scale = float(np.abs(about_origin).max())
     if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
         raise ModelError(
             f"{who} has an inertia that is not symmetric, expected a symmetric one"
@@ -219,4 +292,9 @@ def positive(what: str, value: Any, unit: str) -> float:
     number = float(as_array(what, value, ()))
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
+    if not 1e-60 <= number <= 1e60:
+        raise ModelError(
+            f"{what} is {number:g} {unit}, whose powers underflow or overflow, "
+            "expected 1e-60 to 1e60"
+        )
     return number

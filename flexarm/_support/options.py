@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import ArgumentError, FlexarmError
+from .checks import short_text
 from .documented import unfit
 from .kinds import bound_arguments, wrong_kind
 
@@ -78,7 +79,9 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     >>> did_you_mean("colour", ["q0", "torque"])
     ''
     """
-    text = str(given)
+    text = given if isinstance(given, str) else ""
+    if len(text) > 100:
+        return ""
     for other in _ELSEWHERE.get(text.lower(), ()):
         if other in names:
             return f"; did you mean {other!r}?"
@@ -96,7 +99,8 @@ def check_choice(
     """Raise if a value is not one of the choices."""
     if not isinstance(given, str) or given not in choices:
         raise kind(
-            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
+            f"{name} is {short_text(given)}, expected one of "
+            f"{', '.join(map(repr, choices))}"
             f"{did_you_mean(given, choices)}"
         )
 
@@ -105,7 +109,8 @@ def place_of(what: str, name: str, names: Sequence[str]) -> int:
     """Return the place of a name among others, or raise."""
     if name not in names:
         raise ArgumentError(
-            f"{what} has {name!r}, expected some of {', '.join(map(repr, names))}"
+            f"{what} has {short_text(name)}, expected some of "
+            f"{', '.join(map(repr, names))}"
             f"{did_you_mean(name, names)}"
         )
     return list(names).index(name)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import as_array, as_numbers, inertia_matrix
+from .._support.checks import as_array, as_numbers, inertia_matrix, short_text
 from .._support.description import Description
 from ..errors import ArgumentError, ModelError
 
@@ -155,8 +155,9 @@ class Stops(Description):
         )
         if lower.ndim or upper.ndim or not lower < upper:
             raise ModelError(
-                f"the stops are at {self.lower} and {self.upper}, expected two "
-                "numbers, the first below the second"
+                f"the stops are at {short_text(self.lower)} and "
+                f"{short_text(self.upper)}, expected two numbers, the first below the "
+                "second"
             )
         if np.isinf(lower) and np.isinf(upper):
             raise ModelError(
@@ -252,8 +253,8 @@ class Drive(Description):
         stiffness = as_numbers("stiffness of the drive", self.stiffness)
         if stiffness.ndim or not stiffness > 0.0:
             raise ModelError(
-                f"stiffness of the drive is {self.stiffness}, expected a positive "
-                "number, infinite for a rigid gear"
+                f"stiffness of the drive is {short_text(self.stiffness)}, expected a "
+                "positive number, infinite for a rigid gear"
             )
         names = (
             "rotor_inertia",
@@ -280,8 +281,8 @@ class Drive(Description):
             self.motor_friction, CoulombFriction
         ):
             raise ModelError(
-                f"motor_friction of the drive is {self.motor_friction!r}, expected "
-                "CoulombFriction"
+                f"motor_friction of the drive is {short_text(self.motor_friction)}, "
+                "expected CoulombFriction"
             )
         self._check_stator()
         self._check_motor()

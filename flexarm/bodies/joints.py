@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import as_array, as_numbers, as_vector, check_rotation
+from .._support.checks import (
+    LARGEST,
+    as_array,
+    as_numbers,
+    as_vector,
+    check_rotation,
+    short_text,
+)
 from .._support.description import Description
 from .._support.options import did_you_mean, explained_class
 from ..errors import ModelError
@@ -169,11 +176,16 @@ class Joint(Description):
     stops: Stops | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in JOINT_KINDS:
+        if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
             raise ModelError(
-                f"unknown joint kind {self.kind!r}, expected one of "
+                f"unknown joint kind {short_text(self.kind)}, expected one of "
                 f"{', '.join(map(repr, JOINT_KINDS))}"
                 f"{did_you_mean(self.kind, JOINT_KINDS)}"
+            )
+        if self.parent is not None and not isinstance(self.parent, str):
+            raise ModelError(
+                f"parent of the joint is {short_text(self.parent)}, expected the name "
+                "of a body or 'ground'"
             )
         rotation = as_array("rotation of the joint", self.rotation, (3, 3))
         check_rotation("rotation of the joint", rotation)
@@ -181,7 +193,7 @@ class Joint(Description):
             axis=unit_vector("axis of the joint", self.axis),
             position=as_array("position of the joint", self.position, (3,)),
             rotation=rotation,
-            pitch=float(as_array("pitch of the joint", self.pitch, ())),
+            pitch=self._check_pitch(),
             subspace=self._check_subspace(),
             screw=self._check_screw(),
         )
@@ -189,6 +201,14 @@ class Joint(Description):
         self._set(axis2=self._check_axis2(), damping=self._check_damping())
         self._set(limits=self._check_limits())
         _check_joint_forces(self)
+
+    def _check_pitch(self) -> float:
+        pitch = float(as_array("pitch of the joint", self.pitch, ()))
+        if abs(pitch) > LARGEST:
+            raise ModelError(
+                f"pitch of the joint is {pitch:g} m/rad, expected at most {LARGEST:g}"
+            )
+        return pitch
 
     def _check_subspace(self) -> Array | None:
         if (self.subspace is None) != (self.kind != "subspace"):
@@ -480,7 +500,8 @@ def _check_joint_forces(joint: Joint) -> None:
         value = getattr(joint, name)
         if value is not None and not isinstance(value, kind):
             raise ModelError(
-                f"{name} of the joint is {value!r}, expected {kind.__name__} or None"
+                f"{name} of the joint is {short_text(value)}, expected "
+                f"{kind.__name__} or None"
             )
     if joint.rest != 0.0 and joint.stiffness == 0.0:
         raise ModelError(

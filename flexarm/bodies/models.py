@@ -7,7 +7,7 @@ nodes.  A rigid body has no modes.  All vectors of a body are in its own frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import MAX_MODES
-from .._support.checks import as_array, check_inertia, check_square, inertia_matrix
+from .._support.arrays import kind_of
+from .._support.checks import (
+    as_array,
+    check_inertia,
+    check_square,
+    inertia_matrix,
+    short_text,
+)
 from .._support.options import explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
@@ -31,9 +38,10 @@ Array = NDArray[np.float64]
 
 def _check_joint(name: str, joint: object) -> Joint:
     if not isinstance(joint, Joint):
+        text = isinstance(joint, str)
+        such = f", such as flexarm.Joint({short_text(joint)})" if text else ""
         raise ModelError(
-            f"joint of body {name!r} is {type(joint).__name__}, expected flexarm.Joint"
-            + (f", such as flexarm.Joint({joint!r})" if isinstance(joint, str) else "")
+            f"joint of body {name!r} is {kind_of(joint)}, expected flexarm.Joint{such}"
         )
     return joint
 
@@ -95,8 +103,8 @@ class RigidBody(Body):
             pairs = [(key, value) for key, value in items]
         except (TypeError, ValueError):
             raise ModelError(
-                f"nodes of body {name!r} are {self.nodes!r}, expected a mapping of "
-                "names to positions"
+                f"nodes of body {name!r} are {short_text(self.nodes)}, expected a "
+                "mapping of names to positions"
             ) from None
         nodes = []
         for key, value in pairs:
@@ -110,12 +118,15 @@ class RigidBody(Body):
                 "other than 'base'"
             )
         self._set(mass=mass, com=com, inertia=inertia, nodes=tuple(nodes))
-        check_inertia(
-            f"body {name!r}",
-            mass,
-            com,
-            inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),
-        )
+        with np.errstate(all="ignore"):  # what overflows is refused
+            shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
+            check_inertia(f"body {name!r}", mass, com, inertia + shift)
+        if mass and com.any() and not (inertia + shift).max() > 1e-300:
+            raise ModelError(
+                f"body {name!r} has a moment of inertia that underflows, with "
+                f"{mass:g} kg {np.abs(com).max():g} m away, expected a larger one; "
+                "com=(0, 0, 0) makes it a point in its frame"
+            )
 
     def _sheet(self) -> Sheet:
         I = self.inertia
@@ -334,6 +345,11 @@ class FlexibleBody(Body):
         if self.integrals is not None:
             self._check_integrals(self.integrals)
         if self.beam is not None:
+            if not isinstance(self.beam, BeamProfile):
+                raise ModelError(
+                    f"beam of body {name!r} is {kind_of(self.beam)}, expected that of "
+                    "a link of flexarm.beams or None"
+                )
             self.beam.check(f"body {name!r}", n, m)
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
@@ -427,7 +443,7 @@ class FlexibleBody(Body):
         who = f"body {self.name!r}"
         if not isinstance(integrals, ModalIntegrals):
             raise ModelError(
-                f"integrals of {who} is {type(integrals).__name__}, expected "
+                f"integrals of {who} is {kind_of(integrals)}, expected "
                 "flexarm.ModalIntegrals or None"
             )
         if integrals.n_modes != self.n_modes:
@@ -442,7 +458,13 @@ class FlexibleBody(Body):
             )
         integrals.check(who, self.mode_names)
 
-    def _names(self, kind: str, names: Sequence[str], n: int) -> tuple[str, ...]:
+    def _names(self, kind: str, names: Any, n: int) -> tuple[str, ...]:
+        fits = isinstance(names, Collection) and not isinstance(names, str | bytes)
+        if not fits or not all(isinstance(x, str | int | np.integer) for x in names):
+            raise ModelError(
+                f"{kind}_names of body {self.name!r} are {short_text(names)}, expected "
+                f"{n} names"
+            )
         result = tuple(map(str, names)) if len(names) else tuple(map(str, range(n)))
         for name in result:
             check_name(kind, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from ..kinematics.nodes import node_of
 
 
 def jacobian_derivatives(

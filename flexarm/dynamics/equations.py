@@ -9,10 +9,11 @@ from typing import Any
 
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
-from ..errors import ArgumentError
+from .._support.options import check_choice
 
 # methods, with the suffixes of their kernels "forward_dynamics"
-_METHODS = {"articulated": "", "basic": "_basic", "composite": "_composite"}
+ARTICULATED = "articulated"
+_METHODS = {ARTICULATED: "", "basic": "_basic", "composite": "_composite"}
 
 
 def inverse_dynamics(
@@ -81,7 +82,7 @@ def forward_dynamics(
     qd: Any,
     tau: Any,
     *,
-    method: str = "articulated",
+    method: str = ARTICULATED,
     out: Any = None,
     threads: int = ONE,
 ) -> Any:
@@ -147,15 +148,10 @@ def forward_dynamics(
     (1000, 1)
     """
     model = kernels(arm, threads)
-    if method == "articulated":
+    if method is ARTICULATED:  # costs least
         return model.forward_dynamics(q, qd, tau, out)
-    if method == "basic":
-        return model.forward_dynamics_basic(q, qd, tau, out)
-    if method == "composite":
-        return model.forward_dynamics_composite(q, qd, tau, out)
-    raise ArgumentError(
-        f"method is {method!r}, expected one of {', '.join(map(repr, _METHODS))}"
-    )
+    check_choice("method", method, _METHODS)
+    return getattr(model, "forward_dynamics" + _METHODS[method])(q, qd, tau, out)
 
 
 def bias_forces(

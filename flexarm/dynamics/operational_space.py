@@ -11,26 +11,13 @@ from .._calls.arguments import refuse_linear
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.explain import explain
+from .._calls.nodes import node_numbers
 from .._calls.threads import ONE, threaded
-from ..errors import ArgumentError, SingularityError
-from ..kinematics.nodes import check_frame, node_of, turn_spatial
+from .._support.options import check_choice
+from ..errors import SingularityError
+from ..kinematics.nodes import FRAMES, turn_spatial
 
 Array = NDArray[np.float64]
-
-
-def node_numbers(arm: AnyArm, nodes: Any) -> list[int]:
-    """Return the numbers of one node or of a list of nodes."""
-    given = nodes if isinstance(nodes, list) else [nodes]
-    numbers = [int(n) for each in given for n in np.ravel(node_of(arm, each))]
-    for number in numbers:
-        if not 0 <= number < arm.n_nodes:
-            raise ArgumentError(
-                f"node is {number}, expected a number from 0 to {arm.n_nodes - 1}; see "
-                "arm.node_names"
-            )
-    if not numbers:
-        raise ArgumentError("nodes is empty, expected at least one node")
-    return numbers
 
 
 def _compliance(
@@ -121,7 +108,7 @@ def operational_space_compliance(
     (5, 12, 12)
     """
     refuse_linear(arm, "compliances by recursion")
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     numbers = node_numbers(arm, nodes)
     try:
 
@@ -197,7 +184,7 @@ def operational_space_inertia(
     array([1., 2., 3., 2., 2., 2.])
     """
     refuse_linear(arm, "compliances by recursion")
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     numbers = node_numbers(arm, nodes)
     names = ("operational_space_inertia", "operational_space_compliance")
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import node_numbers
 from ..bodies.maps import (
     body_displacement,
     cross_matrix,
@@ -22,8 +23,7 @@ from ..bodies.maps import (
     twist_map,
 )
 from ..bodies.maps import transpose as _t
-from ..errors import ArgumentError, SingularityError
-from ..kinematics.nodes import node_of
+from ..errors import SingularityError
 from .mass import body_rows
 
 if TYPE_CHECKING:
@@ -119,16 +119,12 @@ def articulated(
     return R, P, D, G, K
 
 
-def pick_off(operators: SpatialOperators, nodes: list[Any]) -> Array:
+def pick_off(operators: SpatialOperators, nodes: Any) -> Array:
     """Map from wrenches on nodes to forces on maximal rows, (..., Nbar, 6 m) (5)."""
     arm, batch = operators.arm, operators.q.shape[:-1]
-    numbers = [int(n) for each in nodes for n in np.ravel(node_of(arm, each))]
+    numbers = node_numbers(arm, nodes)
     B = np.zeros((*batch, operators.H.shape[-1], 6 * len(numbers)))
     for i, number in enumerate(numbers):
-        if not 0 <= number < arm.n_nodes:
-            raise ArgumentError(
-                f"node is {number}, expected a number below {arm.n_nodes}"
-            )
         k = int(np.searchsorted(arm._node_offset, number, side="right")) - 1
         eta = _modal(arm, operators.q, k)
         A = twist_map(arm.bodies[k], number - arm._node_offset[k], eta)

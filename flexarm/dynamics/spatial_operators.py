@@ -32,8 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
-from .._calls.arguments import check_arm, refuse_linear
+from .._calls.arguments import check_arm, real_array, refuse_linear
 from .._calls.arm_like import ArmLike
+from .._support.options import check_choice
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
 from .mass import body_order, body_rows
@@ -204,10 +205,7 @@ class SpatialOperators:
         >>> ops.block("Phi", "link1", "link2")[2]  # moment of a force at the tip
         array([0., 0., 1., 0., 1., 0.])
         """
-        if operator not in _NAMES:
-            raise ArgumentError(
-                f"operator is {operator!r}, expected one of {', '.join(_NAMES)}"
-            )
+        check_choice("operator", operator, _NAMES)
         column = row if column is None else column
         pick = self.coordinate_rows if operator in _MINIMAL_ROWS else self.rows
         across = self.coordinate_rows if operator in _MINIMAL_COLUMNS else self.rows
@@ -232,7 +230,7 @@ class SpatialOperators:
         sorted : (...) ndarray of float
             A copy, in the same units.
         """
-        result: Array = np.asarray(array, dtype=np.float64)
+        result: Array = real_array("array", array)
         for axis in axes:
             result = np.take(result, np.argsort(self.order), axis=axis)
         return result
@@ -317,7 +315,7 @@ class SpatialOperators:
         >>> np.allclose(J, fa.jacobian(arm, q, frame="node"))
         True
         """
-        return pick_off(self, nodes if isinstance(nodes, list) else [nodes])
+        return pick_off(self, nodes)
 
     def operational_space_compliance(self, nodes: Any = None) -> Array:
         """Inverse inertia ``J M^-1 J'`` at nodes, by `Omega_psi`.
@@ -425,8 +423,8 @@ def operators(arm: ArmLike, q: Any) -> SpatialOperators:
     (100,)
     """
     check_arm(arm)
+    q = np.array(real_array("q", q))
     kinematics.link_poses(arm, q)  # raises for invalid positions
-    q = np.array(q, dtype=np.float64)
     H, E_Phi, M_m = local_operators(arm, _shaping(arm, q))
     R, P, D, G, K = articulated(arm, H, E_Phi, M_m)
     tau_bar = np.eye(H.shape[-1]) - G @ H

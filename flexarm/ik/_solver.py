@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from .. import _core
 from .._calls.arguments import any_of, positive_number, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.nodes import one_node
 from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
 from .._support.checks import first_pose_fault
-from .._support.options import explained
+from .._support.options import check_choice, explained
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
-from ..kinematics.nodes import check_frame
+from ..kinematics.nodes import FRAMES
 from ..model.locking import motor_positions
 from ..model.motors import rigid_couplings
 from ._result import InverseKinematics, message
@@ -26,7 +27,6 @@ from .targets import (
     batch_of,
     generator,
     limits_of,
-    one_node,
     place_weights,
     targets_of,
     weights_of,
@@ -200,7 +200,7 @@ def inverse_kinematics(
         job.weights = place_weights(job.weights)
     job.place_only = not any(job.weights[:3])
     job.limits = limits_of(one, limits)
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     if deflection or wrench is not None:
         job.deflect(deflection, given.get("wrench"), frame, batch)
     if not (isinstance(restarts, int | np.integer) and restarts >= 0):

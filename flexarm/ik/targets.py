@@ -12,7 +12,6 @@ from .._calls.arguments import common_batch, positive_number, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
 from ..errors import ArgumentError
-from ..kinematics.nodes import node_of
 
 Array = NDArray[np.float64]
 
@@ -41,17 +40,6 @@ def batch_of(
     leading(arm, given, ())
     shapes = {name: x.shape[:-1] for name, x in given.items()}
     return common_batch({"target": targets, **shapes})
-
-
-def one_node(arm: ArmLike, node: Any) -> int:
-    """Return the number of one node, or raise."""
-    index = node_of(arm, node)
-    if np.ndim(index) or not 0 <= int(index) < arm.n_nodes:
-        raise ArgumentError(
-            f"node is {node!r}, expected one number from 0 to {arm.n_nodes - 1}, a "
-            "pair (body, node) or a name; see arm.node_names"
-        )
-    return int(index)
 
 
 def weights_of(weights: Sequence[float], length: float) -> tuple[float, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._calls.arm_like import AnyArm
+from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from .nodes import check_frame, in_base, node_of, turned_vector
+from .._support.options import check_choice
+from .nodes import FRAMES, in_base, turned_vector
 
 
 def node_acceleration(
@@ -59,7 +61,7 @@ def node_acceleration(
     >>> fa.node_acceleration(arm, [0.0, 0.0], [3.0, 0.0], [0.0, 0.0])
     array([  0.,   0.,   0., -18.,   0.,   0.])
     """
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
         return kernels(arm, threads).node_acceleration(index, q, qd, qdd, out)

@@ -8,54 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._calls.arguments import any_of, real_array
+from .._calls.arguments import real_array
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.explain import explain
+from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from ..errors import ArgumentError, ModelError
+from .._support.options import check_choice
 
-_FRAMES = ("node", "base")
-
-
-def node_of(arm: AnyArm, node: Any) -> Any:
-    """Return node numbers from None (the tip), a number, (body, node) or an array."""
-    try:
-        if node is None:
-            return arm.tip_node
-        if type(node) is int and 0 <= node < arm.n_nodes:
-            return node
-    except AttributeError:
-        any_of(arm)  # raises for all but an arm
-        raise
-    if isinstance(node, str):
-        if node in arm.node_names:
-            return arm.node_names.index(node)
-        raise ArgumentError(
-            f"node is {node!r}, expected a number, a pair (body, node) or a name such "
-            f"as {arm.node_names[-1]!r}; see arm.node_names"
-        )
-    try:
-        if isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], str):
-            return arm.node(*node)
-        index = np.asarray(node)
-        if index.dtype.kind not in "iu" and index.size:
-            raise TypeError
-    except ModelError as refusal:
-        raise ArgumentError(str(refusal)) from None
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"node is {node!r}, expected a number, a pair (body, node) or a name"
-        ) from None
-    return index.astype(np.int64, copy=False)
-
-
-def check_frame(frame: str) -> None:
-    """Raise for an unknown frame."""
-    if frame not in _FRAMES:
-        raise ArgumentError(
-            f"frame is {frame!r}, expected one of {', '.join(map(repr, _FRAMES))}"
-        )
+FRAMES = ("node", "base")
 
 
 def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
@@ -258,7 +219,7 @@ def jacobian(
     >>> fa.jacobian(arm, [[0.0, 0.0]] * 10).shape
     (10, 6, 2)
     """
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
         return kernels(arm, threads).jacobian(index, q, out)
@@ -312,7 +273,7 @@ def node_velocity(
     >>> fa.node_velocity(arm, [[0.0, 0.0]] * 10, [1.0, 0.0]).shape
     (10, 6)
     """
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
         return kernels(arm, threads).node_velocity(index, q, qd, out)
@@ -370,7 +331,7 @@ def wrench_forces(
     >>> fa.wrench_forces(arm, [[0.0, 0.0]] * 10, [0, 0, 0, 0, 1.0, 0]).shape
     (10, 2)
     """
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
         return kernels(arm, threads).wrench_forces(index, q, wrench, out)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import node_numbers
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
-from ..dynamics.operational_space import node_numbers
 from ..errors import ArgumentError
 
 _AXES = "xyz"
@@ -32,7 +32,7 @@ def node_and_name(arm: ArmLike, node: Any) -> tuple[int, str]:
         return arm.tip_node, "tip"
     numbers = node_numbers(arm, node)
     if len(numbers) != 1:
-        raise ArgumentError(f"node is {node!r}, expected a single node")
+        raise ArgumentError(f"node is {short_text(node)}, expected a single node")
     return numbers[0], arm.node_names[numbers[0]]
 
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import one_node
+from .._support.options import check_choice
 from ..bodies.body import Body
 from ..bodies.foreshortening import driven_shapes
 from ..bodies.integrals import ModalIntegrals, modal_integrals, nodal_integrals
@@ -20,7 +22,7 @@ from ..bodies.maps import cross_matrix, node_place
 from ..bodies.profile import BeamProfile
 from ..errors import ArgumentError
 from ..kinematics.links import link_accelerations, link_velocities
-from ..kinematics.nodes import check_frame, link_poses, node_of, node_pose
+from ..kinematics.nodes import FRAMES, link_poses, node_pose
 
 Array = NDArray[np.float64]
 Motion = tuple[Array, Array, Array]
@@ -69,17 +71,6 @@ def body_wrench(
     moment = moment + _cross(mp_rate, v) + _cross(omega, h) + _cross(v, P)
     moment = moment + _cross(gravity, eta @ (c.E - c.mp1).T)  # (B4)
     return np.concatenate(np.broadcast_arrays(moment, force), axis=-1)
-
-
-def _one_node(arm: ArmLike, node: Any) -> int:
-    index = np.asarray(node_of(arm, node))
-    if index.ndim:
-        raise ArgumentError(
-            f"node has shape {index.shape}, expected one node for all states"
-        )
-    if not -arm.n_nodes <= index < arm.n_nodes:
-        raise ArgumentError(f"node is {index}, expected a number below {arm.n_nodes}")
-    return int(index) % arm.n_nodes
 
 
 def _with_driven(second: Array, motion: Motion) -> Motion:
@@ -183,11 +174,11 @@ class Wrenches:
 
     def add_external(self, wrench: Any, node: Any, frame: str) -> None:
         """Add a wrench on a node; see `flexarm.wrench_forces`."""
-        check_frame(frame)
+        check_choice("frame", frame, FRAMES)
         given = real_array("wrench", wrench)
         if given.ndim == 0 or given.shape[-1] != 6:
             raise ArgumentError(f"wrench has shape {given.shape}, expected (..., 6)")
-        index = _one_node(self.arm, node)
+        index = one_node(self.arm, node)
         T = node_pose(self.arm, self.q, index)
         if frame == "node":
             R = T[..., :3, :3]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
 from .._calls.arm_like import ArmLike
+from .._support.checks import short_text
 from ..errors import ArgumentError
 from .packing import pack
 
@@ -77,8 +78,9 @@ def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -
     valid = isinstance(name, str) and re.fullmatch(r"(?!fa_)[A-Za-z]\w*", name, re.A)
     if not valid or name in _KEYWORDS.split():
         raise ArgumentError(
-            f"name is {name!r}, expected a name of a variable in C, such as 'arm'; "
-            "those with '_' or 'fa_' in front belong to the compiler and the library"
+            f"name is {short_text(name)}, expected a name of a variable in C, such as "
+            "'arm'; those with '_' or 'fa_' in front belong to the compiler and the "
+            "library"
         )
     Path(file).write_text(_header(arm, name), encoding="ascii")
 

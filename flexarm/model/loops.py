@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
-from .._support.checks import as_array, check_rotation
+from .._support.arrays import kind_of
+from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
 from .._support.options import check_choice
 from ..errors import ModelError
@@ -83,23 +84,28 @@ class Loop(Description):
                     f"the loop has the kind {self.kind!r} and directions, expected one "
                     "of the two"
                 )
-            single = self.directions in DIRECTIONS
-            given = (self.directions,) if single else tuple(self.directions)
-            if not given or any(d not in DIRECTIONS for d in given):
+            given = self.directions
+            if isinstance(given, str):
+                given = (given,) if given in DIRECTIONS else tuple(given)
+            fits = isinstance(given, Collection) and len(given) > 0
+            if not fits or not all(isinstance(d, str) for d in given):
+                fits = False
+            if not fits or any(d not in DIRECTIONS for d in given):
                 raise ModelError(
-                    f"directions of the loop are {given}, expected some of "
+                    f"directions of the loop are {short_text(given)}, expected some of "
                     f"{', '.join(map(repr, DIRECTIONS))}"
                 )
             self._set(directions=tuple(d for d in DIRECTIONS if d in given))
         # ends
         for name in ("first", "second"):
             end = getattr(self, name)
-            if name == "second" and end == "ground":
+            if name == "second" and isinstance(end, str) and end == "ground":
                 continue
-            if not isinstance(end, list | tuple) or len(end) != 2:
+            pair = isinstance(end, list | tuple) and len(end) == 2
+            if not pair or not all(isinstance(x, str | int | np.integer) for x in end):
                 raise ModelError(
-                    f"{name} end of the loop is {end!r}, expected a pair (body, node)"
-                    + (" or 'ground'" if name == "second" else "")
+                    f"{name} end of the loop is {short_text(end)}, expected a pair "
+                    "(body, node)" + (" or 'ground'" if name == "second" else "")
                 )
             self._set(**{name: tuple(end)})
         # frames
@@ -110,8 +116,9 @@ class Loop(Description):
             value = as_array(f"{name} of the loop", getattr(self, name), (3, 3))
             check_rotation(f"{name} of the loop", value)
             self._set(**{name: value})
+        _check_name("loop", self.name)
         if not self.name:
-            ends = ["ground" if e == "ground" else e[0] for e in self._ends]
+            ends = ["ground" if e == "ground" else _word(e[0]) for e in self._ends]
             self._set(name="-".join(ends))
 
     @property
@@ -158,20 +165,40 @@ class Coupling(Description):
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping | tuple) or not self.coefficients:
             raise ModelError(
-                f"coefficients of the coupling are {self.coefficients!r}, expected a "
-                "mapping of coordinate names to numbers"
+                f"coefficients of the coupling are {short_text(self.coefficients)}, "
+                "expected a mapping of coordinate names to numbers"
             )
+        try:
+            items = dict(self.coefficients).items()
+            if not all(isinstance(key, str) for key, _ in items):
+                raise TypeError
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"coefficients of the coupling are {short_text(self.coefficients)}, "
+                "expected pairs of coordinate names and numbers"
+            ) from None
         pairs = tuple(
-            (str(key), float(as_array(f"coefficient of {key!r}", value, ())))
-            for key, value in dict(self.coefficients).items()
+            (key, float(as_array(f"coefficient of {short_text(key)}", value, ())))
+            for key, value in items
         )
         if not any(value for _, value in pairs):
             raise ModelError(
                 "coefficients of the coupling are all zero, expected at least one other"
             )
+        _check_name("coupling", self.name)
         constant = float(as_array("constant of the coupling", self.constant, ()))
         name = self.name or "-".join(key for key, _ in pairs)
         self._set(coefficients=pairs, constant=constant, name=name)
+
+
+def _word(body: Any) -> str:
+    """Name or number of a body as part of a name."""
+    return body if isinstance(body, str) else short_text(int(body))
+
+
+def _check_name(kind: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise ModelError(f"name of the {kind} is {short_text(name)}, expected text")
 
 
 def check_constraints(arm: ArmLike) -> None:
@@ -184,7 +211,7 @@ def check_constraints(arm: ArmLike) -> None:
             _check_loop(arm, constraint)
         else:
             raise ModelError(
-                f"a constraint of the arm is {type(constraint).__name__}, expected "
+                f"a constraint of the arm is {kind_of(constraint)}, expected "
                 "flexarm.Loop or flexarm.Coupling"
             )
         if constraint.name in names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._calls.arm_like import ArmLike
@@ -11,7 +13,7 @@ from ..errors import ModelError
 def check_units_of_arm(arm: ArmLike) -> None:
     """Raise if sizes are probably wrong by a factor of 1000."""
     meant = "; pass check_units=False if it is meant"
-    g = float(np.linalg.norm(arm.gravity))
+    g = math.hypot(*arm.gravity)
     if g > 500.0:
         raise ModelError(
             f"gravity is {g:g} m/s^2, expected SI units, 9.81 on Earth{meant}"

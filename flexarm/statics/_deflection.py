@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import one_node
+from .._support.options import check_choice
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
-from ..ik.targets import one_node
-from ..kinematics.nodes import check_frame, jacobian, node_pose
+from ..kinematics.nodes import FRAMES, jacobian, node_pose
 from ._equilibrium import equilibrium
 from .coordinates import (
     Freedom,
@@ -250,7 +251,7 @@ def static_compliance(
     array([0.0098, 0.005 , 0.0033])
     """
     read_arm(arm, "static compliance")
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     number = one_node(arm, node)
     at = read_positions(arm, q)
     loaded = number if loaded is None and wrench is not None else loaded

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import one_node
 from ..errors import ArgumentError
-from ..ik.targets import one_node
 from ..kinematics.nodes import node_pose
 from ._deflection import actuator_forces, compliance_of, pose_change, rigid_positions
 from ._equilibrium import Equilibrium, equilibrium

@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_finite, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
-from ..dynamics.operational_space import node_numbers
+from .._calls.nodes import node_numbers
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..kinematics.motion import node_acceleration
 from ..kinematics.nodes import (
-    check_frame,
+    FRAMES,
     jacobian,
     node_pose,
     turn_spatial,
@@ -95,7 +96,7 @@ class Loads:
 
 def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None:
     """Return loads from the arguments of a function, or None."""
-    check_frame(frame)
+    check_choice("frame", frame, FRAMES)
     if wrench is None:
         if node is not None:
             raise ArgumentError(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import ArmLike
 from .._support.options import check_choice
 from ..bodies.maps import cross_matrix
@@ -202,8 +203,9 @@ class SpatialFactors(NamedTuple):
 
 def as_state(arm: ArmLike, q: Any) -> tuple[Array, Array]:
     """Return positions as an array, and the poses of all bodies; raise if invalid."""
-    poses = link_poses(arm, q)
-    return np.array(q, dtype=np.float64), poses
+    any_of(arm)
+    positions = np.array(real_array("q", q))
+    return positions, link_poses(arm, positions)
 
 
 def relative_maps(arm: ArmLike, q: Array) -> tuple[Array, Array]:

@@ -205,8 +205,8 @@ MECHANICS = [
     ),
     mutant(
         F + "bodies/models.py",
-        "inertia + mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),",
-        "inertia - mass * (float(com @ com) * np.eye(3) - np.outer(com, com)),",
+        "shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))",
+        "shift = -mass * (float(com @ com) * np.eye(3) - np.outer(com, com))",
         "sign in Steiner's theorem, in a check",
         "model_errors library",
     ),
