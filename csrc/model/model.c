@@ -454,7 +454,9 @@ static void model_generalize(const fa_description *d, fa_model *model, fa_body *
 static double *model_bodies(const fa_description *d, fa_model *model, fa_body *bodies,
                             fa_node *nodes, double *constants, double *scratch)
 {
-    const double *node = d->nodes, *modal = d->modal;
+    static const double nothing[1] = {0.0}; /* an empty array may be NULL */
+    const double *node = d->nodes ? d->nodes : nothing;
+    const double *modal = d->modal ? d->modal : nothing;
 
     fa_axes_turn(d, bodies);
     for (int k = 0; k < d->n_bodies; k++) {

@@ -37,7 +37,7 @@ static const fa_kernels *isa_find(void)
                             "machine has; build it again with FLEXARM_TARGETS unset");
         } else if (list) {
             PyErr_Format(PyExc_ImportError,
-                         "FLEXARM_ISA is '%s', expected one of %R on this machine, or "
+                         "FLEXARM_ISA is '%.40s', expected one of %R on this machine, or "
                          "nothing for the fastest",
                          wanted, list);
         }

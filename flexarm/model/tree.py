@@ -50,6 +50,13 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
 
 def _check_sizes(bodies: tuple[Body, ...]) -> None:
     """Raise for arms that are too large for the numbers with which C counts."""
+    # a joint of several screws is several bodies in C
+    parts = sum(1 if b.joint.has_pose else max(1, b.joint.n_dof) for b in bodies)
+    if parts > MAX_BODIES:
+        raise ModelError(
+            f"the arm has {len(bodies)} bodies whose joints have {parts} axes, "
+            f"expected at most {MAX_BODIES}; use fewer bodies or joints of fewer axes"
+        )
     joints = sum(b.joint.n_dof + has_motor(b.joint) for b in bodies)
     modes = sum(body.n_modes for body in bodies)
     if joints + modes > MAX_VELOCITIES:
