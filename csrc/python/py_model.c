@@ -97,7 +97,10 @@ static PyObject *model_arrays(PyObject *args)
 PyObject *py_model_refuse(fa_status status)
 {
     if (status == FA_NO_MEMORY) {
-        return PyErr_NoMemory();
+        PyErr_SetString(PyExc_MemoryError,
+                        "the model of the arm needs more memory than is free; keep "
+                        "fewer modes or nodes");
+        return NULL;
     }
     py_raise("ModelError", model_refusal(status));
     return NULL;
