@@ -18,7 +18,9 @@ FLEXARM_OPENBLAS
 FLEXARM_WERROR
     ``1`` turns warnings of the compiler into errors.
 CC, CFLAGS, LDFLAGS
-    As usual; CFLAGS come last and win. Without CC, ccache is used if it is installed.
+    As usual; CFLAGS come last and win, also over the flags against overwritten memory
+    (HARDENED below), which are used where compiler and linker know them. Without CC,
+    ccache is used if it is installed.
 
 Objects are kept in build/, those of each command in a directory of their own, and
 compiled again when their source or a header changed. ``python3 setup.py build_ext
@@ -56,6 +58,14 @@ LIBS = "_libs"  # in the package: OpenBLAS and its license
 # flags with which Python was built and that would change ours
 INHERITED = ("-O", "-g", "-W", "-std=", "-DNDEBUG", "-flto", "-fwrapv", "-specs=")
 INHERITED += ("-fno-strict-overflow",)
+
+# against overwritten memory; what the compiler or the linker does not know is left out
+HARDENED = (
+    ["-fstack-protector-strong"],
+    ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"],  # 2, where the C library has no 3
+    ["-fcf-protection"],
+)
+HARDENED_LINK = (["-Wl,-z,relro", "-Wl,-z,now"], ["-Wl,-z,noexecstack"])
 
 PROBE = "#include <stdlib.h>\ntypedef double v __attribute__((vector_size(32))); v x;\n"
 
@@ -99,14 +109,38 @@ def check_compiler(command, flags):
         )
 
 
-def compile_probe(command):
-    """Compile one line; return what the compiler says if it fails, else None."""
+def compile_probe(command, linker=None):
+    """Compile one line, and link it; return what is said if it fails, else None."""
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory, "probe.c")
         source.write_text(PROBE)
-        probe = [*command, "-c", str(source), "-o", str(source.with_suffix(".o"))]
-        run = subprocess.run(probe, capture_output=True, text=True, cwd=directory)
-        return run.stderr if run.returncode else None
+        obj, library = source.with_suffix(".o"), source.with_suffix(".so")
+        steps = [[*command, "-c", str(source), "-o", str(obj)]]
+        if linker:
+            steps.append([*linker, str(obj), "-o", str(library)])
+        for i, step in enumerate(steps):
+            run = subprocess.run(step, capture_output=True, text=True, cwd=directory)
+            # linkers warn of what they do not know
+            if run.returncode or (i == 1 and "warning" in run.stderr):
+                return run.stderr
+        return None
+
+
+def hardened(command, own_flags, linker):
+    """Return the flags against overwritten memory that both take without a warning."""
+    command = command[1:] if Path(command[0]).name == "ccache" else command
+    flags, link = [], []
+    sanitized = any(flag.startswith("-fsanitize") for flag in own_flags)
+    for group in HARDENED:
+        if sanitized and "-D_FORTIFY_SOURCE=3" in group:
+            continue  # its functions are not those that a sanitizer watches
+        # a warning: of FORTIFY without optimization, or beside another one in CFLAGS
+        if compile_probe([*command, "-O2", "-Werror", *group, *own_flags]) is None:
+            flags += group
+    for group in HARDENED_LINK:
+        if compile_probe([*command, *own_flags], [*linker, *group]) is None:
+            link += group
+    return flags, link
 
 
 def sets_of_machine(command):
@@ -344,20 +378,21 @@ class BuildCore(build_ext):
         flags += ["-Werror"] * (os.environ.get("FLEXARM_WERROR") == "1")
         check_compiler(command, [*flags, *own_flags])
         sets = asked or sets_of_machine(command)
+        linker = [f for f in compiler.linker_so if is_ours(f)]
+        protection, link_protection = hardened(command, own_flags, linker)
         compiler.set_executable("compiler_so", with_ccache(command))
-        compiler.set_executable(
-            "linker_so", [f for f in compiler.linker_so if is_ours(f)]
-        )
+        compiler.set_executable("linker_so", linker)
         compiler.set_include_dirs(["csrc"])
         headers = header_flags()
         name, prefix, link, self.libraries_to_ship = find_openblas()
         flags += [f"-DFA_BLAS_PREFIX={prefix}", f'-DFA_BLAS_NAME="{name}"', "-MMD"]
-        flags += own_flags
+        flags += [*protection, *own_flags]
         sources = [s for s in ext.sources if set_of(s) in (None, *sets)]
         objects = self.compile_all(sources, flags, headers, sets)
         path = self.get_ext_fullpath(ext.name)
         Path(path).unlink(missing_ok=True)  # another OpenBLAS has no newer objects
-        link = [*link, "-lm", "-pthread", *shlex.split(os.environ.get("LDFLAGS", ""))]
+        link = [*link, *link_protection, "-lm", "-pthread"]
+        link += shlex.split(os.environ.get("LDFLAGS", ""))
         compiler.link_shared_object(
             objects, path, extra_postargs=link, build_temp=self.build_temp
         )

@@ -55,9 +55,12 @@ LOOP_COLUMNS: Final[MappingProxyType[str, slice]]
 FRAME_COLUMNS: Final[MappingProxyType[str, slice]]
 PASSIVE_COLUMNS: Final[MappingProxyType[str, slice]]
 REPORT_COLUMNS: Final[MappingProxyType[str, slice]]
-# limits: modes of a body, bodies, shapes that modes drive
+# limits: modes of a body, bodies, velocities of joints, motors and modes, nodes, shapes
+# that modes drive
 MAX_MODES: Final[int]
 MAX_BODIES: Final[int]
+MAX_VELOCITIES: Final[int]
+MAX_NODES: Final[int]
 MAX_DRIVEN: Final[int]
 # how far a rotation may be off, and rounding where zero is expected
 LIE_TOLERANCE: Final[float]

@@ -78,7 +78,8 @@ class Arm(ArmLike):
     Raises
     ------
     ModelError
-        If the bodies do not form a tree or are not physical; the message says which.
+        If the bodies do not form a tree, are not physical, or are more than 4096 with
+        16384 velocities of joints, motors and modes; the message says which.
 
     Notes
     -----

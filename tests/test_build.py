@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import platform
+import re
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -186,3 +189,122 @@ def test_builds_stand_side_by_side_and_compile_what_changed(tmp_path: Path) -> N
     other = build("one", CFLAGS="-O0 -DFA_UNROLLED_MODES=0 -DOTHER")
     assert second.items() < other.items()
     assert build("one") == other
+
+
+class Elf:
+    """Parts of a shared object: what is read is little-endian and of 64 bits."""
+
+    def __init__(self, path: Path) -> None:
+        self.data = path.read_bytes()
+        at, number = self.read("<Q", 32)[0], self.read("<H", 56)[0]
+        # type, flags, offset, address, size in the file
+        self.segments = [
+            (*self.read("<II", at + 56 * i), *self.read("<QQ8xQ", at + 56 * i + 8))
+            for i in range(number)
+        ]
+
+    def read(self, form: str, at: int) -> tuple[int, ...]:
+        return struct.unpack_from(form, self.data, at)
+
+    def flags(self, kind: int) -> int | None:
+        """Return the flags of the first segment of a type."""
+        return next((s[1] for s in self.segments if s[0] == kind), None)
+
+    def dynamic(self) -> list[tuple[int, int]]:
+        """Return the tags of the dynamic section and their values."""
+        _, _, offset, _, size = next(s for s in self.segments if s[0] == 2)
+        return [
+            (tag, value)
+            for at in range(offset, offset + size, 16)
+            for tag, value in [self.read("<qQ", at)]
+        ]
+
+    def symbol(self, name: bytes) -> bytes:
+        """Return the first bytes of a function that is exported."""
+        tags = dict(self.dynamic())
+        texts, symbols = self.place(tags[5]), self.place(tags[6])
+        at = self.data.index(b"\0" + name + b"\0", texts) + 1 - texts
+        # the table of symbols ends where that of their names begins
+        for i in range(symbols, texts, 24):
+            if self.read("<I", i)[0] == at:
+                start = self.place(self.read("<Q", i + 8)[0])
+                return self.data[start : start + 4]
+        raise AssertionError(name)
+
+    def place(self, address: int) -> int:
+        """Return where an address stands in the file."""
+        for kind, _, offset, start, size in self.segments:
+            if kind == 1 and start <= address < start + size:
+                return offset + address - start
+        raise AssertionError(hex(address))
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux"
+    or sys.byteorder != "little"
+    or any(name in os.environ for name in ("CFLAGS", "LDFLAGS")),
+    reason="built in another way",
+)
+def test_the_extension_is_protected_against_overwritten_memory() -> None:
+    elf = Elf(Path(_core.__file__))
+    assert elf.flags(0x6474E552) is not None  # GNU_RELRO
+    tags = elf.dynamic()
+    assert (30, 8) in [(tag, value & 8) for tag, value in tags]  # FLAGS: BIND_NOW
+    assert (0x6FFFFFFB, 1) in [(tag, value & 1) for tag, value in tags]  # FLAGS_1: NOW
+    stack = elf.flags(0x6474E551)  # GNU_STACK
+    assert stack is not None
+    assert not stack & 1  # nothing runs there
+    assert b"\0__stack_chk_fail\0" in elf.data
+    if platform.libc_ver()[0] == "glibc":
+        assert re.search(rb"\0__\w+_chk\0", elf.data.replace(b"__stack_chk_fail", b""))
+    if platform.machine() == "x86_64":
+        assert elf.symbol(b"PyInit__core") == b"\xf3\x0f\x1e\xfa"  # endbr64
+
+
+PROBES = """
+import json, runpy, setuptools, sys
+setuptools.setup = lambda **options: None
+hardened = runpy.run_path("setup.py")["hardened"]
+cc, other, linker = sys.argv[1:]
+print(json.dumps([
+    hardened([cc], flags, [linker, "-shared"])
+    for cc, flags, linker in (
+        (cc, [], cc),
+        (cc, ["-D_FORTIFY_SOURCE=1"], cc),
+        (cc, ["-fsanitize=address"], cc),
+        (other, [], linker),
+    )
+]))
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("gcc") is None, reason="no gcc"
+)
+def test_flags_that_a_compiler_does_not_know_are_left_out(tmp_path: Path) -> None:
+    tools = {"cc": "*-fcf-protection*", "ld": "*-z,*"}
+    for name, unknown in tools.items():
+        tool = tmp_path / name
+        refusal = "echo unknown option >&2; exit 1"
+        tool.write_text(
+            f'#!/bin/sh\ncase "$*" in {unknown}) {refusal}; esac\nexec gcc "$@"\n'
+        )
+        tool.chmod(0o755)
+    run = subprocess.run(
+        [sys.executable, "-c", PROBES, "gcc", tmp_path / "cc", tmp_path / "ld"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr
+    plain, fortified, sanitized, poor = json.loads(run.stdout)
+    fortify = "-D_FORTIFY_SOURCE=3"
+    assert fortify in plain[0]
+    assert fortify not in fortified[0]
+    assert fortify not in sanitized[0]
+    assert "-Wl,-z,now" in plain[1]
+    for flags, _ in (plain, fortified, sanitized, poor):
+        assert "-fstack-protector-strong" in flags
+    assert "-fcf-protection" not in poor[0]
+    assert poor[1] == []

@@ -192,8 +192,14 @@ def test_other_refusals() -> None:
     )
     refused(
         fa.NotFiniteError,
-        ["pitch is nan"],
+        ["pitch is nan", "or inf for a translation along the axis"],
         lambda: se3.screw([0, 0, 0], [1, 0, 0], NAN),
+    )
+    # X / |X| then slides along -axis, X / pitch along axis
+    refused(
+        fa.NotFiniteError,
+        ["1 of 3 states", "pitch[1] is -inf", "or inf for a translation along"],
+        lambda: se3.screw(pitch=[0.0, -np.inf, np.inf]),
     )
     refused(fa.NotFiniteError, ["S is not skew", "2"], lambda: se3.so3_vee(np.eye(3)))
     S = se3.hat(np.ones(6))

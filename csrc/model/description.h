@@ -18,7 +18,8 @@ typedef enum {
     FA_BAD_LOOP,
     FA_TOO_MANY_MODES,
     FA_BAD_SIZE, /* an array shorter or longer than the topology says */
-    FA_NOT_FINITE
+    FA_NOT_FINITE,
+    FA_TOO_LARGE /* more than one of the limits of kinds.h */
 } fa_status;
 
 /* description of one body: columns of the topology, then of the joint table */

@@ -1,11 +1,33 @@
 /*
  * kinds.h -- limits of a model, and what its parts may be
+ *
+ * Checked by  tests/c/test_sizes.c, tests/test_sizes.py (limits).
  */
 #ifndef FA_KINDS_H
 #define FA_KINDS_H
 
+#include <limits.h>
+
 enum { FA_MAX_MODES = 64, FA_MAX_BODIES = 4096 };
 enum { FA_MAX_DRIVEN = 12 }; /* all affine fields */
+enum { FA_MAX_LOOPS = FA_MAX_BODIES, FA_MAX_COUPLINGS = FA_MAX_BODIES };
+enum { FA_MAX_PASSIVE = 8 * FA_MAX_BODIES };
+/*
+ * Sizes of a whole arm: kernels count entries of operands and of scratch in int, of which
+ * the longest are those of the derivatives of a Jacobian. What they allocate is a size_t.
+ */
+enum { FA_MAX_VELOCITIES = 1 << 14, FA_MAX_NODES = 1 << 24 };
+enum { FA_MAX_CONSTANTS = 1 << 30 };
+enum { FA_MAX_CONSTRAINTS = 6 * FA_MAX_LOOPS + FA_MAX_COUPLINGS };
+_Static_assert(6LL * FA_MAX_VELOCITIES * FA_MAX_VELOCITIES <= INT_MAX, "6VV");
+_Static_assert(6LL * FA_MAX_BODIES * FA_MAX_VELOCITIES <= INT_MAX, "B6V");
+_Static_assert(16LL * FA_MAX_NODES <= INT_MAX, "N44");
+_Static_assert(1LL * FA_MAX_CONSTRAINTS * FA_MAX_VELOCITIES <= INT_MAX, "CV");
+_Static_assert(1LL * FA_MAX_CONSTRAINTS * FA_MAX_CONSTRAINTS <= INT_MAX, "CC");
+_Static_assert(1LL * FA_MAX_COUPLINGS * (FA_MAX_VELOCITIES + 1) <= INT_MAX,
+               "couplings");
+/* of driven shapes, whose arrays are the longest of a body */
+_Static_assert(6LL * FA_MAX_DRIVEN * FA_MAX_MODES * FA_MAX_MODES <= INT_MAX, "Jkr");
 /* modes and what they drive, of one body */
 enum { FA_MAX_SHAPES = FA_MAX_MODES + FA_MAX_DRIVEN };
 

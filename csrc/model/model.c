@@ -98,12 +98,16 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
                              size_t *constants)
 {
     size_t nodes_size = 0, modal_size = 0;
+    int joints = 0, modes = 0; /* of a limited number of bodies */
 
     *n_nodes = *constants = 0;
-    if (d->n_bodies < 1 || d->n_bodies > FA_MAX_BODIES || d->n_loops < 0 ||
-        d->n_couplings < 0 || d->n_passive < 0 || (int)d->fidelity < FA_FULL ||
-        d->fidelity > FA_RUTHLESS) {
+    if (d->n_bodies < 1 || d->n_loops < 0 || d->n_couplings < 0 || d->n_passive < 0 ||
+        (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
+    }
+    if (d->n_bodies > FA_MAX_BODIES || d->n_loops > FA_MAX_LOOPS ||
+        d->n_couplings > FA_MAX_COUPLINGS || d->n_passive > FA_MAX_PASSIVE) {
+        return FA_TOO_LARGE;
     }
     for (int k = 0; k < d->n_bodies; k++) {
         const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
@@ -121,9 +125,14 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
             t[FA_TOPO_SHAPES] > FA_MAX_DRIVEN) {
             return FA_TOO_MANY_MODES;
         }
-        if (t[FA_TOPO_NODES] < (n > 0) || t[FA_TOPO_NODES] > (1 << 24)) {
+        if (t[FA_TOPO_NODES] < (n > 0)) {
             return FA_BAD_SIZE;
         }
+        if (t[FA_TOPO_NODES] > FA_MAX_NODES) {
+            return FA_TOO_LARGE;
+        }
+        joints += t[FA_TOPO_DOF];
+        modes += n;
         *n_nodes += (size_t)t[FA_TOPO_NODES];
         nodes_size += (size_t)t[FA_TOPO_NODES] * model_node_size(t);
         modal_size += 2 * (size_t)(n * n);
@@ -137,7 +146,13 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
                           ? (size_t)t[FA_TOPO_NODES] * (size_t)FA_SECOND_SIZE(n)
                           : 0;
     }
-    if (nodes_size != d->nodes_size || modal_size != d->modal_size) {
+    *constants += (size_t)d->n_couplings * (size_t)(joints + 1);
+    if (joints + modes > FA_MAX_VELOCITIES || *n_nodes > FA_MAX_NODES ||
+        *constants > FA_MAX_CONSTANTS) {
+        return FA_TOO_LARGE;
+    }
+    if (nodes_size != d->nodes_size || modal_size != d->modal_size ||
+        d->couplings_size != (size_t)d->n_couplings * (size_t)(joints + 1)) {
         return FA_BAD_SIZE;
     }
     for (size_t i = 0; i < nodes_size; i++) {
@@ -355,11 +370,6 @@ static void model_locks(int directions, fa_loop *loop)
 static fa_status model_constraints(const fa_description *d, fa_model *model,
                                    fa_loop *loops, double *couplings)
 {
-    const size_t columns = (size_t)model->nu + 1;
-
-    if (d->couplings_size != (size_t)d->n_couplings * columns) {
-        return FA_BAD_SIZE;
-    }
     for (int k = 0; k < d->n_loops; k++) {
         const int *given = d->loops + (size_t)k * FA_LOOP_SIZE;
         fa_loop *loop = loops + k;
@@ -444,7 +454,9 @@ static void model_generalize(const fa_description *d, fa_model *model, fa_body *
 static double *model_bodies(const fa_description *d, fa_model *model, fa_body *bodies,
                             fa_node *nodes, double *constants, double *scratch)
 {
-    const double *node = d->nodes, *modal = d->modal;
+    static const double nothing[1] = {0.0}; /* an empty array may be NULL */
+    const double *node = d->nodes ? d->nodes : nothing;
+    const double *modal = d->modal ? d->modal : nothing;
 
     fa_axes_turn(d, bodies);
     for (int k = 0; k < d->n_bodies; k++) {
@@ -476,7 +488,6 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     const size_t loops_at = nodes_at + n_nodes * sizeof(fa_node);
     const size_t passive_at = loops_at + (size_t)d->n_loops * sizeof(fa_loop);
     const size_t constants_at = passive_at + (size_t)d->n_passive * sizeof(fa_passive);
-    n_constants += d->couplings_size;
     char *block = calloc(1, constants_at + n_constants * sizeof(double));
     double *scratch = malloc((d->nodes_size + 1) * sizeof(double));
     if (!block || !scratch) {

@@ -213,7 +213,7 @@ static void stack_read_constants(const fa_model *m, fa_stack_use use,
             stack_read(m, marks, own.from, few ? 3 : (size_t)own.count);
         }
     }
-    stack_read(m, marks, m->couplings, (size_t)(m->n_couplings * (m->nu + 1)));
+    stack_read(m, marks, m->couplings, (size_t)m->n_couplings * (size_t)(m->nu + 1));
     if (motion) {
         stack_read_known(m, marks);
     }
@@ -417,7 +417,7 @@ static fa_status stack_of(int n, fa_model **models, fa_stack **stack)
         inside += size;
     }
     const size_t nodes = (size_t)m->n_nodes,
-                 numbers = (size_t)(m->n_constants + inside);
+                 numbers = (size_t)m->n_constants + (size_t)inside;
     fa_stack *s = calloc(1, sizeof *s);
     unsigned char *bytes = calloc(1, nodes + 2 * numbers + 1);
     fa_status status = FA_NO_MEMORY;

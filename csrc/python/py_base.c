@@ -40,6 +40,19 @@ void py_raise(const char *class_name, const char *message)
     PyGILState_Release(gil);
 }
 
+void py_no_memory(const char *what, size_t bytes)
+{
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    if (!PyErr_Occurred()) {
+        PyErr_Format(
+            PyExc_MemoryError,
+            "%s needs %zu MB of scratch for an arm of this size, which is more "
+            "than the memory that is free; take an arm of fewer coordinates",
+            what, bytes >> 20);
+    }
+    PyGILState_Release(gil);
+}
+
 /*
  * Only the main thread receives Ctrl-C, others need not look. It asks for the GIL when
  * it has computed LOOP_CHUNK states, in however many pieces and calls: where another

@@ -22,6 +22,10 @@
 
 fa_model *py_model_of(PyObject *capsule);
 
+/* raises MemoryError with the GIL held: `what` wanted so many bytes, of which there are
+ * none; an exception that is set stays */
+void py_no_memory(const char *what, size_t bytes);
+
 /* raises an exception of flexarm.errors with the GIL held, whatever the caller holds */
 void py_raise(const char *class_name, const char *message);
 

@@ -102,7 +102,7 @@ static int call_kernel(const loop_bound *b, const int64_t *index,
     char *heap, *work = py_scratch(stack, b->work_size, &heap);
 
     if (!work) {
-        PyErr_NoMemory();
+        py_no_memory(b->row.name, b->work_size);
         return -1;
     }
     const fa_failures bad = b->model

@@ -208,7 +208,9 @@ int py_add_constants(PyObject *module)
     if (constants_add(module, "LIE_TOLERANCE", PyFloat_FromDouble(LIE_TOLERANCE)) < 0 ||
         constants_add(module, "LIE_ROUNDING", PyFloat_FromDouble(LIE_ROUNDING)) < 0 ||
         PyModule_AddIntConstant(module, "MAX_MODES", FA_MAX_MODES) < 0 ||
-        PyModule_AddIntConstant(module, "MAX_BODIES", FA_MAX_BODIES) < 0) {
+        PyModule_AddIntConstant(module, "MAX_BODIES", FA_MAX_BODIES) < 0 ||
+        PyModule_AddIntConstant(module, "MAX_VELOCITIES", FA_MAX_VELOCITIES) < 0 ||
+        PyModule_AddIntConstant(module, "MAX_NODES", FA_MAX_NODES) < 0) {
         return -1;
     }
     return PyModule_AddIntConstant(module, "MAX_DRIVEN", FA_MAX_DRIVEN);

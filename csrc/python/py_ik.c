@@ -55,7 +55,7 @@ static int ik_run(const fa_model *model, const ik_job *job)
     int stopped = 0;
 
     if (!work) {
-        PyErr_NoMemory();
+        py_no_memory("inverse_kinematics", size);
         return -1;
     }
     Py_BEGIN_ALLOW_THREADS if (job->run.count)

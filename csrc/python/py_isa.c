@@ -36,10 +36,11 @@ static const fa_kernels *isa_find(void)
                             "flexarm was compiled for no instruction set that this "
                             "machine has; build it again with FLEXARM_TARGETS unset");
         } else if (list) {
-            PyErr_Format(PyExc_ImportError,
-                         "FLEXARM_ISA is '%s', expected one of %R on this machine, or "
-                         "nothing for the fastest",
-                         wanted, list);
+            PyErr_Format(
+                PyExc_ImportError,
+                "FLEXARM_ISA is '%.40s', expected one of %R on this machine, or "
+                "nothing for the fastest",
+                wanted, list);
         }
         Py_XDECREF(list);
     }

@@ -239,7 +239,7 @@ static void loop_run(char **args, npy_intp const *dims, npy_intp const *steps,
     const size_t total = work_at + work_size;
     char *heap, *scratch = py_scratch(stack, total, &heap);
     if (!scratch) {
-        py_raise("FlexarmError", "no memory for the scratch of a batch");
+        py_no_memory(b->row.name, total);
         return;
     }
     if (n_offsets) {

@@ -31,6 +31,15 @@ static void model_capsule_free(PyObject *capsule)
     fa_model_free(py_model_of(capsule));
 }
 
+/* those of kinds.h, in words; with the links and motors of joints as bodies */
+#define MODEL_LIMITS                                                                   \
+    "4096 bodies and parts of joints, 16384 velocities, 2^24 nodes, 2^30 constants, "  \
+    "4096 loops and 4096 couplings"
+_Static_assert(FA_MAX_BODIES == 4096 && FA_MAX_VELOCITIES == 16384 &&
+                   FA_MAX_NODES == 1 << 24 && FA_MAX_CONSTANTS == 1 << 30 &&
+                   FA_MAX_LOOPS == 4096 && FA_MAX_COUPLINGS == 4096,
+               "MODEL_LIMITS");
+
 static const char *model_refusal(fa_status status)
 {
     switch (status) {
@@ -40,13 +49,16 @@ static const char *model_refusal(fa_status status)
     case FA_BAD_JOINT:
         return "a joint kind is unknown";
     case FA_TOO_MANY_MODES:
-        return "a body has more modes than supported";
+        return "a body has more modes or driven shapes than supported";
     case FA_BAD_SIZE:
         return "an array has another length than the topology says";
     case FA_BAD_LOOP:
         return "a loop closes at a node that the arm does not have";
     case FA_NOT_FINITE:
         return "a node has a number that is not finite";
+    case FA_TOO_LARGE:
+        return "the arm is larger than " MODEL_LIMITS
+               "; keep fewer bodies, modes, nodes or constraints";
     default:
         return "the model cannot be built";
     }
@@ -82,6 +94,18 @@ static PyObject *model_arrays(PyObject *args)
     return tuple;
 }
 
+PyObject *py_model_refuse(fa_status status)
+{
+    if (status == FA_NO_MEMORY) {
+        PyErr_SetString(PyExc_MemoryError,
+                        "the model of the arm needs more memory than is free; keep "
+                        "fewer modes or nodes");
+        return NULL;
+    }
+    py_raise("ModelError", model_refusal(status));
+    return NULL;
+}
+
 /* the arrays as a description; -1 with an exception if their shapes do not fit */
 static int model_describe(PyObject *arrays, fa_description *description)
 {
@@ -96,13 +120,20 @@ static int model_describe(PyObject *arrays, fa_description *description)
         PyArray_DIM(a[5], 1) != FA_LOOP_SIZE ||
         PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || PyArray_DIM(a[6], 1) != 2 ||
         PyArray_DIM(a[6], 2) != FA_FRAME_SIZE ||
-        PyArray_DIM(a[8], 1) != FA_PASSIVE_SIZE ||
-        PyArray_DIM(a[8], 0) > 8 * FA_MAX_BODIES || n > FA_MAX_BODIES ||
-        PyArray_DIM(a[5], 0) > FA_MAX_BODIES || PyArray_DIM(a[7], 0) > FA_MAX_BODIES) {
-        PyErr_Format(
-            PyExc_ValueError,
-            "the arrays of a model have the wrong shape or more than %d bodies",
-            FA_MAX_BODIES);
+        PyArray_DIM(a[8], 1) != FA_PASSIVE_SIZE) {
+        PyErr_SetString(PyExc_ValueError, "an array of a model has the wrong shape");
+        return -1;
+    }
+    if (n > FA_MAX_BODIES || PyArray_DIM(a[5], 0) > FA_MAX_LOOPS ||
+        PyArray_DIM(a[7], 0) > FA_MAX_COUPLINGS ||
+        PyArray_DIM(a[8], 0) > FA_MAX_PASSIVE) {
+        py_model_refuse(FA_TOO_LARGE);
+        return -1;
+    }
+    const double fidelity = ((const double *)PyArray_DATA(a[4]))[4];
+    if (!(fidelity >= FA_FULL && fidelity <= FA_RUTHLESS)) { /* a NaN is no number */
+        PyErr_Format(PyExc_ValueError, "the number of the fidelity is none of 0 to %d",
+                     FA_RUTHLESS);
         return -1;
     }
     *description = (fa_description){
@@ -123,18 +154,9 @@ static int model_describe(PyObject *arrays, fa_description *description)
         .n_passive = (int)PyArray_DIM(a[8], 0),
         .passive = PyArray_DATA(a[8]),
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
-        .fidelity = (fa_fidelity)((const double *)PyArray_DATA(a[4]))[4],
+        .fidelity = (fa_fidelity)fidelity,
     };
     return 0;
-}
-
-PyObject *py_model_refuse(fa_status status)
-{
-    if (status == FA_NO_MEMORY) {
-        return PyErr_NoMemory();
-    }
-    PyErr_SetString(PyExc_ValueError, model_refusal(status));
-    return NULL;
 }
 
 static PyObject *model_build(PyObject *arrays)

@@ -63,12 +63,14 @@ static PyObject *module_modal_integrals(PyObject *module, PyObject *args)
     if (!nodes) {
         return NULL;
     }
-    if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n)) {
+    if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n) ||
+        PyArray_DIM(nodes, 0) > FA_MAX_NODES) {
         PyErr_Format(
             PyExc_ValueError,
-            "nodes have %zd columns and %d modes, expected at most %d modes and "
-            "13 + 6 modes columns",
-            (Py_ssize_t)PyArray_DIM(nodes, 1), n, FA_MAX_MODES);
+            "nodes have %zd rows, %zd columns and %d modes, expected at most %d rows, "
+            "13 + 6 modes columns and at most %d modes",
+            (Py_ssize_t)PyArray_DIM(nodes, 0), (Py_ssize_t)PyArray_DIM(nodes, 1), n,
+            FA_MAX_NODES, FA_MAX_MODES);
         Py_DECREF(nodes);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include "python/py_record.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 /* whether an array has the shape of its row; sets lengths that are not known */
@@ -71,11 +72,14 @@ static int record_set(PyObject *object, const py_field *field, py_lengths *lengt
         return 0;
     }
     if (field->type == PY_INT) {
-        const long x = PyLong_AsLong(object);
-        const int whole = (int)x;
-        if (whole != x) {
-            PyErr_SetString(PyExc_OverflowError, field->name);
+        int overflow;
+        const long x = PyLong_AsLongAndOverflow(object, &overflow);
+        if (overflow || x < INT_MIN || x > INT_MAX) {
+            PyErr_Format(PyExc_ValueError, "%s is out of range, expected at most %d",
+                         field->name, INT_MAX);
+            return -1;
         }
+        const int whole = (int)x;
         memcpy(to + field->at, &whole, sizeof whole);
     } else if (field->type == PY_REAL) {
         const double x = PyFloat_AsDouble(object);

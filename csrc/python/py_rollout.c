@@ -252,7 +252,7 @@ static int rollout_run(const fa_model *model, const fa_stack *stack,
     int stopped = 0;
 
     if (!work) {
-        PyErr_NoMemory();
+        py_no_memory("the time loop", work_size);
         return -1;
     }
     Py_BEGIN_ALLOW_THREADS if (run->count)
@@ -331,6 +331,13 @@ static int sampled_fill(const fa_model *model, rollout_job *job, const npy_intp 
         (length['a'] != 1 && length['a'] != length['i']) ||
         (length['b'] != 1 && length['b'] != length['i'])) {
         PyErr_SetString(PyExc_ValueError, "arrays of a sampled loop do not fit");
+        return -1;
+    }
+    if (length['m'] > FA_MAX_VELOCITIES || length['p'] > FA_MAX_VELOCITIES) {
+        PyErr_Format(
+            PyExc_ValueError,
+            "the law has %zd states and %zd inputs, expected at most %d of each",
+            (Py_ssize_t)length['m'], (Py_ssize_t)length['p'], FA_MAX_VELOCITIES);
         return -1;
     }
     law->n_knots = (size_t)length['k'];

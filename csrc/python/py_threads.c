@@ -299,7 +299,7 @@ int py_split_rollout(const fa_model *model, const fa_stack *stack,
                       .seconds = step * steps,
                       .task = split_rollout_part};
 
-    if (threads == 1 || run->kind == FA_TORQUE_CALL) { /* a function sees all of them */
+    if (threads <= 1 || run->kind == FA_TORQUE_CALL) { /* a function sees all of them */
         return split_roll(&c, run, work);
     }
     return split_start(&c, &split, work_size);
@@ -316,6 +316,6 @@ int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *r
                       .seconds = 1e-6 * model->nq,
                       .task = split_ik_part};
 
-    return threads == 1 ? kernels->ik(model, run, work)
+    return threads <= 1 ? kernels->ik(model, run, work)
                         : split_start(&c, &split, work_size);
 }

@@ -109,7 +109,10 @@ def _dual_fault(pair: Array) -> str:
 
 def _fault(name: str, key: str, x: Array) -> str:
     """Text that says what is wrong with one element of an argument, or nothing."""
-    if not np.isfinite(x).all() and not (key == "pitch" and np.isinf(x)):
+    if key == "pitch" and not np.isfinite(x):
+        wanted = "a finite number, or inf for a translation along the axis"
+        return "" if x == np.inf else f"{x}, expected {wanted}"
+    if not np.isfinite(x).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
         return f"{x[at]}{f' at {at}' if at else ''}, expected finite numbers"
     if key == "axis" and not x.any():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import MAX_BODIES
+from .._calls.arm_like import has_motor
+from .._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES
 from ..bodies.body import GROUND, Body
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
@@ -25,6 +26,7 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
                 f"a body of the arm is {type(body).__name__}, expected RigidBody or "
                 "FlexibleBody"
             )
+    _check_sizes(bodies)
     # unique names
     names = [body.name for body in bodies]
     for i, name in enumerate(names):
@@ -44,6 +46,29 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
         parents.append(-1 if parent == GROUND else names.index(parent))
     _check_order(names, parents)
     return tuple(parents)
+
+
+def _check_sizes(bodies: tuple[Body, ...]) -> None:
+    """Raise for arms that are too large for the numbers with which C counts."""
+    # a joint of several screws is several bodies in C
+    parts = sum(1 if b.joint.has_pose else max(1, b.joint.n_dof) for b in bodies)
+    if parts > MAX_BODIES:
+        raise ModelError(
+            f"the arm has {len(bodies)} bodies whose joints have {parts} axes, "
+            f"expected at most {MAX_BODIES}; use fewer bodies or joints of fewer axes"
+        )
+    joints = sum(b.joint.n_dof + has_motor(b.joint) for b in bodies)
+    modes = sum(body.n_modes for body in bodies)
+    if joints + modes > MAX_VELOCITIES:
+        raise ModelError(
+            f"the arm has {joints} velocities of joints and {modes} modes, expected at "
+            f"most {MAX_VELOCITIES} in all; keep fewer modes or fewer joints"
+        )
+    nodes = sum(body.n_nodes for body in bodies)
+    if nodes > MAX_NODES:
+        raise ModelError(
+            f"the arm has {nodes} nodes, expected at most {MAX_NODES}; keep fewer nodes"
+        )
 
 
 def _check_order(names: list[str], parents: list[int]) -> None:

@@ -386,7 +386,7 @@ def screw(
     Raises
     ------
     NotFiniteError
-        If an axis is zero.
+        If an axis is zero or a pitch is ``-inf``, whose translation has no direction.
 
     See Also
     --------

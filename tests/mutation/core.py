@@ -196,8 +196,8 @@ CORE = [
     ),
     mutant(
         C + "python/py_module.c",
-        "if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n)) {",
-        "if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) < FA_NODE_SIZE(n)) {",
+        "if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) != FA_NODE_SIZE(n) ||",
+        "if (n < 0 || n > FA_MAX_MODES || PyArray_DIM(nodes, 1) < FA_NODE_SIZE(n) ||",
         "rows of nodes that are too long are read as if they were not",
         "modal",
     ),

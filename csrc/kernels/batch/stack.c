@@ -46,7 +46,7 @@ static size_t sk_align(size_t size)
 size_t FA_NAME(fa_stack_work_size)(const fa_stack *s)
 {
     const fa_model_one *m = s->model;
-    return sizeof(fa_real) * (size_t)(m->n_constants + FA_STACK_CHUNK) +
+    return sizeof(fa_real) * ((size_t)m->n_constants + FA_STACK_CHUNK) +
            sk_align(sizeof(fa_model)) + (size_t)m->n_bodies * sizeof(fa_body) +
            (size_t)m->n_loops * sizeof(fa_loop) +
            (size_t)m->n_passive * sizeof(fa_passive) +
@@ -120,7 +120,7 @@ static void sk_structs(sk_lanes *l, char *block)
     const fa_model_one *m = l->stack->model;
 
     l->constants = (fa_real *)(void *)block;
-    block += sizeof(fa_real) * (size_t)(m->n_constants + FA_STACK_CHUNK);
+    block += sizeof(fa_real) * ((size_t)m->n_constants + FA_STACK_CHUNK);
     fa_model *model = (fa_model *)(void *)block;
     fa_body *bodies = (fa_body *)(void *)(block + sk_align(sizeof(fa_model)));
     fa_loop *loops = (fa_loop *)(bodies + m->n_bodies);
@@ -218,20 +218,21 @@ static void sk_gather(const sk_lanes *l, fa_stack_chunks list)
 {
     const fa_stack *s = l->stack;
     const size_t row = (size_t)s->n_chunks * FA_STACK_CHUNK * sizeof(double);
-    const int end = (list.first + list.count) * FA_STACK_CHUNK;
+    const size_t begin = (size_t)list.first * FA_STACK_CHUNK;
+    const size_t end = begin + (size_t)list.count * FA_STACK_CHUNK;
     const char *rows[FA_LANES];
 
     for (int w = 0; w < FA_LANES; w++) {
         rows[w] = (const char *)s->values + (size_t)l->arms[w] * row;
     }
-    for (int c = list.first * FA_STACK_CHUNK; c < end; c += FA_LANES) {
+    for (size_t c = begin; c < end; c += FA_LANES) {
         fa_real numbers[FA_LANES];
         for (int w = 0; w < FA_LANES; w++) {
-            numbers[w] = fa_load(rows[w] + (size_t)c * sizeof(double));
+            numbers[w] = fa_load(rows[w] + c * sizeof(double));
         }
         fa_transpose(numbers, numbers);
-        for (int i = 0; i < FA_LANES; i++) {
-            const int at = c + i;
+        for (size_t i = 0; i < FA_LANES; i++) {
+            const size_t at = c + i;
             l->place[at / FA_STACK_CHUNK][at % FA_STACK_CHUNK] = numbers[i];
         }
     }

@@ -434,12 +434,15 @@ static void lie_se3_cayley_inverse(const fa_call *call)
     }
 }
 
-/* (e; p x e + h e) of the unit vector e along the axis; (0; e) if h is infinite */
+/*
+ * (e; p x e + h e) of the unit vector e along the axis; (0; e) if h is inf. There is no
+ * screw of pitch -inf: as a limit of unit screws it slides along -e, as one of X / h
+ * along e.
+ */
 static void lie_se3_screw(const fa_call *call)
 {
     const fa_real *point = call->in[0], h = call->in[2][0];
-    const fa_mask sliding =
-        (h == fa_splat((double)INFINITY)) | (h == fa_splat(-(double)INFINITY));
+    const fa_mask sliding = h == fa_splat((double)INFINITY);
     const fa_real *axis = call->in[1], none = {0};
     const fa_real most =
         lie_max(lie_max(lie_abs(axis[0]), lie_abs(axis[1])), lie_abs(axis[2]));
