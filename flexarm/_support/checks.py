@@ -18,11 +18,16 @@ Array = NDArray[np.float64]
 # precision; the error of a constant of a model is in all results.
 POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
+# size of a physical number: products of five of them are far from over- and underflow
+SMALLEST, LARGEST = 1e-50, 1e50
 
 
 def short_text(value: Any) -> str:
     """Text of a value in one line, of less than 60 characters."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # integers of thousands of digits, lists of thousands of levels
+        return f"of type {type(value).__name__}, which is too large to print"
     return text if len(text) < 60 else text[:57] + "..."
 
 
@@ -30,12 +35,14 @@ def as_numbers(what: str, value: Any) -> Array:
     """Return a new float array; raise for text, complex numbers and ragged lists."""
     try:
         array = np.asarray(value)
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            raise TypeError
         if array.dtype.kind in "cUSMm" or (
             array.dtype.kind == "O" and any(x is None for x in array.flat)
         ):
             raise TypeError
         return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise ModelError(
             f"{what} is {short_text(value)}, expected real numbers"
         ) from None
@@ -78,16 +85,41 @@ def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
     return first if len(names) <= 8 else f"{first}, ... ({len(names)} in all)"
 
 
-def whole_number(what: str, value: Any, minimum: int | None = None) -> int:
-    """Return a whole number of at least `minimum`, or raise."""
+def whole_number(
+    what: str, value: Any, minimum: int | None = None, maximum: int | None = None
+) -> int:
+    """Return a whole number within bounds, or raise; True and False are none."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise ModelError(f"{what} is {value!r}, expected a whole number") from None
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected a whole number"
+        ) from None
     if minimum is not None and number < minimum:
         wanted = {0: "zero or more"}.get(minimum, f"at least {minimum}")
-        raise ModelError(f"{what} is {number}, expected {wanted}")
+        raise ModelError(f"{what} is {short_text(number)}, expected {wanted}")
+    if maximum is not None and number > maximum:
+        raise ModelError(
+            f"{what} is {short_text(number)}, expected at most {maximum}"
+        )
     return number
+
+
+def as_generator(
+    what: str, value: Any, kind: type[Exception] = ModelError
+) -> np.random.Generator:
+    """Return a generator of random numbers; without generator or seed a fresh one."""
+    if isinstance(value, np.random.Generator):
+        return value
+    seed = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is None or (seed and value >= 0):
+        return np.random.default_rng(value)
+    raise kind(
+        f"{what} is {short_text(value)}, expected a numpy.random.Generator or a seed, "
+        "0 or more"
+    )
 
 
 def check_angles(what: str, angles: Array) -> None:
@@ -214,9 +246,40 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
         )
 
 
+def in_range(what: str, number: float, unit: str) -> float:
+    """Return a number that is zero or of a size whose powers neither over- nor underflow."""
+    size = abs(number)
+    if number and not SMALLEST <= size <= LARGEST:
+        raise ModelError(
+            f"{what} is {number:g} {unit}, expected {SMALLEST:g} to {LARGEST:g} in "
+            "size; check the units"
+        )
+    return number
+
+
+def real(what: str, value: Any, unit: str) -> float:
+    """Return a number of any sign, or raise."""
+    return in_range(what, float(as_array(what, value, ())), unit)
+
+
+def not_negative(what: str, value: Any, unit: str) -> float:
+    """Return a number of zero or more, or raise with its unit in the message."""
+    number = float(as_array(what, value, ()))
+    if number < 0.0:
+        raise ModelError(f"{what} is {number:g} {unit}, expected zero or more")
+    return in_range(what, number, unit)
+
+
 def positive(what: str, value: Any, unit: str) -> float:
     """Return a number above zero, or raise with its unit in the message."""
     number = float(as_array(what, value, ()))
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
-    return number
+    return in_range(what, number, unit)
+
+
+def flag(what: str, value: Any) -> bool:
+    """Return True or False, or raise."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{what} is {short_text(value)}, expected True or False")
+    return bool(value)

@@ -9,10 +9,13 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from ..errors import ArgumentError
+from .checks import short_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
+
+_LONGEST = 100  # letters of a name that is compared with others
 
 # names that other packages, or earlier versions, have for the same thing
 _ELSEWHERE = {
@@ -55,11 +58,14 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     >>> did_you_mean("colour", ["q0", "torque"])
     ''
     """
-    text = str(given)
+    text = given if isinstance(given, str) else short_text(given)
     for other in _ELSEWHERE.get(text.lower(), ()):
         if other in names:
             return f"; did you mean {other!r}?"
-    lower = {name.lower(): name for name in names}
+    # the time of the search grows with the square of the lengths
+    lower = {name.lower(): name for name in names if len(name) <= _LONGEST}
+    if len(text) > _LONGEST:
+        return ""
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
 
@@ -73,7 +79,7 @@ def check_choice(
     """Raise if a value is not one of the choices."""
     if not isinstance(given, str) or given not in choices:
         raise kind(
-            f"{name} is {given!r}, expected one of {', '.join(map(repr, choices))}"
+            f"{name} is {short_text(given)}, expected one of {', '.join(map(repr, choices))}"
             f"{did_you_mean(given, choices)}"
         )
 
