@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from .._core import LIE_TOLERANCE
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 # of poses and rotations.  Arguments of functions may be measured or of single
 # precision; the error of a constant of a model is in all results.
@@ -101,9 +102,7 @@ def whole_number(
         wanted = {0: "zero or more"}.get(minimum, f"at least {minimum}")
         raise ModelError(f"{what} is {short_text(number)}, expected {wanted}")
     if maximum is not None and number > maximum:
-        raise ModelError(
-            f"{what} is {short_text(number)}, expected at most {maximum}"
-        )
+        raise ModelError(f"{what} is {short_text(number)}, expected at most {maximum}")
     return number
 
 
@@ -225,9 +224,15 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
-    about_com = about_origin - mass * (
-        float(com @ com) * np.eye(3) - np.outer(com, com)
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        about_com = about_origin - mass * (
+            float(com @ com) * np.eye(3) - np.outer(com, com)
+        )
+    if not np.isfinite(about_com).all():
+        raise ModelError(
+            f"{who} has a mass of {mass:g} kg within {np.abs(com).max():g} m, whose "
+            "inertia overflows, expected SI units"
+        )
     scale = float(np.abs(about_origin).max())
     if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
         raise ModelError(
@@ -246,13 +251,22 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
         )
 
 
-def in_range(what: str, number: float, unit: str) -> float:
-    """Return a number that is zero or of a size whose powers neither over- nor underflow."""
-    size = abs(number)
-    if number and not SMALLEST <= size <= LARGEST:
+def in_range(what: str, number: T, unit: str) -> T:
+    """Return numbers, each zero or of a size whose powers neither over- nor underflow.
+
+    Parameters
+    ----------
+    what, unit : str
+        For messages.
+    number : float or (...) ndarray of float
+        Finite numbers.
+    """
+    size = np.abs(np.asarray(number)).ravel()
+    wrong = (size > LARGEST) | ((size < SMALLEST) & (size > 0.0))
+    if wrong.any():
         raise ModelError(
-            f"{what} is {number:g} {unit}, expected {SMALLEST:g} to {LARGEST:g} in "
-            "size; check the units"
+            f"{what} is {np.asarray(number).ravel()[int(np.argmax(wrong))]:g} {unit}, "
+            f"expected {SMALLEST:g} to {LARGEST:g} in size; check the units"
         )
     return number
 
@@ -275,7 +289,12 @@ def positive(what: str, value: Any, unit: str) -> float:
     number = float(as_array(what, value, ()))
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
-    return in_range(what, number, unit)
+    return number
+
+
+def positive_size(what: str, value: Any, unit: str) -> float:
+    """Return a number above zero of which powers are formed, or raise."""
+    return in_range(what, positive(what, value, unit), unit)
 
 
 def flag(what: str, value: Any) -> bool:

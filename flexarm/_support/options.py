@@ -79,8 +79,8 @@ def check_choice(
     """Raise if a value is not one of the choices."""
     if not isinstance(given, str) or given not in choices:
         raise kind(
-            f"{name} is {short_text(given)}, expected one of {', '.join(map(repr, choices))}"
-            f"{did_you_mean(given, choices)}"
+            f"{name} is {short_text(given)}, expected one of "
+            f"{', '.join(map(repr, choices))}{did_you_mean(given, choices)}"
         )
 
 

@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import positive
+from .._support.checks import positive_size
 from ._bending import BendingModes
-from ._clamped import TorsionModes, bisect, known_normalization, mode_count
+from ._clamped import TorsionModes, bisect, known_normalization
+from .limits import mode_count
 
 Array = NDArray[np.float64]
 
@@ -46,11 +47,11 @@ class _UnloadedBeam(BendingModes):
 
     def __post_init__(self) -> None:
         self._set(
-            length=positive("length of the beam", self.length, "m"),
-            mass_per_length=positive(
+            length=positive_size("length of the beam", self.length, "m"),
+            mass_per_length=positive_size(
                 "mass_per_length of the beam", self.mass_per_length, "kg/m"
             ),
-            bending_stiffness=positive(
+            bending_stiffness=positive_size(
                 "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
             ),
             n_modes=mode_count(self.n_modes),

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import check_inertia, listed
+from .._support.checks import check_inertia, listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
 from .._support.printing import Printed
@@ -82,8 +82,8 @@ class Body(Printed, Description):
         index = int(node)
         if not -self.n_nodes <= index < self.n_nodes:
             raise ModelError(
-                f"body {self.name!r} has no node {index}, expected a number below "
-                f"{self.n_nodes}"
+                f"body {self.name!r} has no node {short_text(index)}, expected a "
+                f"number below {self.n_nodes}"
             )
         return index % self.n_nodes
 
@@ -140,7 +140,7 @@ def check_name(kind: str, name: object) -> str:
     """Return a name without a dot, or raise."""
     if not isinstance(name, str) or not name or name == GROUND or "." in name:
         plain = name is None or isinstance(name, str | int | float)
-        given = repr(name) if plain else f"of type {type(name).__name__}"
+        given = short_text(name) if plain else f"of type {type(name).__name__}"
         raise ModelError(
             f"name of a {kind} is {given}, expected a word without a dot other than "
             f"{GROUND!r}"

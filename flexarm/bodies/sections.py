@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, positive
+from .._support.checks import as_array, as_numbers, positive, positive_size
 from .._support.description import Description
 from ..errors import ModelError
 from .materials import Material
@@ -247,7 +247,7 @@ class Section(Description):
         >>> round(beams.Section.round(0.02, beams.STEEL).I_y * 1e9, 4)
         7.854
         """
-        d = positive("diameter of a section", diameter, "m")
+        d = positive_size("diameter of a section", diameter, "m")
         return cls.ellipse(d, d, material)
 
     @classmethod
@@ -273,8 +273,8 @@ class Section(Description):
         >>> round(oval.I_z / oval.I_y, 12)
         4.0
         """
-        a = 0.5 * positive("width of a section", width, "m")
-        b = 0.5 * positive("height of a section", height, "m")
+        a = 0.5 * positive_size("width of a section", width, "m")
+        b = 0.5 * positive_size("height of a section", height, "m")
         return cls(
             area=math.pi * a * b,
             I_y=0.25 * math.pi * a * b**3,
@@ -311,7 +311,7 @@ class Section(Description):
         >>> round(tube.torsion_constant / tube.I_y, 12)
         2.0
         """
-        d = positive("diameter of a section", diameter, "m")
+        d = positive_size("diameter of a section", diameter, "m")
         t = _wall(thickness, d)
         # differences of powers without cancellation for thin walls
         mean, ring = d - t, math.pi * t * (d - t)
@@ -350,8 +350,8 @@ class Section(Description):
         >>> round(bar.torsion_constant / (0.02 * 0.01**3), 4)
         0.2287
         """
-        y = positive("width of a section", width, "m")
-        z = positive("height of a section", height, "m")
+        y = positive_size("width of a section", width, "m")
+        z = positive_size("height of a section", height, "m")
         return cls(
             area=y * z,
             I_y=y * z**3 / 12.0,
@@ -397,8 +397,8 @@ class Section(Description):
         >>> round(box.torsion_constant * 1e8, 1)  # cm^4
         430.3
         """
-        y = positive("width of a section", width, "m")
-        z = positive("height of a section", height, "m")
+        y = positive_size("width of a section", width, "m")
+        z = positive_size("height of a section", height, "m")
         t = _wall(thickness, min(y, z))
         around, inside = 2.0 * (y + z - 2.0 * t), (y - t) * (z - t)
         a, b = y - 2.0 * t, z - 2.0 * t
@@ -445,10 +445,10 @@ class Section(Description):
         >>> round(beam.I_y * 1e8), round(beam.I_z * 1e8)  # cm^4; IPE 200: 1943, 142
         (1846, 142)
         """
-        y = positive("width of a section", width, "m")
-        z = positive("height of a section", height, "m")
+        y = positive_size("width of a section", width, "m")
+        z = positive_size("height of a section", height, "m")
         t = _wall(flange, z)
-        s = positive("thickness of the web of a section", web, "m")
+        s = positive_size("thickness of the web of a section", web, "m")
         if not s < y:
             raise ModelError(
                 f"the web of a section is {s:g} m thick, expected less than its width "
@@ -509,19 +509,19 @@ class Section(Description):
         EI = np.full(2, EI) if EI.ndim == 0 else EI
         EI = as_array("bending_stiffness of a section", EI, (2,))
         for value in EI:
-            positive("bending_stiffness of a section", value, "N m^2")
-        rho = positive("mass_per_length of a section", mass_per_length, "kg/m")
+            positive_size("bending_stiffness of a section", value, "N m^2")
+        rho = positive_size("mass_per_length of a section", mass_per_length, "kg/m")
         GJ = min(EI) if torsional_stiffness is None else torsional_stiffness
-        GJ = positive("torsional_stiffness of a section", GJ, "N m^2")
+        GJ = positive_size("torsional_stiffness of a section", GJ, "N m^2")
         EA = 1e6 * max(EI) if axial_stiffness is None else axial_stiffness
-        EA = positive("axial_stiffness of a section", EA, "N")
+        EA = positive_size("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
         material = Material(E=EA, density=rho, G=GJ, name="a section by its stiffness")
         return cls(1.0, EI[1] / EA, EI[0] / EA, 1.0, material, rotary_inertia=turn)
 
 
 def _wall(thickness: float, side: float) -> float:
-    t = positive("thickness of a section", thickness, "m")
+    t = positive_size("thickness of a section", thickness, "m")
     if not 2.0 * t < side:
         raise ModelError(
             f"the walls of a section are {t:g} m thick, expected less than half of "

@@ -73,7 +73,6 @@ def read_matrix_market(
     ...     )
     <FiniteElementModel: 4 nodes, 24 degrees of freedom, 2 kg>
     """
-
     points: Any = coordinates
     if isinstance(coordinates, str | os.PathLike):
         points = read_matrix(coordinates)

@@ -204,7 +204,7 @@ def read_matrix(path: Any, rows: int | None = None) -> Any:
 def _dense(values: Array, n: int, m: int, symmetric: bool) -> Array:
     """Columns one after another, of a symmetric matrix from the diagonal down."""
     if not symmetric:
-        return values.reshape(m, n).T
+        return np.asarray(values.reshape(m, n).T)
     result = np.zeros((n, n))
     at = np.triu_indices(n)
     result[at] = result[at[::-1]] = values

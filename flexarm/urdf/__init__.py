@@ -208,8 +208,8 @@ def _makers(
     for name in [*result, *described]:
         if name not in links:
             raise ModelError(
-                f"flexible link {short_text(name)} is not in the robot, expected one of "
-                f"{listed(list(links))}{did_you_mean(name, links)}"
+                f"flexible link {short_text(name)} is not in the robot, expected one "
+                f"of {listed(list(links))}{did_you_mean(name, links)}"
             )
         if name in result and name in described:
             raise ModelError(

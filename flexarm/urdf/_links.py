@@ -111,7 +111,9 @@ def described_link(name: str, table: Any) -> FlexibleBody:
     """Flexible body of a description."""
     who = f"flexible link {short_text(name)}"
     if not isinstance(table, Mapping):
-        raise ModelError(f"{who} is {short_text(table)}, expected a table of its parameters")
+        raise ModelError(
+            f"{who} is {short_text(table)}, expected a table of its parameters"
+        )
     known = [*_NEEDED, *_OPTIONS]
     for key in table:
         if key not in known:
@@ -144,7 +146,9 @@ def _modes(
     # bending in each plane
     planes = values["planes"]
     if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
-        raise ModelError(f"planes of {who} are {short_text(planes)}, expected 'y', 'z' or 'yz'")
+        raise ModelError(
+            f"planes of {who} are {short_text(planes)}, expected 'y', 'z' or 'yz'"
+        )
     stiffness = as_numbers(f"bending_stiffness of {who}", values["bending_stiffness"])
     if stiffness.ndim == 0:
         stiffness = np.full(2, stiffness)
