@@ -15,8 +15,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
-_LONGEST = 100  # letters of a name that is compared with others
-
 # names that other packages, or earlier versions, have for the same thing
 _ELSEWHERE = {
     "axes": ("axis",),
@@ -62,10 +60,10 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     for other in _ELSEWHERE.get(text.lower(), ()):
         if other in names:
             return f"; did you mean {other!r}?"
-    # the time of the search grows with the square of the lengths
-    lower = {name.lower(): name for name in names if len(name) <= _LONGEST}
-    if len(text) > _LONGEST:
+    # the search takes a second for as many pairs of letters
+    if len(text) ** 2 * len(names) > 10_000_000:
         return ""
+    lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles, listed
 from .._support.description import Description
 from .._support.options import did_you_mean
@@ -420,7 +419,7 @@ def read(source: Any) -> Robot:
     >>> robot.joints[0].effort, robot.links[1].mass
     (9.0, 1.0)
     """
-    root = parse(read_source(source), _SHAPES)
+    root = parse(read_source(source), _SHAPES, ("link", "joint"))
     if root.tag != "robot":
         raise ModelError(
             f"the first element is <{root.tag}>, in line {root.line}, expected <robot>"
@@ -429,11 +428,6 @@ def read(source: Any) -> Robot:
     elements = root.all("link")
     if not elements:
         raise ModelError("the robot has no links, expected at least one")
-    if len(elements) > MAX_BODIES + 1:  # one may be the ground
-        raise ModelError(
-            f"the robot has {len(elements)} links, expected at most {MAX_BODIES} and "
-            "the ground"
-        )
     links = _unique("link", [_link(element) for element in elements])
     joints = [_joint(element, notes) for element in root.all("joint")]
     named = _unique("joint", joints)

@@ -10,6 +10,7 @@ nor files or addresses behind them can do harm.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,12 +72,25 @@ def read_source(source: Any) -> str | bytes:
     return read_file("robot description", source, MAX_BYTES)
 
 
-def parse(text: str | bytes, skipped: Collection[str] = ()) -> Element:
-    """Root element of a text, without elements of skipped tags and what is in them."""
+def parse(
+    text: str | bytes, skipped: Collection[str] = (), parts: Collection[str] = ()
+) -> Element:
+    """Root element of a text.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text, as one or in its own encoding.
+    skipped : collection of str
+        Tags of elements that are left out, with all that is in them.
+    parts : collection of str
+        Tags of which the root may have as many as there are links in an arm.
+    """
     parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
     root: list[Element] = []
     stack: list[Element] = []
     count, inside = 0, 0  # elements, levels inside of a skipped one
+    there: Counter[str] = Counter()
 
     # what the parser calls
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -88,11 +102,11 @@ def parse(text: str | bytes, skipped: Collection[str] = ()) -> Element:
                 f"the robot description has more than {MAX_ELEMENTS} elements in "
                 f"{line} lines, expected {MAX_BODIES} links with their joints at most"
             )
-        long = [name for name in (tag, *attributes) if len(name) > MAX_NAME]
-        if long:
+        longest = max(attributes, key=len) if attributes else tag
+        if len(longest) > MAX_NAME or len(tag) > MAX_NAME:
             raise ModelError(
-                f"line {line} has the name {short_text(long[0])} of {len(long[0])} "
-                f"letters, expected at most {MAX_NAME} in an element or attribute"
+                f"the element {short_text(tag)} in line {line} or an attribute of it "
+                f"has a name of more than {MAX_NAME} letters, expected a URDF file"
             )
         if len(stack) + inside >= MAX_DEPTH:
             raise ModelError(
@@ -102,6 +116,13 @@ def parse(text: str | bytes, skipped: Collection[str] = ()) -> Element:
         if inside or (stack and tag in skipped):
             inside += 1
             return
+        if len(stack) == 1 and tag in parts:
+            there[tag] += 1
+            if there[tag] > MAX_BODIES + 1:  # one may be the ground
+                raise ModelError(
+                    f"the robot has {there[tag]} or more elements <{tag}>, one in line "
+                    f"{line}, expected at most {MAX_BODIES} and the ground"
+                )
         element = Element(tag, attributes, line)
         (stack[-1].children if stack else root).append(element)
         stack.append(element)
