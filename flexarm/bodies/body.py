@@ -77,7 +77,8 @@ class Body(Printed, Description):
             )
         if isinstance(node, bool) or not isinstance(node, int | np.integer):
             raise ModelError(
-                f"node of body {self.name!r} is {node!r}, expected its name or number"
+                f"node of body {self.name!r} is {short_text(node)}, expected its name "
+                "or number"
             )
         index = int(node)
         if not -self.n_nodes <= index < self.n_nodes:

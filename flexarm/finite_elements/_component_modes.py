@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, in_range, short_text
+from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..bodies.joints import Joint
@@ -286,6 +286,7 @@ def craig_bampton(
     first = mesh.first_dof[interfaces].astype(np.intp)
     held = (first[:, np.newaxis] + np.arange(6)).ravel()
     inner = np.setdiff1d(free, held)
+    n_modes = whole_number("n_modes", n_modes)
     if len(inner):
         n_modes = check_count(n_modes, len(inner))
     rows = mesh.stiffness[inner]
