@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,14 @@ from ..errors import ModelError
 from .arrays import Unsuitable, as_floats, kind_of, plain_array
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 # of poses and rotations.  Arguments of functions may be measured or of single
 # precision; the error of a constant of a model is in all results.
 POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
-
-# of masses, distances and moments of inertia: products of three are finite
-LARGEST = 1e100
+# size of a physical number: products of five of them are far from over- and underflow
+SMALLEST, LARGEST = 1e-50, 1e50
 
 
 class _Bounded(reprlib.Repr):
@@ -134,9 +134,13 @@ def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
     return first if len(names) <= 8 else f"{first}, ... ({len(names)} in all)"
 
 
-def whole_number(what: str, value: Any, minimum: int | None = None) -> int:
-    """Return a whole number of at least `minimum`, or raise."""
+def whole_number(
+    what: str, value: Any, minimum: int | None = None, maximum: int | None = None
+) -> int:
+    """Return a whole number within bounds, or raise; True and False are none."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
         raise ModelError(
@@ -145,7 +149,24 @@ def whole_number(what: str, value: Any, minimum: int | None = None) -> int:
     if minimum is not None and number < minimum:
         wanted = {0: "zero or more"}.get(minimum, f"at least {minimum}")
         raise ModelError(f"{what} is {short_text(number)}, expected {wanted}")
+    if maximum is not None and number > maximum:
+        raise ModelError(f"{what} is {short_text(number)}, expected at most {maximum}")
     return number
+
+
+def as_generator(
+    what: str, value: Any, kind: type[Exception] = ModelError
+) -> np.random.Generator:
+    """Return a generator of random numbers; without generator or seed a fresh one."""
+    if isinstance(value, np.random.Generator):
+        return value
+    seed = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is None or (seed and value >= 0):
+        return np.random.default_rng(value)
+    raise kind(
+        f"{what} is {short_text(value)}, expected a numpy.random.Generator or a seed, "
+        "0 or more"
+    )
 
 
 def check_angles(what: str, angles: Array) -> None:
@@ -287,14 +308,49 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
         )
 
 
+def in_range(what: str, number: T, unit: str) -> T:
+    """Return numbers, each zero or of a size whose powers neither over- nor underflow.
+
+    Parameters
+    ----------
+    what, unit : str
+        For messages.
+    number : float or (...) ndarray of float
+        Finite numbers.
+    """
+    size = np.abs(np.asarray(number)).ravel()
+    wrong = (size > LARGEST) | ((size < SMALLEST) & (size > 0.0))
+    if wrong.any():
+        raise ModelError(
+            f"{what} is {np.asarray(number).ravel()[int(np.argmax(wrong))]:g} {unit}, "
+            f"expected {SMALLEST:g} to {LARGEST:g} in size; check the units"
+        )
+    return number
+
+
+def real(what: str, value: Any, unit: str) -> float:
+    """Return a number of any sign, or raise."""
+    return in_range(what, float(as_array(what, value, ())), unit)
+
+
+def not_negative(what: str, value: Any, unit: str) -> float:
+    """Return a number of zero or more, or raise with its unit in the message."""
+    number = float(as_array(what, value, ()))
+    if number < 0.0:
+        raise ModelError(f"{what} is {number:g} {unit}, expected zero or more")
+    return in_range(what, number, unit)
+
+
 def positive(what: str, value: Any, unit: str) -> float:
     """Return a number above zero, or raise with its unit in the message."""
     number = float(as_array(what, value, ()))
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
-    if not 1e-60 <= number <= 1e60:
-        raise ModelError(
-            f"{what} is {number:g} {unit}, whose powers underflow or overflow, "
-            "expected 1e-60 to 1e60"
-        )
-    return number
+    return in_range(what, number, unit)
+
+
+def flag(what: str, value: Any) -> bool:
+    """Return True or False, or raise."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{what} is {short_text(value)}, expected True or False")
+    return bool(value)

@@ -85,6 +85,9 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     for other in _ELSEWHERE.get(text.lower(), ()):
         if other in names:
             return f"; did you mean {other!r}?"
+    # the search takes a second for as many pairs of letters
+    if len(text) ** 2 * len(names) > 10_000_000:
+        return ""
     lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
@@ -100,8 +103,7 @@ def check_choice(
     if not isinstance(given, str) or given not in choices:
         raise kind(
             f"{name} is {short_text(given)}, expected one of "
-            f"{', '.join(map(repr, choices))}"
-            f"{did_you_mean(given, choices)}"
+            f"{', '.join(map(repr, choices))}{did_you_mean(given, choices)}"
         )
 
 

@@ -20,9 +20,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, positive
+from .._support.checks import positive, real
 from ..errors import ModelError
-from ._clamped import LinkModes, bisect, known_normalization, mode_count, payload
+from ._clamped import LinkModes, bisect, known_normalization, payload
+from .limits import mode_count
 
 Array = NDArray[np.float64]
 
@@ -233,7 +234,7 @@ class BeamModes(BendingModes):
             n_modes=mode_count(self.n_modes),
             tip_mass=payload("tip_mass", self.tip_mass, "kg", link),
             tip_inertia=payload("tip_inertia", self.tip_inertia, "kg m^2", inertia),
-            tip_moment=float(as_array("tip_moment", self.tip_moment, ())),
+            tip_moment=real("tip_moment", self.tip_moment, "kg m"),
             normalization=known_normalization(self.normalization),
         )
         # Cauchy-Schwarz for mass and moments of the payload

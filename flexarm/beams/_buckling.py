@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import as_array
+from .._support.checks import real
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
 
@@ -94,7 +94,7 @@ def buckling_load(
     inward = -along / length
     # stiffness under the weight of the link
     stiffness = np.array(body.stiffness)
-    rate = float(as_array("acceleration", acceleration, ()))
+    rate = real("acceleration", acceleration, "m/s^2")
     if rate != 0.0:
         if body.integrals is not None:
             raise ModelError(

@@ -15,46 +15,29 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, positive, whole_number
+from .._calls.arguments import real_array
+from .._support.checks import not_negative, positive
 from .._support.description import Description
 from .._support.options import check_choice
 from .._support.quadrature import gauss_count, gauss_rule
 from ..errors import ArgumentError, ModelError
+from .limits import mode_count
 
 Array = NDArray[np.float64]
 
-MAX_BEAM_MODES = 20
 MAX_TIP_RATIO = 1e9  # payload to link; the lowest shape is inaccurate beyond
 NORMALIZATIONS = ("mass", "link", "tip")
 
 
 def payload(what: str, value: Any, unit: str, link: float) -> float:
     """Return a mass or inertia from zero to 1e9 times that of the link."""
-    number = float(as_array(what, value, ()))
-    if number < 0.0:
-        raise ModelError(f"{what} is {number:g} {unit}, expected zero or more")
+    number = not_negative(what, value, unit)
     if number > MAX_TIP_RATIO * link:
         raise ModelError(
             f"{what} is {number:g} {unit}, more than {MAX_TIP_RATIO:g} times the "
             f"{link:g} {unit} of the link, expected less; check the units"
         )
     return number
-
-
-def mode_count(n_modes: Any) -> int:
-    """Return a number of modes from 1 to 20."""
-    count = whole_number("n_modes", n_modes)
-    if count < 1:
-        raise ModelError(
-            f"n_modes is {count}, expected at least 1; a link without modes is a "
-            "RigidBody"
-        )
-    if count > MAX_BEAM_MODES:
-        raise ModelError(
-            f"n_modes is {count}, more modes than supported, expected at most "
-            f"{MAX_BEAM_MODES}"
-        )
-    return count
 
 
 def known_normalization(value: Any) -> str:
@@ -123,14 +106,14 @@ class LinkModes(Description):
         return self._derivative(x, 1)
 
     def _fraction(self, x: ArrayLike) -> Array:
-        fraction = np.asarray(x, dtype=np.float64) / self.length
+        fraction = real_array("x", x) / self.length
         bad = ~((fraction >= -1e-12) & (fraction <= 1.0 + 1e-12))
         if bad.any():
             raise ArgumentError(
                 f"x is {float(np.asarray(x)[bad].flat[0]):g} m ({int(bad.sum())} of "
                 f"{bad.size} positions are off), expected 0 to {self.length:g} m"
             )
-        return np.clip(fraction, 0.0, 1.0)
+        return np.asarray(np.clip(fraction, 0.0, 1.0))
 
     def _points(self) -> tuple[Array, Array]:
         """Positions and weights, in m, exact for products of two of these modes."""

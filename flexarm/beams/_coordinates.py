@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import listed
+from .._support.checks import listed, short_text
 from ..errors import ModelError
 from ._line import Line
 
@@ -30,16 +30,26 @@ MOTIONS: dict[str, list[tuple[int, bool, str]]] = {
 OF_AXIS = {name: motion for motion, rows in MOTIONS.items() for _, _, name in rows}
 
 
+def names_of(what: str, value: Any) -> tuple[str, ...]:
+    """Return one name, or a sequence of names, as a tuple."""
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected a name or a list of names"
+        )
+    return tuple(names)
+
+
 def known_motions(name: str, motions: Any, line: Line) -> tuple[str, ...]:
     """Return the motions of a link in order, or raise if they do not fit."""
     who = f"motions of link {name!r}"
     # known names, each once
-    given = (motions,) if isinstance(motions, str) else tuple(motions)
+    given = names_of(who, motions)
     unknown = [motion for motion in given if motion not in MOTIONS]
     if unknown or not given or len(set(given)) != len(given):
         raise ModelError(
-            f"{who} are {given!r}, expected some of {', '.join(map(repr, MOTIONS))}, "
-            "each once"
+            f"{who} are {short_text(given)}, expected some of "
+            f"{', '.join(map(repr, MOTIONS))}, each once"
         )
     result = tuple(motion for motion in MOTIONS if motion in given)
     # combinations that corners allow
@@ -85,10 +95,10 @@ def coordinates(
     names : tuple of str
         Node and axis, such as ``"n1 y"`` or ``"tip rz"``.
     """
-    if frame not in ("tangent", "chord"):
+    if not isinstance(frame, str) or frame not in ("tangent", "chord"):
         raise ModelError(
-            f"frame of link {name!r} is {frame!r}, expected 'tangent' (clamped at its "
-            "base) or 'chord' (base and tip on one line)"
+            f"frame of link {name!r} is {short_text(frame)}, expected 'tangent' "
+            "(clamped at its base) or 'chord' (base and tip on one line)"
         )
     rows = [row for motion in motions for row in MOTIONS[motion]]
     count = len(rows) * line.n_elements
@@ -144,12 +154,12 @@ def _bent_chord(name: str, line: Line, T: Array) -> Array:
 
 def columns_of_nodes(name: str, labels: Sequence[str], keep: Any) -> list[int]:
     """Coordinates of the nodes that a condensation keeps."""
-    wanted = (keep,) if isinstance(keep, str) else tuple(keep)
+    wanted = names_of(f"keep of link {name!r}", keep)
     own = [label.rsplit(" ", 1)[0] for label in labels]
     unknown = [node for node in wanted if node not in own]
     if unknown or not wanted:
         raise ModelError(
-            f"keep of link {name!r} is {wanted!r}, expected nodes with coordinates, "
-            f"some of {listed(tuple(dict.fromkeys(own)))}"
+            f"keep of link {name!r} is {short_text(wanted)}, expected nodes with "
+            f"coordinates, some of {listed(tuple(dict.fromkeys(own)))}"
         )
     return [j for j, node in enumerate(own) if node in wanted]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import MAX_MODES
-from .._support.checks import whole_number
+from .._support.checks import flag, whole_number
 from .._support.options import check_choice
+from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
-from ._coordinates import coordinates, known_motions
+from ._coordinates import coordinates, known_motions, names_of
 from ._element_profile import element_profile
 from ._line import (
     Payload,
@@ -27,6 +29,7 @@ from ._line import (
 )
 from ._reduction import REDUCTIONS, condensed, damping_matrix, modal
 from ._stations import Stations, body_nodes, foreshortening, make_stations
+from .limits import MAX_NODES, MAX_PAYLOADS, point_count
 
 Array = NDArray[np.float64]
 
@@ -76,7 +79,7 @@ def finite_element_link(
         Corners of a bent link, from the origin to the tip, in m, in place of `length`.
     n_elements : int
         Smallest number of elements.  Corners, steps of the section, payloads and named
-        nodes are ends of elements and may require more.
+        nodes are ends of elements and may require more; 256 at most.
     joint : Joint, optional
         Connection to the parent; by default a revolute joint about z.
     motions : str or sequence of str
@@ -115,7 +118,7 @@ def finite_element_link(
         Bending draws the link towards its base (`node_foreshortening` of the body), so
         that fast rotation stiffens it.
     n_points : int, optional
-        Gauss points of an element, at least 3; by default 4, exact for uniform elements
+        Gauss points of an element, 3 to 64; by default 4, exact for uniform elements
         and linear changes of mass, and 6 for sections given by a function.
 
     Returns
@@ -128,7 +131,7 @@ def finite_element_link(
     ------
     ModelError
         If the line, a section, a payload, a place or the reduction does not fit, or if
-        there are more than 64 coordinates.
+        there are more than 64 coordinates, 256 elements or 4096 nodes.
 
     See Also
     --------
@@ -199,6 +202,12 @@ def finite_element_link(
     ('base rz', 'n1 y', 'n1 rz', 'tip rz')
     """
     # line, cut into elements at corners, breaks, payloads and named nodes
+    name = check_name("body", name)
+    rotary_inertia = flag(f"rotary_inertia of link {name!r}", rotary_inertia)
+    geometric_stiffening = flag(
+        f"geometric_stiffening of link {name!r}", geometric_stiffening
+    )
+    keep = names_of(f"keep of link {name!r}", keep)
     corners = corners_of(name, length, points)
     axes = piece_axes(name, corners, roll)
     carried, shaping = (
@@ -208,6 +217,9 @@ def finite_element_link(
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
     named = places(name, total, [*carried, *shaping], nodes)
     line = cut(name, corners, axes, breaks, named, n_elements)
+    per_element = _n_points(name, n_points, sections)
+    kind = _reduction(name, reduction, n_modes, max_frequency)
+    _check_size(name, line.n_elements, per_element, kind)
     # coordinates of the elements, nodes at Gauss points
     kinds = known_motions(name, motions, line)
     T, labels = coordinates(name, line, kinds, frame)
@@ -215,7 +227,7 @@ def finite_element_link(
         line,
         section_at,
         T,
-        _n_points(name, n_points, sections),
+        per_element,
         carried,
         "torsion" in kinds,
         rotary_inertia,
@@ -223,7 +235,6 @@ def finite_element_link(
     mass = stations.mass_matrix(shaping)
     _check_mass(name, mass, labels)
     # coordinates of the body
-    kind = _reduction(name, reduction, n_modes, max_frequency)
     W, names = _reduced(
         name, kind, stations, mass, labels, n_modes, max_frequency, keep
     )
@@ -266,24 +277,49 @@ def _reduced(
         momentum = stations.momentum()
         W, names = modal(name, rows, mass, momentum, labels, n_modes, max_frequency)
     elif kind != "none":
-        count = 0 if n_modes is None else whole_number(f"n_modes of {name!r}", n_modes)
+        count = (
+            0
+            if n_modes is None
+            else whole_number(f"n_modes of link {name!r}", n_modes, 0)
+        )
         W, names = condensed(name, rows, mass, labels, keep, count)
     if W.shape[1] > MAX_MODES:
-        raise ModelError(
-            f"link {name!r} has {W.shape[1]} coordinates, expected at most "
-            f"{MAX_MODES}; ask for fewer by n_modes or reduction, or use fewer elements"
-        )
+        raise _too_many(name, str(W.shape[1]))
     return W, names
+
+
+def _too_many(name: str, count: str) -> ModelError:
+    return ModelError(
+        f"link {name!r} has {count} coordinates, expected at most {MAX_MODES}; ask for "
+        "fewer by n_modes or reduction, or use fewer elements"
+    )
+
+
+def _check_size(name: str, n_elements: int, n_points: int, kind: str) -> None:
+    """Refuse a link that is too large, before its matrices are made."""
+    count = n_elements * (n_points + 1) + 1
+    if count > MAX_NODES:
+        raise ModelError(
+            f"link {name!r} has {count} nodes, by {n_elements} elements of {n_points} "
+            f"Gauss points, expected at most {MAX_NODES}; use fewer of them"
+        )
+    if kind == "none" and n_elements > MAX_MODES:
+        raise _too_many(name, f"{n_elements} or more")
 
 
 def _payloads(name: str, payloads: Any) -> list[Payload]:
     try:
-        loads = list(payloads)
+        loads = list(islice(payloads, MAX_PAYLOADS + 1))
     except TypeError:
         raise ModelError(
             f"payloads of link {name!r} is {type(payloads).__name__}, expected a list "
             "of flexarm.beams.Payload"
         ) from None
+    if len(loads) > MAX_PAYLOADS:
+        raise ModelError(
+            f"link {name!r} has more than {MAX_PAYLOADS} payloads, expected fewer; "
+            "give those at one place as one"
+        )
     for load in loads:
         if not isinstance(load, Payload):
             raise ModelError(
@@ -296,7 +332,7 @@ def _payloads(name: str, payloads: Any) -> list[Payload]:
 def _n_points(name: str, n_points: int | None, sections: Sections) -> int:
     if n_points is None:
         return 6 if callable(sections) else 4
-    return whole_number(f"n_points of link {name!r}", n_points, 3)
+    return point_count(f"n_points of link {name!r}", n_points, 3)
 
 
 def _check_mass(name: str, mass: Array, labels: Sequence[str]) -> None:

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import positive
 from ._bending import BendingModes
-from ._clamped import TorsionModes, bisect, known_normalization, mode_count
+from ._clamped import TorsionModes, bisect, known_normalization
+from .limits import mode_count
 
 Array = NDArray[np.float64]
 

@@ -17,9 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.checks import (
     as_array,
     as_numbers,
+    check_angles,
+    in_range,
     inertia_matrix,
     listed,
+    not_negative,
     positive,
+    real,
+    short_text,
     whole_number,
 )
 from .._support.description import Description
@@ -27,6 +32,7 @@ from ..bodies.body import check_name
 from ..bodies.sections import Section
 from ..errors import ModelError
 from ..finite_elements.elements import bending_shapes
+from .limits import MAX_ELEMENTS, check_elements
 
 Array = NDArray[np.float64]
 Sections = Section | Sequence[Any] | Callable[[float], Section]
@@ -75,17 +81,15 @@ class Payload(Description):
     name: str = ""
 
     def __post_init__(self) -> None:
+        com = as_array("com of a payload", self.com, (3,))
+        inertia = inertia_matrix("inertia of a payload", self.inertia)
         self._set(
-            at=float(as_array("at of a payload", self.at, ())),
-            mass=float(as_array("mass of a payload", self.mass, ())),
-            com=as_array("com of a payload", self.com, (3,)),
-            inertia=inertia_matrix("inertia of a payload", self.inertia),
+            at=real("at of a payload", self.at, "m"),
+            mass=not_negative("mass of a payload", self.mass, "kg"),
+            com=in_range("com of a payload", com, "m"),
+            inertia=in_range("inertia of a payload", inertia, "kg m^2"),
         )
-        if self.mass < 0.0:
-            raise ModelError(
-                f"mass of a payload is {self.mass:g} kg, expected zero or more"
-            )
-        if self.name:
+        if not isinstance(self.name, str) or self.name:
             check_name("node", self.name)
 
     def about_place(self) -> Array:
@@ -176,6 +180,8 @@ def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Arr
         )
     # bent: the given points, from the origin
     corners = as_array(f"points of {who}", points, (None, 3))
+    check_elements(name, len(corners) - 1)
+    in_range(f"points of {who}", corners, "m")
     if len(corners) < 2:
         raise ModelError(f"{who} has {len(corners)} points, expected two or more")
     if np.any(corners[0]):
@@ -202,6 +208,7 @@ def piece_axes(name: str, corners: Array, roll: ArrayLike) -> Array:
     angle = as_numbers(f"roll of link {name!r}", roll)
     angle = np.full(count, angle) if angle.ndim == 0 else angle
     angle = as_array(f"roll of link {name!r}", angle, (count,))
+    check_angles(f"roll of link {name!r}", angle)
     result, R = np.zeros((count, 3, 3)), np.eye(3)
     for j, step in enumerate(np.diff(corners, axis=0)):
         R = _shortest(R, step / np.linalg.norm(step))
@@ -239,8 +246,8 @@ def places(
     wanted = [(load.at, load.name, "payload") for load in payloads]
     if nodes is not None and not isinstance(nodes, Mapping):
         raise ModelError(
-            f"nodes of {who} are {nodes!r}, expected distances along it by names, "
-            "such as {'middle': 0.5}"
+            f"nodes of {who} are {short_text(nodes)}, expected distances along it by "
+            "names, such as {'middle': 0.5}"
         )
     for key, at in dict(nodes or {}).items():
         check_name("node", key)
@@ -274,7 +281,8 @@ def cut(
     n_elements: Any,
 ) -> Line:
     """Cut the line at breaks and in between, into elements of similar lengths."""
-    count = whole_number(f"n_elements of link {name!r}", n_elements, 1)
+    count = whole_number(f"n_elements of link {name!r}", n_elements, 1, MAX_ELEMENTS)
+    check_elements(name, len(corners) - 1 + len(breaks) + len(named))
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     total = float(ends[-1])
@@ -284,6 +292,7 @@ def cut(
         if min(abs(x - y) for y in sure) > 1e-9 * total:
             sure.append(x)
     at = _fill(np.sort(np.array(sure)), count)
+    check_elements(name, len(at) - 1)
     # points and axes by straight pieces
     middle = 0.5 * (at[1:] + at[:-1])
     piece = np.searchsorted(ends, middle) - 1

@@ -16,18 +16,22 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.checks import (
     as_array,
     as_numbers,
+    flag,
+    in_range,
     inertia_matrix,
     positive,
-    whole_number,
+    real,
 )
 from .._support.options import explained
 from .._support.quadrature import gauss_count, gauss_rule
+from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.profile import BeamProfile, uniform_profile
 from ..errors import ModelError
 from ._bending import BendingModes
 from ._clamped import LinkModes, TorsionModes
+from .limits import point_count
 
 Array = NDArray[np.float64]
 
@@ -175,6 +179,10 @@ def flexible_link(
     ('bending y 1', 'bending y 2')
     """
     # nodes at base, Gauss points and tip, and their motion in the modes
+    name = check_name("body", name)
+    geometric_stiffening = flag(
+        f"geometric_stiffening of link {name!r}", geometric_stiffening
+    )
     length = positive(f"length of link {name!r}", length, "m")
     density = positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m")
     modes = _modes_of_link(name, length, bending_y, bending_z, torsion)
@@ -187,10 +195,11 @@ def flexible_link(
     inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
     inertia[1:-1] = (length * weight)[:, None, None] * np.diag(section)
     inertia[-1] = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    hub = float(as_array(f"base_mass of link {name!r}", base_mass, ()))
-    payload = float(as_array(f"tip_mass of link {name!r}", tip_mass, ()))
+    hub = real(f"base_mass of link {name!r}", base_mass, "kg")
+    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
     com = np.zeros((len(x), 3))
-    com[-1] = as_array(f"tip_com of link {name!r}", tip_com, (3,))
+    what = f"tip_com of link {name!r}"
+    com[-1] = in_range(what, as_array(what, tip_com, (3,)), "m")
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -256,7 +265,7 @@ def _points_of_link(
             max(float(own.beta[-1]) * own.length for own in modes.values())
         )
     # one point has no moment of inertia
-    return whole_number(f"n_points of link {name!r}", n_points, 2)
+    return point_count(f"n_points of link {name!r}", n_points, 2)
 
 
 def _count(modes: dict[str, LinkModes]) -> int:
@@ -341,6 +350,7 @@ def _damping(
         given = as_numbers(f"{what} of link {name!r}", value)
         spread = np.full(n, given) if given.ndim == 0 else given
         column = as_array(f"{what} of link {name!r}", spread, (n,))
+        in_range(f"{what} of link {name!r}", column, "in SI units")
         if column.min() < 0.0:
             raise ModelError(
                 f"{what} of link {name!r} is {column.min():g} for mode "
@@ -362,14 +372,15 @@ def _inertia(what: str, value: ArrayLike) -> Array:
     if as_numbers(what, value).ndim == 0:
         about_z = float(as_array(what, value, ()))
         value = (0.5 * about_z, 0.5 * about_z, about_z)
-    return inertia_matrix(what, value)
+    return in_range(what, inertia_matrix(what, value), "kg m^2")
 
 
 def _section_inertia(
     name: str, value: ArrayLike | None, torsion: TorsionModes | None
 ) -> Array:
     if value is not None:
-        return as_array(f"section_inertia of link {name!r}", value, (3,))
+        what = f"section_inertia of link {name!r}"
+        return in_range(what, as_array(what, value, (3,)), "kg m")
     # the polar moment of a flat section is the sum of the other two
     polar = 0.0 if torsion is None else torsion.polar_inertia_per_length
     return polar * np.array([1.0, 0.5, 0.5])

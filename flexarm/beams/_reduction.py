@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, whole_number
+from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
 from ._coordinates import MOTIONS, OF_AXIS, columns_of_nodes
@@ -117,12 +117,13 @@ def _choose(
         unknown = [key for key in n_modes if key not in parts]
         if unknown:
             raise ModelError(
-                f"n_modes of {who} has {unknown[0]!r}, expected motions that are not "
-                f"coupled to others: {', '.join(map(repr, parts))}"
+                f"n_modes of {who} has {short_text(unknown[0])}, expected motions that "
+                f"are not coupled to others: {', '.join(map(repr, parts))}"
             )
         chosen, first = [], 0
         for label, own in parts.items():
-            count = whole_number(f"n_modes of {who}", n_modes.get(label, 0), 0)
+            wanted = n_modes.get(label, 0)
+            count = whole_number(f"n_modes of {who} for {label!r}", wanted, 0)
             _check_count(f"n_modes of {who} for {label!r}", count, len(own))
             chosen += list(range(first, first + count))
             first += len(own)
@@ -154,8 +155,8 @@ def _choose(
 def _check_count(what: str, wanted: int, there: int) -> None:
     if wanted > there:
         raise ModelError(
-            f"{what} is {wanted}, its elements have {there}, expected at most as many; "
-            "use more elements"
+            f"{what} is {short_text(wanted)}, its elements have {there}, expected at "
+            "most as many; use more elements"
         )
 
 
@@ -165,12 +166,12 @@ def condensed(
     """Static shapes of some nodes, and modes with these nodes held, as columns."""
     held = columns_of_nodes(name, labels, keep)
     inner = [j for j in range(len(labels)) if j not in held]
+    _check_count(f"n_modes of link {name!r}", n_fixed, len(inner))
     W = np.zeros((len(labels), len(held) + n_fixed))
     W[held, np.arange(len(held))] = 1.0
     if inner:
         # least squares of strains: the same as - K_ii^-1 K_ih, with twice the digits
         W[inner, : len(held)] = -np.linalg.lstsq(rows[:, inner], rows[:, held], None)[0]
-    _check_count(f"n_modes of link {name!r}", n_fixed, len(inner))
     if n_fixed:
         _, vectors = natural_modes(rows[:, inner], mass[np.ix_(inner, inner)])
         size = np.abs(vectors)
@@ -188,6 +189,7 @@ def damping_matrix(name: str, rows: Array, mass: Array, ratio: ArrayLike) -> Arr
     zeta = as_array(what, np.full(n, given) if given.ndim == 0 else given, (n,))
     if zeta.min() < 0.0:
         raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
+    in_range(what, zeta, "of critical")
     if not zeta.any():
         return np.zeros((n, n))
     omega2, vectors = natural_modes(rows, mass)

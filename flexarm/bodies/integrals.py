@@ -412,6 +412,11 @@ def modal_integrals(body: Any) -> ModalIntegrals:
     integrals : ModalIntegrals
         In SI and modal units.
 
+    Raises
+    ------
+    ModelError
+        If `body` is no body.
+
     See Also
     --------
     nodal_integrals : the same from arrays.

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, positive, whole_number
+from .._support.checks import (
+    as_array,
+    as_numbers,
+    in_range,
+    positive,
+    whole_number,
+)
 from .._support.quadrature import gauss_rule
 from .._support.sparse import scipy_sparse
 from ..errors import ModelError
@@ -13,6 +19,8 @@ from .elements import bending_shapes
 from .mesh import FiniteElementModel
 
 Array = NDArray[np.float64]
+
+MAX_ELEMENTS = 100_000
 
 
 def beam_mesh(
@@ -37,7 +45,7 @@ def beam_mesh(
     length : float
         Length, in m.
     n_elements : int
-        Number of elements of equal length, one or more.
+        Number of elements of equal length, 1 to 100000.
     mass_per_length : float
         :math:`\rho A`, in kg/m.
     bending_stiffness : float or (2,) array_like of float
@@ -80,12 +88,13 @@ def beam_mesh(
     [3.516 7.032]
     """
     L = positive("length of the beam mesh", length, "m")
-    count = whole_number("n_elements", n_elements, 1)
+    count = whole_number("n_elements", n_elements, 1, MAX_ELEMENTS)
     rho = positive("mass_per_length of the beam mesh", mass_per_length, "kg/m")
     EA = positive("axial_stiffness of the beam mesh", axial_stiffness, "N")
     GJ = positive("torsional_stiffness of the beam mesh", torsional_stiffness, "N m^2")
     EI = _pair("bending_stiffness of the beam mesh", bending_stiffness, "N m^2")
     section = as_array("section_inertia of the beam mesh", section_inertia, (3,))
+    in_range("section_inertia of the beam mesh", section, "kg m")
     if not ((section >= 0.0).all() and section[0] > 0.0):
         raise ModelError(
             f"section_inertia of the beam mesh is {tuple(section.tolist())}, expected "

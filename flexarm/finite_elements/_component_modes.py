@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array
+from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
+from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
 from .consistent import cross_rows, pair_sums
 from .eigenproblems import (
+    check_count,
     clamped_eigenmodes,
     fix_signs,
     free_eigenmodes,
@@ -144,6 +146,7 @@ class MeshModes:
         (2, ('0', '4', '8'))
         """
         mesh = self.mesh
+        name = check_name("body", name)
         # origin of the body
         where = mesh.centre_of_mass
         if origin is not None:
@@ -152,7 +155,8 @@ class MeshModes:
             where = mesh.coordinates[self.attachment]
         # nodes of the body: attachment, given nodes, interfaces
         ends = [] if self.attachment is None else [self.attachment]
-        inner = [j for j in map(mesh.node_index, nodes) if j not in self.interfaces]
+        given = node_numbers(mesh, f"nodes of body {name!r}", nodes)
+        inner = [j for j in given if j not in self.interfaces]
         listed = list(dict.fromkeys([*ends, *inner, *self.interfaces])) or [0]
         # inertia of the whole mesh, motion of the nodes in the modes
         integrals, _ = pair_sums(
@@ -194,9 +198,10 @@ class MeshModes:
         return np.stack([move, np.linalg.lstsq(lever, drift, rcond=1e-9)[0]])
 
     def _damping(self, name: str, ratio: ArrayLike) -> Array:
-        zeta = np.asarray(ratio, dtype=np.float64)
         what = f"damping_ratio of body {name!r}"
-        zeta = as_array(what, np.broadcast_to(zeta, (self.n_modes,)), (self.n_modes,))
+        zeta = as_numbers(what, ratio)
+        zeta = np.full(self.n_modes, zeta) if zeta.ndim == 0 else zeta
+        zeta = in_range(what, as_array(what, zeta, (self.n_modes,)), "")
         if (zeta < 0.0).any():
             raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
         if not zeta.any():
@@ -219,10 +224,18 @@ class MeshModes:
         )
 
 
+def node_numbers(mesh: FiniteElementModel, what: str, nodes: Any) -> list[int]:
+    """Numbers of nodes of a mesh, given as a list of names or numbers."""
+    if isinstance(nodes, str) or not isinstance(nodes, Iterable):
+        raise ModelError(f"{what} is {short_text(nodes)}, expected a list of nodes")
+    return [mesh.node_index(node) for node in nodes]
+
+
 def clamped_modes(
     mesh: FiniteElementModel, attachment: int, free: NDArray[np.intp], n_modes: int
 ) -> MeshModes:
     """Normal modes of a clamped mesh; see `FiniteElementModel`."""
+    n_modes = check_count(n_modes, len(free))
     K, M = (A[free][:, free] for A in (mesh.stiffness, mesh.mass))
     name = mesh.node_names[attachment]
     factor = stiffness_factor(K, f"clamped at node {name!r}")
@@ -234,6 +247,7 @@ def clamped_modes(
 
 def free_modes(mesh: FiniteElementModel, n_modes: int) -> MeshModes:
     """Elastic modes of a free mesh; see `FiniteElementModel`."""
+    n_modes = check_count(n_modes, max(mesh.n_dof - 6, 0))
     rigid = mesh.rigid_motions(mesh.centre_of_mass)
     inertia = rigid.T @ (mesh.mass @ rigid)
     arms = np.sqrt(np.trace(inertia[:3, :3]) / (3.0 * mesh.total_mass))
@@ -272,6 +286,9 @@ def craig_bampton(
     first = mesh.first_dof[interfaces].astype(np.intp)
     held = (first[:, np.newaxis] + np.arange(6)).ravel()
     inner = np.setdiff1d(free, held)
+    n_modes = whole_number("n_modes", n_modes)
+    if len(inner):
+        n_modes = check_count(n_modes, len(inner))
     rows = mesh.stiffness[inner]
     K, coupling = rows[:, inner], rows[:, held]
     M = mesh.mass[inner][:, inner]
@@ -291,8 +308,8 @@ def craig_bampton(
         omega2, vectors = clamped_eigenmodes(K, M, factor, n_modes)
     elif n_modes:
         raise ModelError(
-            f"n_modes is {n_modes}, but the mesh has no nodes besides the interfaces, "
-            "expected 0"
+            f"n_modes is {short_text(n_modes)}, but the mesh has no nodes besides the "
+            "interfaces, expected 0"
         )
     normal = np.zeros((mesh.n_dof, len(omega2)))
     normal[inner] = vectors

@@ -8,7 +8,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError
+from .._support.checks import as_array
+from ._matrix_market import read_matrix
 from .mesh import FiniteElementModel
 
 
@@ -27,8 +28,9 @@ def read_matrix_market(
     coordinates : (N, 3) array_like of float, or path
         Positions of the nodes in m, or a file with N rows of them.
     mass, stiffness : path
-        Files of the matrices, ``coordinate`` or ``array``, ``general`` or
-        ``symmetric``, plain or compressed (``.mtx``, ``.mtx.gz``).
+        Files of the matrices, ``coordinate`` or ``array``, ``real`` or ``integer``,
+        ``general`` or ``symmetric``, plain or compressed (``.mtx``, ``.mtx.gz``,
+        ``.mtx.bz2``).
     dofs_per_node : int or (N,) sequence of int
         6 or 3, see `FiniteElementModel`.
     node_names : sequence of str, optional
@@ -42,13 +44,16 @@ def read_matrix_market(
     Raises
     ------
     ModelError
-        If a file is not a Matrix Market file, or if the mesh is not valid.
+        If a file is not a Matrix Market file with a line for each number of its header,
+        if it has more than 50 million numbers or more rows than the nodes can have, or
+        if the mesh is not valid.
     OSError
         If a file cannot be read.
 
     Notes
     -----
     ``scipy.io.mmwrite`` writes such files, and so do many finite-element programs.
+    Entries at the same place add up.
 
     Examples
     --------
@@ -68,24 +73,16 @@ def read_matrix_market(
     ...     )
     <FiniteElementModel: 4 nodes, 24 degrees of freedom, 2 kg>
     """
-
-    def read(path: Any) -> Any:
-        from scipy.io import mmread
-
-        name = os.fspath(path)
-        try:
-            return mmread(name)
-        except (ValueError, OverflowError) as problem:
-            text = " ".join(str(problem).split()).rstrip(".").replace(". ", ", ")
-            raise ModelError(
-                f"file {name!r} is not a Matrix Market file of numbers ({text}), "
-                "expected one as scipy.io.mmwrite makes it"
-            ) from None
-
     points: Any = coordinates
     if isinstance(coordinates, str | os.PathLike):
-        points = read(coordinates)
+        points = read_matrix(coordinates)
         points = points.toarray() if hasattr(points, "toarray") else points
+    points = as_array("coordinates of the mesh", points, (None, 3))
+    rows = 6 * len(points)
     return FiniteElementModel(
-        points, read(mass), read(stiffness), dofs_per_node, tuple(node_names)
+        points,
+        read_matrix(mass, rows),
+        read_matrix(stiffness, rows),
+        dofs_per_node,
+        tuple(node_names),
     )

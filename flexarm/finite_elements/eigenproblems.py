@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.checks import short_text, whole_number
 from .._support.sparse import as_matrix, scipy_sparse
 from ..errors import ConvergenceError, ModelError
 
 Array = NDArray[np.float64]
 
 SMALL = 800  # largest number of degrees of freedom for LAPACK
+LARGE = 8000  # beyond, there are no dense matrices at all
 # of a matrix with unit diagonal; zeros rounded to seven digits become such eigenvalues
 NEGATIVE = 1e-6
 SINGULAR = 1e-13
@@ -101,12 +103,20 @@ def stiffness_factor(stiffness: Any, what: str) -> Factor:
     return factor
 
 
-def _check_count(wanted: int, possible: int) -> None:
-    if not 0 <= wanted <= possible:
+def check_count(wanted: Any, possible: int) -> int:
+    """Return a number of modes, or raise if the mesh has fewer or they are too many."""
+    count = whole_number("n_modes", wanted)
+    if not 0 <= count <= possible:
         raise ModelError(
-            f"n_modes is {wanted}, expected 0 to {possible}, by the degrees of freedom "
-            "of the mesh"
+            f"n_modes is {short_text(count)}, expected 0 to {possible}, by the degrees "
+            "of freedom of the mesh"
         )
+    if possible > LARGE and count >= possible // 4:
+        raise ModelError(
+            f"n_modes is {count} of {possible}, which need dense matrices, expected "
+            f"less than a quarter of them above {LARGE} degrees of freedom"
+        )
+    return count
 
 
 def _finish(mass: Any, vectors: Array, omega2: Array | None) -> tuple[Array, Array]:
@@ -179,7 +189,7 @@ def clamped_eigenmodes(
     from scipy.linalg import eigh
 
     n = mass.shape[0]
-    _check_count(n_modes, n)
+    n_modes = check_count(n_modes, n)
     if n_modes == 0:
         return np.zeros(0), np.zeros((n, 0))
     if n > SMALL and n_modes < n // 4:
@@ -221,7 +231,7 @@ def free_eigenmodes(
     from scipy.linalg import eigh, qr
 
     n = mass.shape[0]
-    _check_count(n_modes, n - 6)
+    n_modes = check_count(n_modes, n - 6)
     momentum = mass @ rigid
     inertia = rigid.T @ momentum
     if n_modes == 0:

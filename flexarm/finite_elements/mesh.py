@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, check_inertia
+from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
 from .._support.sparse import scipy_sparse
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
@@ -19,6 +19,7 @@ from ._component_modes import (
     clamped_modes,
     craig_bampton,
     free_modes,
+    node_numbers,
     user_modes,
 )
 from .consistent import pair_sums, rigid_columns
@@ -125,18 +126,25 @@ class FiniteElementModel:
             object.__setattr__(self, name, value)
 
     def _counts(self, n: int) -> NDArray[np.intp]:
-        given = np.asarray(self.dofs_per_node)
+        given = as_numbers("dofs_per_node", self.dofs_per_node)
         if given.shape not in ((), (n,)) or not np.isin(given, (3, 6)).all():
             raise ModelError(
-                f"dofs_per_node is {self.dofs_per_node!r}, expected 3 (translations), "
-                f"6 (and rotations) or one of them for each of the {n} nodes"
+                f"dofs_per_node is {short_text(self.dofs_per_node)}, expected 3 "
+                f"(translations), 6 (and rotations) or one of them for each of the "
+                f"{n} nodes"
             )
         counts = np.broadcast_to(given, (n,)).astype(np.intp)
         counts.flags.writeable = False
         return counts
 
     def _names(self, n: int) -> tuple[str, ...]:
-        names = tuple(map(str, self.node_names)) or tuple(map(str, range(n)))
+        given = self.node_names
+        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+            raise ModelError(
+                f"node_names of the mesh is {short_text(given)}, expected a list of "
+                "names"
+            )
+        names = tuple(map(str, given)) or tuple(map(str, range(n)))
         for name in names:
             check_name("node", name)
         if len(names) != n or len(set(names)) != n:
@@ -208,7 +216,8 @@ class FiniteElementModel:
         if number and -self.n_nodes <= int(node) < self.n_nodes:
             return int(node) % self.n_nodes
         raise ModelError(
-            f"node {node!r} is not in the mesh, expected one of its {self.n_nodes} "
+            f"node {short_text(node)} is not in the mesh, expected one of its "
+            f"{self.n_nodes} "
             f"node names, {self.node_names[0]!r} to {self.node_names[-1]!r}, or a "
             "number below their count"
         )
@@ -327,7 +336,8 @@ class FiniteElementModel:
         >>> mesh.with_rigid_patch("flange", ["3"], (1.1, 0, 0)).node_names
         ('0', '1', '2', 'flange')
         """
-        patch = [self.node_index(node) for node in nodes]
+        check_name("node", name)
+        patch = node_numbers(self, f"patch {name!r}", nodes)
         if len(set(patch)) != len(patch) or not patch:
             raise ModelError(
                 f"patch {name!r} has {len(patch)} nodes, of which {len(set(patch))} "
@@ -478,7 +488,11 @@ class FiniteElementModel:
         [ 9. 24. 24.  5.  8.  8.]
         """
         index, free = self._clamp(attachment)
-        others = [self._interface(node) for node in interfaces]
+        others = [
+            self._interface(node)
+            for node in node_numbers(self, "interfaces", interfaces)
+        ]
+        orthogonalize = flag("orthogonalize", orthogonalize)
         if len({index, *others}) != 1 + len(others):
             names = [self.node_names[j] for j in (index, *others)]
             raise ModelError(
@@ -556,6 +570,10 @@ class FiniteElementModel:
         (('parabola',), array([[12.]]))
         """
         index = None if attachment is None else self._interface(attachment)
+        if isinstance(names, str) or not isinstance(names, Sequence):
+            raise ModelError(
+                f"names of the modes is {short_text(names)}, expected a list of names"
+            )
         return user_modes(self, shapes, index, tuple(names))
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import common_batch, positive_number, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
+from .._support.checks import as_generator
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -78,12 +79,7 @@ def generator(rng: Any) -> np.random.Generator | None:
     """Return a generator from a seed or a generator, or raise."""
     if rng is None:
         return None
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"rng is {rng!r}, expected a numpy.random.Generator or a seed, 0 or more"
-        ) from None
+    return as_generator("rng", rng, ArgumentError)
 
 
 def limits_of(arm: ArmLike, limits: Any) -> Array | None:

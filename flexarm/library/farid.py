@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._support.checks import whole_number
-from .._support.options import explained
+from .._core import MAX_BODIES
+from .._support.checks import not_negative, positive, real, whole_number
+from .._support.options import check_choice, explained
 from ..arm import Arm
 from ..beams import Payload, Section, finite_element_link
+from ..beams.limits import MAX_ELEMENTS
 from ..bodies.body import Body
 from ..bodies.drives import Drive
 from ..bodies.joints import Joint
@@ -44,7 +46,7 @@ def farid_planar(
     Parameters
     ----------
     n_links : int
-        Number of links, three in section 4.4.
+        Number of links, at most 4096, three in section 4.4.
     bending_stiffness : float or (n_links,) array_like of float
         EI of the links, in N m^2.
     joint_stiffness : float or (n_links,) array_like of float, optional
@@ -117,21 +119,24 @@ def farid_planar(
     >>> print(fa.gravity_forces(arm, [0.0, 0.0, 0.0]).round(3))
     [379.647 200.124  73.575]
     """
-    n, elements = (
-        whole_number("n_links", n_links, 1),
-        whole_number("elements", elements, 0),
-    )
+    n = whole_number("n_links", n_links, 1, MAX_BODIES)
+    elements = whole_number("elements", elements, 0, MAX_ELEMENTS)
+    payload_mass = not_negative("payload_mass", payload_mass, "kg")
+    damping = real("damping", damping, "N m s")
+    rotor_inertia = not_negative("rotor_inertia", rotor_inertia, "kg m^2")
     stiffness = _each("bending_stiffness", bending_stiffness, n)
     shafts: list[float] | None = None
     if joint_stiffness is not None:
-        shafts = _each("joint_stiffness", joint_stiffness, n)
-    rotor, stator = (_disc(x) for x in (rotor_inertia, stator_inertia))
+        shafts = _each("joint_stiffness", joint_stiffness, n, rigid=True)
+    rotor = _disc(rotor_inertia)
+    stator = _disc(not_negative("stator_inertia", stator_inertia, "kg m^2"))
+    payload = _disc(not_negative("payload_inertia", payload_inertia, "kg m^2"))
     bodies: list[Body] = []
     for k in range(n):
         loads = []
         if k == n - 1:
-            tip = _disc(payload_inertia)
-            loads.append(Payload(_LENGTH, mass=payload_mass, inertia=tip, name="tip"))
+            load = Payload(_LENGTH, mass=payload_mass, inertia=payload, name="tip")
+            loads.append(load)
         if shafts is None:
             # a rotor without shaft is a hub, its stator a load of the link before
             joint = Joint(damping=damping)
@@ -332,7 +337,12 @@ def farid_spatial(
     >>> print(fa.tip_pose(arm, q)[:3, 3].round(12) + 0.0)
     [2. 1. 0.]
     """
-    elements = whole_number("elements", elements, 0)
+    elements = whole_number("elements", elements, 0, MAX_ELEMENTS)
+    payload_mass = not_negative("payload_mass", payload_mass, "kg")
+    bending_stiffness = positive("bending_stiffness", bending_stiffness, "N m^2")
+    torsional_stiffness = positive("torsional_stiffness", torsional_stiffness, "N m^2")
+    if joint_stiffness is not None:
+        joint_stiffness = _each("joint_stiffness", joint_stiffness, 1, rigid=True)[0]
     section = Section.from_stiffness(
         _DENSITY,
         bending_stiffness if elements else 1.0,
@@ -403,8 +413,7 @@ def _link(
             payloads=loads,
             geometric_stiffening=stiffening,
         )
-    if frame not in ("chord", "tangent"):
-        raise ModelError(f"frame is {frame!r}, expected 'chord' or 'tangent'")
+    check_choice("frame", frame, ("chord", "tangent"), ModelError)
 
     # rigid: mass, mass centre and inertia of rod and loads
     rod = section.mass_per_length * _LENGTH

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import whole_number
+from .._support.checks import flag, not_negative
 from .._support.options import explained
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
+from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from .planar import rigid_rod
@@ -101,7 +102,10 @@ def de_luca_siciliano(
     ('link1', 'link2', 'link1.bending y 1')
     """
     # mass and inertia beyond the tip of link 1, for its modes (28)
-    n_modes = whole_number("n_modes", n_modes, 0)
+    n_modes = mode_count(n_modes, rigid=True)
+    payload_mass = not_negative("payload_mass", payload_mass, "kg")
+    payload_inertia = not_negative("payload_inertia", payload_inertia, "kg m^2")
+    damping = flag("damping", damping)
     link, hub_mass, hub_inertia = 0.1, 1.0, 0.1
     carried_mass = link + hub_mass + payload_mass
     carried_inertia = (

@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import MAX_BODIES, MAX_MODES
+from .._support.checks import as_array, as_generator, flag, short_text, whole_number
+from .._support.options import check_choice
 from ..arm import Arm
 from ..bodies.body import Body
-from ..bodies.joints import Joint
+from ..bodies.joints import JOINT_KINDS, Joint
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
+
+_MAX_NODES = 256
+_MAX_NUMBERS = 20_000_000  # of the nodes of all bodies, 160 MB
 
 
 def random_tree(
@@ -34,15 +40,16 @@ def random_tree(
 
     Parameters
     ----------
-    rng : numpy.random.Generator or int
-        Source of the numbers, or a seed; equal seeds give equal arms.
+    rng : numpy.random.Generator or int, or None
+        Source of the numbers, or a seed, 0 or more; equal seeds give equal arms, None
+        a new one each time.
     n_bodies : int
-        Number of bodies.
+        Number of bodies, at most 4096.
     max_modes : int
         Largest number of modes of a body; at least one body has some.  A body without
         modes is a `RigidBody`.
     n_nodes : int
-        Nodes of each body, the attachment included.
+        Nodes of each body, the attachment included, at most 256.
     branches : int
         Smallest number of ends of the tree, as far as `n_bodies` permits.
     gravity : bool
@@ -64,7 +71,7 @@ def random_tree(
     ------
     ModelError
         If the arguments leave no coordinate, or more than three modes for each node
-        that can move.
+        that can move, or if the arm is too large.
 
     Notes
     -----
@@ -94,14 +101,15 @@ def random_tree(
     >>> floating.nq - floating.nv
     1
     """
+    n_bodies = whole_number("n_bodies", n_bodies, 1, MAX_BODIES)
+    max_modes = whole_number("max_modes", max_modes, 0, MAX_MODES)
+    n_nodes = whole_number("n_nodes", n_nodes, 1, _MAX_NODES)
+    branches = whole_number("branches", branches)
     _check(n_bodies, max_modes, n_nodes, joints)
-    for what, value in (
-        ("attachments", attachments),
-        ("foreshortening", foreshortening),
-    ):
-        if not 0.0 <= value <= 1.0:
-            raise ModelError(f"{what} is {value:g}, expected a probability from 0 to 1")
-    rng = np.random.default_rng(rng)
+    attachments = _probability("attachments", attachments)
+    foreshortening = _probability("foreshortening", foreshortening)
+    gravity = flag("gravity", gravity)
+    rng = as_generator("rng", rng)
     parents = _draw_parents(rng, n_bodies, branches)
     kinds = [str(rng.choice(list(joints))) for _ in range(n_bodies)]
     n_modes = [int(rng.integers(0, max_modes + 1)) for _ in range(n_bodies)]
@@ -135,15 +143,28 @@ def random_tree(
     return Arm(bodies, gravity=g, name="random_tree")
 
 
+def _probability(what: str, value: float) -> float:
+    number = float(as_array(what, value, ()))
+    if not 0.0 <= number <= 1.0:
+        raise ModelError(f"{what} is {number:g}, expected a probability from 0 to 1")
+    return number
+
+
 def _check(n_bodies: int, max_modes: int, n_nodes: int, joints: Sequence[str]) -> None:
-    for what, value, least in (
-        ("n_bodies", n_bodies, 1),
-        ("max_modes", max_modes, 0),
-        ("n_nodes", n_nodes, 1),
-        ("number of joint kinds", len(joints), 1),
-    ):
-        if value < least:
-            raise ModelError(f"{what} is {value}, expected at least {least}")
+    if isinstance(joints, str) or not isinstance(joints, Sequence):
+        raise ModelError(
+            f"joints is {short_text(joints)}, expected a list of kinds, such as "
+            "['revolute', 'fixed']"
+        )
+    whole_number("number of joint kinds", len(joints), 1)
+    for kind in joints:
+        check_choice("a kind of joints", kind, JOINT_KINDS, ModelError)
+    numbers = n_bodies * n_nodes * (13 + 6 * max_modes + 3 * max_modes**2)
+    if numbers > _MAX_NUMBERS:
+        raise ModelError(
+            f"n_bodies {n_bodies}, n_nodes {n_nodes} and max_modes {max_modes} make "
+            f"{numbers} numbers, expected at most {_MAX_NUMBERS}; ask for less of them"
+        )
     if max_modes > 3 * (n_nodes - 1):
         raise ModelError(
             f"max_modes is {max_modes} with n_nodes {n_nodes}, expected at most "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._support.checks import flag
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -122,6 +123,7 @@ def puma560(*, damping: bool = False) -> Arm:
     ...                  [31.6399, 6.0351, 0.0283], atol=5e-5))
     True
     """
+    damping = flag("damping", damping)
     bodies = []
     rotation = np.eye(3)
     for i, (quarters, a, d, mass, r, inertia, gear, viscous) in enumerate(_PUMA):
@@ -224,6 +226,7 @@ def iiwa14(*, damping: bool = False) -> Arm:
     >>> round(float(z), 6)
     1.306
     """
+    damping = flag("damping", damping)
     bodies = []
     for i, (_, quarters, half, mass, com, inertia) in enumerate(_IIWA):
         turn = _turn_x(quarters)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import whole_number
+from .._calls.arguments import check_arm
+from .._support.checks import short_text, whole_number
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ModelError
@@ -18,6 +19,7 @@ from .postures import poses
 Array = NDArray[np.float64]
 
 # rad/s of joints 1 to 4
+_MOST = 1_200_001  # samples, one each 5 us
 _BANDWIDTH = (2.5, 4.0, 4.0, 15.0)
 
 
@@ -58,8 +60,8 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     arm : Arm
         `cibicik_egeland`, with any number of modes and any fidelity.
     n : int
-        Number of samples in the six seconds; 0.5 s and 3 s are among them if `n` is one
-        more than a multiple of 12.
+        Number of samples in the six seconds, one more than a multiple of 12, so that
+        0.5 s and 3 s are among them; at most 1200001.
 
     Returns
     -------
@@ -69,7 +71,8 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     Raises
     ------
     ModelError
-        If the arm is another one, or `n` is not one more than a multiple of 12.
+        If the arm is another one, or `n` is not one more than a multiple of 12 or too
+        large.
 
     See Also
     --------
@@ -116,15 +119,17 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     >>> print(abs(run.q[-1, :4] - law.reference[-1]).max() < 5e-3)
     True
     """
+    check_arm(arm)
     if arm.name != "cibicik_egeland":
         raise ModelError(
-            f"the arm is {arm.name!r}, expected 'cibicik_egeland' of the library"
+            f"the arm is {short_text(arm.name)}, expected 'cibicik_egeland' of the "
+            "library"
         )
-    n = whole_number("n", n)
+    n = whole_number("n", n, maximum=_MOST)
     if n < 13 or n % 12 != 1:
         raise ModelError(
-            f"n is {n}, expected one more than a multiple of 12, such as 601: set "
-            "points change at 0.5 s and 3 s of six"
+            f"n is {short_text(n)}, expected one more than a multiple of 12, such as "
+            "601: set points change at 0.5 s and 3 s of six"
         )
 
     # gains by the largest inertia of each joint in both poses

@@ -7,10 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._support.checks import whole_number
+from .._core import MAX_BODIES
+from .._support.checks import (
+    as_numbers,
+    flag,
+    in_range,
+    not_negative,
+    real,
+    short_text,
+    whole_number,
+)
 from .._support.options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
+from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -72,13 +82,17 @@ def pendulum(
     >>> fa.inverse_dynamics(arm, [0.0], [0.0], [0.0])
     array([5.886])
     """
+    mass = real("mass of the pendulum", mass, "kg")
+    com = real("com of the pendulum", com, "m")
+    inertia = real("inertia of the pendulum", inertia, "kg m^2")
+    tip = com if length is None else real("length of the pendulum", length, "m")
     rod = RigidBody(
         "rod",
-        Joint(axis=(0, -1, 0), damping=damping),
+        Joint(axis=(0, -1, 0), damping=real("damping", damping, "N m s")),
         mass=mass,
         com=(com, 0, 0),
         inertia=(0, inertia, inertia),
-        nodes={"tip": (com if length is None else length, 0, 0)},
+        nodes={"tip": (tip, 0, 0)},
     )
     return Arm([rod], name="pendulum")
 
@@ -102,7 +116,7 @@ def planar_chain(
     Parameters
     ----------
     n : int
-        Number of links.
+        Number of links, at most 4096.
     length, mass : float or (n,) array_like of float
         Length in m and mass in kg of each link.
     n_modes : int
@@ -128,8 +142,8 @@ def planar_chain(
     Raises
     ------
     ModelError
-        If `n` or `n_modes` is too small, or an array does not have one entry for each
-        link.
+        If `n` is not one of 1 to 4096 or `n_modes` not one of 0 to 20, if an array does
+        not have one entry for each link, or if a number is not physical.
 
     Notes
     -----
@@ -164,10 +178,15 @@ def planar_chain(
     9
     """
     # one number for each link
-    n, n_modes = whole_number("n", n, 1), whole_number("n_modes", n_modes, 0)
+    n = whole_number("n", n, 1, MAX_BODIES)
+    n_modes = mode_count(n_modes, rigid=True)
     lengths = _each("length", length, n)
     masses = _each("mass", mass, n)
     stiffness = _each("bending_stiffness", bending_stiffness, n)
+    payload_mass = not_negative("payload_mass", payload_mass, "kg")
+    damping = real("damping", damping, "N m s")
+    damping_ratio = not_negative("damping_ratio", damping_ratio, "")
+    geometric_stiffening = flag("geometric_stiffening", geometric_stiffening)
 
     # rods, rigid or with modes of its own
     bodies: list[Body] = []
@@ -200,16 +219,19 @@ def planar_chain(
     return Arm(bodies, gravity=gravity, name="planar_chain")
 
 
-def _each(what: str, value: ArrayLike, n: int) -> list[float]:
-    """One number for each link."""
-    array = np.asarray(value, dtype=np.float64)
+def _each(what: str, value: ArrayLike, n: int, rigid: bool = False) -> list[float]:
+    """One number for each link, which may be infinite if a part may be rigid."""
+    array = as_numbers(what, value)
     if array.shape not in ((), (n,)):
         raise ModelError(
             f"{what} has shape {array.shape}, expected one number or ({n},), one for "
             "each link"
         )
     if not np.all(array > 0.0):
-        raise ModelError(f"{what} is {array}, expected positive numbers")
+        raise ModelError(f"{what} is {short_text(array)}, expected positive numbers")
+    if not (rigid or np.isfinite(array).all()):
+        raise ModelError(f"{what} is {short_text(array)}, expected finite numbers")
+    in_range(what, array[np.isfinite(array)], "in SI units")
     return [float(x) for x in np.broadcast_to(array, (n,))]
 
 

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import whole_number
+from .._support.checks import not_negative
 from .._support.options import check_choice
 from ..arm import Arm
-from ..beams import BeamModes, clamped_beam_modes, clamped_rod_modes, flexible_link
+from ..beams import (
+    BeamModes,
+    clamped_beam_modes,
+    clamped_rod_modes,
+    flexible_link,
+)
+from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -144,7 +150,8 @@ def cibicik_egeland(
     >>> print(fa.gravity_forces(arm, q)[1:3].round(3))
     [-262.901  -75.532]
     """
-    n_modes = whole_number("n_modes", n_modes, 0)
+    n_modes = mode_count(n_modes, rigid=True)
+    damping = not_negative("damping", damping, "")
     check_choice("bending", bending, _BENDING, ModelError)
     # a cylinder has equal moments across its axis
     across = 0.5 * _I13 + _M1 * _L1**2 / 12.0
@@ -189,7 +196,7 @@ def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
     Raises
     ------
     ModelError
-        If `n_modes` is not a whole number, zero or more.
+        If `n_modes` is not one of 0 to 20.
 
     Examples
     --------
@@ -197,7 +204,7 @@ def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
     >>> fa.library.cibicik_egeland_order()
     array([ 0,  1,  2,  3,  8,  9,  4,  5,  6,  7, 14, 15, 10, 11, 12, 13])
     """
-    n_modes = whole_number("n_modes", n_modes, 0)
+    n_modes = mode_count(n_modes, rigid=True)
     joints = np.arange(4)
     y, z, torsion = np.arange(3 * n_modes).reshape(3, n_modes)
     link = np.concatenate([torsion, y, z])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import whole_number
+from .._calls.arguments import check_numbers, real_array
+from .._support.checks import LARGEST
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
+from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
 
@@ -70,9 +72,7 @@ def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     >>> round(2.0 * 3.141592653589793 * float(beam.frequencies()[0]), 4)
     3.7977
     """
-    modes = clamped_beam_modes(
-        _LENGTH, _DENSITY, _STIFFNESS, whole_number("n_modes", n_modes, 1)
-    )
+    modes = clamped_beam_modes(_LENGTH, _DENSITY, _STIFFNESS, n_modes)
     beam = flexible_link(
         "beam",
         length=_LENGTH,
@@ -103,6 +103,11 @@ def spin_up(t: ArrayLike) -> tuple[Array, Array, Array]:
     angle, rate, torque : (...) ndarray of float
         In rad, rad/s and N m.
 
+    Raises
+    ------
+    ArgumentError
+        If a time is not a finite real number.
+
     Examples
     --------
     >>> import flexarm as fa
@@ -110,11 +115,14 @@ def spin_up(t: ArrayLike) -> tuple[Array, Array, Array]:
     >>> print(angle.round(9), rate.round(9), torque.round(3) + 0.0)
     [ 0. 45. 75.] [0. 6. 6.] [0. 0. 0.]
     """
-    t = np.maximum(np.asarray(t, dtype=np.float64), 0.0)
-    rising, slope = np.minimum(t, _RISE), _SPIN / _RISE
+    times = np.maximum(real_array("t", t), 0.0)
+    check_numbers("t", times)
+    if float(times.max(initial=0.0)) > LARGEST:
+        raise ArgumentError(f"t has {times.max():g} s, expected at most {LARGEST:g}")
+    rising, slope = np.minimum(times, _RISE), _SPIN / _RISE
     wave = 2.0 * np.pi / _RISE
     angle = slope * (rising**2 / 2.0 + (np.cos(wave * rising) - 1.0) / wave**2)
     rate = slope * (rising - np.sin(wave * rising) / wave)
-    acceleration = np.where(t < _RISE, slope * (1.0 - np.cos(wave * rising)), 0.0)
-    late = _SPIN * (t - rising)
+    acceleration = np.where(times < _RISE, slope * (1.0 - np.cos(wave * rising)), 0.0)
+    late = _SPIN * (times - rising)
     return angle + late, rate, HUB_INERTIA * acceleration

@@ -102,19 +102,32 @@ def moments_at(lump: Lump, R: Array, x: Array) -> Array:
     return np.concatenate([[lump.mass], lump.mass * p, J.ravel()[[0, 1, 2, 4, 5, 8]]])
 
 
-def merged(arm: ArmLike, body: int) -> Array | None:
-    """Mass, first moment and inertia of a rigid body with motor parts fixed on it."""
+def mounts_by_carrier(arm: ArmLike) -> dict[int, list[Mount]]:
+    """Motors of all joints by the body that carries them (-1: the ground)."""
+    result: dict[int, list[Mount]] = {}
+    for mount in mounts(arm):
+        result.setdefault(mount.carrier, []).append(mount)
+    return result
+
+
+def merged(
+    arm: ArmLike, body: int, carried_by: dict[int, list[Mount]] | None = None
+) -> Array | None:
+    """Mass, first moment and inertia of a rigid body with motor parts fixed on it.
+
+    A caller that asks for all bodies makes `mounts_by_carrier` once.
+    """
     carrier = arm.bodies[body]
     if not isinstance(carrier, RigidBody):
         return None
+    carried_by = mounts_by_carrier(arm) if carried_by is None else carried_by
     extra = [
         moments_at(
             lump,
             m.joint.rotation,
             carrier.node_position[carrier.node_index(m.joint.node)] + m.joint.position,
         )
-        for m in mounts(arm)
-        if m.carrier == body
+        for m in carried_by.get(body, [])
         for lump in fixed_lumps(m)
     ]
     if not extra:

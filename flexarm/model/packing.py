@@ -27,7 +27,7 @@ from ..bodies.body import Body
 from ..bodies.integrals import DrivenShapes, modal_integrals
 from ..bodies.joints import Joint, on_axis
 from .loops import pack_constraints
-from .motors import Hidden, force_rows, hidden_bodies, merged
+from .motors import Hidden, force_rows, hidden_bodies, merged, mounts_by_carrier
 from .rows import row_of
 
 Array = NDArray[np.float64]
@@ -156,6 +156,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
     joints, nodes, modal = [], [], []
     place: list[int] = []  # number of each body in the C model
     joint_at: dict[int, int] = {}  # number of the carrier that has the joint
+    motors = mounts_by_carrier(arm)
     for body, p in zip(arm.bodies, arm._parents, strict=True):
         joint = body.joint
         parent, node = -1, -1
@@ -166,7 +167,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
         # links of the joint, inertia of the body
         rows = joint_rows(joint, own is not None)
         joint_at[len(place)] = len(topology)
-        moments, own_integrals = merged(arm, len(place)), None
+        moments, own_integrals = merged(arm, len(place), motors), None
         if integrals and moments is None:
             own_integrals = modal_integrals(body)
             moments = own_integrals.pack()

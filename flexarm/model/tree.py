@@ -6,6 +6,7 @@ import numpy as np
 
 from .._calls.arm_like import has_motor
 from .._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES
+from .._support.checks import listed
 from ..bodies.body import GROUND, Body
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
@@ -29,21 +30,23 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     _check_sizes(bodies)
     # unique names
     names = [body.name for body in bodies]
+    number: dict[str, int] = {}
     for i, name in enumerate(names):
-        if name in names[:i]:
+        if name in number:
             raise ModelError(f"two bodies are named {name!r}, expected unique names")
+        number[name] = i
     # parents
     parents = []
     for i, body in enumerate(bodies):
         parent = body.joint.parent
         if parent is None:
             parent = names[i - 1] if i else GROUND
-        if parent != GROUND and parent not in names:
+        if parent != GROUND and parent not in number:
             raise ModelError(
                 f"body {body.name!r} has the parent {parent!r}, expected {GROUND!r} or "
-                f"one of {', '.join(names)}"
+                f"one of {listed(names, str)}"
             )
-        parents.append(-1 if parent == GROUND else names.index(parent))
+        parents.append(-1 if parent == GROUND else number[parent])
     _check_order(names, parents)
     return tuple(parents)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.checks import as_generator
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
@@ -86,7 +87,7 @@ class BaseParameters(Printed, Description):
 
 def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Array]:
     """Random positions, velocities and accelerations of all coordinates."""
-    rng = np.random.default_rng(seed)
+    rng = as_generator("seed", seed, ArgumentError)
     scale = np.ones(arm.nv)
     for k, body in enumerate(arm.bodies):
         if body.n_modes:

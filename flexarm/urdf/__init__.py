@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import listed
+from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
@@ -21,7 +21,7 @@ from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
 from ..model.loops import Coupling
-from ._links import flexible_links
+from ._links import described_link, link_tables
 from ._robot import Robot, RobotJoint, RobotLink, read
 
 __all__ = ["Robot", "RobotJoint", "RobotLink", "UrdfWarning", "load", "read"]
@@ -75,7 +75,8 @@ def load(
     Raises
     ------
     ModelError
-        If the file is not understood, with the line, or is not a physical arm.
+        If the file is not understood, with the line, is not a physical arm, or is too
+        large: above 16 MiB, 262144 elements or 4096 links beside the ground.
     OSError
         If a file cannot be read.
 
@@ -202,19 +203,20 @@ def _makers(
         raise ModelError(
             f"flexible is {type(flexible).__name__}, expected a mapping of link names"
         )
-    described = {} if sidecar is None else flexible_links(sidecar)
+    described = {} if sidecar is None else link_tables(sidecar)
     result = dict(flexible or {})
     for name in [*result, *described]:
         if name not in links:
             raise ModelError(
-                f"flexible link {name!r} is not in the robot, expected one of "
-                f"{listed(list(links))}{did_you_mean(name, links)}"
+                f"flexible link {short_text(name)} is not in the robot, expected one "
+                f"of {listed(list(links))}{did_you_mean(name, links)}"
             )
         if name in result and name in described:
             raise ModelError(
                 f"flexible link {name!r} is given twice, in flexible and in the sidecar"
             )
-    return result | described
+    made = {name: described_link(name, table) for name, table in described.items()}
+    return result | made
 
 
 def _body(

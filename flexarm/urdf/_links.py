@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import beams
-from .._support.checks import as_array, as_numbers
+from .._support.checks import as_array, as_numbers, listed, short_text
+from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
 from ..bodies.joints import unit_vector
 from ..bodies.models import FlexibleBody
@@ -34,20 +35,37 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+MAX_BYTES = 1_000_000
+MAX_DOTS = 100  # of a line; the reader of TOML is quadratic in the parts of a key
+
+
 def _read_toml(text: str, name: str) -> Any:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MAX_DOTS:
+            raise ModelError(
+                f"file {name} has {line.count('.')} dots in line {number}, expected at "
+                f"most {MAX_DOTS}; give each link a table of its own"
+            )
     for package in ("tomllib", "tomli"):
         try:
             reader = importlib.import_module(package)
         except ModuleNotFoundError:
             continue
-        try:
-            return reader.loads(text)
-        except ValueError as problem:
-            raise ModelError(f"file {name!r} is not TOML ({problem})") from None
+        return reader.loads(text)
     raise ModelError(
-        f"file {name!r} is TOML, for which Python 3.10 needs the package tomli; "
+        f"file {name} is TOML, for which Python 3.10 needs the package tomli; "
         "install flexarm[urdf] or write the file in JSON"
     )
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Table of pairs; the reader of JSON takes the last one of a key given twice."""
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise ValueError(f"key {short_text(key)} is given twice")
+        result[key] = value
+    return result
 
 
 def _read(source: Any) -> Any:
@@ -58,37 +76,50 @@ def _read(source: Any) -> Any:
             f"sidecar is {type(source).__name__}, expected a TOML or JSON file or a "
             "mapping of link names"
         )
-    name = os.fspath(source)
-    with open(name, encoding="utf-8") as file:
-        text = file.read()
-    if not str(name).endswith(".json"):
-        return _read_toml(text, str(name))
+    content, name = read_file("sidecar", source, MAX_BYTES), shown_path(source)
+    kind = "JSON" if name[:-1].endswith(".json") else "TOML"
     try:
-        return json.loads(text)
-    except ValueError as problem:
-        raise ModelError(f"file {name!r} is not JSON ({problem})") from None
+        text = content.decode("utf-8-sig")
+        if kind == "JSON":
+            return json.loads(text, object_pairs_hook=_unique_keys)
+        return _read_toml(text, name)
+    except ModelError:
+        raise
+    except RecursionError:
+        reason = "brackets inside of brackets"
+    except ValueError as problem:  # of the text or of its encoding
+        reason = " ".join(str(problem).split())[:100]
+    raise ModelError(f"file {name} is not {kind} ({reason}), expected tables in UTF-8")
 
 
-def flexible_links(source: Any) -> dict[str, FlexibleBody]:
-    """Flexible bodies by the names of their links."""
+def link_tables(source: Any) -> Mapping[str, Any]:
+    """Descriptions of flexible links by the names of the links."""
     tables = _read(source)
     if not isinstance(tables, Mapping):
         raise ModelError(
             f"sidecar holds {type(tables).__name__}, expected a table for each link"
         )
-    return {str(name): _make(str(name), table) for name, table in tables.items()}
+    for name in tables:
+        if not isinstance(name, str):
+            raise ModelError(
+                f"sidecar has the key {short_text(name)}, expected names of links"
+            )
+    return tables
 
 
-def _make(name: str, table: Any) -> FlexibleBody:
-    who = f"flexible link {name!r}"
+def described_link(name: str, table: Any) -> FlexibleBody:
+    """Flexible body of a description."""
+    who = f"flexible link {short_text(name)}"
     if not isinstance(table, Mapping):
-        raise ModelError(f"{who} is {table!r}, expected a table of its parameters")
+        raise ModelError(
+            f"{who} is {short_text(table)}, expected a table of its parameters"
+        )
     known = [*_NEEDED, *_OPTIONS]
     for key in table:
         if key not in known:
             raise ModelError(
-                f"{who} has the unknown key {key!r}, expected some of "
-                f"{', '.join(known)}{did_you_mean(key, known)}"
+                f"{who} has the unknown key {short_text(key)}, expected some of "
+                f"{listed(known)}{did_you_mean(key, known)}"
             )
     for key in _NEEDED:
         if key not in table:
@@ -100,7 +131,7 @@ def _make(name: str, table: Any) -> FlexibleBody:
             length=values["length"],
             mass_per_length=values["mass_per_length"],
             damping_ratio=values["damping_ratio"],
-            geometric_stiffening=bool(values["geometric_stiffening"]),
+            geometric_stiffening=values["geometric_stiffening"],
             **_modes(who, values, table),
         )
     except ModelError as problem:  # of the modes, which have no name
@@ -115,7 +146,9 @@ def _modes(
     # bending in each plane
     planes = values["planes"]
     if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
-        raise ModelError(f"planes of {who} are {planes!r}, expected 'y', 'z' or 'yz'")
+        raise ModelError(
+            f"planes of {who} are {short_text(planes)}, expected 'y', 'z' or 'yz'"
+        )
     stiffness = as_numbers(f"bending_stiffness of {who}", values["bending_stiffness"])
     if stiffness.ndim == 0:
         stiffness = np.full(2, stiffness)

@@ -13,7 +13,7 @@ from .._support.checks import as_array, check_angles, listed
 from .._support.description import Description
 from .._support.options import did_you_mean
 from ..errors import ModelError
-from ._xml import Element, parse, read_source
+from ._xml import MAX_NAME, Element, parse, read_source
 
 Array = NDArray[np.float64]
 
@@ -148,6 +148,11 @@ def _word(element: Element, key: str, who: str) -> str:
     if not text:
         raise ModelError(
             f"{key} of <{element.tag}> of {who}, in line {element.line}, is missing"
+        )
+    if len(text) > MAX_NAME:
+        raise ModelError(
+            f"{key} of <{element.tag}> in line {element.line} has {len(text)} letters, "
+            f"expected at most {MAX_NAME}"
         )
     return text
 
@@ -304,7 +309,7 @@ def _unread(root: Element) -> list[str]:
                     f"<{child.tag}> in line {child.line} is a macro, expected plain "
                     "URDF; expand the file by xacro first"
                 )
-            if element.tag not in known or child.tag in _SHAPES:
+            if element.tag not in known:
                 continue
             if child.tag in known[element.tag]:
                 waiting.append(child)
@@ -312,8 +317,8 @@ def _unread(root: Element) -> list[str]:
                 count[f"<{child.tag}>"] += 1
     if not count:
         return []
-    listed = ", ".join(f"{n} {tag}" for tag, n in sorted(count.items()))
-    return [f"elements that are not read: {listed}"]
+    found = listed([f"{n} {tag}" for tag, n in sorted(count.items())], str)
+    return [f"elements that are not read: {found}"]
 
 
 def _unique(kind: str, items: list[Any]) -> dict[str, Any]:
@@ -363,7 +368,8 @@ def _walk(
         name = waiting.pop()
         order.append(name)
         waiting += [joint.child for joint in below[name][::-1]]
-    lost = [name for name in links if name not in order]
+    reached = set(order)
+    lost = [name for name in links if name not in reached]
     if lost:
         raise ModelError(f"links {listed(lost)} form a cycle, expected a tree")
 
@@ -394,7 +400,8 @@ def read(source: Any) -> Robot:
     Raises
     ------
     ModelError
-        If the text is not a tree of links in this format; the message has the line.
+        If the text is not a tree of links in this format, with the line, or if it is
+        too large: above 16 MiB, 262144 elements or 4097 links.
     OSError
         If the file cannot be read.
 
@@ -412,15 +419,16 @@ def read(source: Any) -> Robot:
     >>> robot.joints[0].effort, robot.links[1].mass
     (9.0, 1.0)
     """
-    root = parse(read_source(source))
+    root = parse(read_source(source), _SHAPES, ("link", "joint"))
     if root.tag != "robot":
         raise ModelError(
             f"the first element is <{root.tag}>, in line {root.line}, expected <robot>"
         )
     notes = _unread(root)
-    links = _unique("link", [_link(element) for element in root.all("link")])
-    if not links:
+    elements = root.all("link")
+    if not elements:
         raise ModelError("the robot has no links, expected at least one")
+    links = _unique("link", [_link(element) for element in elements])
     joints = [_joint(element, notes) for element in root.all("joint")]
     named = _unique("joint", joints)
     for joint in joints:
@@ -430,5 +438,6 @@ def read(source: Any) -> Robot:
                 f"{listed(list(named))}{did_you_mean(joint.mimic[0], named)}"
             )
     found, above = _walk(links, joints)
-    name = root.attributes.get("name", "").strip() or "robot"
+    given = root.attributes.get("name", "").strip()
+    name = _word(root, "name", "the robot") if given else "robot"
     return Robot(name, tuple(found), tuple(above), tuple(notes))

@@ -10,16 +10,27 @@ nor files or addresses behind them can do harm.
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
+from .._core import MAX_BODIES
+from .._support.checks import short_text
+from .._support.files import check_size, read_file
 from ..errors import ModelError
 
+# an arm has at most MAX_BODIES links, each with a joint, shapes and colours
+MAX_BYTES = 4096 * MAX_BODIES
+MAX_ELEMENTS = 64 * MAX_BODIES
 MAX_DEPTH = 100  # of elements; a description has five levels
+MAX_TAG = 100_000  # bytes of a tag with its attributes, or of a comment
+MAX_NAME = 100  # letters of the name of an element or of an attribute
+_PIECE = 65536  # bytes
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """One element: tag, attributes, children, line in the file."""
 
@@ -46,8 +57,10 @@ class Element:
 def read_source(source: Any) -> str | bytes:
     """Text of a description, given as text or by its path."""
     if isinstance(source, str) and any(sign in source for sign in "<\n\0"):
+        check_size("the text of the robot description", len(source), MAX_BYTES)
         return source.lstrip("\ufeff \t\r\n")
     if isinstance(source, bytes):
+        check_size("the text of the robot description", len(source), MAX_BYTES)
         return source
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
@@ -56,30 +69,70 @@ def read_source(source: Any) -> str | bytes:
         )
     if not os.fspath(source):
         raise ModelError("robot description is empty, expected its path or its text")
-    with open(source, "rb") as file:
-        return file.read()
+    return read_file("robot description", source, MAX_BYTES)
 
 
-def parse(text: str | bytes) -> Element:
-    """Root element of a text."""
-    parser = expat.ParserCreate()
+def parse(
+    text: str | bytes, skipped: Collection[str] = (), parts: Collection[str] = ()
+) -> Element:
+    """Root element of a text.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text, as one or in its own encoding.
+    skipped : collection of str
+        Tags of elements that are left out, with all that is in them.
+    parts : collection of str
+        Tags of which the root may have as many as there are links in an arm.
+    """
+    parser = expat.ParserCreate("utf-8" if isinstance(text, str) else None)
     root: list[Element] = []
     stack: list[Element] = []
+    count, inside = 0, 0  # elements, levels inside of a skipped one
+    there: Counter[str] = Counter()
 
     # what the parser calls
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count, inside
         line = parser.CurrentLineNumber
-        if len(stack) >= MAX_DEPTH:
+        count += 1
+        if count > MAX_ELEMENTS:
             raise ModelError(
-                f"element <{tag}> in line {line} is inside of {len(stack)} others, "
-                "expected a robot description"
+                f"the robot description has more than {MAX_ELEMENTS} elements in "
+                f"{line} lines, expected {MAX_BODIES} links with their joints at most"
             )
+        longest = max(attributes, key=len) if attributes else tag
+        if len(longest) > MAX_NAME or len(tag) > MAX_NAME:
+            raise ModelError(
+                f"the element {short_text(tag)} in line {line} or an attribute of it "
+                f"has a name of more than {MAX_NAME} letters, expected a URDF file"
+            )
+        if len(stack) + inside >= MAX_DEPTH:
+            raise ModelError(
+                f"element <{tag}> in line {line} is inside of {len(stack) + inside} "
+                "others, expected a robot description"
+            )
+        if inside or (stack and tag in skipped):
+            inside += 1
+            return
+        if len(stack) == 1 and tag in parts:
+            there[tag] += 1
+            if there[tag] > MAX_BODIES + 1:  # one may be the ground
+                raise ModelError(
+                    f"the robot has {there[tag]} or more elements <{tag}>, one in line "
+                    f"{line}, expected at most {MAX_BODIES} and the ground"
+                )
         element = Element(tag, attributes, line)
         (stack[-1].children if stack else root).append(element)
         stack.append(element)
 
     def end(_: str) -> None:
-        stack.pop()
+        nonlocal inside
+        if inside:
+            inside -= 1
+        else:
+            stack.pop()
 
     def refuse(*_: Any) -> None:
         raise ModelError(
@@ -93,7 +146,16 @@ def parse(text: str | bytes) -> Element:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     try:
-        parser.Parse(text, True)
+        content = memoryview(text.encode() if isinstance(text, str) else text)
+        for first in range(0, len(content), _PIECE):
+            parser.Parse(content[first : first + _PIECE], False)
+            # a tag is given as a whole, and held until then
+            if first - parser.CurrentByteIndex > MAX_TAG:
+                raise ModelError(
+                    f"a tag or comment in line {parser.CurrentLineNumber} of the robot "
+                    f"description is longer than {MAX_TAG} bytes, expected a URDF file"
+                )
+        parser.Parse(b"", True)
     except expat.ExpatError as problem:
         raise ModelError(
             f"line {problem.lineno} of the robot description is not XML "

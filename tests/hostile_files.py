@@ -1,0 +1,165 @@
+"""Valid files with flipped bytes, or cut, by a seed; and the judge of what comes of it.
+
+As a program it reads such files under a limit of memory, and prints what is neither
+a result nor one sentence of flexarm:
+
+    python hostile_files.py FOLDER FIRST LAST
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import random
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+from robot_texts import TWO, robot_of
+
+import flexarm as fa
+from flexarm import finite_elements as fe
+
+SECONDS = 5.0
+MEMORY = 1 << 30  # bytes that a reader may have beyond what the program has
+NODES = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+TOML = """
+[rod2]
+length = 1.0
+mass_per_length = 2.0  # kg/m
+bending_stiffness = [50.0, 60.0]
+modes = 1
+"""
+ROBOT = robot_of(TWO).replace("><", ">\n<")
+
+
+def mesh() -> fe.FiniteElementModel:
+    return fe.beam_mesh(
+        1.0,
+        1,
+        mass_per_length=2.0,
+        bending_stiffness=3.0,
+        axial_stiffness=1e4,
+        torsional_stiffness=2.0,
+        section_inertia=(0.01, 0, 0),
+    )
+
+
+def valid_files(folder: Path) -> dict[str, bytes]:
+    """Content of a valid file of each kind, by its name."""
+    path = folder / "valid.mtx"
+    scipy.io.mmwrite(str(path), mesh().mass, symmetry="symmetric")
+    sparse = path.read_bytes()
+    scipy.io.mmwrite(str(path), mesh().mass.toarray())
+    return {
+        "sparse.mtx": sparse,
+        "dense.mtx": path.read_bytes(),
+        "packed.mtx.gz": gzip.compress(sparse, mtime=0),
+        "packed.mtx.bz2": bz2.compress(sparse),
+        "robot.urdf": ROBOT.encode(),
+        "wide.urdf": ROBOT.encode("utf-16"),
+        "links.toml": TOML.encode(),
+        "links.json": json.dumps(
+            {
+                "rod2": {
+                    "length": 1.0,
+                    "mass_per_length": 2.0,
+                    "bending_stiffness": [50.0, 60.0],
+                    "modes": 1,
+                }
+            }
+        ).encode(),
+    }
+
+
+def read(path: Path) -> Any:
+    """The object of a file, by its reader."""
+    if ".mtx" in path.name:
+        stiffness = path.parent / "stiffness.mtx"
+        if not stiffness.exists():
+            scipy.io.mmwrite(str(stiffness), mesh().stiffness)
+        return fe.read_matrix_market(NODES, path, stiffness)
+    if path.suffix == ".urdf":
+        return fa.urdf.load(path)
+    return fa.urdf.load(ROBOT, sidecar=path)
+
+
+def fault(call: Callable[[], Any]) -> str:
+    """What is wrong with the end of a call; nothing after a result or one sentence."""
+    start, told = time.monotonic(), ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fa.urdf.UrdfWarning)
+            call()
+    except fa.FlexarmError as error:
+        told = sentence_fault(str(error))
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"[:300]
+    spent = time.monotonic() - start
+    return told or (f"took {spent:.1f} s" if spent > SECONDS else "")
+
+
+def sentence_fault(text: str) -> str:
+    """What is wrong with an error message."""
+    if "\n" in text or not 20 < len(text) < 400:
+        return f"{len(text)} letters, {text.count(chr(10))} breaks: {text[:200]!r}"
+    return ""
+
+
+def spoiled(content: bytes, chance: random.Random) -> bytes:
+    """A file with some bytes changed, doubled, left out, or cut off."""
+    result = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        i = chance.randrange(len(result) or 1)
+        what = chance.randrange(6)
+        if what == 0:
+            result[i : i + 1] = bytes([chance.randrange(256)])
+        elif what == 1:
+            result[i : i + 1] = bytes([result[i] ^ (1 << chance.randrange(8))])
+        elif what == 2:
+            del result[i : i + chance.randint(1, 20)]
+        elif what == 3:
+            result[i:i] = result[i : i + chance.randint(1, 200)]
+        elif what == 4:
+            result[i:i] = chance.choice(
+                [b"9" * 30, b"\0", b"-", b"1e", b"[" * 9, b"\n"]
+            )
+        else:
+            del result[i:]
+        if not result:
+            break
+    return bytes(result)
+
+
+def limit_memory() -> None:
+    """Give the program no more memory than it has, and a little."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def main(folder: Path, first: int, last: int) -> None:
+    contents = valid_files(folder)
+    for name, content in contents.items():  # imports what readers need
+        (folder / name).write_bytes(content)
+        read(folder / name)
+    limit_memory()
+    for seed in range(first, last):
+        for name, content in contents.items():
+            path = folder / name
+            path.write_bytes(spoiled(content, random.Random(f"{seed} {name}")))
+            told = fault(lambda path=path: read(path))
+            if told:
+                print(f"{name} of seed {seed}: {told}")
+    print("done")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
