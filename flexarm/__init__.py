@@ -85,6 +85,7 @@ from .dynamics.operational_space import (
 from .dynamics.spatial_operators import SpatialOperators, operators
 from .errors import (
     ArgumentError,
+    ConstraintWarning,
     ConvergenceError,
     ConvergenceWarning,
     FlexarmError,
@@ -204,6 +205,7 @@ __all__ = [
     "ArmStack",
     "BaseParameters",
     "ComplexModes",
+    "ConstraintWarning",
     "ConvergenceError",
     "ConvergenceWarning",
     "CoulombFriction",

@@ -52,6 +52,10 @@ class StiffeningWarning(UserWarning):
     """A link without geometric stiffening that spins too fast for that."""
 
 
+class ConstraintWarning(UserWarning):
+    """A simulated motion, or its start, that violates loops or couplings."""
+
+
 class ConvergenceError(FlexarmError):
     """An iteration that stopped before it reached its tolerance."""
 

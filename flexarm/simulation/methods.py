@@ -20,6 +20,7 @@ from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
 from .stiffening import warn_of_stiffening
 from .trajectory import Trajectory
+from .violations import Judge
 
 __all__ = ["Trajectory", "simulate"]
 
@@ -93,7 +94,8 @@ def simulate(
         Samples at the times `t`.  After a Ctrl-C, a divergence, or an iteration that
         does not converge, samples are NaN, with ``success=False``.  For a fixed step
         above the stability limit of the first trajectory at its start, `message` has
-        that limit, and ``success`` is False if the motion grew without bound.
+        that limit.  ``success`` is also False if the motion grew without bound, or the
+        constraints contradict each other.
 
     Raises
     ------
@@ -103,6 +105,15 @@ def simulate(
         only these and ``"ROS34PW2"`` have linear fidelity.
     ImportError
         If scikit-sundae is missing for ``"CVODE"``.
+
+    Warns
+    -----
+    ConstraintWarning
+        If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
+        the arm, at the start or at a sample, or by velocities at the start.
+    StiffeningWarning
+        If a link without geometric stiffening spins at more than 0.2 of its first
+        frequency.
 
     Notes
     -----
@@ -200,12 +211,17 @@ def simulate(
     found: tuple[Occurrence, ...] = ()
     try:
         run.start()
+        judge = Judge(run) if one.constraints and len(run.q) else None
+        if judge is not None:
+            judge.start()
         note = _integrator(method, options, progress)(run)
         if wanted:
             run.integrate = _integrator(method, options, False)
             found = locate(run, method, options, wanted, method in METHODS)
         for each, at in run.arms():
             warn_of_stiffening(each, run.q[at], run.qd[at])
+        if judge is not None:
+            judge.samples(method)
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
