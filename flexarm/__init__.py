@@ -84,6 +84,7 @@ from .dynamics.operational_space import (
 )
 from .dynamics.spatial_operators import SpatialOperators, operators
 from .errors import (
+    AccuracyWarning,
     ArgumentError,
     ConstraintWarning,
     ConvergenceError,
@@ -200,6 +201,7 @@ _LATER = (
 )
 
 __all__ = [
+    "AccuracyWarning",
     "ArgumentError",
     "Arm",
     "ArmStack",

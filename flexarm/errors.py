@@ -52,6 +52,10 @@ class StiffeningWarning(UserWarning):
     """A link without geometric stiffening that spins too fast for that."""
 
 
+class AccuracyWarning(UserWarning):
+    """A simulated motion whose steps are too long for it."""
+
+
 class ConstraintWarning(UserWarning):
     """A simulated motion, or its start, that violates loops or couplings."""
 

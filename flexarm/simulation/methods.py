@@ -15,6 +15,7 @@ from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy
+from .accuracy import warn_of_errors
 from .core_loop import run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
@@ -108,6 +109,9 @@ def simulate(
 
     Warns
     -----
+    AccuracyWarning
+        If the estimated error of the steps of ``"ROS34PW2"`` is more than 5 % of the
+        size of the motion; see `Trajectory.estimated_error`.
     ConstraintWarning
         If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
         the arm, at the start or at a sample, or by velocities at the start.
@@ -123,10 +127,11 @@ def simulate(
     As a W-method it does not need other derivatives for its order; a step costs about
     as much as six forward dynamics.  Modes that a step h does not resolve follow their
     forces, while their vibration is damped: a step multiplies its amplitude by
-    1 - 0.026 (omega h)^4 if that is near one.  So vibration never gains energy; halve
-    `max_step` to estimate the error.  The order is two for very stiff modes, with h
-    omega far above one.  Gains of a torque function are explicit.  Unstable motion, as
-    with negative gains, must be resolved: longer steps may damp it or end the run.
+    1 - 0.026 (omega h)^4 if that is near one.  So vibration never gains energy; an
+    embedded method of order two estimates the error.  The order is two for very stiff
+    modes, with h omega far above one.  Gains of a torque function are explicit.
+    Unstable motion, as with negative gains, must be resolved: longer steps may damp it
+    or end the run.
 
     ``"newmark"``, ``"linear-acceleration"`` and ``"generalized-alpha"`` satisfy the
     equations of motion at the end of each step by Newton's method, with the derivatives
@@ -222,6 +227,7 @@ def simulate(
             warn_of_stiffening(each, run.q[at], run.qd[at])
         if judge is not None:
             judge.samples(method)
+        warn_of_errors(run, method)
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:

@@ -136,6 +136,7 @@ class Run(Flattened):
         self.explain: Callable[[int], str] | None = None  # reason of a failure
         self.doubt: Callable[[int], str] | None = None  # of runs that reach the end
         self.doubts: list[str] = []  # sentences about runs that reach the end
+        self.errors: Array | None = None  # estimated ones of fixed steps
         self.unsolved = False  # no motion satisfies the constraints
         self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
         self.integrate: Callable[[Run], str]  # another one by the same method
@@ -411,6 +412,7 @@ class Run(Flattened):
             steps,
             rejected,
             events,
+            None if self.errors is None else self.errors.reshape(self.batch),
         )
 
     def _ending(self) -> str:

@@ -45,6 +45,10 @@ class Trajectory(Printed):
         solvers in Python.
     events : tuple of Occurrence
         Occurrences of the given `events`, in the order of time.
+    estimated_error : (...) ndarray of float
+        Of ``"ROS34PW2"``: error of the steps, added up, as a share of the size of the
+        motion, by kinetic energy and that of strains; None for other methods.  Growth
+        of errors in the motion, as in chaotic ones, comes on top.
     """
 
     arm: Any  # Arm or ArmStack
@@ -58,6 +62,7 @@ class Trajectory(Printed):
     steps: Any = None
     rejected: Any = None
     events: tuple[Occurrence, ...] = ()
+    estimated_error: Any = None
 
     @property
     def completed(self) -> Any:
