@@ -84,12 +84,15 @@ from .dynamics.operational_space import (
 )
 from .dynamics.spatial_operators import SpatialOperators, operators
 from .errors import (
+    AccuracyWarning,
     ArgumentError,
+    ConstraintWarning,
     ConvergenceError,
     ConvergenceWarning,
     FlexarmError,
     ModelError,
     NotFiniteError,
+    SimulationWarning,
     SingularityError,
     StiffeningWarning,
     StudyWarning,
@@ -199,11 +202,13 @@ _LATER = (
 )
 
 __all__ = [
+    "AccuracyWarning",
     "ArgumentError",
     "Arm",
     "ArmStack",
     "BaseParameters",
     "ComplexModes",
+    "ConstraintWarning",
     "ConvergenceError",
     "ConvergenceWarning",
     "CoulombFriction",
@@ -233,6 +238,7 @@ __all__ = [
     "RigidBody",
     "Robustness",
     "RootLocus",
+    "SimulationWarning",
     "SingularityError",
     "SpatialOperators",
     "StateSpace",

@@ -70,8 +70,20 @@ class SingularityError(NotFiniteError):
     """An equation of motion that has no solution at the given state."""
 
 
-class StiffeningWarning(UserWarning):
+class SimulationWarning(UserWarning):
+    """A simulated motion that is doubtful; the others are its kinds."""
+
+
+class StiffeningWarning(SimulationWarning):
     """A link without geometric stiffening that spins too fast for that."""
+
+
+class AccuracyWarning(SimulationWarning):
+    """A simulated motion whose steps are too long for it."""
+
+
+class ConstraintWarning(SimulationWarning):
+    """A simulated motion, or its start, that violates loops or couplings."""
 
 
 class ConvergenceError(FlexarmError):

@@ -221,6 +221,7 @@ def test_order_does_not_collapse_with_stiff_modes(factor: float) -> None:
 # a vibration by hand
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
 def test_a_stiff_mode_ends_the_first_step_in_equilibrium() -> None:
     arm = vibration(1e5)
     still = -9.81 / 1e10
@@ -230,6 +231,7 @@ def test_a_stiff_mode_ends_the_first_step_in_equilibrium() -> None:
     assert abs(run.q[1, 0] - still) <= 1.01 * left * (1e-3 - still)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
 @pytest.mark.parametrize("y", [0.1, 1.0, 3.0, 30.0])
 def test_a_vibration_loses_energy_by_the_amplification_of_the_method(y: float) -> None:
     omega = 200.0

@@ -50,13 +50,16 @@ typedef enum {
 } fa_ending;
 
 /* numbers of a trajectory: steps, steps that were rejected, fa_ending, its time and
- * residual */
+ * residual; of ROS34PW2 errors, size of the motion and work (rosenbrock.c, R5) */
 enum {
     FA_REPORT_STEPS,
     FA_REPORT_REJECTED,
     FA_REPORT_ENDING,
     FA_REPORT_TIME,
     FA_REPORT_RESIDUAL,
+    FA_REPORT_ERROR,
+    FA_REPORT_SCALE,
+    FA_REPORT_WORK,
     FA_REPORT_SIZE
 };
 

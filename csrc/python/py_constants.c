@@ -110,7 +110,9 @@ static const column passive_columns[] = {
 static const column report_columns[] = {
     {"steps", FA_REPORT_STEPS},       {"rejected", FA_REPORT_REJECTED},
     {"ending", FA_REPORT_ENDING},     {"time", FA_REPORT_TIME},
-    {"residual", FA_REPORT_RESIDUAL}, {NULL, FA_REPORT_SIZE},
+    {"residual", FA_REPORT_RESIDUAL}, {"error", FA_REPORT_ERROR},
+    {"scale", FA_REPORT_SCALE},       {"work", FA_REPORT_WORK},
+    {NULL, FA_REPORT_SIZE},
 };
 
 /* takes the reference of an attribute; -1 with an exception set on failure */

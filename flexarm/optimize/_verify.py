@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arm import Arm
-from ..errors import StiffeningWarning
+from ..errors import SimulationWarning
 from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
@@ -82,7 +82,7 @@ def verify(
     fine = refined_times(t, step / _FINER)
     forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StiffeningWarning)  # the answer warns
+        warnings.simplefilter("ignore", SimulationWarning)  # the answer warns
         run = simulate(
             arm,
             q0,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, refuse_linear
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE
-from ..errors import ArgumentError, NotFiniteError, StiffeningWarning
+from ..errors import ArgumentError, NotFiniteError, SimulationWarning
 from ..simulation.core_loop import substeps_of
 from ..simulation.joint_feedback import JointFeedback
 from ..simulation.methods import simulate
@@ -419,7 +419,7 @@ def sensitivities(
     q, qd = run.q, run.qd
     if each > 1:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StiffeningWarning)  # of the first run
+            warnings.simplefilter("ignore", SimulationWarning)  # of the first run
             full = tau.reshape(*run.q.shape[:-2], *tau.shape[1:])
             fine = simulate(arm, q0, qd0, grid, torque=full, progress=False, **options)
         q, qd = fine.q, fine.qd

@@ -32,8 +32,7 @@ def run_core(run: Run, method: str, options: Options, progress: bool | None) -> 
     run.counted = method == "Rodas4P"
     run.substeps = 0 if run.counted else substeps
     run.explain = lambda i: _reason(run, method, i)
-    if not any_of(run.arm).constraints:  # which change the frequencies of the tree
-        run.doubt = lambda: _stability(run, method, 0)
+    run.doubt = lambda i: _stability(run, method, i)
     if len(run.q) == 0:
         return
     # progress in blocks of lanes
@@ -90,7 +89,8 @@ def _reason(run: Run, method: str, i: int) -> str:
 def _stability(run: Run, method: str, i: int) -> str:
     """Message if the step of trajectory i was above the stability limit, or nothing."""
     linear = run.arm.fidelity == "linear"  # has no derivatives
-    if method not in CONDITIONAL or linear or len(run.t) < 2:
+    closed = bool(any_of(run.arm).constraints)  # which change the frequencies
+    if method not in CONDITIONAL or linear or closed or len(run.t) < 2:
         return ""
     gains = None
     if run.gains is not None:

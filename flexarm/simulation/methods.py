@@ -15,11 +15,13 @@ from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy
+from .accuracy import warn_of_errors
 from .core_loop import run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
 from .stiffening import warn_of_stiffening
 from .trajectory import Trajectory
+from .violations import Judge
 
 __all__ = ["Trajectory", "simulate"]
 
@@ -93,7 +95,8 @@ def simulate(
         Samples at the times `t`.  After a Ctrl-C, a divergence, or an iteration that
         does not converge, samples are NaN, with ``success=False``.  For a fixed step
         above the stability limit of the first trajectory at its start, `message` has
-        that limit, and ``success`` is False if the motion grew without bound.
+        that limit.  ``success`` is also False if the motion grew without bound, or the
+        constraints contradict each other.
 
     Raises
     ------
@@ -104,6 +107,18 @@ def simulate(
     ImportError
         If scikit-sundae is missing for ``"CVODE"``.
 
+    Warns
+    -----
+    AccuracyWarning
+        If the estimated error of the steps of ``"ROS34PW2"`` is more than 5 % of the
+        size of the motion; see `Trajectory.estimated_error`.
+    ConstraintWarning
+        If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
+        the arm, at the start or at a sample, or by velocities at the start.
+    StiffeningWarning
+        If a link without geometric stiffening spins at more than 0.2 of its first
+        frequency.
+
     Notes
     -----
     ``"rk4"`` diverges if a step is longer than 2.8 radians of the fastest mode.
@@ -112,10 +127,11 @@ def simulate(
     As a W-method it does not need other derivatives for its order; a step costs about
     as much as six forward dynamics.  Modes that a step h does not resolve follow their
     forces, while their vibration is damped: a step multiplies its amplitude by
-    1 - 0.026 (omega h)^4 if that is near one.  So vibration never gains energy; halve
-    `max_step` to estimate the error.  The order is two for very stiff modes, with h
-    omega far above one.  Gains of a torque function are explicit.  Unstable motion, as
-    with negative gains, must be resolved: longer steps may damp it or end the run.
+    1 - 0.026 (omega h)^4 if that is near one.  So vibration never gains energy; an
+    embedded method of order two estimates the error.  The order is two for very stiff
+    modes, with h omega far above one.  Gains of a torque function are explicit.
+    Unstable motion, as with negative gains, must be resolved: longer steps may damp it
+    or end the run.
 
     ``"newmark"``, ``"linear-acceleration"`` and ``"generalized-alpha"`` satisfy the
     equations of motion at the end of each step by Newton's method, with the derivatives
@@ -200,12 +216,18 @@ def simulate(
     found: tuple[Occurrence, ...] = ()
     try:
         run.start()
+        judge = Judge(run) if one.constraints and len(run.q) else None
+        if judge is not None:
+            judge.start()
         note = _integrator(method, options, progress)(run)
         if wanted:
             run.integrate = _integrator(method, options, False)
             found = locate(run, method, options, wanted, method in METHODS)
         for each, at in run.arms():
             warn_of_stiffening(each, run.q[at], run.qd[at])
+        if judge is not None:
+            judge.samples(method)
+        warn_of_errors(run, method)
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:

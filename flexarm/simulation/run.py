@@ -27,7 +27,10 @@ from .trajectory import Trajectory
 Array = NDArray[np.float64]
 
 MAX_STEPS = 2**31 - 1  # between two samples, an int in C
-_WILD = 1e6  # rad/s, m/s: larger values show an unstable step
+# rad/s, m/s: a motion without bound.  No material holds at such speeds, motors of a
+# millimetre turn at 1e5 rad/s.  Positions count as mean rates from the start, since
+# spinning motors and satellites go far.
+_WILD = 1e6
 _FEW = 64  # coordinates with cheap eigenvalues
 _ORDINARY = 1e100  # larger states diverge, and their forces
 
@@ -131,7 +134,10 @@ class Run(Flattened):
         self.substeps = 0  # of methods with a fixed step, else 0
         self.counted = False  # whether `report` has the steps
         self.explain: Callable[[int], str] | None = None  # reason of a failure
-        self.doubt: Callable[[], str] | None = None  # of runs that reach the end
+        self.doubt: Callable[[int], str] | None = None  # of runs that reach the end
+        self.doubts: list[str] = []  # sentences about runs that reach the end
+        self.errors: Array | None = None  # estimated ones of fixed steps
+        self.unsolved = False  # no motion satisfies the constraints
         self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
         self.integrate: Callable[[Run], str]  # another one by the same method
         self.q0, self.qd0 = q0, qd0
@@ -325,16 +331,47 @@ class Run(Flattened):
                 note = note or "interrupted"
 
     def _doubted(self) -> tuple[bool, str]:
-        """Whether a complete run is a success, and the message of a doubt."""
-        if self.doubt is None or not len(self.q):
+        """Whether a complete run is a success, and the message of doubts."""
+        if not len(self.q):
             return True, ""
+        wild = self._wild()
+        at = 0 if wild is None else wild[0]
+        doubts = list(self.doubts)
+        if self.doubt is not None and (wild is not None or self.arm.nv <= _FEW):
+            doubts += filter(None, [self.doubt(at)])
+        if wild is not None:
+            many = f" of {wild[1]} of {len(self.q)} trajectories" if self.batch else ""
+            doubts[:0] = [f"the motion{many} grew without bound{wild[2]}"]
+            if len(doubts) == 1:
+                doubts += ["try a smaller max_step, check forces and parameters"]
+        success = wild is None and not self.unsolved
+        return success, "".join([", but " * bool(doubts), "; ".join(doubts)])
+
+    def _wild(self) -> tuple[int, int, str] | None:
+        """First trajectory without bound, their number and a clause, or None."""
         ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
-        largest = max(map(max, ends))
-        wild = bool(largest >= _WILD)
-        doubt = self.doubt() if wild or self.arm.nv <= _FEW else ""
-        if not doubt:
-            return True, ""
-        return not wild, ", but " + "its motion grew without bound: " * wild + doubt
+        if not max(map(max, ends)) >= _WILD:
+            return None
+        # time since the start, at least 1 s
+        span = np.maximum(self.t - self.t[0], 1.0)[:, np.newaxis]
+        size = np.abs(self.qd).max(axis=-1)
+        gone = (np.abs(self.q - self.q[:, :1]) / span).max(axis=-1)
+        wild = np.maximum(size, gone) >= _WILD
+        if not wild.any():
+            return None
+        k = int(wild.any(axis=0).argmax())
+        i = int(wild[:, k].argmax())
+        found = self.qd if size[i, k] >= _WILD else self.q
+        name = (
+            self.arm.coordinate_names if found is self.qd else self.arm.position_names
+        )
+        at = int(np.abs(found[i, k]).argmax())
+        what = "rate" if found is self.qd else "position"
+        clause = (
+            f": the {what} of {name[at]!r} is {found[i, k, at]:.2g} at t = "
+            f"{self.t[k]:g} s"
+        )
+        return i, int(wild.any(axis=1).sum()), clause
 
     def _finished(
         self, method: str, note: str, events: tuple[Occurrence, ...]
@@ -357,7 +394,7 @@ class Run(Flattened):
             message = (
                 f"{why or 'the state became infinite, try a smaller max_step'}: "
                 f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
-                f"the first ends at {until}"
+                + "; ".join([f"the first ends at {until}", *self.doubts])
             )
         if success:
             success, doubt = self._doubted()
@@ -375,6 +412,7 @@ class Run(Flattened):
             steps,
             rejected,
             events,
+            None if self.errors is None else self.errors.reshape(self.batch),
         )
 
     def _ending(self) -> str:

@@ -36,14 +36,19 @@ class Trajectory(Printed):
     method : str
         Integrator.
     success : bool
-        Whether every trajectory reached the last time.
+        Whether every trajectory reached the last time, none of them grew without bound
+        (1e6 rad/s or m/s), and the constraints do not contradict each other.
     message : str
-        Reason for the end.
+        Reason for the end, and doubts about the result.
     steps, rejected : (...) ndarray of int
         Steps of each trajectory, and steps that error control rejected; None for
         solvers in Python.
     events : tuple of Occurrence
         Occurrences of the given `events`, in the order of time.
+    estimated_error : (...) ndarray of float
+        Of ``"ROS34PW2"``: error of the steps, added up, as a share of the size of the
+        motion, by kinetic energy and that of strains; None for other methods.  Growth
+        of errors in the motion, as in chaotic ones, comes on top.
     """
 
     arm: Any  # Arm or ArmStack
@@ -57,6 +62,7 @@ class Trajectory(Printed):
     steps: Any = None
     rejected: Any = None
     events: tuple[Occurrence, ...] = ()
+    estimated_error: Any = None
 
     @property
     def completed(self) -> Any:
@@ -93,6 +99,29 @@ class Trajectory(Printed):
             return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
 
         return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
+
+    @property
+    def violation(self) -> Array:
+        """Largest violation of the constraints in m or rad, (..., n); zero without."""
+        if not any_of(self.arm).constraint_names:
+            return np.where(np.isfinite(self.q).all(axis=-1), 0.0, np.nan)
+
+        def largest(q: Array) -> Any:
+            return np.abs(self._quiet("constraint_violation", q)).max(axis=-1)
+
+        return np.asarray(in_chunks(self.arm, largest, (self.q,), (1,)))
+
+    @property
+    def violation_rate(self) -> Array:
+        """Largest rate of a violation of the constraints in m/s or rad/s, (..., n)."""
+        if not any_of(self.arm).constraint_names:
+            return np.where(np.isfinite(self.q).all(axis=-1), 0.0, np.nan)
+
+        def largest(q: Array, qd: Array) -> Any:
+            A = self._quiet("constraint_jacobian", q)
+            return np.abs((A @ qd[..., np.newaxis])[..., 0]).max(axis=-1)
+
+        return np.asarray(in_chunks(self.arm, largest, (self.q, self.qd), (1, 1)))
 
     def _quiet(self, kernel: str, *operands: Any) -> Any:
         one = any_of(self.arm) is self.arm

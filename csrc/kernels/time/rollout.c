@@ -109,6 +109,7 @@ static int roll_group_run(roll_group *g)
         }
         roll_save(g, k + 1);
     }
+    roll_end(g);
     when = (roll_time){.t = roll_sample_time(g, last), .first = 1};
     for (size_t w = 0; w < FA_LANES; w++) {
         when.k[w] = last;

@@ -73,6 +73,8 @@ typedef struct roll_method {
     void (*finish)(const roll_group *, roll_block *, fa_real h);
     /* whether the last stage has to be repeated; NULL: never */
     int (*repeat)(const roll_group *, const roll_block *);
+    /* after the last step, if there is a report; or NULL */
+    void (*end)(const roll_group *, roll_block *);
     /* all samples of one block, in place of steps of equal length; or NULL */
     int (*block_run)(roll_group *);
 } roll_method;
@@ -130,6 +132,21 @@ static void roll_write(const roll_group *g, size_t block, const fa_real *lanes,
         for (size_t i = 0; i < size; i++) {
             x[i] = lanes[i][w];
         }
+    }
+}
+
+/* the report of a lane in use */
+static double *roll_row(const roll_group *g, const roll_block *s, int lane)
+{
+    const size_t i = (g->first + (size_t)(s - g->blocks)) * FA_LANES + (size_t)lane;
+    return g->run->report + i * FA_REPORT_SIZE;
+}
+
+/* the end of the steps of all blocks */
+static void roll_end(const roll_group *g)
+{
+    for (size_t b = 0; b < g->n_blocks && g->method->end && g->run->report; b++) {
+        g->method->end(g, g->blocks + b);
     }
 }
 

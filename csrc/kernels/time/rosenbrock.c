@@ -16,6 +16,15 @@
  *                     - h (K (sum_j<i gamma_ij p_j + gamma w_i) + D G_i)           (R3)
  *             For poses q is the displacement u from the start of the step, V is u_dot
  *             of Q3 and joins A by its value at u = 0 (positions.c).
+ * Error       e of an embedded method of order two, by the energies of its velocities
+ *             and strains, diagonal terms alone, twice,
+ *                 |e|^2 = sum_i M_ii e_i^2 + sum_j K_jj e_j^2 + springs of joints    (R4)
+ *             A step of vibration z = omega h has |e| = 0.04 z^3 of its size and is
+ *             itself wrong by 0.026 z^4 = 1.9 |e|^(4/3), which holds to a factor of
+ *             1.5 up to large z, where both end.  The report has
+ *                 sum of |e|^(4/3), largest size of (q, qd),
+ *                 sum of h (|tau_i qd_i| + D_ii qd_i^2)                              (R5)
+ *             over all steps, the exponent 4/3 - 1/48, by square roots.
  * Stability   L-stable and stiffly accurate: a stiff mode ends each step where balance
  *             of forces puts it. Modes that a step does not resolve are damped.
  * Not in A    derivatives of M, of velocity forces and of gravity, and of samples with
@@ -49,6 +58,8 @@
 
 enum { ROS_STAGES = 4 };
 
+static const double ROS_STILL = 1e-12; /* (1e-6 rad/s)^2 and so on: no motion */
+
 static const double ros_gamma = 0.435866521508458999416; /* 6x^3 - 18x^2 + 9x = 1 */
 static const double ros_node[ROS_STAGES] = {0.0, 0.871733043016917998832,
                                             0.731579957788852395864, 1.0};
@@ -67,6 +78,10 @@ static const double ros_mix[ROS_STAGES][ROS_STAGES] = {
 static const double ros_weight[ROS_STAGES] = {
     0.242123807060953474737, -1.22325058390451461599, 1.545260255335102141841,
     0.435866521508458999416};
+/* b_j less those of the embedded method of order two, 1/2 and gamma/2 for j = 3, 4 */
+static const double ros_difference[ROS_STAGES] = {
+    -0.135985224397240197694, -1.127208291692091443851, 1.045260255335102141841,
+    0.217933260754229499708};
 
 /* arrays of a block, in fa_real */
 typedef struct {
@@ -76,6 +91,7 @@ typedef struct {
     fa_real *u, *u_sum, *w;            /* [pos_total] */
     fa_real *G, *F, *x;                /* [nv] */
     fa_real *slopes; /* [n_passive][2]  of the passive forces, at the start */
+    fa_real *errors; /* [3]  of R5 */
     int *order;      /* [FA_LANES][nv]  of LAPACK */
 } ros_own;
 
@@ -83,7 +99,7 @@ static size_t ros_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
     return 2 * nv * nv + (ROS_STAGES + 3) * (moves + nv) + nv +
-           2 * (size_t)model->n_passive;
+           2 * (size_t)model->n_passive + 3;
 }
 
 static ros_own ros_split(const fa_model *model, const roll_block *s)
@@ -106,7 +122,8 @@ static ros_own ros_split(const fa_model *model, const roll_block *s)
     own.F = own.G + nv;
     own.x = own.F + nv;
     own.slopes = own.x + nv;
-    own.order = (int *)(own.slopes + 2 * model->n_passive);
+    own.errors = own.slopes + 2 * model->n_passive;
+    own.order = (int *)(own.errors + 3);
     return own;
 }
 
@@ -387,12 +404,112 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage,
     }
 }
 
+/* kinetic and strain energy, twice, of velocities v and strains of positions (R4) */
+static fa_real ros_energy(const fa_model *model, const ros_own *own, const fa_real *v,
+                          const fa_real *modes, fa_real strain, double least)
+{
+    const int nv = model->nv;
+    fa_real sum = strain;
+
+    for (int i = 0; i < nv; i++) {
+        sum += fa_positive(own->M[i * (nv + 1)]) * (v[i] * v[i] + least);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const fa_real *x = modes + (b->mode_at - model->nu);
+        for (int i = 0; i < b->n_modes; i++) {
+            sum += b->modal.K[i * (b->n_modes + 1)] * (x[i] * x[i]);
+        }
+    }
+    return sum;
+}
+
+/* power of the forces and of damping at the start of a step, without signs (R5) */
+static fa_real ros_power(const roll_block *s, const fa_model *model, const ros_own *own)
+{
+    const fa_real *qd = s->qd;
+    fa_real sum = {0};
+
+    for (int i = 0; i < model->nv; i++) {
+        sum += dense_size(s->tau[i] * qd[i]);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        for (int i = 0; i < b->n_dof; i++) {
+            sum += b->damping[i] * (qd[b->joint_at + i] * qd[b->joint_at + i]);
+        }
+        for (int i = 0; i < b->n_modes; i++) {
+            const fa_real rate = qd[b->mode_at + i];
+            sum += b->modal.C[i * (b->n_modes + 1)] * (rate * rate);
+        }
+    }
+    for (int i = 0; i < model->n_passive; i++) {
+        const fa_passive *p = model->passive + i;
+        const fa_real rate = jf_relative(p, qd, p->joint, p->motor);
+        sum += fa_positive(own->slopes[2 * i + 1]) * (rate * rate);
+    }
+    return sum;
+}
+
+/* adds the error of a step that is not yet taken, and the size of the motion (R4, R5) */
+static void ros_judge(const roll_group *g, const roll_block *s, const ros_own *own,
+                      fa_real h)
+{
+    const fa_model *model = g->model;
+    const int moves = pos_total(model), n_modes = model->n_modes;
+    fa_real error = {0}, size = {0}, part;
+
+    ros_combine(ROS_STAGES, ros_difference, h, own->acceleration, model->nv, own->G);
+    ros_combine(ROS_STAGES, ros_difference, h, own->rate, moves, own->w);
+    for (int i = 0; i < model->n_passive; i++) {
+        const fa_passive *p = model->passive + i;
+        const fa_real k = fa_positive(own->slopes[2 * i]);
+        const fa_real e = jf_relative(p, own->w, p->joint_move, p->motor_move);
+        const fa_real x = jf_relative(p, s->q, p->joint_at, p->motor_at);
+        error += k * e * e;
+        size += k * x * x;
+    }
+    error = ros_energy(model, own, own->G, own->w + moves - n_modes, error, 0.0);
+    size = ros_energy(model, own, s->qd, s->q + model->nq - n_modes, size, ROS_STILL);
+    /* error to the power of 2/3, by 1/2 + 1/8 + 1/32 */
+    part = fa_sqrt(error);
+    error = part;
+    for (int i = 0; i < 2; i++) {
+        part = fa_sqrt(fa_sqrt(part));
+        error *= part;
+    }
+    own->errors[0] += error;
+    own->errors[1] = fa_select(size > own->errors[1], size, own->errors[1]);
+    own->errors[2] += h * ros_power(s, model, own);
+}
+
+static void ros_start(const roll_group *g, roll_block *s)
+{
+    fa_zero(ros_split(g->model, s).errors, 3);
+}
+
+/* adds the errors to the report */
+static void ros_end(const roll_group *g, roll_block *s)
+{
+    const ros_own own = ros_split(g->model, s);
+
+    for (int lane = 0; lane < roll_states(g, s); lane++) {
+        double *row = roll_row(g, s, lane);
+        row[FA_REPORT_ERROR] += own.errors[0][lane];
+        row[FA_REPORT_SCALE] = fmax(row[FA_REPORT_SCALE], own.errors[1][lane]);
+        row[FA_REPORT_WORK] += own.errors[2][lane];
+    }
+}
+
 static void ros_finish(const roll_group *g, roll_block *s, fa_real h)
 {
     const fa_model *model = g->model;
     const int nv = model->nv, moves = pos_total(model);
     const ros_own own = ros_split(model, s);
 
+    if (g->run->report) {
+        ros_judge(g, s, &own, h);
+    }
     ros_combine(ROS_STAGES, ros_weight, h, own.rate, moves, own.u);
     ros_combine(ROS_STAGES, ros_weight, h, own.acceleration, nv, own.x);
     pos_step(model, s->q, own.u, s->stage_q);
@@ -406,7 +523,9 @@ static const roll_method ros_method = {.n_stages = ROS_STAGES,
                                        .node = ros_node,
                                        .own_size = ros_own_size,
                                        .kernel_size = ros_kernel_size,
+                                       .start = ros_start,
                                        .stage = ros_stage,
-                                       .finish = ros_finish};
+                                       .finish = ros_finish,
+                                       .end = ros_end};
 
 #endif

@@ -209,9 +209,11 @@ static int sl_run(roll_group *g)
     for (size_t knot = 0;; knot++) {
         sl_knot(g, &own, &at, knot);
         if (knot + 1 >= law->n_knots) {
+            roll_end(g);
             return 0;
         }
         if (knot > 0 && g->method->start) {
+            roll_end(g);
             g->method->start(g, g->blocks);
         }
         const fa_real t = fa_splat(law->knots[knot]);

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from ...errors import ArgumentError, ModelError, NotFiniteError, StiffeningWarning
+from ...errors import ArgumentError, ModelError, NotFiniteError, SimulationWarning
 from ...linear_models.operating_point import Point
 from ...linear_models.outputs import state_names
 from ...parameters.directional import solved
@@ -122,7 +122,7 @@ class OutputError:
             options["max_step"] = min(options["max_step"] or gap, gap) / finer
         with np.errstate(all="ignore"), warnings.catch_warnings():
             if quiet:
-                warnings.simplefilter("ignore", StiffeningWarning)
+                warnings.simplefilter("ignore", SimulationWarning)
             run = simulate(
                 arm, q0, qd0, record.t, torque=record.tau, progress=False, **options
             )
@@ -168,7 +168,7 @@ class OutputError:
         for number, record in enumerate(self.records):
             q0, qd0 = self._start(arm, x, number)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", StiffeningWarning)
+                warnings.simplefilter("ignore", SimulationWarning)
                 made = sensitivities(
                     arm, q0, qd0, record.t, tangent, torque=record.tau, **self.options
                 )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import ArgumentError, StiffeningWarning
+from ...errors import ArgumentError, SimulationWarning
 from ...simulation.methods import simulate
 from .newmark_tangent import Motion, tangents
 from .tip_task import TipTask
@@ -121,7 +121,7 @@ class Shooting:
     def _simulated(self, tau: Array) -> Any:
         rest = np.zeros(self.arm.nv)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StiffeningWarning)  # the answer warns
+            warnings.simplefilter("ignore", SimulationWarning)  # the answer warns
             return simulate(
                 self.arm,
                 self.q0,
