@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.arm_like import ArmLike
+from .._support.interrupts import uninterrupted
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
 from ..ik.targets import one_node
@@ -96,8 +97,8 @@ def deflection(
     read_arm(arm, "deflection")
     number = one_node(arm, node)
     loaded = number if loaded is None and wrench is not None else loaded
-    found = equilibrium(
-        arm, q, held=held, wrench=wrench, node=loaded, frame=frame
+    found = uninterrupted(
+        equilibrium(arm, q, held=held, wrench=wrench, node=loaded, frame=frame)
     ).check(stable=False)
     return pose_change(
         node_pose(arm, rigid_positions(arm, found.q, held), number),
@@ -176,7 +177,9 @@ def holding_forces(
     >>> fa.holding_forces(arm, np.zeros(3))  # 9.81 * (4.5, 2, 0.5)
     array([44.145, 19.62 ,  4.905])
     """
-    found = equilibrium(arm, q, held=held, wrench=wrench, node=node, frame=frame)
+    found = uninterrupted(
+        equilibrium(arm, q, held=held, wrench=wrench, node=node, frame=frame)
+    )
     return actuator_forces(arm, found.check(stable=False).tau)
 
 

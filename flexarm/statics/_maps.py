@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError
 from ..ik.targets import one_node
 from ..kinematics.nodes import node_pose
@@ -232,7 +233,9 @@ def workspace_map(
         )
     else:
         on = None if wrench is None else number
-        rest = equilibrium(arm, arm.neutral if q is None else q, node=on, **load)
+        rest = uninterrupted(
+            equilibrium(arm, arm.neutral if q is None else q, node=on, **load)
+        )
     return _mapped(arm, number, held, rest, reached & rest.stable, load)
 
 
