@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.interrupts import INTERRUPTED
 from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
@@ -36,12 +37,18 @@ class TradeOff:
         Largest distances of the simulated tip from the path in m.
     motions : tuple of OptimalMotion
         The motions.
+    success : bool
+        Whether all searches reached their tolerance.
+    message : str
+        How many did, and how many tolerances are left out after Ctrl-C.
     """
 
     tolerance: Array
     duration: Array
     tip_error: Array
     motions: tuple[OptimalMotion, ...]
+    success: bool
+    message: str
 
 
 @explained
@@ -122,17 +129,17 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
         motions.append(found)
         if found.status == "interrupted":
             break
-    done = len(motions)
-    if done < len(tolerances):
-        warnings.warn(
-            f"the trade-off was interrupted, {len(tolerances) - done} of "
-            f"{len(tolerances)} tolerances are left out",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    done, n = len(motions), len(tolerances)
+    good = sum(m.success for m in motions)
+    message = f"{good} of {n} searches reached their tolerance"
+    if done < n or motions[-1].status == INTERRUPTED:
+        message = f"{INTERRUPTED}: {message}, {n - done} are left out"
+        warnings.warn(f"trade_off: {message}", ConvergenceWarning, stacklevel=3)
     return TradeOff(
         tolerances[:done].copy(),
         np.array([m.duration if m.success else np.nan for m in motions]),
         np.array([m.details["tip_error"] for m in motions]),
         tuple(motions),
+        good == n,
+        message,
     )
