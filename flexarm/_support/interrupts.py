@@ -36,7 +36,7 @@ class Held:
     """What the user's handler of SIGINT raised while it had to wait."""
 
     def __init__(self, before: Callable[..., Any] | None) -> None:
-        self._before = before
+        self.before = before
         self.waits = True
         self._kept: BaseException | None = None
         self._raised: BaseException | None = None
@@ -44,9 +44,9 @@ class Held:
 
     def __call__(self, number: int, frame: Any) -> None:
         """Handle SIGINT: the user's handler decides whether it raises."""
-        assert self._before is not None
+        assert self.before is not None
         try:
-            self._before(number, frame)
+            self.before(number, frame)
         except BaseException as error:
             if self.waits:
                 self.keep(error)
@@ -109,28 +109,37 @@ def held() -> Iterator[Held]:
         if not waits:
             outer.deliver()
         return
-    before = _handler()
-    if before is None:  # another thread, or a program without such a handler
-        yield Held(None)
+    own = Held(_handler())
+    if not _installed(own):
+        yield own
         return
-    own = Held(before)
-    signal.signal(signal.SIGINT, own)  # from here on nothing raises
     _active = own
     try:
         yield own
     finally:
         _active = None
         if signal.getsignal(signal.SIGINT) is own:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, own.before)
     own.deliver()
 
 
 def _handler() -> Callable[..., Any] | None:
-    """Return the user's handler of SIGINT if this thread can replace it."""
+    """Return the handler of SIGINT; None in threads and programs that have none."""
     if threading.current_thread() is not threading.main_thread():
         return None
     before = signal.getsignal(signal.SIGINT)
     return before if callable(before) else None
+
+
+def _installed(own: Held) -> bool:
+    """Install a handler in place of the one before; return whether it is possible."""
+    if own.before is None:
+        return False
+    try:
+        signal.signal(signal.SIGINT, own)  # from here on nothing raises
+    except ValueError:  # another interpreter of this process
+        return False
+    return True
 
 
 @contextmanager
