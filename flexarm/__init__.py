@@ -10,6 +10,11 @@ Conventions of all functions, which their docstrings do not repeat:
 * A wrong shape, type or name raises `ArgumentError` before any work.  A result that is
   NaN or infinite raises `NotFiniteError`, which counts such states, names the faulty
   argument, and has all other results as its attribute ``result``.
+* Ctrl-C ends a call within a fraction of a second, or after one step of its linear
+  algebra.  Simulations and searches that have a result by then return their best so
+  far, with ``success`` False and a message that starts with "interrupted" (their
+  status, if they have one, is ``"interrupted"``); those of `optimize` also give a
+  `ConvergenceWarning` and do not verify the result.  All else raises KeyboardInterrupt.
 
 >>> import flexarm as fa
 >>> arm = fa.library.de_luca_siciliano()

@@ -1,12 +1,16 @@
-"""Ctrl-C from a timer, or when a run has come so far, for the tests."""
+"""Ctrl-C from a timer, from another process, or at a place of a run, for the tests."""
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -89,3 +93,59 @@ def interrupt_at(sample: int, later: float = 0.0) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, interrupt_when(reached, later):
         patch.setattr(Run, "start", started)
         yield
+
+
+class Struck(NamedTuple):
+    """How a call ended to which another process sent SIGINT."""
+
+    how: str  # "over" before it, "raised" KeyboardInterrupt, or "returned"
+    late: float  # seconds from the signal to the end
+    result: Any
+
+
+# waits as told by each line, then sends SIGINT and says when
+_SENDER = """
+import os, signal, sys, time
+for line in sys.stdin:
+    pid, delay = line.split()
+    time.sleep(float(delay))
+    now = time.monotonic()
+    os.kill(int(pid), signal.SIGINT)
+    print(now, flush=True)
+"""
+
+
+@contextmanager
+def sender() -> Iterator[Callable[[Callable[[], Any], float], Struck]]:
+    """Yield a function that strikes a call after some seconds, from another process.
+
+    So the signal arrives also while the call holds the lock of the interpreter.
+    """
+    command = [sys.executable, "-S", "-c", _SENDER]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, bufsize=1, start_new_session=True, **pipes) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+
+        def strike(call: Callable[[], Any], delay: float) -> Struck:
+            assert other.stdin is not None
+            assert other.stdout is not None
+            with ctrl_c() as raised:
+                how, result, end = "raised", None, 0.0
+                try:
+                    other.stdin.write(f"{os.getpid()} {delay}\n")
+                    result = call()
+                    end = time.monotonic()
+                    how = "returned" if raised.is_set() else "over"
+                    while not raised.wait(60.0):
+                        raise AssertionError("no signal within a minute")
+                except KeyboardInterrupt:
+                    end = end or time.monotonic()
+                sent = float(other.stdout.readline())
+            return Struck(how, end - sent, result)
+
+        try:
+            yield strike
+        finally:
+            other.stdin.close()
+            other.wait(10.0)

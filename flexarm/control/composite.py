@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import real_array, refuse_motors
 from .._support.description import Description
+from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
@@ -301,7 +302,7 @@ class CompositeControl(Description):
             Frequencies, separation and the poles of the whole loop.
         """
         arm, n = self.arm, self.arm.nu
-        q = equilibrium(arm, q).check(stable=False).q
+        q = uninterrupted(equilibrium(arm, q)).check(stable=False).q
         still = np.zeros_like(q)
         M = mass_matrix(arm, q)
         K, D = inverse_dynamics_derivatives(arm, q, still, still)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
+from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class, place_of
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -117,7 +118,8 @@ class GainSchedule(Description):
     def _equilibrium(self, joints: Array) -> tuple[Array, Array]:
         """Positions and forces at rest with these joints."""
         arm = self.arm
-        found = equilibrium(arm, with_joints(arm, joints)).check(stable=False)
+        found = uninterrupted(equilibrium(arm, with_joints(arm, joints)))
+        found.check(stable=False)
         return found.q, found.tau[..., arm.actuator_indices]
 
     def gain(self, q: Any) -> Array:

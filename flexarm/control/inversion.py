@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_motors
 from .._support.description import Description
+from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
@@ -217,7 +218,7 @@ class Inversion(Description):
         if q is None:
             y = desired_at(self.desired, 0.0)[0]
             q = with_joints(arm, y)
-        q = equilibrium(arm, q).check(stable=False).q
+        q = uninterrupted(equilibrium(arm, q)).check(stable=False).q
         self._set(internal=_internal_dynamics(arm, q, self.E))
         if not self.internal.stable.all():
             self._refuse()

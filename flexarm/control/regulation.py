@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import common_batch
 from .._support.description import Description
+from .._support.interrupts import uninterrupted
 from .._support.options import check_choice, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
@@ -31,7 +32,7 @@ def _actuator_stiffness(arm: Arm, q: Any) -> Array:
     """Stiffness G (..., nu, nu) of `SetPointPD` at the equilibria of postures."""
     read_arm(arm, "actuator stiffness")
     refuse_poses(arm, "actuator stiffness")
-    found = equilibrium(arm, q).check(stable=False)
+    found = uninterrupted(equilibrium(arm, q)).check(stable=False)
     return _condensed(arm, found.q)
 
 
@@ -163,7 +164,8 @@ class SetPointPD(Description):
         common_batch(
             {"kp": kp.shape[:-1], "kd": kd.shape[:-1], "target": target.shape[:-1]}
         )
-        found = equilibrium(arm, with_joints(arm, target)).check(stable=False)
+        found = uninterrupted(equilibrium(arm, with_joints(arm, target)))
+        found.check(stable=False)
         acting = arm.actuator_indices
         self._set(
             kp=kp,

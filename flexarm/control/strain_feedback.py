@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_motors
 from .._support.description import Description
+from .._support.interrupts import uninterrupted
 from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -118,7 +119,8 @@ class StrainFeedback(Description):
                 )
             self._set(**{name: value})
         target = rows("target", self.target, arm.nu, "one for each joint")
-        found = equilibrium(arm, with_joints(arm, target)).check(stable=False)
+        found = uninterrupted(equilibrium(arm, with_joints(arm, target)))
+        found.check(stable=False)
         # curvatures at the bases of the links, or given outputs
         S = np.zeros((arm.nu, arm.nv))
         if self.gauges is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.interrupts import INTERRUPTED
 from ..errors import ConvergenceError
 
 Array = NDArray[np.float64]
@@ -56,8 +57,10 @@ class InverseKinematics:
         raise error
 
 
-def message(reached: Any) -> str:
+def message(reached: Any, interrupted: bool = False) -> str:
     """Message with the number of targets that are not reached."""
+    if interrupted:
+        return f"{INTERRUPTED} before the last restart: {message(reached)}"
     if reached.ndim == 0:
         return f"the target is {'' if reached else 'not '}reached"
     count, missed = reached.size, int(reached.size - reached.sum())

@@ -15,6 +15,7 @@ from .._calls.nodes import one_node
 from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
 from .._support.checks import first_pose_fault
+from .._support.interrupts import allowed, held
 from .._support.options import check_choice, explained
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from ..kinematics.nodes import FRAMES
@@ -124,6 +125,9 @@ def inverse_kinematics(
         stiffness have no equilibrium.
     NotFiniteError
         If a target or a start is NaN or infinite; ``error.result`` has the rest.
+    KeyboardInterrupt
+        After Ctrl-C in the first run; after one in a restart the result has the best
+        positions so far.
 
     See Also
     --------
@@ -249,6 +253,7 @@ class _Job:
         self.max_iterations = int(max_iterations)
         self.place_only = self.deflected = self.in_base = False
         self.threads = 1
+        self.interrupted = False
         self.limits: Array | None = None
         self.wrench: Array | None = None
 
@@ -319,19 +324,43 @@ def _drive(
     job: _Job, T: Array, q: Array, start: Array, restarts: int, rng: Any
 ) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
     """Run, restart for targets not reached, refine the rest at last; `q` in place."""
-    residual, cost, status, used = job.run(T, q, not restarts)
+    residual, _, status, used = found = job.run(T, q, not restarts)
     failed = status.nonzero()[0]
     failed = failed[status[failed] != _NOT_FINITE]
-    if not restarts or not len(failed):
-        return residual, status, used
+    if restarts and len(failed):
+        with held():
+            _restart(job, T, q, start, restarts, rng, failed, found)
+    return residual, status, used
+
+
+def _restart(
+    job: _Job,
+    T: Array,
+    q: Array,
+    start: Array,
+    restarts: int,
+    rng: Any,
+    failed: NDArray[np.intp],
+    first: tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]],
+) -> None:
+    """Improve targets that failed; `q` and the first results in place.
+
+    After Ctrl-C they are those of the runs before.
+    """
+    residual, cost, status, used = first
     T, flat = T.reshape(-1, 4, 4), q.reshape(len(cost), -1)
     # from the given start: modes may be far from any equilibrium after the first run
     start = np.broadcast_to(start, q.shape).reshape(flat.shape)
     rng = np.random.default_rng(0) if rng is None else rng
     for run in range(restarts + 1):
         last = run == restarts
-        tried = flat[failed] if last else _posture(job, start[failed], rng)
-        found = job.run(T[failed], tried, last, failed)
+        try:
+            with allowed():
+                tried = flat[failed] if last else _posture(job, start[failed], rng)
+                found = job.run(T[failed], tried, last, failed)
+        except KeyboardInterrupt:
+            job.interrupted = True
+            break
         used[failed] += found[3]
         # the last run starts at the best and is nearer to a minimum, even if rounding
         # hides it
@@ -342,7 +371,6 @@ def _drive(
         failed = failed[status[failed] != _SOLVED]
         if not len(failed):
             break
-    return residual, status, used
 
 
 def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
@@ -413,7 +441,7 @@ def _result(
         residual.reshape(*batch, 6),
         reached if batch else bool(reached),
         used.reshape(batch) if batch else int(used[0]),
-        message(reached),
+        message(reached, job.interrupted),
     )
     if (status == _NOT_FINITE).any():
         raise _refusal(job, batch, T, status.reshape(batch), result)

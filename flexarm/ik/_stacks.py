@@ -11,6 +11,7 @@ from .._calls.arguments import common_batch, real_array
 from .._calls.arm_like import StackLike
 from .._calls.explain import leading
 from .._calls.groups import groups, rows
+from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError, NotFiniteError
 from ._result import InverseKinematics, message
 from .targets import targets_of
@@ -51,7 +52,7 @@ def inverse_kinematics_of_stack(
     for number, at in groups(numbers):
         own = {name: rows(x, batch, core, at) for name, (x, core) in given.items()}
         try:
-            found = solve(stack.arms[number], rng=seed, **own, **options)
+            found = uninterrupted(solve(stack.arms[number], rng=seed, **own, **options))
         except NotFiniteError as error:
             found = error.result
             failed += list(at[~np.isfinite(found.q).all(axis=-1)])

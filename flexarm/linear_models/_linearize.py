@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_finite, common_batch, real_array
 from .._calls.arm_like import ArmLike, StackLike
 from .._calls.explain import leading, zero_quaternion
+from .._support.interrupts import uninterrupted
 from .._support.options import explained
 from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
@@ -252,7 +253,9 @@ def _settle(
             "settle is True with velocities or forces, expected an arm at rest, whose "
             "forces follow from its equilibrium; leave qd and tau out"
         )
-    found = equilibrium(arm, at["q"], wrench=wrench, node=node, frame=frame)
+    found = uninterrupted(
+        equilibrium(arm, at["q"], wrench=wrench, node=node, frame=frame)
+    )
     at["q"] = found.check(stable=False).q
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import inverse_kinematics
@@ -244,12 +245,14 @@ class _Tracer:
         if start is not None:
             guess = self.level.whole(posture_of(arm, start))
         target = self.path(s).position
-        found = inverse_kinematics(
-            arm.replace(constraints=()) if arm.constraints else arm,
-            target,
-            guess,
-            limits=None,
-            restarts=10 if start is None else 0,
+        found = uninterrupted(
+            inverse_kinematics(
+                arm.replace(constraints=()) if arm.constraints else arm,
+                target,
+                guess,
+                limits=None,
+                restarts=10 if start is None else 0,
+            )
         )
         missed = float(np.linalg.norm(self.place(found.q[:n]) - target))
         if missed > _REACHED * 1e3:
@@ -306,12 +309,12 @@ class _Tracer:
         beyond = np.minimum(where + np.array([1e-3, 1e-2, 5e-2]) * (s[-1] - s[0]), 1.0)
         targets = self.path(beyond).position
         tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
-        found = inverse_kinematics(tree, targets, limits=None)
+        found = uninterrupted(inverse_kinematics(tree, targets, limits=None))
         miss = np.linalg.norm(self.place(found.q[:, : self.level.n]) - targets, axis=-1)
         if not (miss > 1e-6).any():
             self.refuse_singular(where)
         last = self.path(float(s[-1])).position
-        far = inverse_kinematics(tree, last, limits=None)
+        far = uninterrupted(inverse_kinematics(tree, last, limits=None))
         gap = float(np.linalg.norm(self.place(far.q[: self.level.n]) - last))
         end = f"; its end at {_in_m(last)} by {gap:.3g} m" if gap > 1e-6 else ""
         raise ArgumentError(

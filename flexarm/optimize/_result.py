@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,8 @@ class OptimalMotion:
     timings : dict of float
         Seconds by part: ``"setup"``, ``"solver"``, ``"verification"``, ``"total"``.
     verification : Verification or None
-        The answer in an independent simulation.
+        The answer in an independent simulation; None if it is not verified, since
+        ``check`` is False or Ctrl-C was pressed before.
     details : dict
         Further results of some problems; see the function.
     """
@@ -165,6 +166,15 @@ class OptimalMotion:
             f"{self.method} by {self.solver}, {self.variables} unknowns, "
             f"{self.iterations} iterations; {self.message}>"
         )
+
+
+UNVERIFIED = "interrupted while the answer was simulated, which is not verified"
+
+
+def unverified(motion: OptimalMotion) -> OptimalMotion:
+    """Return the motion, as one whose simulation was interrupted."""
+    message = f"{UNVERIFIED}: {motion.message}"
+    return replace(motion, success=False, status="interrupted", message=message)
 
 
 def warned(motion: OptimalMotion) -> OptimalMotion:

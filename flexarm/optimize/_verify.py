@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.interrupts import allowed, uninterrupted
 from ..arm import Arm
 from ..errors import SimulationWarning
 from ..simulation.methods import simulate
@@ -83,20 +84,31 @@ def verify(
     forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # the answer warns
-        run = simulate(
-            arm,
-            q0,
-            qd0,
-            fine,
-            torque=forces,
-            interpolation=interpolation,
-            method=method,
-            max_step=longest,
-            progress=False,
+        run = uninterrupted(
+            simulate(
+                arm,
+                q0,
+                qd0,
+                fine,
+                torque=forces,
+                interpolation=interpolation,
+                method=method,
+                max_step=longest,
+                progress=False,
+            )
         )
     used = float(np.diff(fine).max(initial=0.0))
     used /= max(1.0, np.ceil(used / longest * (1.0 - 1e-12)))
     return Verification(run, used, *_errors(run, reference, end, goal, axes))
+
+
+def verified(*arguments: Any, **options: Any) -> Verification | None:
+    """Verification of an answer that is made inside `held`; None after Ctrl-C."""
+    try:
+        with allowed():
+            return verify(*arguments, **options)
+    except KeyboardInterrupt:
+        return None
 
 
 def _integrator(arm: Arm, t: Array, q0: Array, step: float) -> tuple[str, float]:

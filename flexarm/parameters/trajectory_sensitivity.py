@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, refuse_linear
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE
+from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError, NotFiniteError, SimulationWarning
 from ..simulation.core_loop import substeps_of
 from ..simulation.joint_feedback import JointFeedback
@@ -401,9 +402,10 @@ def sensitivities(
         "method": method,
         "spectral_radius": spectral_radius,
         "threads": threads,
+        "progress": False,
     }
-    run = simulate(
-        arm, q0, qd0, t, torque=torque, max_step=max_step, progress=False, **options
+    run = uninterrupted(
+        simulate(arm, q0, qd0, t, torque=torque, max_step=max_step, **options)
     )
     if not run.success:
         raise NotFiniteError(
@@ -421,7 +423,7 @@ def sensitivities(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # of the first run
             full = tau.reshape(*run.q.shape[:-2], *tau.shape[1:])
-            fine = simulate(arm, q0, qd0, grid, torque=full, progress=False, **options)
+            fine = uninterrupted(simulate(arm, q0, qd0, grid, torque=full, **options))
         q, qd = fine.q, fine.qd
     # derivatives of all steps
     start = q.reshape(count, -1, arm.nq), qd.reshape(count, -1, arm.nv)

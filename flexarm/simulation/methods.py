@@ -11,6 +11,7 @@ from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.records import Options
 from .._calls.threads import ONE, threads_of
 from .._core import METHODS, STACK_METHODS
+from .._support.interrupts import INTERRUPTED, allowed, held
 from .._support.options import check_choice, explained
 from ..errors import ArgumentError
 from ._event_runs import locate
@@ -214,26 +215,31 @@ def simulate(
     options = Options(float(spectral_radius), float(rtol), float(atol), step)
     note = ""
     found: tuple[Occurrence, ...] = ()
-    try:
-        run.start()
-        judge = Judge(run) if one.constraints and len(run.q) else None
-        if judge is not None:
-            judge.start()
-        note = _integrator(method, options, progress)(run)
-        if wanted:
-            run.integrate = _integrator(method, options, False)
-            found = locate(run, method, options, wanted, method in METHODS)
-        for each, at in run.arms():
-            warn_of_stiffening(each, run.q[at], run.qd[at])
-        if judge is not None:
-            judge.samples(method)
-        warn_of_errors(run, method)
-    except KeyboardInterrupt:
-        note = "interrupted"
-    except Exception as error:
-        error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
-        raise
-    return run.result(method, note, found)
+    with held() as ctrl_c:
+        try:
+            with allowed():
+                run.start()
+                judge = Judge(run) if one.constraints and len(run.q) else None
+                if judge is not None:
+                    judge.start()
+                note = _integrator(method, options, progress)(run)
+                if wanted:
+                    run.integrate = _integrator(method, options, False)
+                    found = locate(run, method, options, wanted, method in METHODS)
+                for each, at in run.arms():
+                    warn_of_stiffening(each, run.q[at], run.qd[at])
+                if judge is not None:
+                    judge.samples(method)
+                warn_of_errors(run, method)
+        except KeyboardInterrupt:
+            note = INTERRUPTED
+        except Exception as error:
+            error.trajectory = run.result(method, "stopped by an exception")  # type: ignore[attr-defined]
+            raise
+        result = run.result(method, note, found)
+        if not note and ctrl_c.take():
+            result = run.result(method, INTERRUPTED, found)
+        return result
 
 
 def _integrator(

@@ -17,6 +17,7 @@ from .._calls.chunks import all_finite
 from .._calls.explain import expected
 from .._calls.groups import groups
 from .._calls.records import Flattened, Gains, new_report, reported
+from .._support.interrupts import INTERRUPTED
 from .._support.optional import required
 from .._support.progress import LateBar
 from ..errors import ArgumentError
@@ -324,11 +325,12 @@ class Run(Flattened):
         self, method: str, note: str, events: tuple[Occurrence, ...] = ()
     ) -> Trajectory:
         """Return the samples, with a message about the end of the run."""
+        why = note
         while True:
             try:
-                return self._finished(method, note, events)
+                return self._finished(method, note, why, events)
             except KeyboardInterrupt:  # the run is over: do not lose its result
-                note = note or "interrupted"
+                why = why or INTERRUPTED
 
     def _doubted(self) -> tuple[bool, str]:
         """Whether a complete run is a success, and the message of doubts."""
@@ -374,7 +376,7 @@ class Run(Flattened):
         return i, int(wild.any(axis=1).sum()), clause
 
     def _finished(
-        self, method: str, note: str, events: tuple[Occurrence, ...]
+        self, method: str, note: str, why: str, events: tuple[Occurrence, ...]
     ) -> Trajectory:
         # samples that are not finite, except after terminal events
         reached = all_finite(self.q, 1) & all_finite(self.qd, 1)
@@ -390,12 +392,15 @@ class Run(Flattened):
             counts = reached[failed].argmin(axis=1)
             k, first = int(counts.min()), int(np.flatnonzero(failed)[counts.argmin()])
             until = f"t = {self.t[max(k - 1, 0)]:g} s of {self.t[-1]:g} s"
-            why = note or (self.explain(first) if self.explain else "")
+            why = why or (self.explain(first) if self.explain else "")
             message = (
                 f"{why or 'the state became infinite, try a smaller max_step'}: "
                 f"{int(failed.sum())} of {len(failed)} trajectories are incomplete, "
                 + "; ".join([f"the first ends at {until}", *self.doubts])
             )
+        if success and note:  # Ctrl-C after the last sample
+            success = False
+            message = f"{note}: all samples are there, events may be missing"
         if success:
             success, doubt = self._doubted()
             message += doubt

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .. import se3
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import one_node
+from .._support.interrupts import uninterrupted
 from .._support.options import check_choice
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
@@ -97,8 +98,8 @@ def deflection(
     read_arm(arm, "deflection")
     number = one_node(arm, node)
     loaded = number if loaded is None and wrench is not None else loaded
-    found = equilibrium(
-        arm, q, held=held, wrench=wrench, node=loaded, frame=frame
+    found = uninterrupted(
+        equilibrium(arm, q, held=held, wrench=wrench, node=loaded, frame=frame)
     ).check(stable=False)
     return pose_change(
         node_pose(arm, rigid_positions(arm, found.q, held), number),
@@ -177,7 +178,9 @@ def holding_forces(
     >>> fa.holding_forces(arm, np.zeros(3))  # 9.81 * (4.5, 2, 0.5)
     array([44.145, 19.62 ,  4.905])
     """
-    found = equilibrium(arm, q, held=held, wrench=wrench, node=node, frame=frame)
+    found = uninterrupted(
+        equilibrium(arm, q, held=held, wrench=wrench, node=node, frame=frame)
+    )
     return actuator_forces(arm, found.check(stable=False).tau)
 
 

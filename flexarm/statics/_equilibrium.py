@@ -17,6 +17,8 @@ from .._calls.arguments import (
 )
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
+from .._support.interrupts import INTERRUPTED, allowed
+from .._support.interrupts import held as held_back
 from .._support.options import explained
 from ..errors import ArgumentError, ConvergenceError
 from ._descent import descend
@@ -178,6 +180,9 @@ def equilibrium(
     ------
     ArgumentError
         If `tau` acts on held coordinates, or ``seek="stable"`` has no potential.
+    KeyboardInterrupt
+        After Ctrl-C before one of the equilibria is found; later the result has those
+        found.
 
     See Also
     --------
@@ -254,11 +259,18 @@ def equilibrium(
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
     steps, limit = int(max_iterations), positive_number("tolerance", tolerance)
     size = max(1, _BLOCK // arm.nv**2)
-    parts = [
-        _settled(problem.at(at), states[at], still, limit, steps, seek)
-        for at in (slice(i, i + size) for i in range(0, max(len(states), 1), size))
-    ]
-    return _result(arm, batch, *map(np.concatenate, zip(*parts, strict=True)))
+    parts, stopped = [], False
+    with held_back():
+        for i in range(0, max(len(states), 1), size):
+            at = slice(i, i + size)
+            part, stopped = _settled(
+                problem.at(at), states[at], still, limit, 0 if stopped else steps, seek
+            )
+            parts.append(part)
+        columns = list(map(np.concatenate, zip(*parts, strict=True)))
+        if stopped and not columns[3].any():  # success
+            raise KeyboardInterrupt
+        return _result(arm, batch, stopped, *columns)
 
 
 def _check_seek(
@@ -319,11 +331,20 @@ def _settled(
     tolerance: float,
     max_steps: int,
     seek: str,
-) -> tuple[Any, ...]:
-    """Positions, forces and flags of a block of states."""
-    if seek == "stable" and problem.columns.size:
-        start = descend(problem, start, max_steps)
+) -> tuple[tuple[Any, ...], bool]:
+    """Positions, forces and flags of a block of states, and whether Ctrl-C ended it.
+
+    Without steps they are those of states that are not computed.
+    """
+    stopped = max_steps == 0
+    try:
+        if seek == "stable" and problem.columns.size and not stopped:
+            with allowed():
+                start = descend(problem, start, max_steps)
+    except KeyboardInterrupt:
+        max_steps, stopped = 0, True
     found = solve(problem, start, tolerance, max_steps)
+    stopped = stopped or found.interrupted
     tau = problem.holding(found.q)
     residual = np.zeros_like(tau)
     residual[:, problem.rows] = tau[:, problem.rows]
@@ -332,16 +353,25 @@ def _settled(
         tau += problem.applied
     # mass may be negative beyond the valid deflections of a model
     free = freedom(problem.arm, still)
-    at = np.flatnonzero(found.success & has_mass(problem.arm, found.q, free))
     least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
-    least[at], neutral = lowest_squares(problem.at(at), found.q[at], free)
-    stable[at] = (least[at] > 0.0) & ~neutral
-    return found.q, tau, residual, found.success, stable, least, found.iterations
+    try:
+        if not stopped:
+            with allowed():
+                at = np.flatnonzero(
+                    found.success & has_mass(problem.arm, found.q, free)
+                )
+                squares, neutral = lowest_squares(problem.at(at), found.q[at], free)
+            least[at], stable[at] = squares, (squares > 0.0) & ~neutral
+    except KeyboardInterrupt:
+        stopped = True
+    flags = found.success, stable, least, found.iterations
+    return (found.q, tau, residual, *flags), stopped
 
 
 def _result(
     arm: ArmLike,
     batch: tuple[int, ...],
+    stopped: bool,
     q: Array,
     tau: Array,
     residual: Array,
@@ -363,7 +393,8 @@ def _result(
         shaped(stable),
         shaped(least),
         shaped(iterations),
-        _message(success.reshape(batch), stable.reshape(batch)),
+        f"{INTERRUPTED} before all were computed: " * stopped
+        + _message(success.reshape(batch), stable.reshape(batch)),
     )
 
 

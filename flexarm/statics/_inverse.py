@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError, ConvergenceError
 from ..ik import InverseKinematics, inverse_kinematics
 from ._deflection import actuator_forces
@@ -135,23 +136,27 @@ def inverse_statics(
             "leave it out, or call inverse_kinematics"
         )
     # joints, with modes in equilibrium
-    reached = inverse_kinematics(
-        arm,
-        target,
-        q0,
-        node=node,
-        deflection=True,
-        wrench=wrench,
-        frame=frame,
-        **options,
+    reached = uninterrupted(
+        inverse_kinematics(
+            arm,
+            target,
+            q0,
+            node=node,
+            deflection=True,
+            wrench=wrench,
+            frame=frame,
+            **options,
+        )
     )
     # motors, forces, stability
     loaded = arm.tip_node if node is None and wrench is not None else node
-    rest = equilibrium(
-        arm,
-        reached.q,
-        wrench=wrench,
-        node=loaded if wrench is not None else None,
-        frame=frame,
+    rest = uninterrupted(
+        equilibrium(
+            arm,
+            reached.q,
+            wrench=wrench,
+            node=loaded if wrench is not None else None,
+            frame=frame,
+        )
     )
     return InverseStatics(reached, rest, actuator_forces(arm, rest.tau))

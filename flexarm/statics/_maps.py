@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import one_node
+from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError
 from ..kinematics.nodes import node_pose
 from ._deflection import actuator_forces, compliance_of, pose_change, rigid_positions
@@ -232,7 +233,9 @@ def workspace_map(
         )
     else:
         on = None if wrench is None else number
-        rest = equilibrium(arm, arm.neutral if q is None else q, node=on, **load)
+        rest = uninterrupted(
+            equilibrium(arm, arm.neutral if q is None else q, node=on, **load)
+        )
     return _mapped(arm, number, held, rest, reached & rest.stable, load)
 
 

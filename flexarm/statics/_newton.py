@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.interrupts import allowed
 from ..constraints import constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
@@ -108,6 +109,7 @@ class Found:
     q: Array
     success: Mask
     iterations: NDArray[np.int64]
+    interrupted: bool = False  # by Ctrl-C
 
 
 def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> Found:
@@ -123,8 +125,13 @@ def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> F
     for _ in range(max_steps):
         if not len(active):
             break
+        try:
+            with allowed():
+                step = _step(problem.at(active), q[active], size, tolerance)
+        except KeyboardInterrupt:
+            return Found(q, success, used, True)
         used[active] += 1
-        q[active], small, lost = _step(problem.at(active), q[active], size, tolerance)
+        q[active], small, lost = step
         success[active] = small
         active = active[~(small | lost)]
     return Found(q, success, used)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...ik import inverse_kinematics
@@ -52,7 +53,7 @@ def read_end(arm: Arm, name: str, value: Any, near: Array | None = None) -> End:
     check_numbers(name, joints)
     q = np.array(arm.neutral)
     q[: len(joints)] = joints
-    found = equilibrium(arm, q)
+    found = uninterrupted(equilibrium(arm, q))
     if not found.success:
         raise ArgumentError(
             f"the arm has no static equilibrium at {name}, expected a posture in which "
@@ -73,7 +74,7 @@ def _at_place(arm: Arm, name: str, value: Mapping[str, Any], near: Array | None)
             f"{name}['tip'] has shape {tip.shape}, expected (3,): x, y, z in m"
         )
     check_numbers(f"{name}['tip']", tip)
-    found = inverse_kinematics(arm, tip, near, deflection=True)
+    found = uninterrupted(inverse_kinematics(arm, tip, near, deflection=True))
     if not found.success:
         reached = np.asarray(arm._model.quiet("node_pose")(arm.tip_node, found.q))
         off = float(np.linalg.norm(reached[:3, 3] - tip))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, positive_number, real_array
+from ..._support.interrupts import held
 from ..._support.options import check_choice, explained
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
@@ -214,19 +215,20 @@ def identify(
     x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
     size = np.concatenate([size, problem.check_start(x0)])
     limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))
-    found = _search(problem, x0, size, limits, _parts(stages), **options)
-    searched = time.perf_counter()
-    result = identified(
-        problem,
-        found,
-        arm=arms(found.x[: len(p)]),
-        names=known_names,
-        size=size,
-        bounds=limits,
-        sigma_is_known=sigma is not None,
-        method=method,
-        times=(started, searched),
-    )
+    with held():
+        found = _search(problem, x0, size, limits, _parts(stages), **options)
+        searched = time.perf_counter()
+        result = identified(
+            problem,
+            found,
+            arm=arms(found.x[: len(p)]),
+            names=known_names,
+            size=size,
+            bounds=limits,
+            sigma_is_known=sigma is not None,
+            method=method,
+            times=(started, searched),
+        )
     if not result.success:
         warnings.warn(
             f"{method} stopped early ({result.status}): {result.message}; the result "
@@ -348,11 +350,24 @@ def _search(
         own: Problem = problem if part == 1.0 else problem.first(part)
         start = x0 if found is None else found.x
         rough = {} if part == 1.0 else {"tolerance": _ROUGH}
-        found = fit(own, start, size, bounds, **options | rough)
+        try:
+            found = fit(own, start, size, bounds, **options | rough)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            found = replace(found, status="interrupted", iterations=0, evaluations=0)
         spent = [spent[0] + found.iterations, spent[1] + found.evaluations]
-        if found.status in ("time", "interrupted") and part < 1.0:
+        if found.status == "interrupted":
+            break
+        if found.status == "time" and part < 1.0:
             # statistics are those of whole records
             found = fit(problem, found.x, size, bounds, **options | {"time_limit": 0.0})
             break
     assert found is not None
-    return replace(found, iterations=spent[0], evaluations=spent[1])
+    # after Ctrl-C predictions may end with a part of a record
+    predicted = [np.full(y.shape, np.nan) for y in problem.measured]
+    for whole, known in zip(predicted, found.predicted, strict=True):
+        whole[: len(known)] = known
+    return replace(
+        found, predicted=predicted, iterations=spent[0], evaluations=spent[1]
+    )

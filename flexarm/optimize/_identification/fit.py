@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import allowed
 from ...simulation.run import progress_bar
 
 Array = NDArray[np.float64]
@@ -29,7 +30,8 @@ MESSAGES = {
     "solved": "the search reached its tolerance",
     "iterations": "the search reached its largest number of iterations",
     "time": "the search reached its time limit",
-    "interrupted": "the search was interrupted",
+    "interrupted": "interrupted before the search reached its tolerance, or before its "
+    "statistics were complete",
     "failed": "no step reduces the residuals any more: the motion is not a "
     "smooth function of the parameters there, or no arm has them; give bounds",
 }
@@ -53,9 +55,13 @@ class Problem(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Best unknowns of a search, with residuals and derivatives."""
+    """Best unknowns of a search, with residuals and derivatives.
+
+    Derivatives are NaN where Ctrl-C was pressed before they were known.
+    """
 
     x: Array
+    predicted: list[Array]  # signals (n, m) of each record
     jacobian: Array  # (N, n), of signals divided by their noise
     residual: Array  # (N,), the same
     sigma: Array  # (m,)
@@ -104,13 +110,17 @@ class _Known:
             self._kept[what] = kept
         return kept[1]
 
+    def knows(self, what: str, z: Array) -> bool:
+        """Whether predictions or derivatives at z need no work."""
+        return what in self._kept and self._kept[what][0] == z.tobytes()
+
 
 class Search:
     """Residuals of a problem in units of the noise, with a memory of the best."""
 
     def __init__(self, known: _Known, sigma: Array, until: float, bar: Any) -> None:
         self._known, self._until, self._bar = known, until, bar
-        self.best: tuple[float, Array] | None = None
+        self.best: tuple[float, Array, list[Array]] | None = None
         self.iterations = self.evaluations = 0
         measured = known.problem.measured
         self._there = [np.isfinite(y) for y in measured]
@@ -130,17 +140,21 @@ class Search:
         found = self._known.predict(z)
         if found is None:
             return np.full(len(self._y), np.inf)
-        parts = zip(found, self._there, strict=True)
-        values = np.concatenate([f[there] for f, there in parts])
-        result: Array = self._weights * (values - self._y)
+        result = self.of(found)
         cost = _cost(result)
         if self.best is None or cost < self.best[0]:
-            self.best = cost, np.array(z)
+            self.best = cost, np.array(z), found
             if self._bar is not None:
                 self._bar.set_postfix_str(f"cost {cost:.6g}", refresh=False)
         if self._bar is not None:
             self._bar.update(1)
         return result
+
+    def of(self, found: list[Array]) -> Array:
+        """(N,) residuals of predicted signals."""
+        parts = zip(found, self._there, strict=True)
+        values = np.concatenate([f[there] for f, there in parts])
+        return np.asarray(self._weights * (values - self._y))
 
     def jacobian(self, z: Array) -> Array:
         """(N, n) derivatives of the residuals."""
@@ -174,13 +188,15 @@ def fit(
     """Minimize the squares of residuals over their noise, known or estimated.
 
     With unknown noise the weights come from the last residuals, repeatedly until they
-    settle: the most likely parameters and standard deviations.
+    settle: the most likely parameters and standard deviations.  Raises
+    KeyboardInterrupt after Ctrl-C before the first residuals.
     """
     until = time.perf_counter() + time_limit
     bar = progress_bar(max_iterations, progress, "motions")
     known, z = _Known(problem, size), x0 / size
     limits = bounds[0] / size, bounds[1] / size
     iterations = evaluations = 0
+    best: list[Array] | None = None
     loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
     try:
         for _ in range(MAX_PASSES):
@@ -188,7 +204,7 @@ def fit(
             left = max_iterations - evaluations
             status = _minimize(search, z, limits, loose, left)
             if search.best is not None:
-                z = search.best[1]
+                _, z, best = search.best
             iterations += search.iterations
             evaluations += search.evaluations
             if noise_is_known or status != "solved":
@@ -205,8 +221,22 @@ def fit(
         if bar is not None:
             bar.close()
     last = Search(known, sigma, np.inf, None)
-    residual, J = last.residual(z), last.jacobian_at(z)
-    return Fit(z * size, J / size, residual, sigma, status, iterations, evaluations)
+    if status == "interrupted":
+        if best is None:
+            raise KeyboardInterrupt
+        residual = last.of(best)
+    else:
+        residual, best = last.residual(z), known.predict(z)
+    assert best is not None
+    J = np.full((len(residual), len(z)), np.nan)
+    if status != "interrupted" or known.knows("derivatives", z):
+        try:
+            with allowed():
+                J = last.jacobian_at(z)
+        except KeyboardInterrupt:
+            status = "interrupted"
+    counts = iterations, evaluations
+    return Fit(z * size, best, J / size, residual, sigma, status, *counts)
 
 
 def _minimize(
@@ -219,36 +249,44 @@ def _minimize(
     Least Squares Problems*, 2nd ed., 2004, section 3.2.
     """
     try:
-        f, damping = search.residual(z), FIRST_DAMPING
-        while True:
-            J, cost = search.jacobian(z), _cost(f)
-            if cost <= search.least:
-                return "solved"
-            while True:
-                step = _step(J, f, z, bounds, damping)
-                promised = cost - _cost(f + J @ step)
-                least = tolerance * (tolerance + np.abs(z))
-                if (np.abs(step) <= least).all() or promised <= tolerance**1.5 * cost:
-                    # it may be small because of its damping
-                    plain = _step(J, f, z, bounds, min(damping, FIRST_DAMPING))
-                    gives = cost - _cost(f + J @ plain)
-                    if (np.abs(plain) <= least).all() or gives <= tolerance * cost:
-                        return "solved"
-                if search.evaluations >= most:
-                    return "iterations"
-                new = search.residual(z + step)
-                gain = (cost - _cost(new)) / max(promised, 1e-300)
-                if gain > 0.0:
-                    break
-                damping *= 8.0
-                if damping > MAX_DAMPING:
-                    return "failed"
-            z, f = z + step, new
-            damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, MIN_DAMPING)
+        with allowed():
+            return _descend(search, z, bounds, tolerance, most)
     except _Stopped:
         return "time"
     except KeyboardInterrupt:
         return "interrupted"
+
+
+def _descend(
+    search: Search, z: Array, bounds: tuple[Array, Array], tolerance: float, most: int
+) -> str:
+    """The same without an end from outside."""
+    f, damping = search.residual(z), FIRST_DAMPING
+    while True:
+        J, cost = search.jacobian(z), _cost(f)
+        if cost <= search.least:
+            return "solved"
+        while True:
+            step = _step(J, f, z, bounds, damping)
+            promised = cost - _cost(f + J @ step)
+            least = tolerance * (tolerance + np.abs(z))
+            if (np.abs(step) <= least).all() or promised <= tolerance**1.5 * cost:
+                # it may be small because of its damping
+                plain = _step(J, f, z, bounds, min(damping, FIRST_DAMPING))
+                gives = cost - _cost(f + J @ plain)
+                if (np.abs(plain) <= least).all() or gives <= tolerance * cost:
+                    return "solved"
+            if search.evaluations >= most:
+                return "iterations"
+            new = search.residual(z + step)
+            gain = (cost - _cost(new)) / max(promised, 1e-300)
+            if gain > 0.0:
+                break
+            damping *= 8.0
+            if damping > MAX_DAMPING:
+                return "failed"
+        z, f = z + step, new
+        damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, MIN_DAMPING)
 
 
 def _cost(f: Array) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import allowed
 from ...arm import Arm
 from .fit import MESSAGES, SEEN, Fit
 from .result import Identification
@@ -37,12 +38,16 @@ def identified(
     covariance, s, right, rank = covariance_of(found.jacobian, size, free, level)
     std = np.sqrt(np.diag(covariance))
     # notes on what the data do not show
-    predicted = problem.predict(x)
+    predicted, status = found.predicted, found.status
     measured = problem.measured
     notes = _on_bounds(names, x, free)
     notes += _on_combinations(names, s, right[:, :k], rank)
-    if method == "output error":
-        notes += _on_steps(problem, found, predicted, covariance, names)
+    if method == "output error" and status != "interrupted":
+        try:
+            with allowed():
+                notes += _on_steps(problem, found, predicted, covariance, names)
+        except KeyboardInterrupt:
+            status = "interrupted"
     records = len(measured)
     extra = len(problem.state_names)
     parts = [x[k:].reshape(records, extra), std[k:].reshape(records, extra)]
@@ -65,9 +70,9 @@ def identified(
         state_std=parts[1],
         singular_values=s,
         freedom=len(found.residual) - int(free.sum()),
-        success=found.status == "solved",
-        status=found.status,
-        message=MESSAGES[found.status],
+        success=status == "solved",
+        status=status,
+        message=MESSAGES[status],
         notes=(),
         method=method,
         iterations=found.iterations,
@@ -91,11 +96,11 @@ def covariance_of(
     Changes of signals by less than `level` in all, in units of noise, are not seen.
     Returns (u, u), (c,) and (c, u) combinations of unknowns, in units of their sizes,
     of which those from the returned rank on leave all signals as they are; unknowns
-    that are not free have NaN.
+    that are not free have NaN, and so have all without derivatives.
     """
     u = len(size)
     covariance = np.full((u, u), np.nan)
-    if not free.any():
+    if not free.any() or not np.isfinite(J).all():
         return covariance, np.zeros(0), np.zeros((0, u)), 0
     _, s, inside = np.linalg.svd(J[:, free] * size[free], full_matrices=False)
     rank = int((s > max(SEEN * s[0], level)).sum())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from ...errors import ArgumentError, ModelError, NotFiniteError, SimulationWarning
@@ -126,9 +127,7 @@ class OutputError:
             run = simulate(
                 arm, q0, qd0, record.t, torque=record.tau, progress=False, **options
             )
-        if run.message.startswith("interrupted"):
-            raise KeyboardInterrupt
-        return run
+        return uninterrupted(run)
 
     def _values(self, run: Trajectory) -> Array:
         arm = run.arm
@@ -148,7 +147,7 @@ class OutputError:
         if change[: arm.nv].any():
             q0[_positions(arm, self.at)] += change[self.at[self.at < arm.nv]]
         if record.at_rest:
-            rest = equilibrium(arm, q0, held="motors")
+            rest = uninterrupted(equilibrium(arm, q0, held="motors"))
             if not rest.success:
                 raise ModelError(
                     f"record {number} starts at_rest, but its arm has no equilibrium "

@@ -27,7 +27,7 @@ class Identification:
         Estimates.
     std : (k,) ndarray of float
         Standard deviations: infinite for parameters that the data do not determine, NaN
-        for those that ended at a bound.
+        for those that ended at a bound, or for all after Ctrl-C in the search.
     covariance : (k, k) ndarray of float
         Of the estimates.
     arm : Arm
@@ -40,7 +40,8 @@ class Identification:
         Whether it was given.
     t, measured, predicted, residual : tuples of (n,) and (n, m) ndarray
         For each record the times (n,), and (n, m) the signals, those of the arm, and
-        measured less predicted ones (NaN where a sample is missing).
+        measured less predicted ones (NaN where a sample is missing; predictions end
+        with a part of a record after Ctrl-C in one of the `stages`).
     state_names : tuple of str
         Names of the estimated coordinates of initial states.
     state, state_std : (r, s) ndarray of float

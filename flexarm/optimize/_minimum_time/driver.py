@@ -201,7 +201,8 @@ def time_optimal(
         exact = read_search(search, _EXACT | _UNUSED, what)
         exact = {name: exact[name] for name in _EXACT}
         rates = (0.0, 0.0) if rates is None else rates
-        return rigid_optimum(level, path, limits, start, rates, **exact, check=check)
+        exact |= {"check": check}
+        return warned(rigid_optimum(level, path, limits, start, rates, **exact))
     what = "a flexible arm or a motion without a path, which is searched for"
     _refuse({} if rates is None else {"rates": rates}, what)
     return warned(_searched(level, path, limits, start, own | {"check": check}, search))

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
 from .._collocation.gathered import Gathered, Linear
@@ -355,4 +356,4 @@ def smallest_change(
         size = np.abs(rows).max(axis=1)
         limits.append(Linear(sparse.coo_array(rows), low, high, size, name="limits"))
     program = NonlinearProgram(room[0], room[1], [cost], limits)
-    return solve(program, np.zeros(k), tolerance=1e-8).z
+    return uninterrupted(solve(program, np.zeros(k), tolerance=1e-8)).z

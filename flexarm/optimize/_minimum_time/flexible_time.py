@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from .._collocation.outputs import EXCESS
 from .._collocation.transcription import answer
 from .._path import Path
-from .._programs.solution import Solution
+from .._programs.solution import MESSAGES, Solution, interrupted
 from .._programs.solvers import solve
-from .._result import OptimalMotion, Verification
+from .._result import UNVERIFIED, OptimalMotion, Verification
 from ..limits import Limits
 from .flexible_problem import FlexibleProblem
 from .options import FlexibleOptions
@@ -51,11 +52,67 @@ def flexible_optimum(
         ``details["rigid"]``; with limits of outputs ``details["output_excess"]``.
     """
     began = time.perf_counter()
+    spent = {"setup": 0.0, "solver": 0.0, "verification": 0.0}
+    passes: list[_Pass] = []
+    with held():
+        stopped = False
+        try:
+            with allowed():
+                _search(arm, path, rigid, limits, options, spent, passes)
+        except KeyboardInterrupt:
+            stopped = True
+        best = _best(passes, stopped)
+        checked, problem = best.checked, best.problem
+        spent["total"] = time.perf_counter() - began
+        details = {"tip_error": best.error, "rigid": rigid}
+        details |= problem.excess_details(checked)
+        result = _answered(problem, best.found, checked, spent, details)
+        return _judged(result, _restless(path, checked, problem.options))
+
+
+class _Pass(NamedTuple):
+    """One search and its simulation."""
+
+    problem: FlexibleProblem
+    found: Solution
+    checked: Verification | None
+    error: float
+
+
+def _best(passes: list[_Pass], stopped: bool) -> _Pass:
+    """The last pass; after Ctrl-C the last one that was simulated, if there is one."""
+    if not passes:
+        raise KeyboardInterrupt
+    last = passes[-1]
+    if not stopped and last.found.status != "interrupted":
+        return last
+    ended = [x for x in passes if x.checked is not None]
+    best = ended[-1] if ended else last
+    if best.found.status == "interrupted":
+        return best
+    message = "interrupted while the motion found was improved"
+    if best.checked is None and best.problem.options.check:
+        message = f"{UNVERIFIED}: {best.found.message}"
+    return best._replace(found=interrupted(best.found, message))
+
+
+def _search(
+    arm: Arm,
+    path: Path | None,
+    rigid: OptimalMotion,
+    limits: Limits,
+    options: FlexibleOptions,
+    spent: dict[str, float],
+    passes: list[_Pass],
+) -> None:
+    """Search, and again where the simulated motion is not as wanted; adds passes."""
+    began = time.perf_counter()
     problem = FlexibleProblem(arm, path, rigid, limits, options)
-    spent = {"setup": time.perf_counter() - began, "solver": 0.0, "verification": 0.0}
+    spent["setup"] = time.perf_counter() - began
     z, barrier, shrink = problem.first, _COLD, _MARGIN
     for refined in range(_REFINED + 1):
-        found, checked, error = _tried(problem, z, barrier, shrink, spent)
+        _try(problem, z, barrier, shrink, spent, passes)
+        _, found, checked, error = passes[-1]
         # done without faults or time, else forces are corrected or the search repeated
         left = options.time_limit - spent["solver"]
         restless = _restless(path, checked, options)
@@ -65,8 +122,7 @@ def flexible_optimum(
             break
         better = problem.corrected(found, spent) if path is None else None
         if better is not None:
-            found, checked, error = better
-            restless = _restless(path, checked, options)
+            passes.append(_Pass(problem, *better))
             break
         if refined == _REFINED:
             break
@@ -79,9 +135,6 @@ def flexible_optimum(
             shrink *= 0.97 * options.tip_tolerance / error
         problem.narrow(found, checked, over)
         z, barrier = found.z, _WARM
-    spent["total"] = time.perf_counter() - began
-    details = {"tip_error": error, "rigid": rigid} | problem.excess_details(checked)
-    return _judged(_answered(problem, found, checked, spent, details), restless)
 
 
 def _answered(
@@ -102,41 +155,51 @@ def _answered(
     )
 
 
-def _tried(
+def _try(
     problem: FlexibleProblem,
     z: Array,
     barrier: float,
     shrink: float,
     spent: dict[str, float],
-) -> tuple[Solution, Verification | None, float]:
-    """One search from z and its simulation; adds the seconds spent."""
+    passes: list[_Pass],
+) -> None:
+    """One search from z and its simulation; adds a pass and the seconds spent."""
     options = problem.options
     steps = 0
+    found: Solution | None = None
     ladder = problem.ladder()
     for smoothness in ladder if barrier > _WARM else ladder[-1:]:
-        found = solve(
-            problem.program(shrink, smoothness),
-            z,
-            solver=options.solver,
-            tolerance=options.tolerance,
-            max_iterations=options.max_iterations,
-            time_limit=max(options.time_limit - spent["solver"], 1e-3),
-            progress=options.progress,
-            barrier=barrier,
-        )
+        try:
+            found = solve(
+                problem.program(shrink, smoothness),
+                z,
+                solver=options.solver,
+                tolerance=options.tolerance,
+                max_iterations=options.max_iterations,
+                time_limit=max(options.time_limit - spent["solver"], 1e-3),
+                progress=options.progress,
+                barrier=barrier,
+            )
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            found = interrupted(found, MESSAGES["interrupted"])
+            break
         spent["solver"] += found.seconds
         steps += found.iterations
         z, barrier = found.z, _WARM
         if found.status in ("interrupted", "time"):
             break
+    assert found is not None
     found = replace(found, iterations=steps)
+    passes.append(_Pass(problem, found, None, np.nan))
     # the simulation
-    if not options.check:
-        return found, None, np.nan
+    if not options.check or found.status == "interrupted":
+        return
     tick = time.perf_counter()
     checked, error = problem.simulated(found.z)
     spent["verification"] += time.perf_counter() - tick
-    return found, checked, error
+    passes[-1] = _Pass(problem, found, checked, error)
 
 
 def _restless(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...statics import equilibrium, inverse_statics
@@ -23,7 +24,7 @@ def static_postures(
     shares = np.linspace(0.0, 1.0, _POSTURES)
     if path is None:
         way = rigid.q[0] + shares[:, None] * (rigid.q[-1] - rigid.q[0])
-        rest = equilibrium(arm, way)
+        rest = uninterrupted(equilibrium(arm, way))
         if not np.all(rest.success):
             raise ArgumentError(
                 "the arm has no static equilibrium between the two postures, expected "

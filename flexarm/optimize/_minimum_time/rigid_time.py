@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import count_of, real_array
+from ..._support.interrupts import held
 from ..._support.options import check_choice
 from ...errors import ArgumentError
 from .._follow import PathMotion, follow
 from .._path import Path
-from .._result import OptimalMotion, Verification
+from .._result import OptimalMotion, Verification, unverified
 from .._rigid import RigidLevel
-from .._verify import verify
+from .._verify import verified
 from ..limits import Limits
 from .infeasible import explain
 from .path_rows import rows_of
@@ -62,12 +63,27 @@ def rigid_optimum(
     except Infeasible as error:
         raise explain(error, used, places, ends) from None
     solved = time.perf_counter()
-    # the motion at the points, and its simulation
-    state = _at_points(level, motion, rows, scaling)
+    with held():
+        marks = began, prepared, solved
+        return _found(level, path, motion, rows, scaling, limits, check, marks)
+
+
+def _found(
+    level: RigidLevel,
+    path: Path,
+    motion: PathMotion,
+    rows: Rows,
+    scaling: TimeScaling,
+    limits: Limits,
+    check: bool,
+    marks: tuple[float, float, float],
+) -> OptimalMotion:
+    """The motion at the points, simulated if wanted."""
+    began, prepared, solved = marks
+    q, qd, qdd, tau = state = _at_points(level, motion, rows, scaling)
     verification = _verified(level, path, scaling, *state) if check else None
-    q, qd, qdd, tau = state
     ended = time.perf_counter()
-    return OptimalMotion(
+    result = OptimalMotion(
         arm=level.arm,
         t=scaling.t,
         q=q,
@@ -81,7 +97,7 @@ def rigid_optimum(
         message=_message(rows),
         method="reachability analysis",
         solver="flexarm",
-        variables=2 * len(s) - 1,
+        variables=2 * len(rows.s) - 1,
         iterations=scaling.passes,
         violation=_violation(rows, scaling),
         timings={
@@ -93,6 +109,7 @@ def rigid_optimum(
         verification=verification,
         details={"path": motion, "scaling": scaling, "rows": rows, "limits": limits},
     )
+    return unverified(result) if check and verification is None else result
 
 
 def _message(rows: Rows) -> str:
@@ -150,8 +167,11 @@ def _verified(
     qd: Array,
     qdd: Array,
     tau: Array,
-) -> Verification:
-    """Simulation of the forces, compared with the place on the path at each time."""
+) -> Verification | None:
+    """Simulation of the forces, compared with the place on the path at each time.
+
+    None after Ctrl-C.
+    """
     arm = level.arm
 
     def place(t: Array) -> Array:
@@ -164,4 +184,4 @@ def _verified(
         return np.asarray(pose[..., :3, 3])
 
     step = float(np.diff(scaling.t).max())
-    return verify(arm, scaling.t, q[0], qd[0], tau, step, place)
+    return verified(arm, scaling.t, q[0], qd[0], tau, step, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.interrupts import INTERRUPTED
 from ..._support.options import explained
 from ...arm import Arm
-from ...errors import ArgumentError
+from ...errors import ArgumentError, ConvergenceWarning
 from .._path import Path
 from .._result import OptimalMotion
 from .driver import time_optimal
@@ -35,12 +37,18 @@ class TradeOff:
         Largest distances of the simulated tip from the path in m.
     motions : tuple of OptimalMotion
         The motions.
+    success : bool
+        Whether all searches reached their tolerance.
+    message : str
+        How many did, and how many tolerances are left out after Ctrl-C.
     """
 
     tolerance: Array
     duration: Array
     tip_error: Array
     motions: tuple[OptimalMotion, ...]
+    success: bool
+    message: str
 
 
 @explained
@@ -71,7 +79,8 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
     Warns
     -----
     ConvergenceWarning
-        If a search stops early; its duration is NaN.
+        If a search stops early; its duration is NaN.  After Ctrl-C the result ends with
+        the search that was interrupted.
 
     See Also
     --------
@@ -109,12 +118,28 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
             raise ArgumentError(
                 f"{name} is given, expected tip_tolerances alone: each is simulated"
             )
-    motions = tuple(
-        time_optimal(arm, path, tip_tolerance=float(x), **options) for x in tolerances
-    )
+    motions: list[OptimalMotion] = []
+    for x in tolerances:
+        try:
+            found = time_optimal(arm, path, tip_tolerance=float(x), **options)
+        except KeyboardInterrupt:
+            if not motions:
+                raise
+            break
+        motions.append(found)
+        if found.status == "interrupted":
+            break
+    done, n = len(motions), len(tolerances)
+    good = sum(m.success for m in motions)
+    message = f"{good} of {n} searches reached their tolerance"
+    if done < n or motions[-1].status == INTERRUPTED:
+        message = f"{INTERRUPTED}: {message}, {n - done} are left out"
+        warnings.warn(f"trade_off: {message}", ConvergenceWarning, stacklevel=3)
     return TradeOff(
-        tolerances.copy(),
+        tolerances[:done].copy(),
         np.array([m.duration if m.success else np.nan for m in motions]),
         np.array([m.details["tip_error"] for m in motions]),
-        motions,
+        tuple(motions),
+        good == n,
+        message,
     )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import Held, allowed, held
 from ..._support.optional import required
 from .program import Merged, NonlinearProgram
 from .solution import Solution, Watch
@@ -45,8 +46,33 @@ def solve_ipopt(
 ) -> Solution:
     """Solve by Ipopt, from a start within the bounds."""
     ca: Any = required("casadi", "the solver 'ipopt'")
-    scaled = _Scaled(program, watch)
-    functions = _functions(ca, scaled)
+    # Ctrl-C between our functions would be an error of their evaluation for CasADi
+    with held() as ctrl_c:
+        found, stats = _run(ca, _Scaled(program, watch), z, barrier, options, ctrl_c)
+        if ctrl_c.take():
+            watch.stopped = "interrupted"
+    multipliers = np.zeros(program.m)
+    if watch.stopped == "interrupted":
+        return watch.solution(z, "interrupted", "ipopt", multipliers)
+    note = str(stats["return_status"])
+    watch.iterations = int(stats.get("iter_count", watch.iterations))
+    z = np.asarray(found["x"]).reshape(-1) * program.scale
+    multipliers = np.asarray(found["lam_g"]).reshape(-1) / program.row_scale
+    status = _STATUS.get(note, "failed")
+    return watch.solution(z, status, "ipopt", multipliers, note)
+
+
+def _run(
+    ca: Any,
+    scaled: _Scaled,
+    z: Array,
+    barrier: float | None,
+    options: dict[str, Any],
+    ctrl_c: Held,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Results of CasADi, and statistics."""
+    program, watch = scaled.program, scaled.watch
+    functions = _functions(ca, scaled, ctrl_c)
     x, objective, constraints = functions.pop("problem")  # kept while it runs
     steps = functions["iteration_callback"]
     settings: dict[str, Any] = {
@@ -87,17 +113,9 @@ def solve_ipopt(
             lbg=program.below / program.row_scale,
             ubg=program.above / program.row_scale,
         )
-    except KeyboardInterrupt:  # between two of our calls
-        watch.stopped = "interrupted"
-        return watch.solution(z, "interrupted", "ipopt", np.zeros(program.m))
     finally:
         steps.active = False
-    note = str(solver.stats()["return_status"])
-    watch.iterations = int(solver.stats().get("iter_count", watch.iterations))
-    z = np.asarray(found["x"]).reshape(-1) * program.scale
-    multipliers = np.asarray(found["lam_g"]).reshape(-1) / program.row_scale
-    status = _STATUS.get(note, "failed")
-    return watch.solution(z, status, "ipopt", multipliers, note)
+    return found, solver.stats()
 
 
 class _Scaled:
@@ -112,7 +130,7 @@ class _Scaled:
         self._hessian = program.scale[hessian.columns] * program.scale[hessian.indices]
 
     def _call(self, f: Callable[..., Any], x: Array, *rest: Any) -> Any:
-        return self.watch.guarded(f, x * self.program.scale, *rest)
+        return f(x * self.program.scale, *rest)
 
     def objective(self, given: list[Array], result: list[Array | None]) -> None:
         """Arguments x; result f."""
@@ -168,8 +186,8 @@ class _Scaled:
                 place[:] = value()
 
 
-def _function_class(ca: Any) -> Any:
-    """Class of CasADi functions that call ours on its buffers."""
+def _function_class(ca: Any, ctrl_c: Held) -> Any:
+    """Class of CasADi functions that call ours on its buffers, until Ctrl-C."""
 
     class Function(ca.Callback):  # type: ignore[misc]
         """One of our functions on the buffers of CasADi."""
@@ -209,20 +227,30 @@ def _function_class(ca: Any) -> Any:
             return True
 
         def eval_buffer(self, given: Any, result: Any) -> int:
-            if self.active:
-                operands = [_numbers(part) for part in given]
-                self._f(
-                    [np.zeros(0) if x is None else x for x in operands],
-                    [_numbers(part) for part in result],
-                )
+            if not self.active:
+                return 0
+            if ctrl_c.pressed:
+                return 1  # no numbers: the solver ends
+            try:
+                with allowed():
+                    operands = [_numbers(part) for part in given]
+                    self._f(
+                        [np.zeros(0) if x is None else x for x in operands],
+                        [_numbers(part) for part in result],
+                    )
+            except BaseException as error:
+                if not ctrl_c.owns(error):
+                    raise
+                ctrl_c.keep(error)
+                return 1
             return 0
 
     return Function
 
 
-def _functions(ca: Any, scaled: _Scaled) -> dict[str, Any]:
+def _functions(ca: Any, scaled: _Scaled, ctrl_c: Held) -> dict[str, Any]:
     """CasADi functions of a program, by their options of nlpsol."""
-    Function = _function_class(ca)
+    Function = _function_class(ca, ctrl_c)
     n, m = scaled.program.n, scaled.program.m
     dense = ca.Sparsity.dense
     x, p, f, g = ("x", dense(n)), ("p", dense(0)), ("f", dense(1)), ("g", dense(m))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
+from ..._support.interrupts import allowed
 from .program import NonlinearProgram
 from .solution import Solution, Watch
 
@@ -32,7 +33,7 @@ def solve_scipy(
     )
     method = "SLSQP" if program.n <= _SMALL else "trust-constr"
     arguments: dict[str, Any] = {
-        "fun": lambda x: watch.guarded(program.objective, x * program.scale),
+        "fun": lambda x: program.objective(x * program.scale),
         "jac": lambda x: program.gradient(x * program.scale) * program.scale,
         "x0": x,
         "bounds": bounds,
@@ -55,7 +56,7 @@ def solve_scipy(
             raise _Stop
 
     try:
-        with warnings.catch_warnings():
+        with allowed(), warnings.catch_warnings():
             # the result reports singular Jacobians and flat gradients
             warnings.simplefilter("ignore")
             found = optimize.minimize(callback=look, **arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ MESSAGES = {
     "infeasible": "no point that meets all constraints was found near this one",
     "iterations": "the solver reached max_iterations; give it more",
     "time": "the solver reached time_limit; give it more",
-    "interrupted": "the solver was interrupted",
+    "interrupted": "interrupted while the solver searched",
     "failed": "the solver gave up",
 }
 
@@ -66,6 +66,11 @@ class Solution:
     multipliers: Array
 
 
+def interrupted(found: Solution, message: str) -> Solution:
+    """Return the solution, as one after which Ctrl-C ended the work."""
+    return replace(found, success=False, status="interrupted", message=message)
+
+
 @dataclass
 class Watch:
     """Watch over a solver: reports its steps, keeps the best, stops it."""
@@ -101,14 +106,6 @@ class Watch:
         if not self.stopped and self.seconds > self.time_limit:
             self.stopped = "time"
 
-    def guarded(self, f: Callable[..., Any], *operands: Any) -> Any:
-        """Evaluate; Ctrl-C stops the solver only after this step."""
-        try:
-            return f(*operands)
-        except KeyboardInterrupt:
-            self.stopped = "interrupted"
-            return f(*operands)
-
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
@@ -117,8 +114,13 @@ class Watch:
     def solution(
         self, z: Array, status: str, solver: str, multipliers: Array, note: str = ""
     ) -> Solution:
-        """The solution found, or the best point if the solver stopped early."""
+        """The solution found, or the best point if the solver stopped early.
+
+        Raises KeyboardInterrupt after Ctrl-C before there is one.
+        """
         status = self.stopped or status
+        if status == "interrupted" and self.best is None:
+            raise KeyboardInterrupt
         success = status in ("solved", "acceptable")
         if not success and self.best is not None:
             z = self.best

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._calls.arguments import check_numbers, count_of, positive_number, real_array
+from ..._support.interrupts import held
 from ...errors import ArgumentError
 from .ipopt import solve_ipopt
 from .program import NonlinearProgram
@@ -73,9 +74,10 @@ def solve(
     )
     z = np.clip(z, program.lower, program.upper)
     name = chosen(solver)
-    if name == "ipopt":
-        return solve_ipopt(program, z, watch, barrier, options or {})
-    return solve_scipy(program, z, watch, options or {})
+    with held():
+        if name == "ipopt":
+            return solve_ipopt(program, z, watch, barrier, options or {})
+        return solve_scipy(program, z, watch, options or {})
 
 
 def chosen(solver: str) -> str:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._calls.arguments import check_arm, positive_number
+from ..._support.interrupts import held
 from ..._support.options import check_choice, explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
-from .._result import OptimalMotion, Verification, warned
-from .._verify import verify
+from .._result import UNVERIFIED, OptimalMotion, Verification, warned
+from .._verify import verified
 from ..search import Search, read_search
 from .frequency import by_frequencies
 from .shooting_search import by_shooting
@@ -250,7 +251,8 @@ def track(
     else:
         answer = _METHODS[method].find(task, **options)
     times = [began, ready, time.perf_counter()]
-    motion = _motion(task, answer, method, check, times)
+    with held():
+        motion = _motion(task, answer, method, check, times)
     warn_of_stiffening(arm, motion.q, motion.qd)
     return warned(motion)
 
@@ -258,10 +260,10 @@ def track(
 def _motion(
     task: TipTask, answer: Answer, method: str, check: bool, times: list[float]
 ) -> OptimalMotion:
-    """The result, verified."""
+    """The result, verified unless Ctrl-C ended the search."""
     verification = None
-    if check:
-        verification = verify(
+    if check and answer.status != "interrupted":
+        verification = verified(
             task.arm,
             answer.t,
             answer.q[0],
@@ -272,6 +274,9 @@ def _motion(
             duration=task.to.duration,
             axes=task.axes if not task.whole else slice(None),
         )
+        if verification is None:
+            message = f"{UNVERIFIED}: {answer.message}"
+            answer = answer._replace(status="interrupted", message=message)
     answer = _judged(answer, verification, task)
     marks = np.diff([*times, time.perf_counter()]).tolist()
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))

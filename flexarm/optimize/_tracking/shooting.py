@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import uninterrupted
 from ...errors import ArgumentError, SimulationWarning
 from ...simulation.methods import simulate
 from .newmark_tangent import Motion, tangents
@@ -110,8 +111,6 @@ class Shooting:
         tau = self.forces(x)
         run = self._simulated(tau)
         if not run.success:
-            if run.message.startswith("interrupted"):
-                raise KeyboardInterrupt
             return None
         qdd = self.arm._model.quiet("forward_dynamics")(
             run.q, run.qd, tau @ self.task.acts.T
@@ -122,14 +121,16 @@ class Shooting:
         rest = np.zeros(self.arm.nv)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # the answer warns
-            return simulate(
-                self.arm,
-                self.q0,
-                rest,
-                self.t,
-                torque=tau,
-                method="newmark",
-                progress=False,
+            return uninterrupted(
+                simulate(
+                    self.arm,
+                    self.q0,
+                    rest,
+                    self.t,
+                    torque=tau,
+                    method="newmark",
+                    progress=False,
+                )
             )
 
     def errors(self, q: Array) -> Array:

@@ -26,6 +26,8 @@ _DECREASE = 1e-2  # of higher powers of the errors, whose last digits take many 
 _FLAT = 1e-5  # of the first gradient, the accuracy of differences
 _DIFFERENCE = 1e-5  # of finite differences, of the largest force
 
+INTERRUPTED = "interrupted while forces were searched for"
+
 
 @dataclass
 class Outcome:
@@ -77,7 +79,7 @@ def gauss_newton(
         else:
             best.message = f"{max_iterations} iterations are done"
     except KeyboardInterrupt:
-        best.status, best.message = "interrupted", "interrupted"
+        best.status, best.message = "interrupted", INTERRUPTED
     finally:
         if bar is not None:
             bar.close()
@@ -190,7 +192,7 @@ def quasi_newton(
     except TimeoutError:
         best.status, best.message = "time", "the time limit is reached"
     except KeyboardInterrupt:
-        best.status, best.message = "interrupted", "interrupted"
+        best.status, best.message = "interrupted", INTERRUPTED
     finally:
         if bar is not None:
             bar.close()

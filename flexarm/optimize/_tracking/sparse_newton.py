@@ -72,7 +72,8 @@ def newton(
                 status, message = "time", "the time limit is reached"
                 break
     except KeyboardInterrupt:
-        status = message = "interrupted"
+        status = "interrupted"
+        message = "interrupted before Newton's method found a solution"
     finally:
         if bar is not None:
             bar.close()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
+from ..._support.interrupts import held
 from ..._support.options import explained
 from ...arm import Arm
 from .._collocation.transcription import Grid
@@ -143,5 +144,7 @@ def trajectory(
     grid = Grid(main=intervals, scheme=scheme, points=points)
     problem = Transfer(task, grid)
     prepared = time.perf_counter()
-    found = solve(problem.program, problem.z0, **options)
-    return warned(problem.result(found, check, began, prepared))
+    with held():
+        found = solve(problem.program, problem.z0, **options)
+        motion = problem.result(found, check, began, prepared)
+    return warned(motion)

@@ -18,8 +18,8 @@ from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
 from .._programs.program import Term
 from .._programs.solution import Solution
-from .._result import OptimalMotion
-from .._verify import verify
+from .._result import OptimalMotion, unverified
+from .._verify import verified
 from .design import ParametricEquation, Payloads
 from .first_motion import first_motion, torque_used
 from .task import Task
@@ -118,7 +118,7 @@ class Transfer:
     def result(
         self, found: Solution, check: bool, began: float, prepared: float
     ) -> OptimalMotion:
-        """The motion of a solution, verified."""
+        """The motion of a solution, verified unless Ctrl-C ended the search."""
         task, motion = self.task, self.motion
         p = found.z[motion.p]
         arm = task.arm
@@ -142,10 +142,11 @@ class Transfer:
         # the simulation
         started = time.perf_counter()
         verification = None
+        check = check and found.status != "interrupted"
         if check:
             tip = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])[:3, 3]
             step = float(np.diff(result.t).min())
-            verification = verify(
+            verification = verified(
                 arm, result.t, result.q[0], result.qd[0], result.tau, step, goal=tip
             )
         timings["verification"] = time.perf_counter() - started
@@ -157,6 +158,8 @@ class Transfer:
             verification=verification,
             message=self._message(found),
         )
+        if check and verification is None:
+            return unverified(result)
         return judged(result, rests="vibration" not in task.weights)
 
     def _message(self, found: Solution) -> str:
