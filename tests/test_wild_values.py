@@ -122,7 +122,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "gear": lambda v: fa.Drive(stiffness=1.0, gear_ratio=v),
     "friction": lambda v: fa.CoulombFriction(v, v),
     "stops": lambda v: fa.Stops(v, v),
-    "section": lambda v: beams.Section.rectangle(v, v, beams.STEEL),
     "material": lambda v: beams.Material(v, v),
     "stack": fa.stack,
     "an arm of a stack": lambda v: fa.stack([v]),
