@@ -5,6 +5,10 @@ Conventions of all functions, which their docstrings do not repeat:
 * Units are SI and radians; spatial vectors are [angular; linear].
 * The last axes of an array belong to one state, the leading axes of all arguments
   broadcast.  Arguments are never changed.
+* Arrays of other packages (pandas, xarray, Dask, whatever has ``__array__`` or
+  ``__dlpack__``), `numpy.matrix`, integers and lists of these are converted, lazy ones
+  are computed; results are plain arrays.  Masked values, complex numbers, quantities
+  with units, and ``object`` or extended precision as states are refused.
 * ``out`` is an array for the result, which may be one of the arguments.
 * ``threads`` is an upper bound: a second thread helps if a call takes 100 us or more.
 * A wrong shape, type or name raises `ArgumentError` before any work.  A result that is

@@ -274,8 +274,8 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
     if mass > LARGEST or 0.0 < mass < 1.0 / LARGEST:
         raise ModelError(
-            f"{who} has the mass {mass:g} kg, expected zero or {1.0 / LARGEST:g} to "
-            f"{LARGEST:g}"
+            f"{who} has the mass {mass:g} kg, expected zero or "
+            f"{1.0 / LARGEST:g} to {LARGEST:g}"
         )
     away, scale = float(np.abs(com).max()), float(np.abs(about_origin).max())
     if not away <= LARGEST:

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.arrays import kind_of
 from .._support.checks import check_inertia, listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
@@ -72,7 +71,7 @@ class Body(Printed, Description):
             if node == "tip":
                 return self.n_nodes - 1
             raise ModelError(
-                f"body {self.name!r} has no node {short_text(node)}, expected one of "
+                f"body {self.name!r} has no node {node!r}, expected one of "
                 f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
                 f"{did_you_mean(node, self.node_names)}"
             )
@@ -142,7 +141,7 @@ def check_name(kind: str, name: object) -> str:
     """Return a name without a dot, or raise."""
     if not isinstance(name, str) or not name or name == GROUND or "." in name:
         plain = name is None or isinstance(name, str | int | float)
-        given = short_text(name) if plain else f"of type {kind_of(name)}"
+        given = short_text(name) if plain else f"of type {type(name).__name__}"
         raise ModelError(
             f"name of a {kind} is {given}, expected a word without a dot other than "
             f"{GROUND!r}"

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import MAX_DRIVEN
-from .._support.arrays import kind_of
-from .._support.checks import as_array, check_inertia, check_square
+from .._support.checks import as_array, check_inertia, check_square, short_text
 from .._support.description import Description
-from ..errors import ArgumentError, ModelError
+from ..errors import ModelError
 from .foreshortening import driven_shapes, projection
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
@@ -434,9 +433,9 @@ def modal_integrals(body: Any) -> ModalIntegrals:
     >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
     [0.1 0.1]
     """
-    if not hasattr(body, "_integrals_of_nodes"):
-        raise ArgumentError(
-            f"body is {kind_of(body)}, expected flexarm.RigidBody or FlexibleBody"
+    if not hasattr(type(body), "_integrals_of_nodes"):
+        raise ModelError(
+            f"body is {short_text(body)}, expected RigidBody or FlexibleBody"
         )
     own: ModalIntegrals | None = body.integrals
     return cast(ModalIntegrals, body._integrals_of_nodes) if own is None else own

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import (
-    LARGEST,
+    LARGEST_SIZE,
     as_array,
     as_numbers,
     as_vector,
@@ -204,9 +204,10 @@ class Joint(Description):
 
     def _check_pitch(self) -> float:
         pitch = float(as_array("pitch of the joint", self.pitch, ()))
-        if abs(pitch) > LARGEST:
+        if abs(pitch) > LARGEST_SIZE:
             raise ModelError(
-                f"pitch of the joint is {pitch:g} m/rad, expected at most {LARGEST:g}"
+                f"pitch of the joint is {pitch:g} m/rad, expected at most "
+                f"{LARGEST_SIZE:g}"
             )
         return pitch
 

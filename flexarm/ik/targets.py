@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .._calls.arguments import common_batch, positive_number, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
-from .._support.checks import as_generator
+from .._support.arrays import real_number
+from .._support.checks import as_generator, short_text
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -48,19 +49,20 @@ def weights_of(weights: Sequence[float], length: float) -> tuple[float, ...]:
     if weights is EQUAL_WEIGHTS and isinstance(length, float) and length == 1.0:
         return EQUAL_WEIGHTS
     try:
-        w = tuple(float(x) for x in weights)
-    except (TypeError, ValueError):
+        w = tuple(real_number(x) for x in weights)
+    except (TypeError, ValueError, OverflowError):
         w = ()
     if len(w) != 6 or not all(0.0 <= x < np.inf for x in w) or not any(w):
         raise ArgumentError(
-            f"weights is {weights!r}, expected 6 numbers, zero or more and not all zero"
+            f"weights is {short_text(weights)}, expected 6 numbers, zero or more "
+            "and not all zero"
         )
     scale = positive_number("length", length)
     scaled = (*w[:3], *(x / scale for x in w[3:]))
     if not all(x < np.inf for x in scaled):
         raise ArgumentError(
-            f"length is {length!r}, weights divided by it overflow, expected a length "
-            "in m"
+            f"length is {short_text(length)}, weights divided by it overflow, expected "
+            "a length in m"
         )
     return scaled
 
@@ -90,7 +92,8 @@ def limits_of(arm: ArmLike, limits: Any) -> Array | None:
     if isinstance(limits, str):
         if limits != "joint":
             raise ArgumentError(
-                f"limits is {limits!r}, expected 'joint', None or an array (2, nq)"
+                f"limits is {short_text(limits)}, expected 'joint', None or an "
+                "array (2, nq)"
             )
         own = arm.joint_limits
         return own if np.isfinite(own).any() else None
