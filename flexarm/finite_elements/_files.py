@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
@@ -78,11 +78,11 @@ def read_matrix_market(
         points = read_matrix(coordinates)
         points = points.toarray() if hasattr(points, "toarray") else points
     points = as_array("coordinates of the mesh", points, (None, 3))
-    rows = 6 * len(points)
+    rows, names = 6 * len(points), cast(tuple[str, ...], node_names)
     return FiniteElementModel(
         points,
         read_matrix(mass, rows),
         read_matrix(stiffness, rows),
         dofs_per_node,
-        tuple(node_names),
+        names,
     )

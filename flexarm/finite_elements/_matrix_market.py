@@ -8,12 +8,9 @@ and ``numpy.loadtxt`` reads the numbers.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import re
 import warnings
-import zlib
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -40,9 +37,13 @@ class _Lines(io.RawIOBase):
         self._name = name
         self._source: Any = file
         ending = name[:-1].rpartition(".")[2].lower()
-        if ending == "gz":
+        if ending == "gz":  # a module that some builds of Python lack, as the next
+            import gzip
+
             self._source = gzip.GzipFile(fileobj=file)
         elif ending == "bz2":
+            import bz2
+
             self._source = bz2.BZ2File(file)
         self._seen = self._line = 0
         self._ended = False
@@ -80,9 +81,11 @@ class _Lines(io.RawIOBase):
     def _piece(self, size: int) -> bytes:
         try:
             return bytes(self._source.read(size))
-        except (EOFError, zlib.error, OSError) as problem:
+        except Exception as problem:  # also zlib.error, which is no OSError
             if isinstance(problem, OSError) and problem.errno is not None:
                 raise  # of the disk
+            if isinstance(problem, MemoryError):
+                raise
             raise not_a_matrix(
                 self._name, f"it cannot be decompressed: {problem}"
             ) from None

@@ -99,10 +99,24 @@ MECHANICS = [
     ),
     mutant(
         F + "finite_elements/_files.py",
-        "points, read(mass), read(stiffness), dofs_per_node, tuple(node_names)",
-        "points, read(mass), read(stiffness), 6, tuple(node_names)",
+        "        dofs_per_node,\n",
+        "        6,\n",
         "an argument is not handed on",
         "finite_elements finite_element_errors",
+    ),
+    mutant(
+        F + "finite_elements/_matrix_market.py",
+        "            if self._line:\n",
+        "            if self._line < 0:\n",
+        "a file cut inside its last number is read",
+        "hostile_files",
+    ),
+    mutant(
+        F + "finite_elements/_matrix_market.py",
+        "if self._seen > self.limit:",
+        "if self._seen < 0:",
+        "a packed file becomes any length",
+        "hostile_files",
     ),
     mutant(
         F + "beams/_line.py",
