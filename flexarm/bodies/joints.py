@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import (
-    LARGEST_SIZE,
+    LARGEST,
     as_array,
     as_numbers,
     as_vector,
@@ -204,10 +204,9 @@ class Joint(Description):
 
     def _check_pitch(self) -> float:
         pitch = float(as_array("pitch of the joint", self.pitch, ()))
-        if abs(pitch) > LARGEST_SIZE:
+        if abs(pitch) > LARGEST:
             raise ModelError(
-                f"pitch of the joint is {pitch:g} m/rad, expected at most "
-                f"{LARGEST_SIZE:g}"
+                f"pitch of the joint is {pitch:g} m/rad, expected at most {LARGEST:g}"
             )
         return pitch
 
