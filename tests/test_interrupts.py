@@ -201,8 +201,14 @@ def attacked(
     seed: int,
     longest: float = np.inf,
 ) -> tuple[dict[str, int], list[str], list[float]]:
-    """Ends of a driver at random times: counts, faults, delays."""
+    """Ends of a driver at random times, up to a longest one: counts, faults, delays."""
     call, span = DRIVERS[name]
+    if longest == np.inf:
+        began = time.monotonic()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call()
+        span = time.monotonic() - began
     span = min(span, longest)
     rng = random.Random(f"{name} {seed}")
     counts = {"returned": 0, "raised": 0, "over": 0}
@@ -507,3 +513,88 @@ def test_an_identification_that_is_interrupted_says_what_it_knows() -> None:
     assert "nan" in repr(found) or np.isfinite(found.std).all()
     with pytest.raises(fa.ConvergenceError, match="interrupted"):
         found.check()
+
+
+def interrupted_at(call: int) -> Callable[..., Any]:
+    """A function in place of another one that Ctrl-C ends at a call."""
+    calls = []
+
+    def replaced(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **options: Any) -> Any:
+            calls.append(0)
+            if len(calls) == call:
+                raise KeyboardInterrupt
+            return whole(*arguments, **options)
+
+        return run
+
+    return replaced
+
+
+def test_batches_return_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    from flexarm.ik import _solver
+    from flexarm.statics import _equilibrium
+
+    whole = fa.inverse_kinematics(RIGID, PLACES[:50], restarts=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(_solver, "_posture", interrupted_at(2)(_solver._posture))
+        found = fa.inverse_kinematics(RIGID, PLACES[:50], restarts=5)
+        assert found.message.startswith("interrupted before the last restart")
+        assert found.success.any()
+        assert not found.success.all()
+        assert np.array_equal(found.q[whole.success], whole.q[whole.success])
+        stack = fa.stack([RIGID, RIGID])
+        patch.setattr(_solver, "_posture", interrupted_at(1)(_solver._posture))
+        with pytest.raises(KeyboardInterrupt):
+            fa.inverse_kinematics(stack, PLACES[:50, np.newaxis])
+        patch.setattr(_solver, "_posture", interrupted_at(1)(_solver._posture))
+        with pytest.raises(KeyboardInterrupt):
+            fa.inverse_statics(SMALL, PLACES[:50])
+    every = fa.equilibrium(SMALL, np.stack([BENT, 2.0 * BENT]))
+    for name, result in (("lowest_squares", True), ("solve", False)):
+        with monkeypatch.context() as patch:
+            function = interrupted_at(1)(getattr(_equilibrium, name))
+            patch.setattr(_equilibrium, name, function)
+            if not result:
+                with pytest.raises(KeyboardInterrupt):
+                    fa.equilibrium(SMALL, BENT)
+                continue
+            found = fa.equilibrium(SMALL, np.stack([BENT, 2.0 * BENT]))
+            assert found.message.startswith("interrupted")
+            assert found.success.all()
+            assert not found.stable.any()
+            assert np.array_equal(found.q, every.q)
+            patch.setattr(_equilibrium, name, interrupted_at(1)(function))
+            with pytest.raises(KeyboardInterrupt):
+                fa.deflection(SMALL, BENT)
+
+
+def test_an_optimum_that_was_to_be_improved_is_returned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("casadi")
+    from flexarm.optimize._minimum_time import trade_offs
+    from flexarm.optimize._minimum_time.flexible_problem import FlexibleProblem
+
+    search = {"intervals": 8}
+    options: Any = {"start": ELBOW_UP, "limits": STRONG, "search": search}
+    for name in ("excess", "simulated"):
+        with monkeypatch.context() as patch:
+            function = interrupted_at(1)(getattr(FlexibleProblem, name))
+            patch.setattr(FlexibleProblem, name, function)
+            with pytest.warns(fa.ConvergenceWarning, match="interrupted") as caught:
+                motion = time_optimal(FLEXIBLE, LINE, **options)
+        assert caught[0].filename == __file__
+        assert (motion.status, motion.success) == ("interrupted", False)
+        assert motion.message.startswith("interrupted while")
+        assert (motion.verification is None) == (name == "simulated")
+        assert 0.2 < motion.duration < 1.5
+    # several of them
+    function = interrupted_at(2)(trade_offs.time_optimal)
+    monkeypatch.setattr(trade_offs, "time_optimal", function)
+    with pytest.warns(fa.ConvergenceWarning) as caught:
+        found = optimize.trade_off(FLEXIBLE, LINE, [1e-3, 5e-4, 1e-4], **options)
+    assert "interrupted: " in str(caught[-1].message)
+    assert found.message.endswith("2 are left out")
+    assert not found.success
+    assert len(found.motions) == len(found.duration) == len(found.tolerance) == 1

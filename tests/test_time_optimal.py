@@ -281,13 +281,18 @@ def test_a_search_that_failed_has_no_duration(monkeypatch: pytest.MonkeyPatch) -
     def search(arm: Any, path: Any, tip_tolerance: float, **_: Any) -> Any:
         fine = tip_tolerance > 0.01
         details = {"tip_error": tip_tolerance}
-        return SimpleNamespace(duration=0.4, success=fine, details=details)
+        status = "solved" if fine else "failed"
+        return SimpleNamespace(
+            duration=0.4, success=fine, status=status, details=details
+        )
 
     module = sys.modules["flexarm.optimize._minimum_time.trade_offs"]
     monkeypatch.setattr(module, "time_optimal", search)
     found = optimize.trade_off(arm, line, [0.1, 0.001])
     assert_allclose(found.duration, [0.4, np.nan])
     assert_allclose(found.tip_error, [0.1, 0.001])
+    assert not found.success
+    assert found.message == "1 of 2 searches reached their tolerance"
 
 
 def test_a_limit_below_is_named() -> None:

@@ -118,7 +118,8 @@ def held() -> Iterator[Held]:
         yield own
     finally:
         _active = None
-        if signal.getsignal(signal.SIGINT) is own:
+        is_replaced = signal.getsignal(signal.SIGINT) is not own
+        if not is_replaced:
             signal.signal(signal.SIGINT, own.before)
     own.deliver()
 
