@@ -40,6 +40,7 @@
 #ifndef FA_ROSENBROCK_C
 #define FA_ROSENBROCK_C
 
+#include "calls/time_loop.h"
 #include "dense/dense.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/dynamics/inverse_steps.h"
