@@ -40,6 +40,7 @@
 #ifndef FA_ROSENBROCK_C
 #define FA_ROSENBROCK_C
 
+#include "calls/time_loop.h"
 #include "dense/dense.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/dynamics/inverse_steps.h"
@@ -404,75 +405,60 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage,
     }
 }
 
-/* kinetic and strain energy, twice, of velocities v and strains of positions (R4) */
-static fa_real ros_energy(const fa_model *model, const ros_own *own, const fa_real *v,
-                          const fa_real *modes, fa_real strain, double least)
+/* one entry of the error of a step, over h */
+FA_INLINE fa_real ros_entry(fa_real *const *x, int i)
 {
-    const int nv = model->nv;
-    fa_real sum = strain;
-
-    for (int i = 0; i < nv; i++) {
-        sum += fa_positive(own->M[i * (nv + 1)]) * (v[i] * v[i] + least);
-    }
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-        const fa_real *x = modes + (b->mode_at - model->nu);
-        for (int i = 0; i < b->n_modes; i++) {
-            sum += b->modal.K[i * (b->n_modes + 1)] * (x[i] * x[i]);
-        }
-    }
-    return sum;
+    return ros_difference[0] * x[0][i] + ros_difference[1] * x[1][i] +
+           ros_difference[2] * x[2][i] + ros_difference[3] * x[3][i];
 }
 
-/* power of the forces and of damping at the start of a step, without signs (R5) */
-static fa_real ros_power(const roll_block *s, const fa_model *model, const ros_own *own)
-{
-    const fa_real *qd = s->qd;
-    fa_real sum = {0};
-
-    for (int i = 0; i < model->nv; i++) {
-        sum += dense_size(s->tau[i] * qd[i]);
-    }
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-        for (int i = 0; i < b->n_dof; i++) {
-            sum += b->damping[i] * (qd[b->joint_at + i] * qd[b->joint_at + i]);
-        }
-        for (int i = 0; i < b->n_modes; i++) {
-            const fa_real rate = qd[b->mode_at + i];
-            sum += b->modal.C[i * (b->n_modes + 1)] * (rate * rate);
-        }
-    }
-    for (int i = 0; i < model->n_passive; i++) {
-        const fa_passive *p = model->passive + i;
-        const fa_real rate = jf_relative(p, qd, p->joint, p->motor);
-        sum += fa_positive(own->slopes[2 * i + 1]) * (rate * rate);
-    }
-    return sum;
-}
-
-/* adds the error of a step that is not yet taken, and the size of the motion (R4, R5) */
+/* adds the error of a step that is not yet taken, the size of the motion and the work of
+ * forces and damping, without signs (R4, R5) */
 static void ros_judge(const roll_group *g, const roll_block *s, const ros_own *own,
                       fa_real h)
 {
     const fa_model *model = g->model;
-    const int moves = pos_total(model), n_modes = model->n_modes;
-    fa_real error = {0}, size = {0}, part;
+    const int nv = model->nv, first = pos_total(model) - model->n_modes - model->nu;
+    const fa_real *q = s->q + (model->nq - model->n_modes - model->nu), *qd = s->qd;
+    fa_real error = {0}, size = {0}, power = {0}, part;
 
-    ros_combine(ROS_STAGES, ros_difference, h, own->acceleration, model->nv, own->G);
-    ros_combine(ROS_STAGES, ros_difference, h, own->rate, moves, own->w);
+    for (int i = 0; i < nv; i++) {
+        const fa_real m = fa_positive(own->M[i * (nv + 1)]);
+        const fa_real e = ros_entry(own->acceleration, i);
+        error += m * (e * e);
+        size += m * (qd[i] * qd[i] + ROS_STILL);
+        power += dense_size(s->tau[i] * qd[i]);
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const int n = b->n_modes;
+        for (int i = b->joint_at; i < b->joint_at + b->n_dof; i++) {
+            power += b->damping[i - b->joint_at] * (qd[i] * qd[i]);
+        }
+        for (int i = 0; i < n; i++) {
+            const int at = b->mode_at + i;
+            const fa_real e = ros_entry(own->rate, first + at);
+            error += b->modal.K[i * (n + 1)] * (e * e);
+            size += b->modal.K[i * (n + 1)] * (q[at] * q[at]);
+            power += b->modal.C[i * (n + 1)] * (qd[at] * qd[at]);
+        }
+    }
     for (int i = 0; i < model->n_passive; i++) {
         const fa_passive *p = model->passive + i;
-        const fa_real k = fa_positive(own->slopes[2 * i]);
-        const fa_real e = jf_relative(p, own->w, p->joint_move, p->motor_move);
+        const fa_real *slope = own->slopes + 2 * i;
+        const fa_real k = fa_positive(slope[0]), d = fa_positive(slope[1]);
         const fa_real x = jf_relative(p, s->q, p->joint_at, p->motor_at);
-        error += k * e * e;
-        size += k * x * x;
+        const fa_real v = jf_relative(p, qd, p->joint, p->motor);
+        fa_real e = ros_entry(own->rate, p->joint_move);
+        if (p->motor >= 0) {
+            e -= p->ratio * ros_entry(own->rate, p->motor_move);
+        }
+        error += k * (e * e);
+        size += k * (x * x);
+        power += d * (v * v);
     }
-    error = ros_energy(model, own, own->G, own->w + moves - n_modes, error, 0.0);
-    size = ros_energy(model, own, s->qd, s->q + model->nq - n_modes, size, ROS_STILL);
     /* error to the power of 2/3, by 1/2 + 1/8 + 1/32 */
-    part = fa_sqrt(error);
+    part = fa_sqrt(h * h * error);
     error = part;
     for (int i = 0; i < 2; i++) {
         part = fa_sqrt(fa_sqrt(part));
@@ -480,7 +466,7 @@ static void ros_judge(const roll_group *g, const roll_block *s, const ros_own *o
     }
     own->errors[0] += error;
     own->errors[1] = fa_select(size > own->errors[1], size, own->errors[1]);
-    own->errors[2] += h * ros_power(s, model, own);
+    own->errors[2] += h * power;
 }
 
 static void ros_start(const roll_group *g, roll_block *s)
