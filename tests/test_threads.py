@@ -113,6 +113,21 @@ def test_models_are_built_and_dropped_in_threads() -> None:
     assert len(set(in_threads(work))) == 1
 
 
+def test_an_arm_is_first_used_in_several_threads() -> None:
+    """What an arm makes when it is first asked for, its model in C above all."""
+    for k in range(20):
+        arm = fa.library.random_tree(k, 4, 3)
+        zero = np.zeros((5, arm.nv))
+
+        def work(i: int, arm: fa.Arm = arm, zero: Any = zero) -> bytes:
+            q = np.tile(arm.neutral, (5, 1))
+            with pytest.raises(fa.NotFiniteError):
+                fa.energy(arm, np.nan * q, zero)
+            return bytes(fa.forward_dynamics(arm, q, zero, zero + 1.0).tobytes())
+
+        assert len(set(in_threads(work))) == 1
+
+
 def test_a_long_batch_lets_other_threads_run() -> None:
     """The GIL is released around a batch: another thread sees a part of its results."""
     case = Case(ARMS["large"], "kinetic_energy")
